@@ -1,0 +1,31 @@
+/** What a plan allows (specification section 8). Infinity is "unlimited"; amounts are per team. */
+export interface Plan {
+  readonly requestsPerMinute: number;
+  readonly monthlyMessages: number;
+  readonly members: number;
+  readonly numbers: number;
+  readonly webhooks: number;
+  /** Media and message.delivered: the rules that speak of "Standard and higher". */
+  readonly standard: boolean;
+}
+
+export const planNames = ['free', 'starter', 'pro', 'enterprise'] as const;
+export type PlanName = (typeof planNames)[number];
+
+export const plans: Readonly<Record<PlanName, Plan>> = {
+  free: { requestsPerMinute: 60, monthlyMessages: 100, members: 1, numbers: 1, webhooks: 5, standard: false },
+  starter: { requestsPerMinute: 300, monthlyMessages: 1_000, members: 3, numbers: 2, webhooks: 10, standard: true },
+  pro: { requestsPerMinute: 1_000, monthlyMessages: 10_000, members: 10, numbers: 5, webhooks: 25, standard: true },
+  enterprise: {
+    requestsPerMinute: 5_000,
+    monthlyMessages: 1_000_000_000,
+    members: Number.POSITIVE_INFINITY,
+    numbers: Number.POSITIVE_INFINITY,
+    webhooks: Number.POSITIVE_INFINITY,
+    standard: true,
+  },
+};
+
+export function isPlanName(text: string): text is PlanName {
+  return planNames.some((name) => name === text);
+}

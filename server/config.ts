@@ -1,0 +1,126 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { type PlanName, isPlanName, planNames } from '#contract/plans.ts';
+
+export const roles = ['api', 'deliver', 'maintain'] as const;
+export type Role = (typeof roles)[number];
+
+/** Every setting, read and checked in this one place (docs/configuration.md). */
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  /** {base_url} and {app_url}: no trailing slash. */
+  readonly baseUrl: string;
+  readonly appUrl: string;
+  readonly trustProxy: readonly string[];
+  readonly dataDir: string;
+  /** undefined: the embedded PostgreSQL. */
+  readonly databaseUrl: string | undefined;
+  /** undefined: a file in dataDir. */
+  readonly secretsKey: Buffer | undefined;
+  readonly roles: ReadonlySet<Role>;
+  readonly defaultPlan: PlanName;
+  readonly deviceHoldMs: number;
+  readonly deviceLeaseMs: number;
+  readonly queueExpiryMs: number;
+  readonly logLevel: string;
+}
+
+/** All problems of the settings at once, one per line, each saying what to write instead. */
+export class ConfigError extends Error {
+  constructor(problems: readonly string[]) {
+    super(`The settings need attention:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
+    this.name = 'ConfigError';
+  }
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Reads a .env file of the working directory where there is one; variables already set win. */
+export function loadEnvironment(): Environment {
+  if (existsSync('.env')) process.loadEnvFile('.env');
+  return process.env;
+}
+
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
+
+/** @throws ConfigError that lists every problem */
+export function readConfig(environment: Environment, userId = process.getuid?.()): Config {
+  const problems: string[] = [];
+  const text = (name: string) => environment[name]?.trim() || undefined;
+
+  const integer = (name: string, fallback: number, min: number, max: number): number => {
+    const written = text(name);
+    if (written === undefined) return fallback;
+    const value = /^\d+$/.test(written) ? Number(written) : Number.NaN;
+    if (value >= min && value <= max) return value;
+    problems.push(`${name} must be a whole number from ${min} to ${max}, not "${written}".`);
+    return fallback;
+  };
+
+  const oneOf = <T extends string>(name: string, fallback: T, words: readonly T[]): T => {
+    const written = text(name);
+    const found = words.find((word) => word === written);
+    if (written !== undefined && found === undefined) {
+      problems.push(`${name} must be one of ${words.join(', ')}, not "${written}".`);
+    }
+    return found ?? fallback;
+  };
+
+  const address = (name: string, fallback: string): string => {
+    const written = text(name);
+    if (written === undefined) return fallback;
+    const url = URL.canParse(written) ? new URL(written) : undefined;
+    if (url && /^https?:$/.test(url.protocol) && !url.search && !url.hash && !url.username) {
+      return written.replace(/\/+$/, '');
+    }
+    problems.push(`${name} must be an address such as https://texts.example.com, not "${written}".`);
+    return fallback;
+  };
+
+  const host = text('HOST') ?? '127.0.0.1';
+  const port = integer('PORT', 3000, 0, 65_535);
+  const hostInUrl = host.includes(':') ? `[${host}]` : host;
+  const baseUrl = address('BASE_URL', `http://${hostInUrl}:${port}`);
+
+  const databaseUrl = text('DATABASE_URL');
+  if (databaseUrl !== undefined && !/^postgres(ql)?:\/\//.test(databaseUrl)) {
+    problems.push('DATABASE_URL must begin with postgresql:// (unset, Ownline runs its own PostgreSQL).');
+  }
+
+  const secretsKeyText = text('SECRETS_KEY');
+  const secretsKey = secretsKeyText === undefined ? undefined : Buffer.from(secretsKeyText, 'base64');
+  if (secretsKey !== undefined && secretsKey.length !== 32) {
+    problems.push('SECRETS_KEY must be 32 bytes in base64, as `openssl rand -base64 32` prints them.');
+  }
+
+  const chosenRoles = (text('ROLES') ?? roles.join(',')).split(',').map((word) => word.trim());
+  const knownRoles = chosenRoles.flatMap((word) => roles.find((role) => role === word) ?? []);
+  if (knownRoles.length !== chosenRoles.length || knownRoles.length === 0) {
+    problems.push(`ROLES must be one or more of ${roles.join(',')}, not "${chosenRoles.join(',')}".`);
+  }
+
+  const defaultPlan = text('DEFAULT_PLAN') ?? 'enterprise';
+  if (!isPlanName(defaultPlan)) {
+    problems.push(`DEFAULT_PLAN must be one of ${planNames.join(', ')}, not "${defaultPlan}".`);
+  }
+
+  const config: Config = {
+    host,
+    port,
+    baseUrl,
+    appUrl: address('APP_URL', baseUrl),
+    trustProxy: (text('TRUST_PROXY') ?? '').split(',').flatMap((part) => part.trim() || []),
+    dataDir: resolve(text('DATA_DIR') ?? (userId === 0 ? '/var/lib/ownline' : './data')),
+    databaseUrl,
+    secretsKey,
+    roles: new Set(knownRoles),
+    defaultPlan: isPlanName(defaultPlan) ? defaultPlan : 'enterprise',
+    deviceHoldMs: integer('DEVICE_HOLD_SECONDS', 25, 1, 50) * 1_000,
+    deviceLeaseMs: integer('DEVICE_LEASE_SECONDS', 600, 30, 86_400) * 1_000,
+    queueExpiryMs: integer('QUEUE_EXPIRY_HOURS', 24, 1, 8_760) * 3_600_000,
+    logLevel: oneOf('LOG_LEVEL', 'info', logLevels),
+  };
+  if (problems.length > 0) throw new ConfigError(problems);
+  return config;
+}

@@ -1,0 +1,89 @@
+import pg from 'pg';
+import type { Logger } from '#server/platform/logger.ts';
+import type { Transaction } from './statement.ts';
+
+// int8 counts stay far below 2^53; as text they would compare wrongly. A date is a calendar day, not a moment.
+pg.types.setTypeParser(pg.types.builtins.INT8, Number);
+pg.types.setTypeParser(pg.types.builtins.DATE, (text) => text);
+
+interface DatabaseOptions {
+  readonly databaseUrl: string;
+  readonly logger: Logger;
+  /** Connections for everything that is not on the hot path. */
+  readonly poolSize?: number;
+}
+
+/**
+ * Two pools on one database: a small one for sends and hand-outs, so that a slow page can't make them wait, and
+ * one for the rest. Every connection has time-outs from its first moment.
+ */
+export class Database {
+  readonly hot: pg.Pool;
+  readonly pool: pg.Pool;
+
+  constructor(options: DatabaseOptions) {
+    this.hot = openPool(options, { max: 4, applicationName: 'ownline hot' });
+    this.pool = openPool(options, { max: options.poolSize ?? 10, applicationName: 'ownline' });
+  }
+
+  /** Commits what `work` did, or nothing of it where it throws. */
+  async transaction<T>(work: (trx: Transaction) => Promise<T>): Promise<T> {
+    const client = await this.pool.connect();
+    let broken: Error | undefined;
+    try {
+      await client.query('BEGIN');
+      const result = await work(Object.assign(client, { transaction: true as const }));
+      await client.query('COMMIT');
+      return result;
+    } catch (error) {
+      // A connection that can't even roll back is thrown away, and its transaction with it.
+      await client.query('ROLLBACK').catch((rollbackError: Error) => {
+        broken = rollbackError;
+      });
+      throw error;
+    } finally {
+      client.release(broken);
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.hot.end(), this.pool.end()]);
+  }
+}
+
+function openPool(options: DatabaseOptions, own: { max: number; applicationName: string }): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: options.databaseUrl,
+    max: own.max,
+    application_name: own.applicationName,
+    connectionTimeoutMillis: 5_000,
+    statement_timeout: 10_000,
+    lock_timeout: 5_000,
+    idle_in_transaction_session_timeout: 15_000,
+    keepAlive: true,
+  });
+  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  pool.on('error', (error) => options.logger.warn({ err: error }, 'a database connection was lost; it is replaced'));
+  return pool;
+}
+
+const connectionClasses = ['08', '57', '53', '58', 'XX'];
+const connectionErrors = ['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'];
+
+/** The SQLSTATE of a PostgreSQL error, or the code of a network error; undefined for anything else. */
+export function errorCodeOf(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** Whether the database could not be reached or was going away: the same request may succeed in a moment. */
+export function isDatabaseAway(error: unknown): boolean {
+  const code = errorCodeOf(error);
+  if (code !== undefined) return connectionErrors.includes(code) || connectionClasses.includes(code.slice(0, 2));
+  return error instanceof Error && /connection terminated|timeout exceeded when trying to connect/i.test(error.message);
+}
+
+/** Whether PostgreSQL refused a row because another one holds its place. */
+export function isUniqueViolation(error: unknown): boolean {
+  return errorCodeOf(error) === '23505';
+}

@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { Loop } from '#server/platform/loop.ts';
+import type { Logger } from '#server/platform/logger.ts';
+
+type Listener = (payload: string) => void;
+
+/** A payload over PostgreSQL's limit of 8,000 bytes is not sent; listeners look for themselves instead. */
+const payloadMaxBytes = 7_900;
+
+const checkIntervalMs = 10_000;
+const checkAnswerMs = 5_000;
+
+/**
+ * Hears what other processes committed. A notification is only ever a hint to look: after a reconnect every
+ * listener is called with an empty payload, and a sweep stands behind each of them.
+ *
+ * A note to itself at start and every 10 s finds a connection that is half open, or a pooler that swallows
+ * notifications; such a connection is replaced.
+ */
+export class Notifications {
+  readonly #databaseUrl: string;
+  readonly #logger: Logger;
+  readonly #listeners = new Map<string, Listener>();
+  readonly #loop: Loop;
+  readonly #selfChannel = `self_${randomUUID().replaceAll('-', '')}`;
+  #client: pg.Client | undefined;
+  #heard: (() => void) | undefined;
+
+  constructor(databaseUrl: string, logger: Logger) {
+    this.#databaseUrl = databaseUrl;
+    this.#logger = logger;
+    this.#loop = new Loop({ name: 'notifications', intervalMs: checkIntervalMs, logger, run: () => this.#check() });
+  }
+
+  /** Call before `start`. One listener per channel. */
+  on(channel: string, listener: Listener): void {
+    this.#listeners.set(channel, listener);
+  }
+
+  async start(): Promise<void> {
+    await this.#connect();
+    this.#loop.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.#loop.stop();
+    const client = this.#client;
+    this.#client = undefined;
+    await client?.end().catch(() => undefined);
+  }
+
+  async #connect(): Promise<void> {
+    const client = new pg.Client({
+      connectionString: this.#databaseUrl,
+      application_name: 'ownline notifications',
+      connectionTimeoutMillis: 5_000,
+      keepAlive: true,
+    });
+    client.on('error', () => this.#drop(client));
+    client.on('end', () => this.#drop(client));
+    client.on('notification', (notification) => {
+      if (notification.channel === this.#selfChannel) this.#heard?.();
+      else this.#listeners.get(notification.channel)?.(notification.payload ?? '');
+    });
+    await client.connect();
+    this.#client = client;
+    for (const channel of [this.#selfChannel, ...this.#listeners.keys()]) await client.query(`LISTEN ${channel}`);
+    for (const listener of this.#listeners.values()) listener('');
+  }
+
+  #drop(client: pg.Client): void {
+    if (this.#client !== client) return;
+    this.#client = undefined;
+    this.#logger.warn('the notification connection was lost; it is replaced');
+    this.#loop.notify();
+  }
+
+  async #check(): Promise<void> {
+    if (!this.#client) await this.#reconnect();
+    const client = this.#client;
+    if (!client) return;
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const timer = setTimeout(() => resolve(false), checkAnswerMs);
+    this.#heard = () => resolve(true);
+    // Not awaited: on a half-open connection this query never ends.
+    client.query('SELECT pg_notify($1, $2)', [this.#selfChannel, '']).catch(() => resolve(false));
+    const heard = await promise;
+    clearTimeout(timer);
+    if (heard || this.#client !== client) return;
+    this.#client = undefined;
+    this.#logger.warn('a note to ourselves did not come back: the notification connection is replaced');
+    client.end().catch(() => undefined);
+    await this.#reconnect();
+  }
+
+  async #reconnect(): Promise<void> {
+    try {
+      await this.#connect();
+    } catch (error) {
+      // The database is away; the next round comes sooner than the ordinary one.
+      setTimeout(() => this.#loop.notify(), 500).unref();
+      this.#logger.warn({ err: error }, 'could not listen for notifications; trying again');
+    }
+  }
+}
+
+/** Tells every process, this one included, after the caller's commit. Losing it costs a sweep's second, no more. */
+export async function notify(pool: pg.Pool, channel: string, ids: readonly string[]): Promise<void> {
+  const payload = ids.join(',');
+  await pool.query({
+    name: 'notify',
+    text: 'SELECT pg_notify($1, $2)',
+    values: [channel, Buffer.byteLength(payload) > payloadMaxBytes ? '' : payload],
+  });
+}

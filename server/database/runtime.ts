@@ -1,0 +1,16 @@
+import type { Config } from '#server/config.ts';
+import type { Clock } from '#server/platform/clock.ts';
+import type { Secrets } from '#server/platform/crypto.ts';
+import type { Ids } from '#server/platform/ids.ts';
+import type { Logger } from '#server/platform/logger.ts';
+import type { Database } from './database.ts';
+
+/** What every use case is given: made once in app.ts, passed on, never reached for. */
+export interface Runtime {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly secrets: Secrets;
+  readonly database: Database;
+  readonly logger: Logger;
+}

@@ -1,0 +1,54 @@
+import { type ErrorCode, type ErrorEnvelope, errorStatus } from '#contract/errors.ts';
+
+interface AppErrorOptions {
+  /** The offending field, query parameter or header. */
+  readonly param?: string;
+  /** Further fields of the error object, such as limit and current. */
+  readonly details?: Readonly<Record<string, unknown>>;
+  /** HTTP status where it is not the code's own (405, 413, 415, 503). */
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly cause?: unknown;
+}
+
+/** A refusal with a message for the caller that says what to do next (specification section 7). */
+export class AppError extends Error {
+  readonly code: ErrorCode;
+  readonly param: string | undefined;
+  readonly details: Readonly<Record<string, unknown>>;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'AppError';
+    this.code = code;
+    this.param = options.param;
+    this.details = options.details ?? {};
+    this.status = options.status ?? errorStatus[code];
+    this.headers = options.headers ?? {};
+  }
+
+  envelope(): ErrorEnvelope {
+    const param = this.param === undefined ? {} : { param: this.param };
+    return { error: { code: this.code, message: this.message, ...param, ...this.details } };
+  }
+}
+
+export function invalid(param: string, message: string): AppError {
+  return new AppError('invalid_request', message, { param });
+}
+
+/** Another team's id and one that never was get this same answer (specification section 7.2). */
+export function notFound(noun: string): AppError {
+  return new AppError('not_found', `No such ${noun}. Check the id; it may have been deleted.`);
+}
+
+/** Over capacity, stopping, or the database away: the caller repeats later (specification section 7.2). */
+export function unavailable(message: string, options: { status?: 500 | 503; cause?: unknown } = {}): AppError {
+  return new AppError('internal_error', message, {
+    status: options.status ?? 503,
+    headers: { 'retry-after': '2' },
+    cause: options.cause,
+  });
+}

@@ -1,0 +1,64 @@
+/**
+ * The one clock of a process (specification section 2.1, decision 0007). It follows the database's clock on a
+ * monotonic base, so that all processes agree and a change of the host's clock moves nothing; SQL never calls
+ * now(), it is given the time from here. Tests move it.
+ */
+export class Clock {
+  #offsetMs = performance.timeOrigin;
+  #movedMs = 0;
+  #latestMs = 0;
+  readonly #alarms = new Set<() => void>();
+
+  /** Milliseconds since 1970, never smaller than the answer before. */
+  nowMs(): number {
+    const readMs = Math.floor(performance.now() + this.#offsetMs + this.#movedMs);
+    this.#latestMs = Math.max(this.#latestMs, readMs);
+    return this.#latestMs;
+  }
+
+  now(): Date {
+    return new Date(this.nowMs());
+  }
+
+  /** The moment `ms` from now; negative for the past. */
+  in(ms: number): Date {
+    return new Date(this.nowMs() + ms);
+  }
+
+  /**
+   * Takes over the database's time.
+   * @param databaseMs what the database's clock said, halfway between asking and hearing
+   */
+  follow(databaseMs: number, measuredAtMs: number): void {
+    this.#offsetMs = databaseMs - measuredAtMs;
+  }
+
+  /** Calls back once the clock has moved on by `ms`. The returned function cancels. */
+  after(ms: number, callback: () => void): () => void {
+    const dueMs = this.nowMs() + ms;
+    let timer: NodeJS.Timeout | undefined;
+    const cancel = () => {
+      clearTimeout(timer);
+      this.#alarms.delete(check);
+    };
+    const check = () => {
+      clearTimeout(timer);
+      const leftMs = dueMs - this.nowMs();
+      if (leftMs <= 0) {
+        cancel();
+        callback();
+      } else {
+        timer = setTimeout(check, leftMs);
+      }
+    };
+    this.#alarms.add(check);
+    check();
+    return cancel;
+  }
+
+  /** For tests: the time of everything that follows this clock jumps ahead. */
+  advance(ms: number): void {
+    this.#movedMs += ms;
+    for (const check of [...this.#alarms]) check();
+  }
+}

@@ -1,0 +1,80 @@
+import type { TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { AppError, invalid } from '#server/platform/app-error.ts';
+
+export type BodyCheck = (body: unknown) => void;
+
+/** JSON bodies nest two levels at most; deeper ones are refused before a recursive walk could overflow. */
+const depthMax = 32;
+
+/**
+ * Refuses what PostgreSQL or a receiver could not carry: U+0000 and lone surrogates, anywhere in a body
+ * (specification section 2.1). `param` is the top-level field.
+ */
+export function checkStrings(value: unknown, param?: string, depth = 0): void {
+  if (depth > depthMax) throw refuse(param, 'is nested too deeply');
+  if (typeof value === 'string') {
+    if (value.includes('\u0000')) throw refuse(param, 'contains the character U+0000, which no phone can show');
+    if (!value.isWellFormed()) throw refuse(param, 'contains half of a surrogate pair; send well-formed Unicode');
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [name, part] of Object.entries(value)) {
+      const within = param ?? (Array.isArray(value) ? undefined : name);
+      checkStrings(name, within, depth + 1);
+      checkStrings(part, within, depth + 1);
+    }
+  }
+}
+
+function refuse(param: string | undefined, problem: string): AppError {
+  return param === undefined ? new AppError('invalid_request', `The body ${problem}.`) : invalid(param, `${param} ${problem}.`);
+}
+
+/** The check of a body against its schema. Its refusal names the field and what the field wants. */
+export function compileBodyCheck(schema: TSchema): BodyCheck {
+  const validator = Compile(schema);
+  const known = 'properties' in schema ? Object.keys(schema.properties as object) : [];
+  return (body) => {
+    if (validator.Check(body)) return;
+    if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+      throw new AppError('invalid_request', 'The body must be a JSON object, sent with Content-Type: application/json.');
+    }
+    const unknown = Object.keys(body).find((name) => !known.includes(name));
+    if (unknown !== undefined) {
+      throw invalid(unknown, `${unknown} is not a field of this request. Known fields: ${known.join(', ')}.`);
+    }
+    throw describe(validator.Errors(body)[0]);
+  };
+}
+
+interface SchemaProblem {
+  readonly keyword: string;
+  readonly instancePath: string;
+  readonly params: object;
+}
+
+function describe(problem: SchemaProblem | undefined): AppError {
+  const field = problem?.instancePath.split('/')[1];
+  const details = new Map<string, unknown>(Object.entries(problem?.params ?? {}));
+  const listed = (name: string) => {
+    const value = details.get(name);
+    return Array.isArray(value) ? value.join(', ') : String(value);
+  };
+  switch (problem?.keyword) {
+    case 'required': {
+      const missing = listed('requiredProperties').split(', ')[0] ?? '';
+      return invalid(missing, `${missing} is required.`);
+    }
+    case 'type':
+      return invalid(field ?? '', `${field} must be a ${listed('type').replace(', ', ' or ')}.`);
+    case 'enum':
+      return invalid(field ?? '', `${field} must be one of: ${listed('allowedValues')}.`);
+    case 'maxLength':
+      return invalid(field ?? '', `${field} may have at most ${listed('limit')} characters.`);
+    case 'minLength':
+      return invalid(field ?? '', `${field} must have at least ${listed('limit')} characters.`);
+    case 'pattern':
+      return invalid(field ?? '', `${field} must be an E.164 phone number: +, country code and number, such as +14155550100.`);
+    default:
+      return invalid(field ?? '', `${field} is not valid.`);
+  }
+}

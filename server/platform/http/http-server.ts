@@ -1,0 +1,189 @@
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
+import { Compile } from 'typebox/compile';
+import type { Permission } from '#contract/permissions.ts';
+import { AppError, unavailable } from '#server/platform/app-error.ts';
+import type { Ids } from '#server/platform/ids.ts';
+import type { Logger } from '#server/platform/logger.ts';
+import { type BodyCheck, checkStrings, compileBodyCheck } from './check-body.ts';
+import { toAppError } from './to-app-error.ts';
+import type { Principal, Route } from './route.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    principal: Principal | undefined;
+  }
+}
+
+export interface HttpServerOptions {
+  readonly routes: readonly Route[];
+  /** 401 and 403, before a body is read. */
+  readonly authenticate: (request: FastifyRequest, permission: Permission | undefined) => Promise<Principal>;
+  readonly isStopping: () => boolean;
+  readonly ids: Ids;
+  readonly logger: Logger;
+  readonly trustProxy: readonly string[];
+  /** Tests hold every answer against its schema, before JSON could hide a wrong type. */
+  readonly checkAnswers?: boolean;
+}
+
+/** The body of an ordinary request; content of 5,000 characters, each escaped as a surrogate pair, fits four times. */
+const bodyLimitBytes = 256 * 1024;
+
+/**
+ * Serves the route table. Fastify's own coercion, field removal, error bodies and serialiser are all switched off,
+ * because each of them breaks the contract without a word (decision 0009).
+ */
+export function createHttpServer(options: HttpServerOptions): FastifyInstance {
+  const server = fastify({
+    logger: false,
+    trustProxy: options.trustProxy.length > 0 ? [...options.trustProxy] : false,
+    genReqId: () => options.ids.nextPublic('req'),
+    bodyLimit: bodyLimitBytes,
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    // Long polls hold 50 s at most; the header time-out still ends a peer that never finishes asking.
+    requestTimeout: 70_000,
+    keepAliveTimeout: 75_000,
+    routerOptions: { maxParamLength: 500 },
+    onProtoPoisoning: 'ignore',
+  });
+
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  server.setSerializerCompiler(() => JSON.stringify);
+  server.decorateRequest('principal', undefined);
+
+  server.addHook('onRequest', async (request, reply) => {
+    reply.header('request-id', request.id).header('cache-control', 'no-store');
+    if (options.isStopping()) reply.header('connection', 'close');
+  });
+  server.setErrorHandler((error, request, reply) => sendError(options.logger, error, request, reply));
+  server.setNotFoundHandler((request, reply) => {
+    sendError(options.logger, unrouted(options.routes, request), request, reply);
+  });
+  for (const route of options.routes) register(server, options, route);
+  return server;
+}
+
+function register(server: FastifyInstance, options: HttpServerOptions, route: Route): void {
+  const checkBody: BodyCheck | undefined = route.body && compileBodyCheck(route.body);
+  const checkAnswer = options.checkAnswers ? compileAnswerChecks(route) : undefined;
+  server.route({
+    method: route.method,
+    url: route.path,
+    exposeHeadRoute: false,
+    ...(route.bodyLimitBytes === undefined ? {} : { bodyLimit: route.bodyLimitBytes }),
+    onRequest: async (request) => {
+      if (options.isStopping() && route.audience === 'api') {
+        throw unavailable('This process is stopping. Repeat the request.');
+      }
+      if (route.audience === 'api') request.principal = await options.authenticate(request, route.permission);
+    },
+    ...(route.onFailure ? { errorHandler: deviceErrorHandler(options.logger, route.onFailure) } : {}),
+    handler: async (request, reply) => {
+      const body = route.audience === 'api' ? readJson(request, checkBody !== undefined) : request.body;
+      if (route.audience === 'api') refuseQuery(request);
+      checkBody?.(body);
+      const answer = await route.handle({
+        principal: request.principal ?? nobody,
+        params: request.params as Record<string, string>,
+        query: request.query as Record<string, unknown>,
+        body,
+        request,
+        reply,
+      });
+      // A handler that holds the raw connection (a long poll whose phone left) has nothing more to say.
+      if (reply.sent) return reply;
+      const status = answer.status ?? 200;
+      checkAnswer?.(status, answer.body);
+      return reply.code(status).headers({ ...answer.headers }).send(answer.body);
+    },
+  });
+}
+
+/** Reading the team of a caller that was never identified is a mistake of ours and must not find one. */
+const nobody: Principal = {
+  get teamId(): never {
+    throw new Error('this audience has no principal');
+  },
+  get keyId(): never {
+    throw new Error('this audience has no principal');
+  },
+};
+
+/** The parsed body; undefined where none was sent (an empty body with a JSON type is none). */
+function readJson(request: FastifyRequest, expected: boolean): unknown {
+  if (!Buffer.isBuffer(request.body) || request.body.length === 0) return expected ? undefined : null;
+  const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase();
+  if (type !== 'application/json') {
+    throw new AppError('invalid_request', 'Send the body with Content-Type: application/json.', { status: 415 });
+  }
+  const body = parseJson(request.body);
+  checkStrings(body);
+  return body;
+}
+
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
+
+function parseJson(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(strictUtf8.decode(bytes));
+  } catch (error) {
+    throw new AppError('invalid_request', 'The body is not valid JSON in UTF-8. Check quotes, commas and encoding.', {
+      cause: error,
+    });
+  }
+}
+
+/** No operation that is served so far takes query parameters; one that is sent is a misunderstanding. */
+function refuseQuery(request: FastifyRequest): void {
+  const name = Object.keys(request.query as object)[0];
+  if (name === undefined) return;
+  throw new AppError('invalid_request', `${name} is not a query parameter of this request; it takes none.`, { param: name });
+}
+
+function compileAnswerChecks(route: Route): (status: number, body: unknown) => void {
+  const checks = new Map(Object.entries(route.answers).map(([status, schema]) => [Number(status), Compile(schema)]));
+  return (status, body) => {
+    const check = checks.get(status);
+    if (!check) throw new Error(`${route.method} ${route.path} declares no answer ${status}`);
+    if (check.Check(body)) return;
+    const problem = JSON.stringify(check.Errors(body)[0]);
+    throw new Error(`${route.method} ${route.path} broke its own schema: ${problem}`);
+  };
+}
+
+/** 404, or 405 with what is allowed, for a request that meets no route (specification section 7.2). */
+function unrouted(routes: readonly Route[], request: FastifyRequest): AppError {
+  const path = request.url.split('?')[0] ?? '';
+  const methods = routes.filter((route) => matches(route.path, path)).map((route) => route.method);
+  if (methods.length === 0) {
+    return new AppError('not_found', 'There is nothing at this address. Check the path and its version prefix, /v1.');
+  }
+  const allow = [...new Set(methods)].sort().join(', ');
+  return new AppError('invalid_request', `This address takes ${allow}, not ${request.method}.`, {
+    status: 405,
+    headers: { allow },
+  });
+}
+
+function matches(pattern: string, path: string): boolean {
+  const wanted = pattern.split('/');
+  const given = path.split('/');
+  return wanted.length === given.length && wanted.every((part, index) => part.startsWith(':') || part === given[index]);
+}
+
+function sendError(logger: Logger, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const appError = toAppError(error);
+  if (appError.code === 'internal_error') {
+    logger.error({ err: appError.cause ?? error, requestId: request.id }, 'a request failed');
+  }
+  reply.code(appError.status).headers(appError.headers).type('application/json').send(appError.envelope());
+}
+
+function deviceErrorHandler(logger: Logger, onFailure: (error: unknown) => unknown) {
+  return (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
+    if (!(error instanceof AppError)) logger.warn({ err: error, requestId: request.id }, 'a device call failed');
+    reply.code(200).send(onFailure(error));
+  };
+}

@@ -1,0 +1,60 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Static, TSchema } from 'typebox';
+import type { Permission } from '#contract/permissions.ts';
+import type { TeamId } from '#server/platform/ids.ts';
+
+/**
+ * Who a route is for. `api` is public and needs a key, `device` is public and frozen (shortcuts can't be updated),
+ * `page` is what a person opens, `operations` is for the machines that watch.
+ */
+export type Audience = 'api' | 'device' | 'page' | 'operations';
+
+/** Who calls: filled in by `authenticate` before anything else is looked at. */
+export interface Principal {
+  readonly teamId: TeamId;
+  readonly keyId: string;
+}
+
+export interface Call<Body = unknown> {
+  readonly principal: Principal;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly body: Body;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+export interface Answer {
+  readonly status?: number;
+  readonly body: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A route is data: what serves it, what documents it and what tests it read the same object. */
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly path: string;
+  readonly audience: Audience;
+  /** For the audience `api`; undefined needs a valid key and nothing more. */
+  readonly permission?: Permission;
+  readonly body?: TSchema;
+  /** Success answers by status; tests hold every answer against them before it is serialised. */
+  readonly answers: Readonly<Record<number, TSchema>>;
+  readonly handle: (call: Call) => Promise<Answer>;
+  /** Bytes; only where the route needs more than the rest. */
+  readonly bodyLimitBytes?: number;
+  /** For `device`: what is answered with HTTP 200 where anything goes wrong, since a shortcut can't see a status. */
+  readonly onFailure?: (error: unknown) => unknown;
+}
+
+/** Declares a route whose handler gets a body of the type that its schema describes. */
+export function route<B extends TSchema>(
+  definition: Omit<Route, 'body' | 'handle'> & {
+    readonly body: B;
+    readonly handle: (call: Call<Static<B>>) => Promise<Answer>;
+  },
+): Route;
+export function route(definition: Route): Route;
+export function route(definition: Route): Route {
+  return definition;
+}

@@ -1,0 +1,56 @@
+import { fromString, fromUUID, toUUID } from 'typeid-js';
+import { V7Generator } from 'uuidv7';
+import type { Clock } from './clock.ts';
+
+/** The prefixes of public ids (specification section 2.1). */
+export type IdPrefix = 'team' | 'key' | 'num' | 'msg' | 'evt' | 'dev' | 'ses' | 'link' | 'req';
+
+/** A UUIDv7 as the database keeps it, branded with what it names. The API shows it as a TypeID. */
+export type Id<P extends IdPrefix> = string & { readonly prefix: P };
+export type TeamId = Id<'team'>;
+export type KeyId = Id<'key'>;
+export type NumberId = Id<'num'>;
+export type MessageId = Id<'msg'>;
+export type EventId = Id<'evt'>;
+export type DeviceId = Id<'dev'>;
+export type SessionId = Id<'ses'>;
+export type SetupLinkId = Id<'link'>;
+
+/** Makes ids that sort by time, strictly increasing within a process. */
+export class Ids {
+  readonly #clock: Clock;
+  readonly #generator = new V7Generator();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  next<P extends IdPrefix>(_prefix: P): Id<P> {
+    return this.#generator.generateOrResetWithTs(this.#clock.nowMs()).toString() as Id<P>;
+  }
+
+  /** A new public id for something that is never stored, such as a request. */
+  nextPublic(prefix: IdPrefix): string {
+    return publicId(prefix, this.next(prefix));
+  }
+}
+
+/** `msg_01h2xcejqtf2nbrexx3vqjhp41` for the UUID of a message. */
+export function publicId<P extends IdPrefix>(prefix: P, id: Id<P>): string {
+  return fromUUID(id, prefix);
+}
+
+/** The UUID behind a public id; undefined where the text is no id of that kind. */
+export function parseId<P extends IdPrefix>(prefix: P, text: string): Id<P> | undefined {
+  try {
+    return toUUID(fromString(text, prefix)) as Id<P>;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The smallest UUIDv7 of a moment: a bound for "made at or after", the shape in which history is partitioned. */
+export function firstIdAt(ms: number): string {
+  const hex = Math.max(0, Math.floor(ms)).toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
+}

@@ -1,0 +1,44 @@
+import type { PlanName } from '#contract/plans.ts';
+import { type Queryable, statement } from '#server/database/statement.ts';
+import type { TeamId } from '#server/platform/ids.ts';
+
+export interface TeamRow {
+  readonly id: TeamId;
+  readonly name: string;
+  readonly plan: PlanName;
+  readonly monthly_message_limit: number;
+  readonly created_at: Date;
+}
+
+const insert = statement<TeamRow>(
+  'teams.insert',
+  `INSERT INTO teams (id, name, plan, monthly_message_limit, created_at) VALUES ($1, $2, $3, $4, $5) RETURNING *`,
+);
+const find = statement<TeamRow>('teams.find', 'SELECT * FROM teams WHERE id = $1');
+const setPlan = statement<TeamRow>(
+  'teams.set-plan',
+  'UPDATE teams SET plan = $2, monthly_message_limit = $3 WHERE id = $1 RETURNING *',
+);
+const lock = statement<TeamRow>('teams.lock', 'SELECT * FROM teams WHERE id = $1 FOR NO KEY UPDATE');
+
+export async function insertTeam(db: Queryable, team: TeamRow): Promise<void> {
+  await insert.row(db, team.id, team.name, team.plan, team.monthly_message_limit, team.created_at);
+}
+
+export function findTeam(db: Queryable, teamId: TeamId): Promise<TeamRow | undefined> {
+  return find.row(db, teamId);
+}
+
+/** Waits for other changes to what the team owns; first in the lock order team, number, key. */
+export function lockTeam(db: Queryable, teamId: TeamId): Promise<TeamRow | undefined> {
+  return lock.row(db, teamId);
+}
+
+export function setTeamPlan(
+  db: Queryable,
+  teamId: TeamId,
+  plan: PlanName,
+  monthlyMessageLimit: number,
+): Promise<TeamRow | undefined> {
+  return setPlan.row(db, teamId, plan, monthlyMessageLimit);
+}
