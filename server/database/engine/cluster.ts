@@ -1,0 +1,114 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Logger } from '#server/platform/logger.ts';
+import { EngineError } from './engine-error.ts';
+import type { EnginePrograms } from './engine-files.ts';
+import { giveFolderTo, giveTreeTo } from './engine-folders.ts';
+import type { EngineLayout } from './engine-layout.ts';
+import type { EngineUser } from './engine-user.ts';
+import { findRunningPostmaster, shutDown } from './postmaster.ts';
+
+const run = promisify(execFile);
+const unfinishedPrefix = 'pg.new-';
+
+interface ClusterOptions {
+  readonly layout: EngineLayout;
+  readonly programs: EnginePrograms;
+  readonly user: EngineUser;
+  readonly logger: Logger;
+  /** false: not flushed to the disk, for tests that run without fsync. */
+  readonly flush: boolean;
+}
+
+/**
+ * Makes the data folder where there is none. It is built under another name and renamed when it is complete and
+ * on the disk, so DATA_DIR/pg either isn't there or is whole.
+ */
+export async function prepareCluster(options: ClusterOptions): Promise<void> {
+  const { layout, programs, user, logger } = options;
+  await removeUnfinished(layout, logger);
+  const owner = await stat(layout.pgFolder).catch(() => undefined);
+  if (owner === undefined) return createCluster(options);
+  await checkMajor(layout, programs.major);
+  if (owner.uid !== user.uid) {
+    const running = await findRunningPostmaster(layout.pgFolder);
+    if (running !== undefined) await shutDown(running, logger);
+    await giveTreeTo(layout.pgFolder, user);
+    logger.info({ user: user.name }, 'the embedded database was handed to another user');
+  }
+}
+
+async function createCluster({ layout, programs, user, logger, flush }: ClusterOptions): Promise<void> {
+  const unfinished = await mkdtemp(join(layout.dataDir, unfinishedPrefix));
+  await giveFolderTo(unfinished, user);
+  const flags = [
+    `--pgdata=${unfinished}`,
+    '--username=postgres',
+    // Whoever reaches the socket is let in; its folder decides who does. Nothing listens on TCP.
+    '--auth-local=trust',
+    '--auth-host=reject',
+    '--encoding=UTF8',
+    '--locale-provider=builtin',
+    '--builtin-locale=C.UTF-8',
+    '--locale=C',
+    '--no-instructions',
+    ...(flush ? [] : ['--no-sync']),
+  ];
+  try {
+    await run(programs.initdb, flags, {
+      ...user.spawnAs,
+      cwd: '/',
+      env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
+    });
+  } catch (error) {
+    await rm(unfinished, { recursive: true, force: true });
+    throw new EngineError(
+      `The embedded database could not be created in DATA_DIR ${layout.dataDir}: ${errorOutput(error)}`,
+      error,
+    );
+  }
+  await rename(unfinished, layout.pgFolder);
+  await flushFolder(layout.dataDir);
+  logger.info({ data_dir: layout.dataDir, user: user.name }, 'the embedded database was created');
+}
+
+/** What a start that was killed left. Its initdb may run on for a moment: without its folder it gives up. */
+async function removeUnfinished(layout: EngineLayout, logger: Logger): Promise<void> {
+  for (const name of await readdir(layout.dataDir)) {
+    if (!name.startsWith(unfinishedPrefix)) continue;
+    const folder = join(layout.dataDir, name);
+    await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 }).catch((error: Error) =>
+      logger.warn({ err: error, folder }, 'an unfinished database could not be deleted'),
+    );
+  }
+}
+
+async function checkMajor(layout: EngineLayout, major: string): Promise<void> {
+  const found = await readFile(join(layout.pgFolder, 'PG_VERSION'), 'utf8').catch((error: unknown) => {
+    throw new EngineError(
+      `${layout.pgFolder} is not a PostgreSQL data folder. Restore it, or move it away.`,
+      error,
+    );
+  });
+  if (found.trim() === major) return;
+  throw new EngineError(
+    `DATA_DIR ${layout.dataDir} holds data of PostgreSQL ${found.trim()}, and this release brings PostgreSQL ${major}. ` +
+      'Run `npm run -s ownline -- backup FILE` with the former release, move DATA_DIR/pg away and restore FILE with this one.',
+  );
+}
+
+async function flushFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+function errorOutput(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return 'stderr' in error && typeof error.stderr === 'string' ? error.stderr.trim() : error.message;
+}

@@ -1,0 +1,68 @@
+import { chmod, copyFile, mkdir, open, readdir, readFile, readlink, symlink } from 'node:fs/promises';
+import { basename, dirname, join, relative } from 'node:path';
+import { EngineError } from './engine-error.ts';
+
+/**
+ * Copies bin/, lib/ and share/ of a platform package's native/ folder and adds the links between the libraries,
+ * which npm can't pack: the package makes them when it is installed, which `npm ci --ignore-scripts` leaves out.
+ * Everything can be read by everybody, whatever umask npm ran under, and is on the disk when this returns.
+ * @param target an empty folder
+ */
+export async function copyPrograms(packageFolder: string, target: string): Promise<void> {
+  const native = join(packageFolder, 'native');
+  await copyTree(native, target);
+  const list: unknown = JSON.parse(await readFile(join(native, 'pg-symlinks.json'), 'utf8'));
+  if (!Array.isArray(list)) throw new EngineError('pg-symlinks.json of the embedded database is not a list.');
+  for (const entry of list) await makeLink(entry, target);
+}
+
+async function copyTree(source: string, target: string): Promise<void> {
+  await chmod(target, 0o755);
+  const isProgram = basename(target) === 'bin';
+  for (const entry of await readdir(source, { withFileTypes: true })) {
+    const from = join(source, entry.name);
+    const to = join(target, entry.name);
+    if (entry.isDirectory()) {
+      await mkdir(to);
+      await copyTree(from, to);
+    } else if (entry.isSymbolicLink()) {
+      await symlink(await readlink(from), to);
+    } else {
+      await copyFile(from, to);
+      await chmod(to, isProgram ? 0o755 : 0o644);
+      await flush(to);
+    }
+  }
+  await flush(target);
+}
+
+/** Without it a power cut could leave empty files behind the rename that declares the copy complete. */
+async function flush(path: string): Promise<void> {
+  const file = await open(path, 'r');
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** An entry names both ends from the package's folder: native/lib/libpq.so.5.18 and native/lib/libpq.so.5. */
+async function makeLink(entry: unknown, target: string): Promise<void> {
+  if (!isLink(entry)) throw new EngineError('pg-symlinks.json of the embedded database has an unknown form.');
+  const place = join(target, relative('native', entry.target));
+  const existing = relative(dirname(entry.target), entry.source);
+  await symlink(existing, place).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
+}
+
+function isLink(entry: unknown): entry is { source: string; target: string } {
+  return (
+    typeof entry === 'object' &&
+    entry !== null &&
+    'source' in entry &&
+    'target' in entry &&
+    typeof entry.source === 'string' &&
+    typeof entry.target === 'string'
+  );
+}

@@ -1,0 +1,85 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import type { Logger } from '#server/platform/logger.ts';
+import type { Postmaster } from './postmaster.ts';
+import { socketPort } from './socket-folder.ts';
+
+/** The application's role and its database. */
+const application = 'ownline';
+
+const remindAfterMs = 10_000;
+
+/** SQLSTATEs of a server that is there and not ready yet: starting up, shutting down, or out of connections. */
+const notYet = new Set(['57P03', '53300']);
+const noSocketYet = new Set(['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE']);
+
+/**
+ * Waits until PostgreSQL accepts connections. There is no limit: after a crash it recovers for as long as that
+ * takes, and the log says so meanwhile.
+ * @returns false where it ended instead
+ */
+export async function waitUntilReady(
+  postmaster: Postmaster,
+  socketFolder: string,
+  logger: Logger,
+): Promise<boolean> {
+  let remindAtMs = performance.now() + remindAfterMs;
+  while (await postmaster.isRunning()) {
+    try {
+      await withSuperuser(socketFolder, async () => undefined);
+      return true;
+    } catch (error) {
+      if (!isPassing(error)) throw error;
+    }
+    if (performance.now() > remindAtMs) {
+      logger.info(
+        'PostgreSQL is still starting; after a crash it recovers first (see postgres.log in DATA_DIR)',
+      );
+      remindAtMs += remindAfterMs;
+    }
+    await pause(30);
+  }
+  return false;
+}
+
+/**
+ * Makes the application's role and database, or what is missing of them. The role is no superuser, as it would
+ * not be on a PostgreSQL of the operator's own.
+ */
+export async function prepareApplicationDatabase(socketFolder: string, createdb: boolean): Promise<void> {
+  await withSuperuser(socketFolder, async (client) => {
+    const role = await client.query('SELECT FROM pg_roles WHERE rolname = $1', [application]);
+    if (role.rowCount === 0) await client.query(`CREATE ROLE ${application}`);
+    await client.query(
+      `ALTER ROLE ${application} LOGIN NOSUPERUSER NOCREATEROLE NOREPLICATION NOBYPASSRLS ${createdb ? 'CREATEDB' : 'NOCREATEDB'}`,
+    );
+    const database = await client.query('SELECT FROM pg_database WHERE datname = $1', [application]);
+    if (database.rowCount === 0) await client.query(`CREATE DATABASE ${application} OWNER ${application}`);
+  });
+}
+
+async function withSuperuser<T>(socketFolder: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({
+    host: socketFolder,
+    port: socketPort,
+    user: 'postgres',
+    database: 'postgres',
+    ssl: false,
+    connectionTimeoutMillis: 5_000,
+  });
+  // A connection that breaks while idle says so here; the next statement fails by itself.
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return await work(client);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+function isPassing(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  // Without a code: the time-out, or a connection that ended while it was made.
+  return code === undefined || notYet.has(code) || noSocketYet.has(code);
+}

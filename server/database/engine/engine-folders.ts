@@ -1,0 +1,74 @@
+import { execFile } from 'node:child_process';
+import { chmod, lchown, lstat, mkdir, readdir, realpath } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { EngineError } from './engine-error.ts';
+import type { EngineUser } from './engine-user.ts';
+
+const run = promisify(execFile);
+
+/**
+ * Makes DATA_DIR where it is missing. Root's has mode 0711, so that the engine's user can pass through and list
+ * nothing; anybody else's is made with 0700 and left as it is afterwards.
+ * @returns its real path, which is how PostgreSQL names it too
+ */
+export async function prepareDataDir(path: string): Promise<string> {
+  const isRoot = process.getuid?.() === 0;
+  try {
+    await mkdir(path, { recursive: true, mode: isRoot ? 0o711 : 0o700 });
+    const dataDir = await realpath(resolve(path));
+    if (isRoot) await chmod(dataDir, 0o711);
+    return dataDir;
+  } catch (error) {
+    throw new EngineError(
+      `Can't use DATA_DIR ${path}: ${error instanceof Error ? error.message : error}`,
+      error,
+    );
+  }
+}
+
+/** Fails early, and names the folder to blame, where PostgreSQL's user could not reach DATA_DIR. */
+export async function checkReachable(dataDir: string, user: EngineUser): Promise<void> {
+  if (user.spawnAs.uid === undefined || (await canEnter(dataDir, user))) return;
+  let closed = dataDir;
+  for (let parent = dirname(closed); parent !== closed; parent = dirname(parent)) {
+    if (await canEnter(parent, user)) break;
+    closed = parent;
+  }
+  throw new EngineError(
+    `PostgreSQL runs as the user ${user.name}, to whom ${closed} is closed, so it can't reach DATA_DIR ${dataDir}. ` +
+      `Choose a DATA_DIR outside of ${closed}, such as /var/lib/ownline, or open the way: chmod o+x ${closed}`,
+  );
+}
+
+/** A try, because mode bits alone tell nothing of access lists and mounts. */
+async function canEnter(folder: string, user: EngineUser): Promise<boolean> {
+  return run('/bin/sh', ['-c', 'cd -- "$1"', 'sh', folder], { ...user.spawnAs, cwd: '/' }).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** A folder that only the engine's user and root can look into. */
+export async function makePrivateFolder(path: string, user: EngineUser): Promise<void> {
+  await mkdir(path, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
+  await giveFolderTo(path, user);
+}
+
+/** Sets owner and mode of a folder that exists. */
+export async function giveFolderTo(path: string, user: EngineUser): Promise<void> {
+  if (!(await lstat(path)).isDirectory()) throw new EngineError(`${path} must be a folder. Move it away.`);
+  // In this order: once the folder is the user's, it could put a link in its place.
+  await chmod(path, 0o700);
+  if (user.spawnAs.uid !== undefined) await lchown(path, user.uid, user.gid);
+}
+
+/** Hands a folder and all it holds to the engine's user. Links are handed over themselves, not what they lead to. */
+export async function giveTreeTo(folder: string, user: EngineUser): Promise<void> {
+  for (const name of await readdir(folder, { recursive: true })) {
+    await lchown(join(folder, name), user.uid, user.gid);
+  }
+  await lchown(folder, user.uid, user.gid);
+}

@@ -1,0 +1,31 @@
+import { join } from 'node:path';
+
+/** Where the parts of the embedded database lie below DATA_DIR. */
+export interface EngineLayout {
+  readonly dataDir: string;
+  /** The database itself: PostgreSQL's data folder. */
+  readonly pgFolder: string;
+  /** Copies of PostgreSQL's programs, one folder per version. */
+  readonly programsFolder: string;
+  /** The socket's folder, unless this path is too long for one. */
+  readonly usualSocketFolder: string;
+  /** A file that holds the path of the socket's folder. */
+  readonly socketFolderRecord: string;
+  readonly logFile: string;
+  readonly lockFile: string;
+  /** A file that holds the id of the process which has the lock. */
+  readonly lockOwnerFile: string;
+}
+
+export function engineLayout(dataDir: string): EngineLayout {
+  return {
+    dataDir,
+    pgFolder: join(dataDir, 'pg'),
+    programsFolder: join(dataDir, 'engine'),
+    usualSocketFolder: join(dataDir, 'socket'),
+    socketFolderRecord: join(dataDir, 'socket-folder'),
+    logFile: join(dataDir, 'postgres.log'),
+    lockFile: join(dataDir, 'lock'),
+    lockOwnerFile: join(dataDir, 'lock-owner'),
+  };
+}

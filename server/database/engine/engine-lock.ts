@@ -1,0 +1,56 @@
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { DatabaseSync } from 'node:sqlite';
+import { EngineError } from './engine-error.ts';
+import type { EngineLayout } from './engine-layout.ts';
+
+export interface EngineLock {
+  release(): Promise<void>;
+}
+
+const SQLITE_BUSY = 5;
+
+/**
+ * Makes this process the only owner of DATA_DIR, or says who is.
+ *
+ * The lock is the kernel's, on an empty file: it goes when its process ends, however that ends, so a kill -9 or
+ * a recycled pid leaves nothing to judge, and it also holds between containers that share a volume, where pids
+ * mean nothing. Node offers such locks through SQLite only, which is here for nothing else. (Nobody else in this
+ * process may open the file: closing it would give the lock away.)
+ */
+export async function lockDataDir(layout: EngineLayout): Promise<EngineLock> {
+  const lock = takeLock(layout);
+  if (lock === undefined) throw new EngineError(await describeOwner(layout));
+  await writeFile(layout.lockOwnerFile, `${process.pid}\n`);
+  return {
+    async release() {
+      await rm(layout.lockOwnerFile, { force: true });
+      if (lock.isOpen) lock.close();
+    },
+  };
+}
+
+function takeLock({ dataDir, lockFile }: EngineLayout): DatabaseSync | undefined {
+  let lock: DatabaseSync | undefined;
+  try {
+    lock = new DatabaseSync(lockFile, { timeout: 0 });
+    // A journal in memory: nothing is written, so the lock needs no second file.
+    lock.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
+    return lock;
+  } catch (error) {
+    lock?.close();
+    if (error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY) return undefined;
+    throw new EngineError(
+      `Can't lock ${lockFile}. DATA_DIR ${dataDir} must be writable for this user, on a file system that has locks.`,
+      error,
+    );
+  }
+}
+
+async function describeOwner({ dataDir, lockOwnerFile }: EngineLayout): Promise<string> {
+  const pid = (await readFile(lockOwnerFile, 'utf8').catch(() => '')).trim();
+  return [
+    `DATA_DIR ${dataDir} is in use by ${pid === '' ? 'another process' : `process ${pid}`}, which runs its embedded database.`,
+    'Stop that process first, or run this one beside it on the same database, with the same SECRETS_KEY:',
+    '  DATABASE_URL=$(npm run -s ownline -- database-url) npm start',
+  ].join('\n');
+}

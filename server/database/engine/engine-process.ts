@@ -1,0 +1,36 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** The words a process was started with; undefined where no such process runs. A zombie has none. */
+export async function commandLineOf(pid: number): Promise<string | undefined> {
+  if (process.platform === 'linux') {
+    const words = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+    return words === '' ? undefined : words.replaceAll('\0', ' ');
+  }
+  return run('ps', ['-ww', '-o', 'command=', '-p', String(pid)]).then(
+    ({ stdout }) => `${stdout.trim()} `,
+    () => undefined,
+  );
+}
+
+/**
+ * Whether this process is the PostgreSQL that runs a data folder. Its pid alone says nothing: after a restart of
+ * the machine or of a container any process may have it.
+ */
+export async function isPostmasterOf(pid: number, pgFolder: string): Promise<boolean> {
+  const words = await commandLineOf(pid);
+  return words?.includes(`postgres -D ${pgFolder} `) === true;
+}
+
+/** Whether any process has this pid. */
+export function isTaken(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}

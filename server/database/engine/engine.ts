@@ -1,0 +1,81 @@
+import type { Logger } from '#server/platform/logger.ts';
+import { prepareCluster } from './cluster.ts';
+import { prepareApplicationDatabase } from './engine-connection.ts';
+import { findEnginePackage, installPrograms, removeOtherVersions } from './engine-files.ts';
+import { checkReachable, prepareDataDir } from './engine-folders.ts';
+import { engineLayout } from './engine-layout.ts';
+import { lockDataDir } from './engine-lock.ts';
+import { engineUrl } from './engine-url.ts';
+import { chooseEngineUser } from './engine-user.ts';
+import { postgresArguments } from './postgres-settings.ts';
+import { prepareSocketFolder, socketPort } from './socket-folder.ts';
+import { Supervisor } from './supervisor.ts';
+
+/** The embedded PostgreSQL of one DATA_DIR, owned by this process. */
+export interface Engine {
+  /** Of the application's role, which is no superuser. */
+  readonly databaseUrl: string;
+  /** Of the PostgreSQL that runs now, or ran last where it is just being started again. */
+  postmasterPid(): number;
+  /** Stops PostgreSQL and gives DATA_DIR free. A second call waits for the first. */
+  stop(): Promise<void>;
+}
+
+interface EngineOptions {
+  /** DATA_DIR; made where it is missing. */
+  readonly dataDir: string;
+  readonly logger: Logger;
+  /** PostgreSQL settings that win over ours, such as fsync=off in tests. */
+  readonly parameters?: Readonly<Record<string, string>>;
+  /** true: the application's role may create databases, as tests do. */
+  readonly createdb?: boolean;
+}
+
+/**
+ * Brings up the embedded PostgreSQL of DATA_DIR: creates it on the first start, takes over one that outlived a
+ * killed process, and keeps it running until `stop`.
+ * @throws EngineError with a message for the operator
+ */
+export async function startEngine(options: EngineOptions): Promise<Engine> {
+  const source = await findEnginePackage();
+  const layout = engineLayout(await prepareDataDir(options.dataDir));
+  const lock = await lockDataDir(layout);
+  let supervisor: Supervisor | undefined;
+  try {
+    const user = await chooseEngineUser({ layout, logger: options.logger });
+    await checkReachable(layout.dataDir, user);
+    const programs = await installPrograms(source, layout, user);
+    const flush = options.parameters?.fsync !== 'off';
+    await prepareCluster({ layout, programs, user, logger: options.logger, flush });
+    const socketFolder = await prepareSocketFolder(layout, user);
+    const words = postgresArguments(layout.pgFolder, socketFolder, socketPort, options.parameters ?? {});
+    supervisor = new Supervisor({
+      layout,
+      program: programs.postgres,
+      words,
+      socketFolder,
+      user,
+      logger: options.logger,
+    });
+    await supervisor.start();
+    await prepareApplicationDatabase(socketFolder, options.createdb ?? false);
+    await removeOtherVersions(source, layout, options.logger);
+    return runningEngine(supervisor, engineUrl(socketFolder), () => lock.release());
+  } catch (error) {
+    await supervisor?.stop().catch(() => undefined);
+    await lock.release();
+    throw error;
+  }
+}
+
+function runningEngine(supervisor: Supervisor, databaseUrl: string, release: () => Promise<void>): Engine {
+  let stopped: Promise<void> | undefined;
+  return {
+    databaseUrl,
+    postmasterPid: () => supervisor.pid,
+    stop() {
+      stopped ??= supervisor.stop().finally(release);
+      return stopped;
+    },
+  };
+}

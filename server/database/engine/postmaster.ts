@@ -1,0 +1,122 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { open, readFile, rename, stat } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Logger } from '#server/platform/logger.ts';
+import { EngineError } from './engine-error.ts';
+import { isPostmasterOf } from './engine-process.ts';
+import type { EngineUser } from './engine-user.ts';
+import { readPostmasterRecord } from './postmaster-files.ts';
+
+/** The main process of a running PostgreSQL. */
+export interface Postmaster {
+  readonly pid: number;
+  /** Resolves when it has ended. */
+  readonly ended: Promise<void>;
+  isRunning(): Promise<boolean>;
+}
+
+interface LaunchOptions {
+  readonly program: string;
+  readonly words: readonly string[];
+  readonly logFile: string;
+  readonly user: EngineUser;
+  /** Nothing is started once it has fired. */
+  readonly signal: AbortSignal;
+}
+
+const livenessIntervalMs = 1_000;
+const fastShutdownMs = 10_000;
+const immediateShutdownMs = 10_000;
+const largestLogBytes = 10 * 1024 * 1024;
+
+/**
+ * Starts PostgreSQL in a session of its own: a Ctrl-C on the terminal does not reach it, and it outlives this
+ * process. It has an environment of its own too, since variables such as PGPORT would change what it does.
+ */
+export async function launchPostmaster(options: LaunchOptions): Promise<Postmaster> {
+  await rotateLog(options.logFile);
+  const log = await open(options.logFile, 'a', 0o600);
+  try {
+    options.signal.throwIfAborted();
+    const child = spawn(options.program, options.words, {
+      ...options.user.spawnAs,
+      cwd: '/',
+      env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
+      detached: true,
+      stdio: ['ignore', log.fd, log.fd],
+    });
+    const ended = once(child, 'exit').then(
+      () => undefined,
+      () => undefined,
+    );
+    await once(child, 'spawn');
+    child.unref();
+    if (child.pid === undefined) throw new EngineError('PostgreSQL was started without a process id.');
+    return {
+      pid: child.pid,
+      ended,
+      isRunning: async () => child.exitCode === null && child.signalCode === null,
+    };
+  } finally {
+    await log.close();
+  }
+}
+
+/** Finds the PostgreSQL that runs a data folder, started by an earlier process that was killed. */
+export async function findRunningPostmaster(pgFolder: string): Promise<Postmaster | undefined> {
+  const record = await readPostmasterRecord(pgFolder);
+  if (record === undefined || !(await isPostmasterOf(record.pid, pgFolder))) return undefined;
+  const isRunning = () => isPostmasterOf(record.pid, pgFolder);
+  let ended: Promise<void> | undefined;
+  return {
+    pid: record.pid,
+    get ended() {
+      ended ??= waitForEnd(isRunning);
+      return ended;
+    },
+    isRunning,
+  };
+}
+
+/** It is not our child, so nobody tells us: look each second. */
+async function waitForEnd(isRunning: () => Promise<boolean>): Promise<void> {
+  while (await isRunning()) await pause(livenessIntervalMs, undefined, { ref: false });
+}
+
+/** Ends connections and writes everything out; where that takes too long, without writing it out (it recovers). */
+export async function shutDown(postmaster: Postmaster, logger: Logger): Promise<void> {
+  if (await endsAfter(postmaster, 'SIGINT', fastShutdownMs)) return;
+  logger.warn({ pid: postmaster.pid }, 'PostgreSQL takes too long to stop: stopping it at once');
+  if (await endsAfter(postmaster, 'SIGQUIT', immediateShutdownMs)) return;
+  throw new EngineError(`PostgreSQL (process ${postmaster.pid}) does not stop.`);
+}
+
+async function endsAfter(postmaster: Postmaster, signal: NodeJS.Signals, limitMs: number): Promise<boolean> {
+  if (!(await postmaster.isRunning())) return true;
+  try {
+    process.kill(postmaster.pid, signal);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
+  const deadlineMs = performance.now() + limitMs;
+  while (await postmaster.isRunning()) {
+    if (performance.now() > deadlineMs) return false;
+    await pause(20);
+  }
+  return true;
+}
+
+/** What PostgreSQL logged last, for an error message. Statements and their values are never in its log. */
+export async function lastLogLines(logFile: string): Promise<string> {
+  const text = await readFile(logFile, 'utf8').catch(() => '');
+  return text.trimEnd().split('\n').slice(-8).join('\n');
+}
+
+async function rotateLog(logFile: string): Promise<void> {
+  const size = await stat(logFile).then(
+    (found) => found.size,
+    () => 0,
+  );
+  if (size > largestLogBytes) await rename(logFile, `${logFile}.1`);
+}

@@ -1,0 +1,79 @@
+import { lstat, mkdtemp, readFile, rename, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { EngineError } from './engine-error.ts';
+import { checkReachable, giveFolderTo, makePrivateFolder } from './engine-folders.ts';
+import type { EngineLayout } from './engine-layout.ts';
+import type { EngineUser } from './engine-user.ts';
+
+/** Part of the socket's name. Nothing listens on a TCP port. */
+export const socketPort = 5432;
+
+/** A socket's path ends at 107 bytes on Linux and at 103 on macOS, and a longer one does not start. */
+const longestSocketPath = 103;
+
+/**
+ * The folder of the socket, with mode 0700: whoever reaches the socket is let in. It is DATA_DIR/socket where
+ * that is short enough, else a folder below the temporary one, kept from start to start so that the address of
+ * the database stays the same.
+ */
+export async function prepareSocketFolder(layout: EngineLayout, user: EngineUser): Promise<string> {
+  if (fits(layout.usualSocketFolder)) {
+    await makePrivateFolder(layout.usualSocketFolder, user);
+    return recordSocketFolder(layout, layout.usualSocketFolder);
+  }
+  const recorded = await readSocketFolder(layout);
+  if (recorded !== undefined && fits(recorded) && (await isPrivateTo(recorded, user.uid))) return recorded;
+  return recordSocketFolder(layout, await makeShortFolder(user));
+}
+
+/** What the last start recorded; undefined where there was none. */
+export async function readSocketFolder(layout: EngineLayout): Promise<string | undefined> {
+  const text = await readFile(layout.socketFolderRecord, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return '';
+    throw error;
+  });
+  return text.trim() === '' ? undefined : text.trim();
+}
+
+/**
+ * Below a temporary folder anybody may have made a folder of that name once ours was cleaned away: a socket in
+ * one of somebody else's is never connected to.
+ */
+export async function isPrivateTo(folder: string, uid: number): Promise<boolean> {
+  const found = await lstat(folder).catch(() => undefined);
+  return found?.isDirectory() === true && found.uid === uid && (found.mode & 0o777) === 0o700;
+}
+
+async function makeShortFolder(user: EngineUser): Promise<string> {
+  const refusals: unknown[] = [];
+  for (const parent of new Set([tmpdir(), '/tmp'])) {
+    if (!fits(join(parent, 'ownline-XXXXXX'))) continue;
+    try {
+      await checkReachable(parent, user);
+      const folder = await mkdtemp(join(parent, 'ownline-'));
+      await giveFolderTo(folder, user);
+      return folder;
+    } catch (error) {
+      refusals.push(error);
+    }
+  }
+  throw new EngineError(
+    'No folder for the socket of the embedded database: DATA_DIR is too long for one and no temporary folder ' +
+      `can be used. Choose a DATA_DIR of at most ${longestSocketPath - socketFile.length - 8} characters.`,
+    new AggregateError(refusals),
+  );
+}
+
+const socketFile = `/.s.PGSQL.${socketPort}`;
+
+function fits(folder: string): boolean {
+  return Buffer.byteLength(folder + socketFile) <= longestSocketPath;
+}
+
+async function recordSocketFolder(layout: EngineLayout, folder: string): Promise<string> {
+  const unfinished = `${layout.socketFolderRecord}.new`;
+  await writeFile(unfinished, `${folder}\n`, { mode: 0o644 });
+  await rename(unfinished, layout.socketFolderRecord);
+  return folder;
+}

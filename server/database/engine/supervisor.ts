@@ -1,0 +1,133 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Logger } from '#server/platform/logger.ts';
+import { waitUntilReady } from './engine-connection.ts';
+import { EngineError } from './engine-error.ts';
+import type { EngineLayout } from './engine-layout.ts';
+import type { EngineUser } from './engine-user.ts';
+import {
+  findRunningPostmaster,
+  lastLogLines,
+  launchPostmaster,
+  type Postmaster,
+  shutDown,
+} from './postmaster.ts';
+import { readPostmasterRecord, removeStalePidFiles, wasStartedWith } from './postmaster-files.ts';
+
+interface SupervisorOptions {
+  readonly layout: EngineLayout;
+  readonly program: string;
+  readonly words: readonly string[];
+  readonly socketFolder: string;
+  readonly user: EngineUser;
+  readonly logger: Logger;
+}
+
+const firstPauseMs = 200;
+const longestPauseMs = 5_000;
+/** One that ran this long was well: the next pause is short again. */
+const steadyAfterMs = 60_000;
+/** The processes of one that was killed need a moment to notice, and no other starts before. */
+const startsAfterCrash = 7;
+
+/**
+ * Keeps PostgreSQL running. Promise: after `start` it accepts connections; when it dies it is started again,
+ * after a pause that grows from 0.2 to 5 seconds; after `stop` it has ended and is never started again.
+ */
+export class Supervisor {
+  readonly #options: SupervisorOptions;
+  readonly #stopping = new AbortController();
+  #postmaster: Postmaster | undefined;
+  #watching: Promise<void> = Promise.resolve();
+
+  constructor(options: SupervisorOptions) {
+    this.#options = options;
+  }
+
+  get pid(): number {
+    return this.#postmaster?.pid ?? 0;
+  }
+
+  async start(): Promise<void> {
+    const crashed = (await readPostmasterRecord(this.#options.layout.pgFolder)) !== undefined;
+    let pauseMs = firstPauseMs;
+    for (let startsLeft = crashed ? startsAfterCrash : 1; ; startsLeft -= 1) {
+      try {
+        await this.#obtain();
+        break;
+      } catch (error) {
+        if (startsLeft === 1) throw error;
+        this.#options.logger.warn(
+          { err: error, pause_ms: pauseMs },
+          'PostgreSQL did not start: trying again',
+        );
+        await this.#pause(pauseMs);
+        pauseMs = nextPauseMs(pauseMs);
+      }
+    }
+    this.#watching = this.#watch();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    if (this.#postmaster !== undefined) await shutDown(this.#postmaster, this.#options.logger);
+    await this.#watching;
+    // Again: a start that was under way may have come to its process only now.
+    if (this.#postmaster !== undefined) await shutDown(this.#postmaster, this.#options.logger);
+  }
+
+  async #watch(): Promise<void> {
+    const { logger } = this.#options;
+    let pauseMs = firstPauseMs;
+    let startedAtMs = performance.now();
+    while (!this.#stopping.signal.aborted) {
+      const pid = this.pid;
+      await this.#postmaster?.ended;
+      if (this.#stopping.signal.aborted) return;
+      if (performance.now() - startedAtMs > steadyAfterMs) pauseMs = firstPauseMs;
+      logger.warn({ pid, pause_ms: pauseMs }, 'PostgreSQL has ended: starting it again');
+      await this.#pause(pauseMs);
+      pauseMs = nextPauseMs(pauseMs);
+      if (this.#stopping.signal.aborted) return;
+      try {
+        await this.#obtain();
+        startedAtMs = performance.now();
+        logger.info({ pid: this.pid }, 'PostgreSQL runs again');
+      } catch (error) {
+        if (!this.#stopping.signal.aborted) logger.error({ err: error }, 'PostgreSQL did not start');
+      }
+    }
+  }
+
+  /** Takes over the one that runs, if it is the one we would start; else starts ours. */
+  async #obtain(): Promise<void> {
+    const { layout, program, words, socketFolder, user, logger } = this.#options;
+    const running = await findRunningPostmaster(layout.pgFolder);
+    if (running !== undefined) {
+      this.#postmaster = running;
+      if (!(await wasStartedWith(layout.pgFolder, program, words))) {
+        logger.info({ pid: running.pid }, 'PostgreSQL runs in another version or setting: restarting it');
+        await shutDown(running, logger);
+      } else if (await waitUntilReady(running, socketFolder, logger)) {
+        logger.info({ pid: running.pid }, 'took over the running PostgreSQL');
+        return;
+      }
+    }
+    await removeStalePidFiles(layout.pgFolder, socketFolder);
+    const { signal } = this.#stopping;
+    const started = await launchPostmaster({ program, words, logFile: layout.logFile, user, signal });
+    this.#postmaster = started;
+    if (await waitUntilReady(started, socketFolder, logger)) return;
+    throw new EngineError(
+      `PostgreSQL ended while it started. The end of ${layout.logFile}:\n${await lastLogLines(layout.logFile)}`,
+    );
+  }
+
+  /** Ends early, without an error, when `stop` is called. */
+  async #pause(ms: number): Promise<void> {
+    await pause(ms, undefined, { signal: this.#stopping.signal, ref: false }).catch(() => undefined);
+  }
+}
+
+function nextPauseMs(pauseMs: number): number {
+  return Math.min(pauseMs * 2, longestPauseMs);
+}
