@@ -13,10 +13,16 @@ const run = promisify(execFile);
  * @returns its real path, which is how PostgreSQL names it too
  */
 export async function prepareDataDir(path: string): Promise<string> {
+  // PostgreSQL's own programs hand the path to a shell between double quotes, or write it into a line of a file.
+  if (/["$`\\\n]/.test(resolve(path))) {
+    throw new EngineError(
+      `DATA_DIR ${path} has one of " $ \` \\ or a line break in its path. Choose another.`,
+    );
+  }
   const isRoot = process.getuid?.() === 0;
   try {
     await mkdir(path, { recursive: true, mode: isRoot ? 0o711 : 0o700 });
-    const dataDir = await realpath(resolve(path));
+    const dataDir = await realpath(path);
     if (isRoot) await chmod(dataDir, 0o711);
     return dataDir;
   } catch (error) {

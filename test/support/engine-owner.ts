@@ -1,0 +1,13 @@
+import { pino } from 'pino';
+import { startEngine } from '#server/database/engine/engine.ts';
+
+// A process that owns the embedded database of the DATA_DIR it is given, for tests that kill it.
+// Prints one JSON line when the database runs; SIGTERM stops it.
+const [dataDir = ''] = process.argv.slice(2);
+const engine = await startEngine({ dataDir, logger: pino(pino.destination(2)) });
+const alive = setInterval(() => undefined, 1_000);
+process.once('SIGTERM', async () => {
+  await engine.stop();
+  clearInterval(alive);
+});
+console.log(JSON.stringify({ databaseUrl: engine.databaseUrl, postmasterPid: engine.postmasterPid() }));

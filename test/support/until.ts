@@ -1,0 +1,20 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+/**
+ * Asks again and again until there is an answer: tests wait for what they need, never for a length of time.
+ * @param what is awaited, for the error message
+ * @throws where nothing came within the limit, which is generous so that a slow machine passes too
+ */
+export async function until<T>(
+  what: string,
+  probe: () => Promise<T | undefined | false> | T | undefined | false,
+  limitMs = 30_000,
+): Promise<T> {
+  const deadlineMs = performance.now() + limitMs;
+  while (performance.now() < deadlineMs) {
+    const answer = await probe();
+    if (answer !== undefined && answer !== false) return answer;
+    await pause(20);
+  }
+  throw new Error(`Not within ${limitMs} ms: ${what}`);
+}
