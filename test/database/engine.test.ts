@@ -67,8 +67,10 @@ class Place {
   /** As `make`, with a database that an earlier start created: quicker. */
   static async makeUsed(t: TestContext, below = 'data'): Promise<Place> {
     const place = await Place.make(t, below);
-    await mkdir(dirname(place.dataDir), { recursive: true });
-    await run('cp', ['-a', template, place.dataDir]);
+    await mkdir(place.dataDir, { recursive: true });
+    // PostgreSQL's programs are never written to: links do.
+    await run('cp', ['-al', join(template, 'engine'), place.dataDir]);
+    await run('cp', ['-a', join(template, 'pg'), place.dataDir]);
     return place;
   }
 
@@ -262,7 +264,7 @@ test('PostgreSQL killed under the service is restarted with its data, and the lo
   assert.ok(place.logLines.some((line) => line.includes('PostgreSQL has ended: starting it again')));
 });
 
-test('a stop while PostgreSQL is being restarted leaves nothing running (section 10)', async (t) => {
+test('a stop while PostgreSQL is being restarted leaves nothing running and a database that starts (section 10)', async (t) => {
   const place = await Place.makeUsed(t);
   const engine = await place.start();
   process.kill(engine.postmasterPid(), 'SIGKILL');
@@ -270,6 +272,8 @@ test('a stop while PostgreSQL is being restarted leaves nothing running (section
   await engine.stop();
   await hasEnded(engine.postmasterPid());
   await assert.rejects(findEngineUrl(place.dataDir), /npm start/);
+  const next = await place.start();
+  assert.deepEqual(await query(next.databaseUrl, 'SELECT 1'), [[1]]);
 });
 
 test('pid files that name a living stranger do not keep PostgreSQL from starting (section 10)', async (t) => {
