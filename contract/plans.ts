@@ -14,8 +14,22 @@ export type PlanName = (typeof planNames)[number];
 
 export const plans: Readonly<Record<PlanName, Plan>> = {
   free: { requestsPerMinute: 60, monthlyMessages: 100, members: 1, numbers: 1, webhooks: 5, standard: false },
-  starter: { requestsPerMinute: 300, monthlyMessages: 1_000, members: 3, numbers: 2, webhooks: 10, standard: true },
-  pro: { requestsPerMinute: 1_000, monthlyMessages: 10_000, members: 10, numbers: 5, webhooks: 25, standard: true },
+  starter: {
+    requestsPerMinute: 300,
+    monthlyMessages: 1_000,
+    members: 3,
+    numbers: 2,
+    webhooks: 10,
+    standard: true,
+  },
+  pro: {
+    requestsPerMinute: 1_000,
+    monthlyMessages: 10_000,
+    members: 10,
+    numbers: 5,
+    webhooks: 25,
+    standard: true,
+  },
   enterprise: {
     requestsPerMinute: 5_000,
     monthlyMessages: 1_000_000_000,

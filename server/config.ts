@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type PlanName, isPlanName, planNames } from '#contract/plans.ts';
+import { isPlanName, type PlanName, planNames } from '#contract/plans.ts';
 
 export const roles = ['api', 'deliver', 'maintain'] as const;
 export type Role = (typeof roles)[number];
@@ -20,6 +20,8 @@ export interface Config {
   readonly secretsKey: Buffer | undefined;
   readonly roles: ReadonlySet<Role>;
   readonly defaultPlan: PlanName;
+  /** false lifts the per-minute limits, for benchmarks. */
+  readonly rateLimits: boolean;
   readonly deviceHoldMs: number;
   readonly deviceLeaseMs: number;
   readonly queueExpiryMs: number;
@@ -79,7 +81,7 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
   };
 
   const host = text('HOST') ?? '127.0.0.1';
-  const port = integer('PORT', 3000, 0, 65_535);
+  const port = integer('PORT', 3000, 1, 65_535);
   const hostInUrl = host.includes(':') ? `[${host}]` : host;
   const baseUrl = address('BASE_URL', `http://${hostInUrl}:${port}`);
 
@@ -116,6 +118,7 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
     secretsKey,
     roles: new Set(knownRoles),
     defaultPlan: isPlanName(defaultPlan) ? defaultPlan : 'enterprise',
+    rateLimits: oneOf('RATE_LIMITS', 'on', ['on', 'off']) === 'on',
     deviceHoldMs: integer('DEVICE_HOLD_SECONDS', 25, 1, 50) * 1_000,
     deviceLeaseMs: integer('DEVICE_LEASE_SECONDS', 600, 30, 86_400) * 1_000,
     queueExpiryMs: integer('QUEUE_EXPIRY_HOURS', 24, 1, 8_760) * 3_600_000,

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { type Permission, allows } from '#contract/permissions.ts';
+import { allows, type Permission } from '#contract/permissions.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
@@ -42,10 +42,16 @@ export function createAuthenticate({ database, clock }: Pick<Runtime, 'database'
     }
     const row = typeof key === 'string' && isWellFormedKey(key) ? await look(key) : undefined;
     if (!row) {
-      throw new AppError('unauthorized', 'This API key is not valid: mistyped, revoked or of another server.');
+      throw new AppError(
+        'unauthorized',
+        'This API key is not valid: mistyped, revoked or of another server.',
+      );
     }
     if (permission !== undefined && !allows(row.permissions, permission)) {
-      throw new AppError('forbidden', `This API key lacks the permission ${permission}. Use or create a key that has it.`);
+      throw new AppError(
+        'forbidden',
+        `This API key lacks the permission ${permission}. Use or create a key that has it.`,
+      );
     }
     return { teamId: row.team_id, keyId: row.id };
   };

@@ -1,8 +1,8 @@
 import type { Grant } from '#contract/permissions.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Queryable } from '#server/database/statement.ts';
-import { sha256 } from '#server/platform/crypto.ts';
 import { invalid } from '#server/platform/app-error.ts';
+import { sha256 } from '#server/platform/crypto.ts';
 import type { TeamId } from '#server/platform/ids.ts';
 import { newApiKey } from './api-key.ts';
 import { type ApiKeyRow, insertApiKey } from './api-key-store.ts';
@@ -21,7 +21,8 @@ export async function createKey(
 ): Promise<{ readonly row: ApiKeyRow; readonly key: string }> {
   const length = [...input.name].length;
   if (length < 1 || length > 100) throw invalid('name', 'name must have 1 to 100 characters.');
-  if (input.permissions.length === 0) throw invalid('permissions', 'permissions must name at least one permission, or *.');
+  if (input.permissions.length === 0)
+    throw invalid('permissions', 'permissions must name at least one permission, or *.');
   const key = newApiKey();
   const row: ApiKeyRow = {
     team_id: input.teamId,

@@ -63,12 +63,22 @@ function openPool(options: DatabaseOptions, own: { max: number; applicationName:
     keepAlive: true,
   });
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
-  pool.on('error', (error) => options.logger.warn({ err: error }, 'a database connection was lost; it is replaced'));
+  pool.on('error', (error) =>
+    options.logger.warn({ err: error }, 'a database connection was lost; it is replaced'),
+  );
   return pool;
 }
 
 const connectionClasses = ['08', '57', '53', '58', 'XX'];
-const connectionErrors = ['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'];
+const connectionErrors = [
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOENT',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+];
 
 /** The SQLSTATE of a PostgreSQL error, or the code of a network error; undefined for anything else. */
 export function errorCodeOf(error: unknown): string | undefined {
@@ -79,8 +89,12 @@ export function errorCodeOf(error: unknown): string | undefined {
 /** Whether the database could not be reached or was going away: the same request may succeed in a moment. */
 export function isDatabaseAway(error: unknown): boolean {
   const code = errorCodeOf(error);
-  if (code !== undefined) return connectionErrors.includes(code) || connectionClasses.includes(code.slice(0, 2));
-  return error instanceof Error && /connection terminated|timeout exceeded when trying to connect/i.test(error.message);
+  if (code !== undefined)
+    return connectionErrors.includes(code) || connectionClasses.includes(code.slice(0, 2));
+  return (
+    error instanceof Error &&
+    /connection terminated|timeout exceeded when trying to connect/i.test(error.message)
+  );
 }
 
 /** Whether PostgreSQL refused a row because another one holds its place. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { Loop } from '#server/platform/loop.ts';
 import type { Logger } from '#server/platform/logger.ts';
+import { Loop } from '#server/platform/loop.ts';
 
 type Listener = (payload: string) => void;
 
@@ -30,7 +30,12 @@ export class Notifications {
   constructor(databaseUrl: string, logger: Logger) {
     this.#databaseUrl = databaseUrl;
     this.#logger = logger;
-    this.#loop = new Loop({ name: 'notifications', intervalMs: checkIntervalMs, logger, run: () => this.#check() });
+    this.#loop = new Loop({
+      name: 'notifications',
+      intervalMs: checkIntervalMs,
+      logger,
+      run: () => this.#check(),
+    });
   }
 
   /** Call before `start`. One listener per channel. */
@@ -65,7 +70,8 @@ export class Notifications {
     });
     await client.connect();
     this.#client = client;
-    for (const channel of [this.#selfChannel, ...this.#listeners.keys()]) await client.query(`LISTEN ${channel}`);
+    for (const channel of [this.#selfChannel, ...this.#listeners.keys()])
+      await client.query(`LISTEN ${channel}`);
     for (const listener of this.#listeners.values()) listener('');
   }
 

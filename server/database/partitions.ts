@@ -1,7 +1,10 @@
 import type { Clock } from '#server/platform/clock.ts';
 import { type Queryable, statement } from './statement.ts';
 
-const makePartitions = statement<Record<string, never>>('partitions.make', 'SELECT make_partitions($1::date)');
+const makePartitions = statement<Record<string, never>>(
+  'partitions.make',
+  'SELECT make_partitions($1::date)',
+);
 
 /**
  * Makes the months of history from the last one to two ahead. The month before is for what late clocks and
@@ -10,7 +13,10 @@ const makePartitions = statement<Record<string, never>>('partitions.make', 'SELE
 export async function ensurePartitions(db: Queryable, clock: Clock): Promise<void> {
   const now = clock.now();
   for (const ahead of [-1, 0, 1, 2]) {
-    await makePartitions.row(db, monthOf(new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + ahead, 1))));
+    await makePartitions.row(
+      db,
+      monthOf(new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + ahead, 1))),
+    );
   }
 }
 

@@ -31,7 +31,8 @@ async function keyFromFile(dataDir: string): Promise<Buffer> {
     return keyFromFile(dataDir);
   }
   const key = Buffer.from(kept.trim(), 'base64');
-  if (key.length !== 32) throw new Error(`${file} does not hold a key of 32 bytes in base64. Restore it from a backup.`);
+  if (key.length !== 32)
+    throw new Error(`${file} does not hold a key of 32 bytes in base64. Restore it from a backup.`);
   return key;
 }
 

@@ -1,6 +1,6 @@
 import type { Runtime } from '#server/database/runtime.ts';
-import { type Transaction, statement } from '#server/database/statement.ts';
-import { type EventId, type MessageId, type NumberId, type TeamId, publicId } from '#server/platform/ids.ts';
+import { statement, type Transaction } from '#server/database/statement.ts';
+import { type EventId, type MessageId, type NumberId, publicId, type TeamId } from '#server/platform/ids.ts';
 
 export type EventType = 'message.received' | 'message.sent' | 'message.delivered' | 'message.failed';
 
@@ -40,6 +40,16 @@ export async function append(
     api_version: 'v1',
     sequence: event.sequence,
   });
-  await insertEvent.row(trx, event.teamId, id, event.type, event.messageId, event.numberId, event.sequence, body, createdAt);
+  await insertEvent.row(
+    trx,
+    event.teamId,
+    id,
+    event.type,
+    event.messageId,
+    event.numberId,
+    event.sequence,
+    body,
+    createdAt,
+  );
   return id;
 }

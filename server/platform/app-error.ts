@@ -45,7 +45,10 @@ export function notFound(noun: string): AppError {
 }
 
 /** Over capacity, stopping, or the database away: the caller repeats later (specification section 7.2). */
-export function unavailable(message: string, options: { status?: 500 | 503; cause?: unknown } = {}): AppError {
+export function unavailable(
+  message: string,
+  options: { status?: 500 | 503; cause?: unknown } = {},
+): AppError {
   return new AppError('internal_error', message, {
     status: options.status ?? 503,
     headers: { 'retry-after': '2' },

@@ -51,7 +51,10 @@ export class Loop {
     try {
       await this.#options.run();
     } catch (error) {
-      this.#options.logger.error({ err: error, loop: this.#options.name }, 'a round of a loop failed; it is tried again');
+      this.#options.logger.error(
+        { err: error, loop: this.#options.name },
+        'a round of a loop failed; it is tried again',
+      );
     }
   }
 

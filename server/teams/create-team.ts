@@ -2,7 +2,7 @@ import { type PlanName, plans } from '#contract/plans.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Queryable } from '#server/database/statement.ts';
 import { invalid } from '#server/platform/app-error.ts';
-import { type TeamRow, insertTeam } from './team-store.ts';
+import { insertTeam, type TeamRow } from './team-store.ts';
 
 /** Makes a team with the limits of its plan (specification section 8). */
 export async function createTeam(

@@ -1,4 +1,4 @@
-import { type Queryable, type Transaction, statement } from '#server/database/statement.ts';
+import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
 import type { TeamId } from '#server/platform/ids.ts';
 
 const ensureMonth = statement<Record<string, never>>(
@@ -18,7 +18,11 @@ const giveBack = statement<Record<string, never>>(
 );
 
 /** Makes the row that sends of a month are counted in. Idempotent. */
-export async function ensureUsageMonth(db: Queryable, teamIds: readonly TeamId[], month: string): Promise<void> {
+export async function ensureUsageMonth(
+  db: Queryable,
+  teamIds: readonly TeamId[],
+  month: string,
+): Promise<void> {
   await ensureMonth.row(db, teamIds, month);
 }
 
@@ -33,5 +37,9 @@ export async function giveBackMessages(
   messages: readonly { readonly teamId: TeamId; readonly month: string }[],
 ): Promise<void> {
   if (messages.length === 0) return;
-  await giveBack.row(trx, messages.map((message) => message.teamId), messages.map((message) => message.month));
+  await giveBack.row(
+    trx,
+    messages.map((message) => message.teamId),
+    messages.map((message) => message.month),
+  );
 }

@@ -58,6 +58,7 @@ CREATE TABLE numbers (
 -- A phone answers to one team: the first poll wins, everywhere.
 CREATE UNIQUE INDEX numbers_one_verified ON numbers (phone_number) WHERE verified_at IS NOT NULL AND deleted_at IS NULL;
 CREATE UNIQUE INDEX numbers_one_per_team ON numbers (team_id, phone_number) WHERE deleted_at IS NULL;
+CREATE INDEX numbers_deleted ON numbers (deleted_at) WHERE deleted_at IS NOT NULL;
 CREATE INDEX numbers_pending ON numbers (pending_until) WHERE verified_at IS NULL AND deleted_at IS NULL;
 
 -- Later links of a number have the higher generation; so have the devices that were claimed with them.
@@ -162,6 +163,7 @@ CREATE FUNCTION guard_message_transition() RETURNS trigger LANGUAGE plpgsql AS $
 BEGIN
   IF NOT (
     (OLD.status = 'queued' AND NEW.status IN ('polling', 'failed'))
+    OR (OLD.status = 'queued' AND NEW.status = 'sent' AND OLD.hand_outs > 0)
     OR (OLD.status = 'polling' AND NEW.status IN ('queued', 'sent', 'failed'))
     OR (OLD.status = 'sent' AND NEW.status IN ('delivered', 'failed'))
     OR (OLD.status = 'failed' AND NEW.status = 'sent' AND OLD.error_code = 'device_timeout')

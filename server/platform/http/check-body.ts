@@ -14,8 +14,10 @@ const depthMax = 32;
 export function checkStrings(value: unknown, param?: string, depth = 0): void {
   if (depth > depthMax) throw refuse(param, 'is nested too deeply');
   if (typeof value === 'string') {
-    if (value.includes('\u0000')) throw refuse(param, 'contains the character U+0000, which no phone can show');
-    if (!value.isWellFormed()) throw refuse(param, 'contains half of a surrogate pair; send well-formed Unicode');
+    if (value.includes('\u0000'))
+      throw refuse(param, 'contains the character U+0000, which no phone can show');
+    if (!value.isWellFormed())
+      throw refuse(param, 'contains half of a surrogate pair; send well-formed Unicode');
   } else if (typeof value === 'object' && value !== null) {
     for (const [name, part] of Object.entries(value)) {
       const within = param ?? (Array.isArray(value) ? undefined : name);
@@ -26,7 +28,9 @@ export function checkStrings(value: unknown, param?: string, depth = 0): void {
 }
 
 function refuse(param: string | undefined, problem: string): AppError {
-  return param === undefined ? new AppError('invalid_request', `The body ${problem}.`) : invalid(param, `${param} ${problem}.`);
+  return param === undefined
+    ? new AppError('invalid_request', `The body ${problem}.`)
+    : invalid(param, `${param} ${problem}.`);
 }
 
 /** The check of a body against its schema. Its refusal names the field and what the field wants. */
@@ -36,11 +40,17 @@ export function compileBodyCheck(schema: TSchema): BodyCheck {
   return (body) => {
     if (validator.Check(body)) return;
     if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-      throw new AppError('invalid_request', 'The body must be a JSON object, sent with Content-Type: application/json.');
+      throw new AppError(
+        'invalid_request',
+        'The body must be a JSON object, sent with Content-Type: application/json.',
+      );
     }
     const unknown = Object.keys(body).find((name) => !known.includes(name));
     if (unknown !== undefined) {
-      throw invalid(unknown, `${unknown} is not a field of this request. Known fields: ${known.join(', ')}.`);
+      throw invalid(
+        unknown,
+        `${unknown} is not a field of this request. ${known.length > 0 ? `Known fields: ${known.join(', ')}.` : 'It takes none.'}`,
+      );
     }
     throw describe(validator.Errors(body)[0]);
   };
@@ -73,7 +83,10 @@ function describe(problem: SchemaProblem | undefined): AppError {
     case 'minLength':
       return invalid(field ?? '', `${field} must have at least ${listed('limit')} characters.`);
     case 'pattern':
-      return invalid(field ?? '', `${field} must be an E.164 phone number: +, country code and number, such as +14155550100.`);
+      return invalid(
+        field ?? '',
+        `${field} must be an E.164 phone number: +, country code and number, such as +14155550100.`,
+      );
     default:
       return invalid(field ?? '', `${field} is not valid.`);
   }

@@ -1,12 +1,13 @@
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { Compile } from 'typebox/compile';
 import type { Permission } from '#contract/permissions.ts';
-import { AppError, unavailable } from '#server/platform/app-error.ts';
+import { closed } from '#contract/schema.ts';
+import { AppError } from '#server/platform/app-error.ts';
 import type { Ids } from '#server/platform/ids.ts';
 import type { Logger } from '#server/platform/logger.ts';
 import { type BodyCheck, checkStrings, compileBodyCheck } from './check-body.ts';
-import { toAppError } from './to-app-error.ts';
 import type { Principal, Route } from './route.ts';
+import { toAppError } from './to-app-error.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -66,7 +67,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
 }
 
 function register(server: FastifyInstance, options: HttpServerOptions, route: Route): void {
-  const checkBody: BodyCheck | undefined = route.body && compileBodyCheck(route.body);
+  const checkBody: BodyCheck = compileBodyCheck(route.body ?? closed({}));
   const checkAnswer = options.checkAnswers ? compileAnswerChecks(route) : undefined;
   server.route({
     method: route.method,
@@ -74,16 +75,15 @@ function register(server: FastifyInstance, options: HttpServerOptions, route: Ro
     exposeHeadRoute: false,
     ...(route.bodyLimitBytes === undefined ? {} : { bodyLimit: route.bodyLimitBytes }),
     onRequest: async (request) => {
-      if (options.isStopping() && route.audience === 'api') {
-        throw unavailable('This process is stopping. Repeat the request.');
-      }
       if (route.audience === 'api') request.principal = await options.authenticate(request, route.permission);
     },
     ...(route.onFailure ? { errorHandler: deviceErrorHandler(options.logger, route.onFailure) } : {}),
     handler: async (request, reply) => {
-      const body = route.audience === 'api' ? readJson(request, checkBody !== undefined) : request.body;
-      if (route.audience === 'api') refuseQuery(request);
-      checkBody?.(body);
+      const body = route.audience === 'api' ? readJson(request) : request.body;
+      if (route.audience === 'api') {
+        refuseQuery(request);
+        checkBody(body);
+      }
       const answer = await route.handle({
         principal: request.principal ?? nobody,
         params: request.params as Record<string, string>,
@@ -96,7 +96,10 @@ function register(server: FastifyInstance, options: HttpServerOptions, route: Ro
       if (reply.sent) return reply;
       const status = answer.status ?? 200;
       checkAnswer?.(status, answer.body);
-      return reply.code(status).headers({ ...answer.headers }).send(answer.body);
+      return reply
+        .code(status)
+        .headers({ ...answer.headers })
+        .send(answer.body);
     },
   });
 }
@@ -111,12 +114,14 @@ const nobody: Principal = {
   },
 };
 
-/** The parsed body; undefined where none was sent (an empty body with a JSON type is none). */
-function readJson(request: FastifyRequest, expected: boolean): unknown {
-  if (!Buffer.isBuffer(request.body) || request.body.length === 0) return expected ? undefined : null;
+/** The parsed body. One that is empty or was not sent reads as an object without fields, so that fields are missed by name. */
+function readJson(request: FastifyRequest): unknown {
+  if (!Buffer.isBuffer(request.body) || request.body.length === 0) return {};
   const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase();
   if (type !== 'application/json') {
-    throw new AppError('invalid_request', 'Send the body with Content-Type: application/json.', { status: 415 });
+    throw new AppError('invalid_request', 'Send the body with Content-Type: application/json.', {
+      status: 415,
+    });
   }
   const body = parseJson(request.body);
   checkStrings(body);
@@ -129,9 +134,13 @@ function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(strictUtf8.decode(bytes));
   } catch (error) {
-    throw new AppError('invalid_request', 'The body is not valid JSON in UTF-8. Check quotes, commas and encoding.', {
-      cause: error,
-    });
+    throw new AppError(
+      'invalid_request',
+      'The body is not valid JSON in UTF-8. Check quotes, commas and encoding.',
+      {
+        cause: error,
+      },
+    );
   }
 }
 
@@ -139,11 +148,15 @@ function parseJson(bytes: Buffer): unknown {
 function refuseQuery(request: FastifyRequest): void {
   const name = Object.keys(request.query as object)[0];
   if (name === undefined) return;
-  throw new AppError('invalid_request', `${name} is not a query parameter of this request; it takes none.`, { param: name });
+  throw new AppError('invalid_request', `${name} is not a query parameter of this request; it takes none.`, {
+    param: name,
+  });
 }
 
 function compileAnswerChecks(route: Route): (status: number, body: unknown) => void {
-  const checks = new Map(Object.entries(route.answers).map(([status, schema]) => [Number(status), Compile(schema)]));
+  const checks = new Map(
+    Object.entries(route.answers).map(([status, schema]) => [Number(status), Compile(schema)]),
+  );
   return (status, body) => {
     const check = checks.get(status);
     if (!check) throw new Error(`${route.method} ${route.path} declares no answer ${status}`);
@@ -158,7 +171,10 @@ function unrouted(routes: readonly Route[], request: FastifyRequest): AppError {
   const path = request.url.split('?')[0] ?? '';
   const methods = routes.filter((route) => matches(route.path, path)).map((route) => route.method);
   if (methods.length === 0) {
-    return new AppError('not_found', 'There is nothing at this address. Check the path and its version prefix, /v1.');
+    return new AppError(
+      'not_found',
+      'There is nothing at this address. Check the path and its version prefix, /v1.',
+    );
   }
   const allow = [...new Set(methods)].sort().join(', ');
   return new AppError('invalid_request', `This address takes ${allow}, not ${request.method}.`, {
@@ -170,7 +186,10 @@ function unrouted(routes: readonly Route[], request: FastifyRequest): AppError {
 function matches(pattern: string, path: string): boolean {
   const wanted = pattern.split('/');
   const given = path.split('/');
-  return wanted.length === given.length && wanted.every((part, index) => part.startsWith(':') || part === given[index]);
+  return (
+    wanted.length === given.length &&
+    wanted.every((part, index) => part.startsWith(':') || part === given[index])
+  );
 }
 
 function sendError(logger: Logger, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
@@ -183,7 +202,8 @@ function sendError(logger: Logger, error: unknown, request: FastifyRequest, repl
 
 function deviceErrorHandler(logger: Logger, onFailure: (error: unknown) => unknown) {
   return (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
-    if (!(error instanceof AppError)) logger.warn({ err: error, requestId: request.id }, 'a device call failed');
+    if (!(error instanceof AppError))
+      logger.warn({ err: error, requestId: request.id }, 'a device call failed');
     reply.code(200).send(onFailure(error));
   };
 }

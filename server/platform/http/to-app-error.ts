@@ -5,16 +5,27 @@ export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   const status = statusOf(error);
   if (status === 413) {
-    return new AppError('invalid_request', 'The body is too large. Content may have at most 5,000 characters.', {
-      status: 413,
-    });
+    return new AppError(
+      'invalid_request',
+      'The body is too large. Content may have at most 5,000 characters.',
+      {
+        status: 413,
+      },
+    );
   }
   if (status !== undefined && status >= 400 && status < 500) {
-    return new AppError('invalid_request', 'The request could not be read. Check its path, headers and length.', {
-      cause: error,
-    });
+    return new AppError(
+      'invalid_request',
+      'The request could not be read. Check its path, headers and length.',
+      {
+        cause: error,
+      },
+    );
   }
-  return unavailable('Something went wrong on our side. Repeat the request in a moment.', { status: 500, cause: error });
+  return unavailable('Something went wrong on our side. Repeat the request in a moment.', {
+    status: 500,
+    cause: error,
+  });
 }
 
 function statusOf(error: unknown): number | undefined {

@@ -1,0 +1,115 @@
+import type { FastifyInstance } from 'fastify';
+import { createAuthenticate } from '#server/api-keys/authenticate.ts';
+import { startEngine } from '#server/database/engine/engine.ts';
+import { migrate } from '#server/database/migrate.ts';
+import { Notifications } from '#server/database/notifications.ts';
+import { ensurePartitions } from '#server/database/partitions.ts';
+import { createArrivals } from '#server/device-protocol/arrive.ts';
+import { deviceRoutes } from '#server/device-protocol/routes.ts';
+import { WaitingPolls } from '#server/device-protocol/waiting-polls.ts';
+import { queueChannel } from '#server/devices/queue-channel.ts';
+import { createSendAcceptor } from '#server/messages/accept-sends.ts';
+import { messageRoutes } from '#server/messages/routes.ts';
+import { failMessagesOfNumber } from '#server/messages/sweep-messages.ts';
+import { numberRoutes } from '#server/numbers/routes.ts';
+import { setupPageRoutes } from '#server/numbers/setup-page-routes.ts';
+import type { Clock } from '#server/platform/clock.ts';
+import { createHttpServer } from '#server/platform/http/http-server.ts';
+import type { Route } from '#server/platform/http/route.ts';
+import type { NumberId } from '#server/platform/ids.ts';
+import { Lifecycle } from '#server/platform/lifecycle.ts';
+import type { Logger } from '#server/platform/logger.ts';
+import type { Config } from './config.ts';
+import { connect } from './connect.ts';
+import { firstStart } from './first-start.ts';
+import { createLoops } from './loops.ts';
+import { operationsRoutes } from './operations-routes.ts';
+
+export interface App {
+  readonly lifecycle: Lifecycle;
+  /** Where it listens: `http://127.0.0.1:3000`. */
+  readonly address: string;
+  readonly routes: readonly Route[];
+}
+
+interface AppOptions {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly terminal: NodeJS.WriteStream;
+  /** Tests bring their own clock, and have every answer held against its schema. */
+  readonly clock?: Clock;
+  readonly checkAnswers?: boolean;
+}
+
+/** The composition root: opens everything in order, so that the lifecycle can close it in reverse. */
+export async function startApp(options: AppOptions): Promise<App> {
+  const lifecycle = new Lifecycle(options.logger);
+  try {
+    return await open(options, lifecycle);
+  } catch (error) {
+    await lifecycle.close();
+    throw error;
+  }
+}
+
+async function open(
+  { config, logger, terminal, clock, checkAnswers }: AppOptions,
+  lifecycle: Lifecycle,
+): Promise<App> {
+  let databaseUrl = config.databaseUrl;
+  if (databaseUrl === undefined) {
+    const engine = await startEngine({ dataDir: config.dataDir, logger });
+    lifecycle.onClose('engine', () => engine.stop());
+    databaseUrl = engine.databaseUrl;
+  }
+  await migrate(databaseUrl);
+  const runtime = await connect(config, databaseUrl, logger, clock);
+  const { database } = runtime;
+  lifecycle.onClose('database', () => database.close());
+  await ensurePartitions(database.pool, runtime.clock);
+  await firstStart(runtime, terminal);
+
+  const waiting = new WaitingPolls();
+  const notifications = new Notifications(databaseUrl, logger);
+  notifications.on(queueChannel, (payload) => {
+    if (payload === '') waiting.wakeEverybody();
+    else waiting.wake(payload.split(',') as NumberId[]);
+  });
+  await notifications.start();
+  lifecycle.onClose('notifications', () => notifications.stop());
+
+  const loops = createLoops({ ...runtime, waiting });
+  for (const loop of loops) loop.start();
+  lifecycle.onClose('loops', async () => void (await Promise.all(loops.map((loop) => loop.stop()))));
+
+  const sends = createSendAcceptor(runtime);
+  const isStopping = () => lifecycle.stopping;
+  const apiRoutes = [
+    ...numberRoutes({
+      ...runtime,
+      participants: [(trx, number) => failMessagesOfNumber(runtime, trx, number)],
+    }),
+    ...messageRoutes({ ...runtime, sends }),
+    ...deviceRoutes({ ...runtime, waiting, arrivals: createArrivals(runtime) }),
+    ...setupPageRoutes(runtime),
+  ];
+  const routes = [...operationsRoutes(database, isStopping), ...(config.roles.has('api') ? apiRoutes : [])];
+  const server = createHttpServer({
+    routes,
+    authenticate: createAuthenticate(runtime),
+    isStopping,
+    ids: runtime.ids,
+    logger,
+    trustProxy: config.trustProxy,
+    checkAnswers: checkAnswers ?? false,
+  });
+  lifecycle.onClose('http', () => closeServer(server, waiting));
+  const address = await server.listen({ host: config.host, port: config.port });
+  return { lifecycle, address, routes };
+}
+
+/** Held polls are answered at once; every other request is finished, and no new connection is taken. */
+async function closeServer(server: FastifyInstance, waiting: WaitingPolls): Promise<void> {
+  waiting.stop();
+  await server.close();
+}

@@ -1,0 +1,50 @@
+import { type Config, ConfigError, loadEnvironment, readConfig } from '#server/config.ts';
+import { connect } from '#server/connect.ts';
+import { findEngineUrl } from '#server/database/engine/engine-url.ts';
+import { migrate } from '#server/database/migrate.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { AppError } from '#server/platform/app-error.ts';
+import { createLogger } from '#server/platform/logger.ts';
+
+/** The address of the database that the server of this DATA_DIR uses, or DATABASE_URL. */
+export function databaseUrlOf(config: Config): Promise<string> {
+  return config.databaseUrl === undefined
+    ? findEngineUrl(config.dataDir)
+    : Promise.resolve(config.databaseUrl);
+}
+
+/** Runs a command beside a running server, on the same database and through the same use cases. */
+export async function withRuntime<T>(command: (runtime: Runtime) => Promise<T>): Promise<T> {
+  const config = readConfig(loadEnvironment());
+  const databaseUrl = await databaseUrlOf(config);
+  await migrate(databaseUrl);
+  const runtime = await connect(config, databaseUrl, createLogger('error'));
+  try {
+    return await command(runtime);
+  } finally {
+    await runtime.database.close();
+  }
+}
+
+/** Prints a result: one JSON value with --json, else a line per field. */
+export function printResult(result: Readonly<Record<string, unknown>>, json: boolean): void {
+  if (json) {
+    process.stdout.write(`${JSON.stringify(result)}\n`);
+    return;
+  }
+  const width = Math.max(...Object.keys(result).map((name) => name.length));
+  for (const [name, value] of Object.entries(result)) {
+    process.stdout.write(
+      `${name.padEnd(width)}  ${Array.isArray(value) ? value.join(', ') : String(value)}\n`,
+    );
+  }
+}
+
+/** What went wrong, in a sentence for the person at the terminal; anything unforeseen keeps its stack. */
+export function explain(error: unknown): string {
+  if (error instanceof AppError || error instanceof ConfigError) return error.message;
+  if (!(error instanceof Error)) return String(error);
+  return error.name === 'EngineError' || error.name === 'CommandError'
+    ? error.message
+    : (error.stack ?? error.message);
+}

@@ -1,0 +1,65 @@
+import type { Command } from 'commander';
+import { type Grant, isGrant, permissions } from '#contract/permissions.ts';
+import { revokeKey } from '#server/api-keys/api-key-store.ts';
+import { createKey } from '#server/api-keys/create-key.ts';
+import { invalid, notFound } from '#server/platform/app-error.ts';
+import { parseId, publicId } from '#server/platform/ids.ts';
+import { findTeam } from '#server/teams/team-store.ts';
+import { printResult, withRuntime } from './command-context.ts';
+import { readTeamId } from './team-commands.ts';
+
+export function addKeyCommands(program: Command): void {
+  const key = program.command('key').description('API keys of a team');
+
+  key
+    .command('create')
+    .description('make a key; its text is shown only now')
+    .requiredOption('--team <id>', 'team_…')
+    .requiredOption('--name <name>', 'what the key is for')
+    .requiredOption('--permissions <list>', `* or some of ${permissions.join(',')}`)
+    .option('--json', 'print as JSON', false)
+    .action(async (options: { team: string; name: string; permissions: string; json: boolean }) => {
+      const grants = readGrants(options.permissions);
+      const result = await withRuntime(async (runtime) => {
+        const team = await findTeam(runtime.database.pool, readTeamId(options.team));
+        if (!team) throw notFound('team');
+        const made = await createKey(runtime.database.pool, runtime, {
+          teamId: team.id,
+          name: options.name,
+          permissions: grants,
+        });
+        return {
+          id: publicId('key', made.row.id),
+          key: made.key,
+          permissions: made.row.permissions,
+          name: made.row.name,
+          team_id: publicId('team', team.id),
+          created_at: made.row.created_at.toISOString(),
+        };
+      });
+      printResult(result, options.json);
+    });
+
+  key
+    .command('revoke')
+    .description('make a key useless, on every process within a second')
+    .requiredOption('--key <id>', 'key_…, as `key create` printed it')
+    .option('--json', 'print as JSON', false)
+    .action(async (options: { key: string; json: boolean }) => {
+      const id = parseId('key', options.key);
+      if (!id) throw invalid('key', 'Give the id of the key (key_…), not its text.');
+      await withRuntime(async ({ database, clock }) => {
+        if (!(await revokeKey(database.pool, id, clock.now()))) throw notFound('key');
+      });
+      printResult({ revoked: true }, options.json);
+    });
+}
+
+function readGrants(text: string): Grant[] {
+  return text.split(',').map((part) => {
+    const word = part.trim();
+    if (!isGrant(word))
+      throw invalid('permissions', `"${word}" is not a permission. Known: *, ${permissions.join(', ')}.`);
+    return word;
+  });
+}

@@ -1,0 +1,31 @@
+import { Command } from 'commander';
+import { loadEnvironment, readConfig } from '#server/config.ts';
+import { databaseUrlOf, explain } from './command-context.ts';
+import { addKeyCommands } from './key-commands.ts';
+import { addNumberCommands } from './number-commands.ts';
+import { addPhoneCommands } from './phone-commands.ts';
+import { addTeamCommands } from './team-commands.ts';
+
+const program = new Command('ownline')
+  .description("Ownline: an iMessage API over your team's own iPhones. Commands run beside a running server.")
+  .showHelpAfterError('(add --help for what this command takes)');
+
+addTeamCommands(program);
+addKeyCommands(program);
+addNumberCommands(program);
+addPhoneCommands(program);
+program
+  .command('database-url')
+  .description('the address of the embedded database, for further processes')
+  .option('--json', 'print as JSON', false)
+  .action(async (options: { json: boolean }) => {
+    const url = await databaseUrlOf(readConfig(loadEnvironment()));
+    process.stdout.write(options.json ? `${JSON.stringify({ database_url: url })}\n` : `${url}\n`);
+  });
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  process.stderr.write(`${explain(error)}\n`);
+  process.exitCode = 1;
+}

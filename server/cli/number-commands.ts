@@ -1,0 +1,36 @@
+import type { Command } from 'commander';
+import { isE164 } from '#contract/handles.ts';
+import { failMessagesOfNumber } from '#server/messages/sweep-messages.ts';
+import { deleteNumber } from '#server/numbers/delete-number.ts';
+import { findVerifiedNumber } from '#server/numbers/number-store.ts';
+import { invalid, notFound } from '#server/platform/app-error.ts';
+import { publicId } from '#server/platform/ids.ts';
+import { printResult, withRuntime } from './command-context.ts';
+
+export function addNumberCommands(program: Command): void {
+  const number = program.command('number').description('phone numbers and who holds them');
+
+  number
+    .command('release')
+    .description('free a number that a team holds: its queued messages fail, its phone is told to stop')
+    .requiredOption('--phone-number <number>', 'E.164, such as +14155550100')
+    .option('--json', 'print as JSON', false)
+    .action(async (options: { phoneNumber: string; json: boolean }) => {
+      if (!isE164(options.phoneNumber)) {
+        throw invalid(
+          'phone-number',
+          '--phone-number must be E.164: +, country code and number, such as +14155550100.',
+        );
+      }
+      const result = await withRuntime(async (runtime) => {
+        const held = await findVerifiedNumber(runtime.database.pool, options.phoneNumber);
+        if (!held) throw notFound('verified number');
+        const participants = [
+          (trx, removed) => failMessagesOfNumber(runtime, trx, removed),
+        ] satisfies Parameters<typeof deleteNumber>[0]['participants'];
+        await deleteNumber({ ...runtime, participants }, held.team_id, held.id);
+        return { released: true, phone_number: held.phone_number, team_id: publicId('team', held.team_id) };
+      });
+      printResult(result, options.json);
+    });
+}

@@ -1,0 +1,63 @@
+import type { Command } from 'commander';
+import { isPlanName, planNames, plans } from '#contract/plans.ts';
+import { invalid, notFound } from '#server/platform/app-error.ts';
+import { parseId, type TeamId } from '#server/platform/ids.ts';
+import { createTeam } from '#server/teams/create-team.ts';
+import { setTeamPlan } from '#server/teams/team-store.ts';
+import { teamView } from '#server/teams/team-view.ts';
+import { printResult, withRuntime } from './command-context.ts';
+
+export function addTeamCommands(program: Command): void {
+  const team = program.command('team').description('teams, which own numbers, messages and keys');
+
+  team
+    .command('create')
+    .description('make a team')
+    .requiredOption('--name <name>', '1 to 100 characters')
+    .option('--plan <plan>', `${planNames.join(', ')} (default: DEFAULT_PLAN)`)
+    .option('--json', 'print the Team as JSON', false)
+    .action(async (options: { name: string; plan?: string; json: boolean }) => {
+      const result = await withRuntime(async (runtime) => {
+        const plan = options.plan === undefined ? runtime.config.defaultPlan : readPlan(options.plan);
+        return teamView(await createTeam(runtime.database.pool, runtime, { name: options.name, plan }));
+      });
+      printResult(result, options.json);
+    });
+
+  team
+    .command('set-plan')
+    .description("change a team's plan and with it its monthly message limit")
+    .requiredOption('--team <id>', 'team_…')
+    .requiredOption('--plan <plan>', planNames.join(', '))
+    .option('--monthly-message-limit <count>', "instead of the plan's own limit")
+    .option('--json', 'print the Team as JSON', false)
+    .action(async (options: { team: string; plan: string; monthlyMessageLimit?: string; json: boolean }) => {
+      const plan = readPlan(options.plan);
+      const limit = readLimit(options.monthlyMessageLimit) ?? plans[plan].monthlyMessages;
+      const result = await withRuntime(async ({ database }) => {
+        const changed = await setTeamPlan(database.pool, readTeamId(options.team), plan, limit);
+        if (!changed) throw notFound('team');
+        return teamView(changed);
+      });
+      printResult(result, options.json);
+    });
+}
+
+export function readTeamId(text: string): TeamId {
+  const id = parseId('team', text);
+  if (!id)
+    throw invalid('team', `"${text}" is not a team id; one looks like team_01h2xcejqtf2nbrexx3vqjhp41.`);
+  return id;
+}
+
+function readPlan(text: string) {
+  if (!isPlanName(text)) throw invalid('plan', `"${text}" is not a plan. Plans: ${planNames.join(', ')}.`);
+  return text;
+}
+
+function readLimit(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^\d{1,15}$/.test(text))
+    throw invalid('monthly-message-limit', '--monthly-message-limit must be a whole number.');
+  return Number(text);
+}

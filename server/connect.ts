@@ -1,0 +1,27 @@
+import { syncClock } from '#server/database/clock-sync.ts';
+import { Database } from '#server/database/database.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { checkFingerprint, readSecrets } from '#server/database/secrets-key.ts';
+import { Clock } from '#server/platform/clock.ts';
+import { Ids } from '#server/platform/ids.ts';
+import type { Logger } from '#server/platform/logger.ts';
+import type { Config } from './config.ts';
+
+/** Everything a use case needs, on a database whose schema is up to date: for the service and for the command line. */
+export async function connect(
+  config: Config,
+  databaseUrl: string,
+  logger: Logger,
+  clock = new Clock(),
+): Promise<Runtime> {
+  const database = new Database({ databaseUrl, logger });
+  try {
+    await syncClock(database.pool, clock);
+    const secrets = await readSecrets(config);
+    await checkFingerprint(database.pool, secrets, config);
+    return { config, clock, ids: new Ids(clock), secrets, database, logger };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}

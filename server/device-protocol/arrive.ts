@@ -1,0 +1,123 @@
+import type { Runtime } from '#server/database/runtime.ts';
+import { statement } from '#server/database/statement.ts';
+import { unavailable } from '#server/platform/app-error.ts';
+import { Batcher } from '#server/platform/batcher.ts';
+import type { MessageId, SessionId } from '#server/platform/ids.ts';
+import type { Arrival } from './stop-reason.ts';
+
+/** A poll as it arrives. */
+export interface Arriving {
+  readonly tokenHash: Buffer;
+  /** undefined for "new". */
+  readonly sessionId: SessionId | undefined;
+}
+
+/** What the look of a poll found. */
+export interface ArrivalRow extends Arrival {
+  readonly n: number;
+  /** Number of this poll within its session; null where the session is not the current one. */
+  readonly poll: number | null;
+  readonly in_flight_id: MessageId | null;
+  readonly in_flight_hand_out: number;
+  readonly in_flight_session: SessionId | null;
+  readonly handed_out_at: Date | null;
+  /** Something waits for this number's phone: the look that makes a claim worth its statement. */
+  readonly has_waiting: boolean;
+}
+
+/**
+ * The arrival of polls, all of about 20 ms in one statement: token, session, poll number and last_seen_at, so that an
+ * idle poll costs no statement of its own. The poll number is what makes the newest of two polls win.
+ */
+const arrivals = statement<ArrivalRow>(
+  'device-protocol.arrivals',
+  `WITH input AS MATERIALIZED (
+     SELECT * FROM unnest($1::int[], $2::bytea[], $3::uuid[]) AS t (n, token_hash, asked_session)
+   ), found AS MATERIALIZED (
+     SELECT i.n, i.asked_session, d.team_id, d.id AS device_id, d.number_id, d.generation,
+       d.ended_at IS NOT NULL AS device_ended, n.deleted_at IS NOT NULL AS number_deleted,
+       n.verified_at IS NULL AND EXISTS (
+         SELECT FROM numbers o WHERE o.phone_number = n.phone_number AND o.verified_at IS NOT NULL AND o.deleted_at IS NULL
+       ) AS taken
+     FROM input i
+     JOIN devices d ON d.token_hash = i.token_hash
+     JOIN numbers n ON n.team_id = d.team_id AND n.id = d.number_id
+   ), current AS MATERIALIZED (
+     SELECT s.number_id, s.device_id, s.session_id, s.live_until FROM device_sessions s
+     WHERE s.number_id IN (SELECT number_id FROM found) ORDER BY s.number_id FOR UPDATE
+   ), polled AS (
+     UPDATE device_sessions s SET poll = s.poll + 1, live_until = $4, last_seen_at = $5
+     FROM found f
+     WHERE s.number_id = f.number_id AND s.device_id = f.device_id AND s.session_id = f.asked_session
+       AND NOT f.number_deleted AND NOT f.device_ended
+       AND (SELECT count(*) FROM current) > 0 -- the locks first, in the order of number ids
+     RETURNING s.number_id, s.session_id, s.poll
+   )
+   SELECT f.*, c.device_id AS current_device, c.session_id AS current_session, c.live_until,
+     cd.generation AS current_generation, p.poll,
+     fl.message_id AS in_flight_id, fl.hand_out AS in_flight_hand_out, fl.session_id AS in_flight_session, fl.handed_out_at,
+     EXISTS (SELECT FROM send_queue q WHERE q.number_id = f.number_id AND q.ready_at <= $5) AS has_waiting
+   FROM found f
+   LEFT JOIN current c ON c.number_id = f.number_id
+   LEFT JOIN devices cd ON cd.team_id = f.team_id AND cd.id = c.device_id
+   LEFT JOIN polled p ON p.number_id = f.number_id AND p.session_id = f.asked_session
+   LEFT JOIN in_flight fl ON fl.number_id = f.number_id`,
+);
+
+const windowMs = 20;
+const batchMax = 1_000;
+const waitingMax = 50_000;
+
+export interface Arrivals {
+  /** undefined: the token is not known. */
+  readonly arrive: (poll: Arriving) => Promise<{ readonly row: ArrivalRow | undefined }>;
+}
+
+/** The time until which a session lives that was answered at the latest after a full hold (specification 11.2). */
+export function sessionLifeMs(holdMs: number): number {
+  return holdMs + 35_000;
+}
+
+export function createArrivals({
+  database,
+  clock,
+  config,
+}: Pick<Runtime, 'database' | 'clock' | 'config'>): Arrivals {
+  const batcher = new Batcher<Arriving, { readonly row: ArrivalRow | undefined }>({
+    run: async (polls) => {
+      const now = clock.now();
+      const liveUntil = clock.in(config.deviceHoldMs + sessionLifeMs(config.deviceHoldMs));
+      const rows = await arrivals.rows(
+        database.hot,
+        polls.map((_, index) => index),
+        polls.map((poll) => poll.tokenHash),
+        polls.map((poll) => poll.sessionId ?? null),
+        liveUntil,
+        now,
+      );
+      const byPlace = new Map(rows.map((row) => [row.n, row]));
+      return polls.map((_, index) => ({ row: byPlace.get(index) }));
+    },
+    sizeMax: batchMax,
+    inFlightMax: 2,
+    windowMs,
+    waitingMax,
+    refuse: () => unavailable('Too many phones are asking at once.'),
+  });
+  const latest = new Map<string, Promise<unknown>>();
+  return {
+    arrive: async (poll) => {
+      // Two polls of one session get numbers of their own: the second waits for the first one's batch.
+      const key = `${poll.tokenHash.toString('base64')} ${poll.sessionId}`;
+      const before = latest.get(key);
+      const arrival = (before ?? Promise.resolve()).then(() => batcher.add(poll));
+      const settled = arrival.catch(() => undefined);
+      latest.set(key, settled);
+      try {
+        return await arrival;
+      } finally {
+        if (latest.get(key) === settled) latest.delete(key);
+      }
+    },
+  };
+}

@@ -1,0 +1,27 @@
+import { publicId } from '#server/platform/ids.ts';
+import type { PollResult } from './poll.ts';
+
+/** Said instead of an action; the text "action" must not occur in it, since the shortcut looks for just that. */
+export const unavailableAnswer = { ok: '0', reason: 'unavailable', wait: '15' } as const;
+
+/** What the phone reads: always HTTP 200, flat, strings only (specification section 11.4). */
+export function pollAnswer(result: PollResult): Readonly<Record<string, string>> {
+  switch (result.kind) {
+    case 'send':
+      return {
+        action: 'send',
+        session: publicId('ses', result.claimant.sessionId),
+        id: publicId('msg', result.handOut.message_id),
+        to: result.handOut.to_handle,
+        text: result.handOut.content,
+        media: 'none',
+        wait: '0',
+      };
+    case 'idle':
+      return { action: 'idle', session: publicId('ses', result.sessionId), wait: '0' };
+    case 'stop':
+      return { action: 'stop', session: 'none', reason: result.reason };
+    case 'unavailable':
+      return unavailableAnswer;
+  }
+}

@@ -1,0 +1,109 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { notify } from '#server/database/notifications.ts';
+import { queueChannel } from '#server/devices/queue-channel.ts';
+import { giveBackMessage } from '#server/messages/claim-message.ts';
+import { sha256 } from '#server/platform/crypto.ts';
+import { type Route, route } from '#server/platform/http/route.ts';
+import { parseId } from '#server/platform/ids.ts';
+import { type DeviceBody, readDeviceBody, valueIn } from './device-body.ts';
+import { MinuteLimit } from './minute-limit.ts';
+import { type Poll, type PollResult, type PollServices, poll } from './poll.ts';
+import { pollAnswer, unavailableAnswer } from './poll-answer.ts';
+
+const pollsPerMinute = 300;
+
+/** How long a poll over the limit is held before it is told to come back. */
+const overLimitHoldMs = 5_000;
+
+export function pollRoute(services: PollServices): Route {
+  const limit = new MinuteLimit(services.clock, pollsPerMinute);
+  return route({
+    method: 'POST',
+    path: '/v1/device/poll',
+    audience: 'device',
+    answers: { 200: Type.Record(Type.String(), Type.String()) },
+    onFailure: () => unavailableAnswer,
+    handle: async ({ request, reply }) => {
+      const body = readDeviceBody(request.body);
+      if (!body) return { body: unavailableAnswer };
+      const token = deviceToken(request);
+      if (services.config.rateLimits && token !== undefined && !limit.allows(token)) {
+        return overLimit(services, body, reply);
+      }
+      const result = await poll(services, readPoll(body, token, leaving(reply)));
+      if (result.kind === 'send' && hasLeft(reply)) return giveBack(services, result, reply);
+      return { body: pollAnswer(result) };
+    },
+  });
+}
+
+/** The token of a device call; "none" and "" are none. */
+export function deviceToken(request: FastifyRequest): string | undefined {
+  const token = request.headers['x-device-token'];
+  return typeof token === 'string' && token !== '' ? token : undefined;
+}
+
+function readPoll(body: DeviceBody, token: string | undefined, left: AbortSignal): Poll {
+  const last = valueIn(body, 'last');
+  const messageId = last === undefined ? undefined : parseId('msg', last);
+  const session = valueIn(body, 'session');
+  return {
+    tokenHash: sha256(token ?? ''),
+    sessionId:
+      session === undefined || session === 'new' ? undefined : (parseId('ses', session) ?? noSession),
+    last: messageId && {
+      messageId,
+      failed: valueIn(body, 'last_status') === 'failed',
+      error: valueIn(body, 'last_error') ?? null,
+    },
+    description: {
+      name: valueIn(body, 'device_name') ?? '',
+      systemVersion: valueIn(body, 'os') ?? '',
+      shortcutVersion: valueIn(body, 'v') ?? '',
+    },
+    left,
+  };
+}
+
+/** A text that is no session id of ours: it is never current, so the poll is told to stop. */
+const noSession = parseId('ses', 'ses_00000000000000000000000000');
+
+function leaving(reply: FastifyReply): AbortSignal {
+  const controller = new AbortController();
+  reply.raw.once('close', () => controller.abort());
+  if (hasLeft(reply)) controller.abort();
+  return controller.signal;
+}
+
+function hasLeft(reply: FastifyReply): boolean {
+  return reply.raw.destroyed || reply.raw.socket === null || reply.raw.socket.destroyed;
+}
+
+/** The phone left before the first byte: the message goes back to its place, and the next poll gets it. */
+async function giveBack(
+  services: PollServices,
+  result: Extract<PollResult, { kind: 'send' }>,
+  reply: FastifyReply,
+): Promise<{ body: unknown }> {
+  await giveBackMessage(services, result.claimant, result.handOut.message_id);
+  await notify(services.database.pool, queueChannel, [result.claimant.numberId]);
+  reply.hijack();
+  reply.raw.destroy();
+  return { body: undefined };
+}
+
+async function overLimit(
+  services: PollServices,
+  body: DeviceBody,
+  reply: FastifyReply,
+): Promise<{ body: unknown }> {
+  await new Promise<void>((resolve) => {
+    const cancel = services.clock.after(overLimitHoldMs, resolve);
+    reply.raw.once('close', () => {
+      cancel();
+      resolve();
+    });
+  });
+  return { body: { action: 'idle', session: valueIn(body, 'session') ?? 'new', wait: '0' } };
+}

@@ -1,0 +1,120 @@
+import type { Runtime } from '#server/database/runtime.ts';
+import { type DeviceDescription, findDeviceByToken } from '#server/devices/device-store.ts';
+import { type Claimant, claimMessage, type HandOut } from '#server/messages/claim-message.ts';
+import { reportMessage } from '#server/messages/report-message.ts';
+import { settleUnconfirmed } from '#server/messages/settle-unconfirmed.ts';
+import type { MessageId, SessionId } from '#server/platform/ids.ts';
+import { type ArrivalRow, type Arrivals, sessionLifeMs } from './arrive.ts';
+import { startSession } from './start-session.ts';
+import { decidePoll, type StopReason } from './stop-reason.ts';
+import type { WaitingPolls } from './waiting-polls.ts';
+
+/** A poll, read from its body. */
+export interface Poll {
+  readonly tokenHash: Buffer;
+  /** undefined for "new" and for what is no session id. */
+  readonly sessionId: SessionId | undefined;
+  readonly last:
+    | { readonly messageId: MessageId; readonly failed: boolean; readonly error: string | null }
+    | undefined;
+  readonly description: DeviceDescription;
+  /** Aborted once the phone has left. */
+  readonly left: AbortSignal;
+}
+
+export type PollResult =
+  | { readonly kind: 'send'; readonly claimant: Claimant; readonly handOut: HandOut }
+  | { readonly kind: 'idle'; readonly sessionId: SessionId }
+  | { readonly kind: 'stop'; readonly reason: StopReason }
+  | { readonly kind: 'unavailable' };
+
+export type PollServices = Runtime & { readonly arrivals: Arrivals; readonly waiting: WaitingPolls };
+
+/** Within this a poll that names another message than the one in flight is a repeat by a proxy; nothing is settled. */
+const repeatMs = 10_000;
+
+/**
+ * One poll of a phone (specification section 11.4): what it reports is committed first, whatever the answer will be;
+ * then token and session decide; then it is held until there is a message or the hold ends.
+ */
+export async function poll(services: PollServices, asked: Poll): Promise<PollResult> {
+  if (asked.last) await report(services, asked, asked.last);
+  const serial = services.waiting.serial;
+  const { row } = await services.arrivals.arrive({ tokenHash: asked.tokenHash, sessionId: asked.sessionId });
+  const decision = decidePoll(row, services.clock.now());
+  if (decision.kind === 'stop') return decision;
+  if (!row) return { kind: 'stop', reason: 'unauthorized' };
+  if (decision.kind === 'continue') return hold(services, asked, row, serial);
+  const started = await startSession(services, asked.tokenHash, row, asked.description);
+  if ('stop' in started) return { kind: 'stop', reason: started.stop };
+  return hold(services, asked, { ...row, current_session: started.sessionId, poll: 1 }, serial);
+}
+
+async function report(services: PollServices, asked: Poll, last: NonNullable<Poll['last']>): Promise<void> {
+  const device = await findDeviceByToken(services.database.pool, asked.tokenHash);
+  if (!device) return;
+  await reportMessage(services, device, {
+    messageId: last.messageId,
+    sessionId: asked.sessionId,
+    status: last.failed ? 'failed' : 'sent',
+    error: last.error,
+  });
+}
+
+async function hold(
+  services: PollServices,
+  asked: Poll,
+  row: ArrivalRow,
+  serial: number,
+): Promise<PollResult> {
+  const sessionId = row.current_session;
+  // An older poll whose session moved on between the look and now has no number and waits for nothing.
+  if (sessionId === null || row.poll === null) return { kind: 'stop', reason: 'superseded' };
+  const settled = await settleForgotten(services, row, sessionId);
+  const claimant: Claimant = {
+    teamId: row.team_id,
+    numberId: row.number_id,
+    deviceId: row.device_id,
+    sessionId,
+    poll: row.poll,
+  };
+  const waiting = services.waiting.register(row.number_id, serial, row.has_waiting || settled);
+  const cancelTimer = services.clock.after(services.config.deviceHoldMs, () => waiting.end('held'));
+  const onLeft = () => waiting.end('left');
+  asked.left.addEventListener('abort', onLeft);
+  if (asked.left.aborted) onLeft();
+  try {
+    for (;;) {
+      await waiting.untilWoken();
+      if (waiting.ended) break;
+      const liveUntil = services.clock.in(sessionLifeMs(services.config.deviceHoldMs));
+      const handOut = await claimMessage(services, claimant, liveUntil);
+      if (handOut) return { kind: 'send', claimant, handOut };
+    }
+  } finally {
+    cancelTimer();
+    asked.left.removeEventListener('abort', onLeft);
+    services.waiting.remove(waiting);
+  }
+  return waiting.ended === 'stopping' ? { kind: 'unavailable' } : { kind: 'idle', sessionId };
+}
+
+/**
+ * The phone of this session asks again and does not speak of the message in its hands: unless the poll is a proxy's
+ * repeat, it will never report it. A message of an older session keeps its grace; the sweep settles it.
+ */
+async function settleForgotten(
+  services: PollServices,
+  row: ArrivalRow,
+  sessionId: SessionId,
+): Promise<boolean> {
+  if (row.in_flight_id === null || row.handed_out_at === null || row.in_flight_session !== sessionId)
+    return false;
+  if (services.clock.nowMs() - row.handed_out_at.getTime() <= repeatMs) return false;
+  return settleUnconfirmed(services, {
+    team_id: row.team_id,
+    number_id: row.number_id,
+    message_id: row.in_flight_id,
+    hand_out: row.in_flight_hand_out,
+  });
+}

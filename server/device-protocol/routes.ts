@@ -1,0 +1,113 @@
+import { Type } from 'typebox';
+import { claimDevice } from '#server/devices/claim-device.ts';
+import { findDeviceByToken } from '#server/devices/device-store.ts';
+import { receiveMessage } from '#server/messages/receive-message.ts';
+import { reportMessage } from '#server/messages/report-message.ts';
+import { findNumber } from '#server/numbers/number-store.ts';
+import { AppError, invalid, notFound } from '#server/platform/app-error.ts';
+import { sha256 } from '#server/platform/crypto.ts';
+import { type Route, route } from '#server/platform/http/route.ts';
+import { parseId, publicId } from '#server/platform/ids.ts';
+import { readDeviceBody, valueIn } from './device-body.ts';
+import { MinuteLimit } from './minute-limit.ts';
+import type { PollServices } from './poll.ts';
+import { deviceToken, pollRoute } from './poll-route.ts';
+
+const flatStrings = Type.Record(Type.String(), Type.String());
+const inboundPerMinute = 120;
+
+/** A device may attach media; until they are served, the text is taken and the rest is not looked at. */
+const inboundLimitBytes = 8 * 1024 * 1024;
+
+const refuse = (reason: string) => ({ body: { ok: '0', reason } });
+const onFailure = () => ({ ok: '0', reason: 'unavailable' });
+
+/** What a phone speaks: frozen, since a shortcut on a phone can't be updated from afar (specification section 11). */
+export function deviceRoutes(services: PollServices): Route[] {
+  return [claimRoute(services), pollRoute(services), inboundRoute(services), statusRoute(services)];
+}
+
+function claimRoute(services: PollServices): Route {
+  return route({
+    method: 'POST',
+    path: '/v1/device/claim',
+    audience: 'device',
+    answers: { 200: flatStrings },
+    handle: async ({ request }) => {
+      const body = readDeviceBody(request.body);
+      if (!body)
+        throw new AppError('invalid_request', 'The body must be a JSON object with the field token.');
+      const token = valueIn(body, 'token');
+      if (token === undefined)
+        throw invalid('token', 'token is required: it is the last part of the setup link.');
+      const { deviceToken: given, link } = await claimDevice(services, token);
+      const number = await findNumber(services.database.pool, link.team_id, link.number_id);
+      if (!number || number.deleted_at) throw notFound('setup link');
+      return {
+        body: { device_token: given, server: services.config.appUrl, phone_number: number.phone_number },
+      };
+    },
+  });
+}
+
+function inboundRoute(services: PollServices): Route {
+  const limit = new MinuteLimit(services.clock, inboundPerMinute);
+  return route({
+    method: 'POST',
+    path: '/v1/device/inbound',
+    audience: 'device',
+    answers: { 200: flatStrings },
+    bodyLimitBytes: inboundLimitBytes,
+    onFailure,
+    handle: async ({ request }) => {
+      const body = readDeviceBody(request.body);
+      if (!body) return refuse('unreadable');
+      const token = deviceToken(request);
+      const device =
+        token === undefined ? undefined : await findDeviceByToken(services.database.pool, sha256(token));
+      if (token === undefined || !device) return refuse('unauthorized');
+      if (services.config.rateLimits && !limit.allows(token)) return refuse('rate_limited');
+      const number = await findNumber(services.database.pool, device.team_id, device.number_id);
+      if (!number || number.deleted_at) return refuse('deleted');
+      // A token that a later verify ended; one that a newer phone superseded still brings its replies.
+      if (device.ended_at) return refuse('superseded');
+      const received = await receiveMessage(services, number, {
+        from: body.get('from') ?? '',
+        text: body.get('text') ?? '',
+        deviceGivenId: valueIn(body, 'id'),
+      });
+      return { body: { ok: '1', id: publicId('msg', received.id) } };
+    },
+  });
+}
+
+function statusRoute(services: PollServices): Route {
+  return route({
+    method: 'POST',
+    path: '/v1/device/status',
+    audience: 'device',
+    answers: { 200: flatStrings },
+    onFailure,
+    handle: async ({ request }) => {
+      const body = readDeviceBody(request.body);
+      if (!body) return refuse('unreadable');
+      const token = deviceToken(request);
+      const device =
+        token === undefined ? undefined : await findDeviceByToken(services.database.pool, sha256(token));
+      if (!device) return refuse('unauthorized');
+      const messageId = parseId('msg', valueIn(body, 'id') ?? '');
+      const status = valueIn(body, 'status');
+      if (status !== 'delivered' && status !== 'failed') return refuse('unknown_status');
+      const known =
+        messageId !== undefined &&
+        (await reportMessage(services, device, {
+          messageId,
+          sessionId: undefined,
+          status: status === 'failed' ? 'not_delivered' : status,
+          error: valueIn(body, 'error') ?? null,
+        }));
+      if (!known) return refuse('unknown_message');
+      return { body: { ok: '1', id: publicId('msg', messageId) } };
+    },
+  });
+}

@@ -1,0 +1,82 @@
+import { isUniqueViolation } from '#server/database/database.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { statement } from '#server/database/statement.ts';
+import {
+  type DeviceDescription,
+  describeDevice,
+  findDeviceByToken,
+  lockCurrentSession,
+  replaceSession,
+} from '#server/devices/device-store.ts';
+import { lockNumber, markVerified } from '#server/numbers/number-store.ts';
+import type { SessionId } from '#server/platform/ids.ts';
+import type { ArrivalRow } from './arrive.ts';
+import { sessionLifeMs } from './arrive.ts';
+import { decidePoll, type StopReason } from './stop-reason.ts';
+
+/** How long the old session's message may still be reported after a takeover, counted from its hand-out. */
+const graceMs = 180_000;
+
+const bringLeaseForward = statement<Record<string, never>>(
+  'device-protocol.bring-lease-forward',
+  `UPDATE in_flight SET lease_until = least(lease_until, handed_out_at + make_interval(secs => $2 / 1000.0))
+   WHERE number_id = $1`,
+);
+const generationOf = statement<{ generation: number }>(
+  'device-protocol.generation',
+  'SELECT generation FROM devices WHERE team_id = $1 AND id = $2',
+);
+
+/**
+ * Makes the poll's device and a new session the current ones (specification section 11.2). The first poll of all
+ * verifies the number. What was decided on the batched look is decided again under the locks of number and session.
+ */
+export async function startSession(
+  services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config'>,
+  tokenHash: Buffer,
+  arrival: ArrivalRow,
+  description: DeviceDescription,
+): Promise<{ readonly sessionId: SessionId } | { readonly stop: StopReason }> {
+  const { database, clock, ids, config } = services;
+  try {
+    return await database.transaction(async (trx) => {
+      const { team_id: teamId, number_id: numberId } = arrival;
+      const number = await lockNumber(trx, teamId, numberId);
+      const current = await lockCurrentSession(trx, teamId, numberId);
+      const device = await findDeviceByToken(trx, tokenHash);
+      if (!number || !device) return { stop: 'unauthorized' };
+      const currentDevice = current && (await generationOf.row(trx, teamId, current.device_id));
+      const decision = decidePoll(
+        {
+          ...arrival,
+          number_deleted: number.deleted_at !== null,
+          device_ended: device.ended_at !== null,
+          current_generation: currentDevice?.generation ?? null,
+          current_session: current?.session_id ?? null,
+          current_device: current?.device_id ?? null,
+          live_until: current?.live_until ?? null,
+        },
+        clock.now(),
+      );
+      if (decision.kind === 'stop') return { stop: decision.reason };
+      const now = clock.now();
+      if (number.verified_at === null) await markVerified(trx, teamId, numberId, now);
+      const sessionId = ids.next('ses');
+      await replaceSession(trx, {
+        team_id: teamId,
+        number_id: numberId,
+        device_id: device.id,
+        session_id: sessionId,
+        live_until: clock.in(config.deviceHoldMs + sessionLifeMs(config.deviceHoldMs)),
+        last_seen_at: now,
+      });
+      await bringLeaseForward.row(trx, numberId, graceMs);
+      await describeDevice(trx, teamId, device.id, description);
+      return { sessionId };
+    });
+  } catch (error) {
+    // Two teams' phones polled for the same number at once; the other one's verification stands.
+    if (isUniqueViolation(error)) return { stop: 'taken' };
+    throw error;
+  }
+}

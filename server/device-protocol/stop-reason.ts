@@ -1,0 +1,51 @@
+import type { DeviceId, NumberId, SessionId, TeamId } from '#server/platform/ids.ts';
+
+/** Why a device is told to stop polling (specification section 11.2). */
+export type StopReason = 'unauthorized' | 'deleted' | 'taken' | 'superseded' | 'already_running';
+
+/** What the database knows when a poll arrives with a known token. */
+export interface Arrival {
+  readonly team_id: TeamId;
+  readonly number_id: NumberId;
+  readonly device_id: DeviceId;
+  /** The session that the poll names; null for "new". */
+  readonly asked_session: SessionId | null;
+  readonly number_deleted: boolean;
+  /** Another number is verified for this phone, and this one is not. */
+  readonly taken: boolean;
+  /** A newer verify or reconnect of an unverified number ended this token. */
+  readonly device_ended: boolean;
+  readonly generation: number;
+  readonly current_generation: number | null;
+  readonly current_session: SessionId | null;
+  readonly current_device: DeviceId | null;
+  readonly live_until: Date | null;
+}
+
+export type PollDecision =
+  | { readonly kind: 'stop'; readonly reason: StopReason }
+  | { readonly kind: 'start_session' }
+  | { readonly kind: 'continue' };
+
+/**
+ * What a poll may do, from what is known of its token, number and session (specification section 11.2):
+ * a device stops for good where its token is not known, its number was deleted or belongs to another team's phone, or
+ * a newer phone took over; a second loop on the same phone is turned away while the first one lives.
+ */
+export function decidePoll(arrival: Arrival | undefined, now: Date): PollDecision {
+  if (!arrival) return stop('unauthorized');
+  if (arrival.number_deleted) return stop('deleted');
+  if (arrival.taken) return stop('taken');
+  if (arrival.device_ended) return stop('superseded');
+  if (arrival.current_generation === null) return { kind: 'start_session' };
+  if (arrival.generation < arrival.current_generation) return stop('superseded');
+  if (arrival.generation > arrival.current_generation) return { kind: 'start_session' };
+  if (arrival.asked_session === arrival.current_session) return { kind: 'continue' };
+  if (arrival.asked_session !== null) return stop('superseded');
+  const alive = arrival.live_until !== null && arrival.live_until > now;
+  return alive ? stop('already_running') : { kind: 'start_session' };
+}
+
+function stop(reason: StopReason): PollDecision {
+  return { kind: 'stop', reason };
+}

@@ -1,0 +1,41 @@
+import type { Runtime } from '#server/database/runtime.ts';
+import { AppError } from '#server/platform/app-error.ts';
+import { sha256 } from '#server/platform/crypto.ts';
+import { endOpenLink, findOpenLink, insertDeviceOnce, type SetupLinkRow } from './device-store.ts';
+
+/**
+ * Trades a setup link for the device token (specification section 11.1). Until the owner presses Done the same link
+ * gives the same token, so that a page that was reloaded or a copy that failed costs nothing.
+ * @throws AppError 404 where the link was used up, replaced, expired or never made
+ */
+export async function claimDevice(
+  { database, clock, ids, secrets }: Pick<Runtime, 'database' | 'clock' | 'ids' | 'secrets'>,
+  setupToken: string,
+): Promise<{ readonly deviceToken: string; readonly link: SetupLinkRow }> {
+  const now = clock.now();
+  const link = await findOpenLink(database.pool, sha256(setupToken), now);
+  if (!link) throw linkIsOver();
+  const deviceToken = secrets.deviceToken(setupToken);
+  await insertDeviceOnce(database.pool, link, {
+    id: ids.next('dev'),
+    tokenHash: sha256(deviceToken),
+    createdAt: now,
+  });
+  return { deviceToken, link };
+}
+
+/** The owner is done with the link: it gives the token to nobody any more (specification section 11.1). */
+export async function finishSetup(
+  { database, clock }: Pick<Runtime, 'database' | 'clock'>,
+  setupToken: string,
+): Promise<void> {
+  if (!(await endOpenLink(database.pool, sha256(setupToken), clock.now()))) throw linkIsOver();
+}
+
+function linkIsOver(): AppError {
+  return new AppError(
+    'not_found',
+    'This setup link is used up or expired. Make a new one with POST /v1/numbers/:id/reconnect, ' +
+      'or POST /v1/numbers/verify where the number is not verified yet.',
+  );
+}

@@ -1,0 +1,187 @@
+import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
+import type { DeviceId, NumberId, SessionId, SetupLinkId, TeamId } from '#server/platform/ids.ts';
+
+/** A phone that a number was claimed for. Later claims have a higher generation. */
+export interface DeviceRow {
+  readonly team_id: TeamId;
+  readonly id: DeviceId;
+  readonly number_id: NumberId;
+  readonly setup_link_id: SetupLinkId;
+  readonly generation: number;
+  readonly name: string;
+  readonly system_version: string;
+  readonly ended_at: Date | null;
+}
+
+export interface SetupLinkRow {
+  readonly team_id: TeamId;
+  readonly id: SetupLinkId;
+  readonly number_id: NumberId;
+  readonly generation: number;
+  readonly expires_at: Date;
+  readonly ended_at: Date | null;
+}
+
+/** The session of a number that may be handed messages. */
+export interface SessionRow {
+  readonly number_id: NumberId;
+  readonly team_id: TeamId;
+  readonly device_id: DeviceId;
+  readonly session_id: SessionId;
+  readonly poll: number;
+  readonly live_until: Date;
+  readonly last_seen_at: Date;
+}
+
+const deviceColumns = 'team_id, id, number_id, setup_link_id, generation, name, system_version, ended_at';
+const linkColumns = 'team_id, id, number_id, generation, expires_at, ended_at';
+
+const insertLink = statement<SetupLinkRow>(
+  'devices.insert-link',
+  `INSERT INTO setup_links (team_id, id, number_id, token_hash, created_at, expires_at)
+   VALUES ($1, $2, $3, $4, $5, $6) RETURNING ${linkColumns}`,
+);
+const endLinks = statement<Record<string, never>>(
+  'devices.end-links',
+  'UPDATE setup_links SET ended_at = $3 WHERE team_id = $1 AND number_id = $2 AND ended_at IS NULL',
+);
+const endDevices = statement<Record<string, never>>(
+  'devices.end-devices',
+  'UPDATE devices SET ended_at = $3 WHERE team_id = $1 AND number_id = $2 AND ended_at IS NULL',
+);
+const findLink = statement<SetupLinkRow>(
+  'devices.find-link',
+  `SELECT ${linkColumns} FROM setup_links WHERE token_hash = $1 AND ended_at IS NULL AND expires_at > $2`,
+);
+const endLink = statement<{ id: SetupLinkId }>(
+  'devices.end-link',
+  `UPDATE setup_links SET ended_at = $2 WHERE token_hash = $1 AND ended_at IS NULL AND expires_at > $2 RETURNING id`,
+);
+const insertDevice = statement<DeviceRow>(
+  'devices.insert',
+  `INSERT INTO devices (team_id, id, number_id, setup_link_id, token_hash, generation, created_at)
+   VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (team_id, setup_link_id) DO NOTHING`,
+);
+const findByToken = statement<DeviceRow>(
+  'devices.find-by-token',
+  `SELECT ${deviceColumns} FROM devices WHERE token_hash = $1`,
+);
+const describe = statement<Record<string, never>>(
+  'devices.describe',
+  `UPDATE devices SET name = $3, system_version = $4, shortcut_version = $5
+   WHERE team_id = $1 AND id = $2 AND (name, system_version, shortcut_version) IS DISTINCT FROM ($3, $4, $5)`,
+);
+const lockSession = statement<SessionRow>(
+  'devices.lock-session',
+  `SELECT number_id, team_id, device_id, session_id, poll, live_until, last_seen_at
+   FROM device_sessions WHERE team_id = $1 AND number_id = $2 FOR UPDATE`,
+);
+const startSession = statement<Record<string, never>>(
+  'devices.start-session',
+  `INSERT INTO device_sessions (number_id, team_id, device_id, session_id, poll, live_until, last_seen_at)
+   VALUES ($2, $1, $3, $4, 1, $5, $6)
+   ON CONFLICT (number_id) DO UPDATE SET device_id = excluded.device_id, session_id = excluded.session_id,
+     poll = 1, live_until = excluded.live_until, last_seen_at = excluded.last_seen_at`,
+);
+
+export interface NewSetupLink {
+  readonly teamId: TeamId;
+  readonly numberId: NumberId;
+  readonly id: SetupLinkId;
+  readonly tokenHash: Buffer;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+}
+
+export async function insertSetupLink(trx: Transaction, link: NewSetupLink): Promise<void> {
+  await insertLink.row(
+    trx,
+    link.teamId,
+    link.id,
+    link.numberId,
+    link.tokenHash,
+    link.createdAt,
+    link.expiresAt,
+  );
+}
+
+/** Links that are still open stop giving tokens. */
+export async function endSetupLinks(
+  trx: Transaction,
+  teamId: TeamId,
+  numberId: NumberId,
+  at: Date,
+): Promise<void> {
+  await endLinks.row(trx, teamId, numberId, at);
+}
+
+/** Tokens given so far are told to stop; they stay known, so that late reports count. */
+export async function endAllDevices(
+  trx: Transaction,
+  teamId: TeamId,
+  numberId: NumberId,
+  at: Date,
+): Promise<void> {
+  await endDevices.row(trx, teamId, numberId, at);
+}
+
+/** The open link of a token; undefined where it is used up, replaced, expired or was never made. */
+export function findOpenLink(db: Queryable, tokenHash: Buffer, at: Date): Promise<SetupLinkRow | undefined> {
+  return findLink.row(db, tokenHash, at);
+}
+
+/** @returns false where the link was not open any more */
+export async function endOpenLink(db: Queryable, tokenHash: Buffer, at: Date): Promise<boolean> {
+  return (await endLink.row(db, tokenHash, at)) !== undefined;
+}
+
+/** Claiming again with the same link finds the device of the first time. */
+export async function insertDeviceOnce(
+  db: Queryable,
+  link: SetupLinkRow,
+  device: { readonly id: DeviceId; readonly tokenHash: Buffer; readonly createdAt: Date },
+): Promise<void> {
+  await insertDevice.row(
+    db,
+    link.team_id,
+    device.id,
+    link.number_id,
+    link.id,
+    device.tokenHash,
+    link.generation,
+    device.createdAt,
+  );
+}
+
+export function findDeviceByToken(db: Queryable, tokenHash: Buffer): Promise<DeviceRow | undefined> {
+  return findByToken.row(db, tokenHash);
+}
+
+export interface DeviceDescription {
+  readonly name: string;
+  readonly systemVersion: string;
+  readonly shortcutVersion: string;
+}
+
+export async function describeDevice(
+  db: Queryable,
+  teamId: TeamId,
+  deviceId: DeviceId,
+  description: DeviceDescription,
+): Promise<void> {
+  const { name, systemVersion, shortcutVersion } = description;
+  await describe.row(db, teamId, deviceId, name, systemVersion, shortcutVersion);
+}
+
+export function lockCurrentSession(
+  trx: Transaction,
+  teamId: TeamId,
+  numberId: NumberId,
+): Promise<SessionRow | undefined> {
+  return lockSession.row(trx, teamId, numberId);
+}
+
+export async function replaceSession(trx: Transaction, session: Omit<SessionRow, 'poll'>): Promise<void> {
+  const { team_id, number_id, device_id, session_id, live_until, last_seen_at } = session;
+  await startSession.row(trx, team_id, number_id, device_id, session_id, live_until, last_seen_at);
+}

@@ -1,0 +1,32 @@
+import type { Runtime } from '#server/database/runtime.ts';
+import type { Transaction } from '#server/database/statement.ts';
+import { randomToken, sha256 } from '#server/platform/crypto.ts';
+import type { NumberId, TeamId } from '#server/platform/ids.ts';
+import { endSetupLinks, insertSetupLink } from './device-store.ts';
+
+/** How long a setup link works (specification section 4.2). */
+const setupLinkMs = 24 * 3_600_000;
+
+/**
+ * Makes the link that connects a phone to a number; earlier links of the number stop working.
+ * @returns the address to open on the iPhone
+ */
+export async function makeSetupLink(
+  trx: Transaction,
+  { clock, ids, config }: Pick<Runtime, 'clock' | 'ids' | 'config'>,
+  teamId: TeamId,
+  numberId: NumberId,
+): Promise<string> {
+  const token = randomToken();
+  const now = clock.now();
+  await endSetupLinks(trx, teamId, numberId, now);
+  await insertSetupLink(trx, {
+    teamId,
+    numberId,
+    id: ids.next('link'),
+    tokenHash: sha256(token),
+    createdAt: now,
+    expiresAt: clock.in(setupLinkMs),
+  });
+  return `${config.appUrl}/setup/${token}`;
+}

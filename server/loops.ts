@@ -1,0 +1,41 @@
+import type { Role } from '#server/config.ts';
+import { syncClock } from '#server/database/clock-sync.ts';
+import { ensurePartitions } from '#server/database/partitions.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import type { WaitingPolls } from '#server/device-protocol/waiting-polls.ts';
+import { numbersWithMessages } from '#server/messages/claim-message.ts';
+import { failExpired, failOrphaned, forgetOldKeys, settleOverdue } from '#server/messages/sweep-messages.ts';
+import { deleteOverduePending } from '#server/numbers/number-store.ts';
+import { Loop } from '#server/platform/loop.ts';
+
+const second = 1_000;
+
+/** What this process does without being asked, by role. A sweep stands behind every notification. */
+export function createLoops(services: Runtime & { readonly waiting: WaitingPolls }): Loop[] {
+  const { database, clock, config, logger, waiting } = services;
+  const loop = (
+    role: Role | 'always',
+    name: string,
+    intervalMs: number,
+    run: () => Promise<unknown>,
+  ): Loop[] => {
+    if (role !== 'always' && !config.roles.has(role)) return [];
+    return [new Loop({ name, intervalMs, logger, run: async () => void (await run()) })];
+  };
+  return [
+    ...loop('always', 'follow the database clock', 60 * second, () => syncClock(database.pool, clock)),
+    ...loop('api', 'wake held polls', second, async () => {
+      waiting.forgetOldWakes();
+      const numbers = waiting.numbers;
+      if (numbers.length > 0) waiting.wake(await numbersWithMessages(database.pool, numbers, clock.now()));
+    }),
+    ...loop('maintain', 'settle overdue hand-outs', second, () => settleOverdue(services)),
+    ...loop('maintain', 'fail messages of deleted numbers', second, () => failOrphaned(services)),
+    ...loop('maintain', 'expire queued messages', 5 * second, () => failExpired(services)),
+    ...loop('maintain', 'delete pending numbers', 60 * second, () =>
+      deleteOverduePending(database.pool, clock.now()),
+    ),
+    ...loop('maintain', 'forget old keys', 600 * second, () => forgetOldKeys(services)),
+    ...loop('maintain', 'make partitions', 3_600 * second, () => ensurePartitions(database.pool, clock)),
+  ];
+}

@@ -1,0 +1,144 @@
+import { errorCodeOf, isDatabaseAway } from '#server/database/database.ts';
+import { notify } from '#server/database/notifications.ts';
+import { monthOf } from '#server/database/partitions.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { queueChannel } from '#server/devices/queue-channel.ts';
+import { AppError, unavailable } from '#server/platform/app-error.ts';
+import { Batcher } from '#server/platform/batcher.ts';
+import type { MessageId } from '#server/platform/ids.ts';
+import { ensureUsageMonth } from '#server/usage/usage-store.ts';
+import { acceptStatement, type SendOutcomeRow, type SendRow, type SendVerdict } from './accept-statement.ts';
+
+/** How long an Idempotency-Key is kept (specification section 4.3). */
+const idempotencyMs = 24 * 3_600_000;
+
+const batchSizeMax = 256;
+const batchesInFlightMax = 2;
+const waitingMax = 5_000;
+
+/** What became of one send. */
+export interface SendOutcome {
+  readonly verdict: Exclude<SendVerdict, 'again' | 'month_missing'>;
+  readonly createdAt: Date;
+  readonly knownMessageId: MessageId | null;
+  readonly monthlyLimit: number;
+  readonly used: number;
+}
+
+export interface SendAcceptor {
+  readonly accept: (row: SendRow) => Promise<SendOutcome>;
+  readonly drain: () => Promise<void>;
+}
+
+type Services = Pick<Runtime, 'database' | 'clock' | 'logger'>;
+
+/**
+ * Takes sends one by one and accepts them in batches: while two statements run, what comes in waits for the next.
+ * More than 5,000 waiting are answered 503 with retry-after.
+ */
+export function createSendAcceptor(services: Services): SendAcceptor {
+  const batcher = new Batcher<SendRow, SendOutcome>({
+    run: (rows) => acceptSends(services, rows),
+    sizeMax: batchSizeMax,
+    inFlightMax: batchesInFlightMax,
+    windowMs: 0,
+    waitingMax,
+    refuse: () =>
+      unavailable('Too many messages are waiting to be accepted. Repeat the request in a moment.'),
+  });
+  return { accept: (row) => batcher.add(row), drain: () => batcher.drain() };
+}
+
+/**
+ * One outcome per row, in order. A row that lost a race for its key, or that found its month not begun, runs again
+ * at once: by then the reason is gone.
+ */
+export async function acceptSends(services: Services, rows: readonly SendRow[]): Promise<SendOutcome[]> {
+  const outcomes: (SendOutcome | undefined)[] = rows.map(() => undefined);
+  let open = rows.map((_, index) => index);
+  while (open.length > 0) {
+    const at = services.clock.now();
+    const again: number[] = [];
+    const results = await runBatch(
+      services,
+      open.flatMap((index) => rows[index] ?? []),
+      at,
+    );
+    for (const [place, result] of results.entries()) {
+      const index = open[place];
+      if (index === undefined) continue;
+      if (result.verdict === 'again' || result.verdict === 'month_missing') again.push(index);
+      else outcomes[index] = toOutcome(result.verdict, result, at);
+    }
+    if (results.some((result) => result.verdict === 'month_missing')) {
+      await ensureUsageMonth(
+        services.database.hot,
+        [...new Set(rows.map((row) => row.teamId))].sort(),
+        monthOf(at),
+      );
+    }
+    open = again;
+  }
+  return outcomes.flatMap((outcome) => outcome ?? []);
+}
+
+function toOutcome(verdict: SendOutcome['verdict'], row: SendOutcomeRow, createdAt: Date): SendOutcome {
+  return {
+    verdict,
+    createdAt,
+    knownMessageId: row.known_message_id,
+    monthlyLimit: row.monthly_limit,
+    used: row.used,
+  };
+}
+
+async function runBatch(services: Services, rows: readonly SendRow[], at: Date): Promise<SendOutcomeRow[]> {
+  try {
+    return await runStatement(services, rows, at);
+  } catch (error) {
+    const code = errorCodeOf(error);
+    // 22 and 23: a row that PostgreSQL can't take. Row by row, it fails alone and the others stand.
+    if (rows.length > 1 && (code?.startsWith('22') || code?.startsWith('23'))) {
+      const results: SendOutcomeRow[] = [];
+      for (const row of rows) results.push(...(await runBatch(services, [row], at)));
+      return results;
+    }
+    if (!isDatabaseAway(error)) throw error;
+    throw new AppError(
+      'internal_error',
+      'The database went away while the message was being accepted. It may have been accepted: ' +
+        'repeat the request with the same Idempotency-Key, and it is accepted once.',
+      { headers: { 'retry-after': '2' }, cause: error },
+    );
+  }
+}
+
+async function runStatement(
+  services: Services,
+  rows: readonly SendRow[],
+  at: Date,
+): Promise<SendOutcomeRow[]> {
+  const { hot } = services.database;
+  const results = await acceptStatement.rows(
+    hot,
+    rows.map((_, index) => index + 1),
+    rows.map((row) => row.teamId),
+    rows.map((row) => row.messageId),
+    rows.map((row) => row.from),
+    rows.map((row) => row.to),
+    rows.map((row) => row.content),
+    rows.map((row) => row.idempotencyKey),
+    rows.map((row) => row.fingerprint),
+    at,
+    monthOf(at),
+    new Date(at.getTime() - idempotencyMs),
+  );
+  results.sort((left, right) => left.n - right.n);
+  const woken = new Set(results.flatMap((row) => (row.verdict === 'accepted' ? (row.number_id ?? []) : [])));
+  if (woken.size > 0) {
+    notify(hot, queueChannel, [...woken]).catch((error) => {
+      services.logger.warn({ err: error }, 'phones were not woken; the sweep finds the messages');
+    });
+  }
+  return results;
+}

@@ -1,0 +1,114 @@
+import { statement } from '#server/database/statement.ts';
+import type { MessageId, TeamId } from '#server/platform/ids.ts';
+
+/** One send as the statement takes it. */
+export interface SendRow {
+  readonly teamId: TeamId;
+  readonly messageId: MessageId;
+  readonly from: string;
+  readonly to: string;
+  readonly content: string;
+  readonly idempotencyKey: string | null;
+  /** SHA-256 of the request's fields; null without a key. */
+  readonly fingerprint: Buffer | null;
+}
+
+/** What became of one row. `again` lost a race for its key and has to run in a later batch. */
+export type SendVerdict =
+  | 'accepted'
+  | 'replayed'
+  | 'key_reused'
+  | 'from_unregistered'
+  | 'from_pending'
+  | 'from_paused'
+  | 'over_limit'
+  | 'month_missing'
+  | 'again';
+
+export interface SendOutcomeRow {
+  /** Place of the row in the batch, from 1. */
+  readonly n: number;
+  readonly verdict: SendVerdict;
+  /** The message of a replay. */
+  readonly known_message_id: MessageId | null;
+  readonly number_id: string | null;
+  readonly monthly_limit: number;
+  readonly used: number;
+}
+
+/**
+ * Accepts a batch of sends in one statement (decision 0005): one outcome per row, never a batch as a whole.
+ *
+ * Locks are taken in the order of every writer: usage rows by team, then numbers by id. A snapshot is older than
+ * the wait for a lock, so what decides is read through the lock (PostgreSQL re-reads a row that it had to wait for)
+ * or through a unique key; a number deleted in that gap is caught by the sweep.
+ */
+export const acceptStatement = statement<SendOutcomeRow>(
+  'messages.accept-sends',
+  `WITH input AS MATERIALIZED (
+     SELECT * FROM unnest($1::int[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bytea[])
+       AS t (n, team_id, message_id, from_handle, to_handle, content, key, fingerprint)
+   ), known AS (
+     SELECT i.n, k.message_id, k.fingerprint = i.fingerprint AS same
+     FROM input i JOIN idempotency_keys k ON k.team_id = i.team_id AND k.key = i.key AND k.created_at > $11
+   ), usage AS MATERIALIZED (
+     SELECT u.team_id, u.accepted FROM usage_months u
+     WHERE u.month = $10 AND u.team_id IN (SELECT team_id FROM input)
+     ORDER BY u.team_id FOR NO KEY UPDATE
+   ), number AS MATERIALIZED (
+     SELECT nu.team_id, nu.id, nu.phone_number, nu.status, nu.verified_at FROM numbers nu
+     WHERE (SELECT count(*) FROM usage) >= 0 -- the usage rows first: every writer locks in this order
+       AND nu.deleted_at IS NULL
+       AND (nu.team_id, nu.phone_number) IN (SELECT team_id, from_handle FROM input)
+     ORDER BY nu.id FOR SHARE
+   ), judged AS (
+     SELECT i.*, nu.id AS number_id, k.message_id AS known_message_id,
+       t.monthly_message_limit AS monthly_limit, u.accepted AS used,
+       CASE
+         WHEN k.same THEN 'replayed'
+         WHEN k.n IS NOT NULL THEN 'key_reused'
+         WHEN nu.id IS NULL THEN 'from_unregistered'
+         WHEN nu.verified_at IS NULL THEN 'from_pending'
+         WHEN nu.status = 'paused' THEN 'from_paused'
+         WHEN u.team_id IS NULL THEN 'month_missing'
+         WHEN i.key IS NOT NULL AND row_number() OVER (PARTITION BY i.team_id, i.key ORDER BY i.n) > 1 THEN 'again'
+         ELSE 'fine'
+       END AS verdict
+     FROM input i
+     JOIN teams t ON t.id = i.team_id
+     LEFT JOIN known k ON k.n = i.n
+     LEFT JOIN usage u ON u.team_id = i.team_id
+     LEFT JOIN number nu ON nu.team_id = i.team_id AND nu.phone_number = i.from_handle
+   ), ranked AS MATERIALIZED (
+     SELECT j.*, row_number() OVER (PARTITION BY j.team_id, j.verdict ORDER BY j.n) AS place FROM judged j
+   ), granted AS (
+     SELECT * FROM ranked WHERE verdict = 'fine' AND used + place <= monthly_limit
+   ), new_keys AS (
+     INSERT INTO idempotency_keys AS k (team_id, key, message_id, fingerprint, created_at)
+     SELECT team_id, key, message_id, fingerprint, $9 FROM granted WHERE key IS NOT NULL ORDER BY team_id, key
+     ON CONFLICT (team_id, key) DO UPDATE
+       SET message_id = excluded.message_id, fingerprint = excluded.fingerprint, created_at = excluded.created_at
+       WHERE k.created_at <= $11
+     RETURNING message_id
+   ), accepted AS MATERIALIZED (
+     SELECT * FROM granted WHERE key IS NULL OR message_id IN (SELECT message_id FROM new_keys)
+   ), new_messages AS (
+     INSERT INTO messages (team_id, id, number_id, direction, from_handle, to_handle, content, status, created_at)
+     SELECT team_id, message_id, number_id, 'outbound', from_handle, to_handle, content, 'queued', $9 FROM accepted
+   ), new_queued AS (
+     INSERT INTO send_queue (message_id, team_id, number_id, to_handle, ready_at)
+     SELECT message_id, team_id, number_id, to_handle, $9 FROM accepted ORDER BY n
+   ), raised AS (
+     UPDATE usage_months u SET accepted = u.accepted + a.messages
+     FROM (SELECT team_id, count(*) AS messages FROM accepted GROUP BY team_id) a
+     WHERE u.team_id = a.team_id AND u.month = $10
+   )
+   SELECT r.n, r.known_message_id, r.number_id, r.monthly_limit, r.used,
+     CASE
+       WHEN r.verdict <> 'fine' THEN r.verdict
+       WHEN a.n IS NOT NULL THEN 'accepted'
+       WHEN r.used + r.place > r.monthly_limit THEN 'over_limit'
+       ELSE 'again'
+     END AS verdict
+   FROM ranked r LEFT JOIN accepted a ON a.n = r.n`,
+);

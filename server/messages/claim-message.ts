@@ -1,0 +1,131 @@
+import type { Runtime } from '#server/database/runtime.ts';
+import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
+import { lockCurrentSession } from '#server/devices/device-store.ts';
+import type { DeviceId, MessageId, NumberId, SessionId, TeamId } from '#server/platform/ids.ts';
+import { sqlGuard, sqlTarget } from './message-status.ts';
+
+/** The poll that asks: only the newest one of the current session is handed anything. */
+export interface Claimant {
+  readonly teamId: TeamId;
+  readonly numberId: NumberId;
+  readonly deviceId: DeviceId;
+  readonly sessionId: SessionId;
+  /** Number of the poll within its session. */
+  readonly poll: number;
+}
+
+/** What a phone is given. */
+export interface HandOut {
+  readonly message_id: MessageId;
+  readonly hand_out: number;
+  readonly to_handle: string;
+  readonly content: string;
+}
+
+/**
+ * The hand-out is one statement (specification section 11.4). The share lock on the number makes a pause or a
+ * deletion wait for it, and it for them; the lock on the session row orders it with other polls, reports and
+ * takeovers; PostgreSQL re-reads both rows after a wait. The primary key of in_flight refuses a second message.
+ */
+const claim = statement<HandOut>(
+  'messages.claim',
+  `WITH number AS MATERIALIZED (
+     SELECT id FROM numbers
+     WHERE team_id = $1 AND id = $2 AND status = 'active' AND deleted_at IS NULL FOR SHARE
+   ), session AS MATERIALIZED (
+     SELECT s.number_id FROM device_sessions s
+     WHERE s.number_id = (SELECT id FROM number) AND s.device_id = $3 AND s.session_id = $4 AND s.poll = $5 FOR UPDATE
+   ), next AS MATERIALIZED (
+     SELECT q.message_id, q.team_id, q.number_id, q.seq FROM send_queue q
+     WHERE q.number_id = (SELECT number_id FROM session) AND q.ready_at <= $6
+     ORDER BY q.seq LIMIT 1 FOR UPDATE
+   ), flying AS (
+     INSERT INTO in_flight (number_id, team_id, message_id, hand_out, device_id, session_id, poll, seq, handed_out_at, lease_until)
+     SELECT n.number_id, n.team_id, n.message_id, m.hand_outs + 1, $3, $4, $5, n.seq, $6, $7
+     FROM next n JOIN messages m ON m.team_id = $1 AND m.id = n.message_id AND ${sqlGuard('hand_out', 'm')}
+     ON CONFLICT (number_id) DO NOTHING
+     RETURNING message_id, hand_out
+   ), dequeued AS (
+     DELETE FROM send_queue q USING flying f WHERE q.message_id = f.message_id
+   ), recorded AS (
+     INSERT INTO hand_outs (message_id, hand_out, team_id, number_id, device_id, session_id, handed_out_at)
+     SELECT f.message_id, f.hand_out, $1, $2, $3, $4, $6 FROM flying f
+   ), answered AS (
+     -- The session lives for hold + 35 s after this answer.
+     UPDATE device_sessions s SET live_until = $8 FROM flying f WHERE s.number_id = $2
+   )
+   UPDATE messages m SET status = ${sqlTarget('hand_out')}, hand_outs = f.hand_out
+   FROM flying f WHERE m.team_id = $1 AND m.id = f.message_id
+   RETURNING m.id AS message_id, f.hand_out, m.to_handle, m.content`,
+);
+
+const unclaim = statement<{ seq: number; to_handle: string }>(
+  'messages.unclaim',
+  `WITH landed AS (
+     DELETE FROM in_flight WHERE number_id = $2 AND message_id = $3 AND session_id = $4 AND poll = $5
+     RETURNING message_id, hand_out, seq
+   ), forgotten AS (
+     DELETE FROM hand_outs h USING landed l WHERE h.message_id = l.message_id AND h.hand_out = l.hand_out
+   ), back AS (
+     UPDATE messages m SET status = ${sqlTarget('give_back')}, hand_outs = l.hand_out - 1
+     FROM landed l WHERE m.team_id = $1 AND m.id = l.message_id AND ${sqlGuard('give_back', 'm')}
+     RETURNING m.id, m.to_handle
+   )
+   INSERT INTO send_queue (message_id, team_id, number_id, seq, to_handle, ready_at)
+   SELECT b.id, $1, $2, l.seq, b.to_handle, $6 FROM back b JOIN landed l ON l.message_id = b.id
+   RETURNING seq, to_handle`,
+);
+
+/** Hands the oldest message of the number to a poll. @returns undefined where there is none, or the poll may not have it */
+export function claimMessage(
+  { database, clock, config }: Pick<Runtime, 'database' | 'clock' | 'config'>,
+  claimant: Claimant,
+  sessionLiveUntil: Date,
+): Promise<HandOut | undefined> {
+  const { teamId, numberId, deviceId, sessionId, poll } = claimant;
+  const now = clock.now();
+  const leaseUntil = new Date(now.getTime() + config.deviceLeaseMs);
+  return claim.row(
+    database.hot,
+    teamId,
+    numberId,
+    deviceId,
+    sessionId,
+    poll,
+    now,
+    leaseUntil,
+    sessionLiveUntil,
+  );
+}
+
+/**
+ * Takes a hand-out back into the queue: only for the poll that claimed it, whose phone left before the first byte of
+ * the answer (specification section 11.4).
+ */
+export async function giveBackMessage(
+  { database, clock }: Pick<Runtime, 'database' | 'clock'>,
+  claimant: Claimant,
+  messageId: MessageId,
+): Promise<void> {
+  const { teamId, numberId, sessionId, poll } = claimant;
+  await database.transaction(async (trx: Transaction) => {
+    await lockCurrentSession(trx, teamId, numberId);
+    await unclaim.row(trx, teamId, numberId, messageId, sessionId, poll, clock.now());
+  });
+}
+
+const waitingNumbers = statement<{ number_id: NumberId }>(
+  'messages.numbers-waiting',
+  `SELECT w.number_id FROM unnest($1::uuid[]) AS w (number_id)
+   WHERE EXISTS (SELECT FROM send_queue q WHERE q.number_id = w.number_id AND q.ready_at <= $2)`,
+);
+
+/** Which of these numbers have something to hand out. */
+export async function numbersWithMessages(
+  db: Queryable,
+  numberIds: readonly NumberId[],
+  at: Date,
+): Promise<NumberId[]> {
+  const rows = await waitingNumbers.rows(db, numberIds, at);
+  return rows.map((row) => row.number_id);
+}

@@ -1,0 +1,41 @@
+import { monthOf } from '#server/database/partitions.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { statement, type Transaction } from '#server/database/statement.ts';
+import type { MessageId, TeamId } from '#server/platform/ids.ts';
+import { giveBackMessages } from '#server/usage/usage-store.ts';
+import { type MessageRow, sqlMessage } from './message.ts';
+import { appendMessageEvent } from './message-event.ts';
+import { sqlGuard, sqlTarget } from './message-status.ts';
+
+const takeFromQueue = statement<{ message_id: MessageId }>(
+  'messages.take-from-queue',
+  'DELETE FROM send_queue WHERE message_id = ANY($1::uuid[]) RETURNING message_id',
+);
+const failUnsent = statement<MessageRow>(
+  'messages.fail-unsent',
+  `UPDATE messages m SET status = ${sqlTarget('fail_unsent')}, failed_at = $3, error_code = $4, events = m.events + 1
+   WHERE m.team_id = $1 AND m.id = ANY($2::uuid[]) AND ${sqlGuard('fail_unsent', 'm')} RETURNING ${sqlMessage('m')}`,
+);
+
+/**
+ * Fails messages of a team that still wait. Those that were never handed out are given back to their month. The
+ * caller has locked the team's usage. @returns how many failed; those that a poll claimed meanwhile are left alone
+ */
+export async function failQueued(
+  trx: Transaction,
+  services: Pick<Runtime, 'clock' | 'ids'>,
+  teamId: TeamId,
+  messageIds: readonly MessageId[],
+  code: 'expired' | 'cancelled' | 'number_removed',
+): Promise<number> {
+  const taken = await takeFromQueue.rows(trx, messageIds);
+  const ids = taken.map((row) => row.message_id);
+  const failed = await failUnsent.rows(trx, teamId, ids, services.clock.now(), code);
+  for (const message of failed) await appendMessageEvent(trx, services, 'message.failed', message);
+  const free = failed.filter((message) => message.hand_outs === 0);
+  await giveBackMessages(
+    trx,
+    free.map((message) => ({ teamId, month: monthOf(message.created_at) })),
+  );
+  return failed.length;
+}

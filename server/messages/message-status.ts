@@ -1,0 +1,77 @@
+import type { FailureCode, MessageStatus } from '#contract/message.ts';
+
+/** What can happen to a message once it exists (specification section 3.1). */
+export type MessageAction =
+  | 'hand_out'
+  | 'give_back'
+  | 'retry'
+  | 'confirm_sent'
+  | 'confirm_sent_late'
+  | 'confirm_sent_in_queue'
+  | 'confirm_delivered'
+  | 'fail_unsent'
+  | 'fail_device_error'
+  | 'fail_unconfirmed'
+  | 'fail_not_delivered';
+
+interface Step {
+  readonly from: MessageStatus;
+  readonly to: MessageStatus;
+}
+
+/**
+ * The state table: which action moves which status where. SQL guards are made from it, the trigger of the first
+ * migration repeats it, and a test holds the three against each other.
+ *
+ * Who moves a message on, and what if nobody does:
+ * - queued: a poll of its number (hand_out). Nobody polls: the sweep fails it as `expired`.
+ * - polling: the next poll of the phone. None comes: the sweep settles it when its lease ends.
+ * - sent: a device that can tell about delivery; an iPhone's shortcut can't, and then sent is the end.
+ * - failed: the end, but for a late report after `device_timeout`.
+ * - delivered, received: the end.
+ */
+export const messageSteps: Readonly<Record<MessageAction, Step>> = {
+  hand_out: { from: 'queued', to: 'polling' },
+  // Only by the poll that claimed it, and only if no byte of its answer was passed on.
+  give_back: { from: 'polling', to: 'queued' },
+  // Only for a number whose on_unconfirmed is retry_once, and only after its first hand-out.
+  retry: { from: 'polling', to: 'queued' },
+  confirm_sent: { from: 'polling', to: 'sent' },
+  // Only from device_timeout: no other failure leaves open whether the message went out.
+  confirm_sent_late: { from: 'failed', to: 'sent' },
+  // A report for the first hand-out while the second one is still queued: the retry is cancelled.
+  confirm_sent_in_queue: { from: 'queued', to: 'sent' },
+  confirm_delivered: { from: 'sent', to: 'delivered' },
+  fail_unsent: { from: 'queued', to: 'failed' },
+  fail_device_error: { from: 'polling', to: 'failed' },
+  fail_unconfirmed: { from: 'polling', to: 'failed' },
+  fail_not_delivered: { from: 'sent', to: 'failed' },
+};
+
+/** The SQL condition under which an action may act, made from the table: `m.status = 'queued'`. */
+export function sqlGuard(action: MessageAction, alias: string): string {
+  return `${alias}.status = '${messageSteps[action].from}'`;
+}
+
+/** The status that an action leads to, as an SQL literal. */
+export function sqlTarget(action: MessageAction): string {
+  return `'${messageSteps[action].to}'`;
+}
+
+const failureTexts: Readonly<Record<FailureCode, string>> = {
+  expired:
+    'No phone picked the message up in time. Check that the phone of this number is online, then send it again.',
+  cancelled: 'The message was cancelled before a phone picked it up.',
+  number_removed: 'The number was deleted before a phone picked the message up. Send it from another number.',
+  media_unavailable:
+    'The media could not be fetched. Check that the address answers, then send the message again.',
+  media_too_large: 'The media is larger than 5 MB. Send a smaller file.',
+  device_timeout: 'The phone took the message but did not confirm it. It may or may not have been sent.',
+  device_error: 'The phone could not send the message.',
+  not_delivered: 'The phone sent the message, but it was not delivered.',
+};
+
+/** The sentence for a person: error_message of a failed message. The device's own words follow where it gave any. */
+export function failureMessage(code: FailureCode, deviceError: string | null): string {
+  return deviceError ? `${failureTexts[code]} The phone said: ${deviceError}` : failureTexts[code];
+}

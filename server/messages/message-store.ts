@@ -1,0 +1,222 @@
+import type { FailureCode } from '#contract/message.ts';
+import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
+import type { DeviceId, MessageId, NumberId, SessionId, TeamId } from '#server/platform/ids.ts';
+import { type MessageRow, sqlMessage } from './message.ts';
+import { sqlGuard, sqlTarget } from './message-status.ts';
+
+/** One time a message was given to a device. */
+export interface HandOutRow {
+  readonly hand_out: number;
+  readonly session_id: SessionId;
+  readonly device_id: DeviceId;
+  readonly handed_out_at: Date;
+  readonly outcome: 'sent' | 'failed' | 'unconfirmed' | null;
+}
+
+export interface InFlightRow {
+  readonly number_id: NumberId;
+  readonly team_id: TeamId;
+  readonly message_id: MessageId;
+  readonly hand_out: number;
+  readonly session_id: SessionId;
+  readonly seq: number;
+  readonly handed_out_at: Date;
+  readonly lease_until: Date;
+}
+
+const find = statement<MessageRow>(
+  'messages.find',
+  `SELECT ${sqlMessage('m')} FROM messages m WHERE m.team_id = $1 AND m.id = $2`,
+);
+const lock = statement<MessageRow>(
+  'messages.lock',
+  `SELECT ${sqlMessage('m')} FROM messages m WHERE m.team_id = $1 AND m.id = $2 FOR NO KEY UPDATE`,
+);
+const handOuts = statement<HandOutRow>(
+  'messages.hand-outs',
+  `SELECT hand_out, session_id, device_id, handed_out_at, outcome FROM hand_outs WHERE message_id = $1 ORDER BY hand_out`,
+);
+const settleHandOut = statement<Record<string, never>>(
+  'messages.settle-hand-out',
+  'UPDATE hand_outs SET outcome = $3, settled_at = $4 WHERE message_id = $1 AND hand_out = $2 AND outcome IS DISTINCT FROM $3',
+);
+const endFlight = statement<InFlightRow>(
+  'messages.end-flight',
+  `DELETE FROM in_flight WHERE number_id = $1 AND message_id = $2 AND hand_out = $3
+   RETURNING number_id, team_id, message_id, hand_out, session_id, seq, handed_out_at, lease_until`,
+);
+const leaveQueue = statement<Record<string, never>>(
+  'messages.leave-queue',
+  'DELETE FROM send_queue WHERE message_id = $1',
+);
+const joinQueue = statement<Record<string, never>>(
+  'messages.join-queue',
+  `INSERT INTO send_queue (message_id, team_id, number_id, seq, to_handle, ready_at) VALUES ($1, $2, $3, $4, $5, $6)`,
+);
+
+/** A confirmation ends every doubt, so may_have_been_sent and what a time-out left are cleared. */
+const sentColumns = `status = ${sqlTarget('confirm_sent')}, sent_at = $3, failed_at = NULL, error_code = NULL,
+  device_error = NULL, may_have_been_sent = false, events = m.events + 1`;
+const markSent = statement<MessageRow>(
+  'messages.mark-sent',
+  `UPDATE messages m SET ${sentColumns} WHERE m.team_id = $1 AND m.id = $2
+     AND (${sqlGuard('confirm_sent', 'm')}
+       OR (${sqlGuard('confirm_sent_in_queue', 'm')} AND m.hand_outs > 0)
+       OR (${sqlGuard('confirm_sent_late', 'm')} AND m.error_code = 'device_timeout'))
+   RETURNING ${sqlMessage('m')}`,
+);
+const markDelivered = statement<MessageRow>(
+  'messages.mark-delivered',
+  `UPDATE messages m SET status = ${sqlTarget('confirm_delivered')}, delivered_at = $3, events = m.events + $4
+   WHERE m.team_id = $1 AND m.id = $2 AND ${sqlGuard('confirm_delivered', 'm')} RETURNING ${sqlMessage('m')}`,
+);
+const failedColumns = `status = 'failed', failed_at = $3, error_code = $4, device_error = $5, events = m.events + 1`;
+const markFailedByDevice = statement<MessageRow>(
+  'messages.mark-failed-by-device',
+  `UPDATE messages m SET ${failedColumns}
+   WHERE m.team_id = $1 AND m.id = $2 AND ${sqlGuard('fail_device_error', 'm')} RETURNING ${sqlMessage('m')}`,
+);
+const markUnconfirmed = statement<MessageRow>(
+  'messages.mark-unconfirmed',
+  `UPDATE messages m SET ${failedColumns}, may_have_been_sent = true
+   WHERE m.team_id = $1 AND m.id = $2 AND ${sqlGuard('fail_unconfirmed', 'm')} RETURNING ${sqlMessage('m')}`,
+);
+const markNotDelivered = statement<MessageRow>(
+  'messages.mark-not-delivered',
+  `UPDATE messages m SET ${failedColumns}
+   WHERE m.team_id = $1 AND m.id = $2 AND ${sqlGuard('fail_not_delivered', 'm')} RETURNING ${sqlMessage('m')}`,
+);
+const markRetried = statement<MessageRow>(
+  'messages.mark-retried',
+  `UPDATE messages m SET status = ${sqlTarget('retry')}, may_have_been_sent = true
+   WHERE m.team_id = $1 AND m.id = $2 AND ${sqlGuard('retry', 'm')} RETURNING ${sqlMessage('m')}`,
+);
+
+export function findMessage(
+  db: Queryable,
+  teamId: TeamId,
+  messageId: MessageId,
+): Promise<MessageRow | undefined> {
+  return find.row(db, teamId, messageId);
+}
+
+export function lockMessage(
+  trx: Transaction,
+  teamId: TeamId,
+  messageId: MessageId,
+): Promise<MessageRow | undefined> {
+  return lock.row(trx, teamId, messageId);
+}
+
+/** In the order they happened. */
+export function listHandOuts(db: Queryable, messageId: MessageId): Promise<HandOutRow[]> {
+  return handOuts.rows(db, messageId);
+}
+
+export async function recordOutcome(
+  trx: Transaction,
+  messageId: MessageId,
+  handOut: number,
+  outcome: 'sent' | 'failed' | 'unconfirmed',
+  at: Date,
+): Promise<void> {
+  await settleHandOut.row(trx, messageId, handOut, outcome, at);
+}
+
+/** The phone's hands are free again. @returns undefined where this hand-out was settled before */
+export function endInFlight(
+  trx: Transaction,
+  numberId: NumberId,
+  messageId: MessageId,
+  handOut: number,
+): Promise<InFlightRow | undefined> {
+  return endFlight.row(trx, numberId, messageId, handOut);
+}
+
+export async function removeFromQueue(trx: Transaction, messageId: MessageId): Promise<void> {
+  await leaveQueue.row(trx, messageId);
+}
+
+/** Back to the place that it had: `seq` is the one of its acceptance. */
+export async function returnToQueue(
+  trx: Transaction,
+  message: MessageRow,
+  seq: number,
+  readyAt: Date,
+): Promise<void> {
+  await joinQueue.row(trx, message.id, message.team_id, message.number_id, seq, message.to_handle, readyAt);
+}
+
+/*
+ * The moves of a message. Each returns the row as it then is, or undefined where the state table does not allow the
+ * action from where the message stands: an expected outcome, since reports are repeated and come late.
+ */
+
+export function confirmSent(
+  trx: Transaction,
+  message: MessageRow,
+  at: Date,
+): Promise<MessageRow | undefined> {
+  return markSent.row(trx, message.team_id, message.id, at);
+}
+
+/** @param withEvent whether the team's plan has message.delivered; without it no sequence number is used up */
+export function confirmDelivered(
+  trx: Transaction,
+  message: MessageRow,
+  at: Date,
+  withEvent: boolean,
+): Promise<MessageRow | undefined> {
+  return markDelivered.row(trx, message.team_id, message.id, at, withEvent ? 1 : 0);
+}
+
+export function failByDevice(
+  trx: Transaction,
+  message: MessageRow,
+  at: Date,
+  deviceError: string | null,
+): Promise<MessageRow | undefined> {
+  return markFailedByDevice.row(
+    trx,
+    message.team_id,
+    message.id,
+    at,
+    'device_error' satisfies FailureCode,
+    deviceError,
+  );
+}
+
+export function failUnconfirmed(
+  trx: Transaction,
+  message: MessageRow,
+  at: Date,
+): Promise<MessageRow | undefined> {
+  return markUnconfirmed.row(
+    trx,
+    message.team_id,
+    message.id,
+    at,
+    'device_timeout' satisfies FailureCode,
+    null,
+  );
+}
+
+export function failNotDelivered(
+  trx: Transaction,
+  message: MessageRow,
+  at: Date,
+  deviceError: string | null,
+): Promise<MessageRow | undefined> {
+  return markNotDelivered.row(
+    trx,
+    message.team_id,
+    message.id,
+    at,
+    'not_delivered' satisfies FailureCode,
+    deviceError,
+  );
+}
+
+export function retryMessage(trx: Transaction, message: MessageRow): Promise<MessageRow | undefined> {
+  return markRetried.row(trx, message.team_id, message.id);
+}

@@ -1,0 +1,69 @@
+import type { AcceptedMessage, MessageDetail, WaitingReason } from '#contract/message.ts';
+import { publicId } from '#server/platform/ids.ts';
+import type { MessageRow } from './message.ts';
+import { failureMessage } from './message-status.ts';
+
+const time = (moment: Date | null) => moment?.toISOString() ?? null;
+
+/** What POST /v1/messages/send answers, at first and on every repeat: status always says queued. */
+export function acceptedView(
+  message: Pick<MessageRow, 'id' | 'to_handle' | 'from_handle' | 'content' | 'media_url' | 'created_at'>,
+): AcceptedMessage {
+  return {
+    id: publicId('msg', message.id),
+    status: 'queued',
+    to: message.to_handle,
+    from: message.from_handle,
+    content: message.content,
+    media_url: message.media_url,
+    created_at: message.created_at.toISOString(),
+  };
+}
+
+/** GET /v1/messages/:id (specification section 4.3). */
+export function messageDetailView(message: MessageRow, waitingReason: WaitingReason | null): MessageDetail {
+  return {
+    id: publicId('msg', message.id),
+    to: message.to_handle,
+    from: message.from_handle,
+    content: message.content,
+    media_url: message.media_url,
+    status: message.status,
+    direction: message.direction,
+    created_at: message.created_at.toISOString(),
+    sent_at: time(message.sent_at),
+    delivered_at: time(message.delivered_at),
+    failed_at: time(message.failed_at),
+    error_code: message.error_code,
+    error_message: message.error_code && failureMessage(message.error_code, message.device_error),
+    waiting_reason: waitingReason,
+    may_have_been_sent: message.may_have_been_sent,
+  };
+}
+
+/** `data` of the event that a message's latest change makes (specification section 6.2). */
+export function eventData(message: MessageRow): Readonly<Record<string, unknown>> {
+  const base = {
+    id: publicId('msg', message.id),
+    from: message.from_handle,
+    to: message.to_handle,
+    content: message.content,
+    media_url: message.media_url,
+  };
+  if (message.direction === 'inbound') return { ...base, received_at: message.created_at.toISOString() };
+  const outbound = {
+    ...base,
+    status: message.status,
+    created_at: message.created_at.toISOString(),
+    sent_at: time(message.sent_at),
+  };
+  if (message.status === 'delivered') return { ...outbound, delivered_at: time(message.delivered_at) };
+  if (message.status !== 'failed') return outbound;
+  return {
+    ...outbound,
+    failed_at: time(message.failed_at),
+    error_code: message.error_code,
+    error_message: message.error_code && failureMessage(message.error_code, message.device_error),
+    may_have_been_sent: message.may_have_been_sent,
+  };
+}

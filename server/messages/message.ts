@@ -1,0 +1,50 @@
+import type { Direction, FailureCode, MessageStatus } from '#contract/message.ts';
+import type { MessageId, NumberId, TeamId } from '#server/platform/ids.ts';
+
+/** A message as the database keeps it. */
+export interface MessageRow {
+  readonly team_id: TeamId;
+  readonly id: MessageId;
+  readonly number_id: NumberId;
+  readonly direction: Direction;
+  readonly from_handle: string;
+  readonly to_handle: string;
+  readonly content: string;
+  readonly media_url: string | null;
+  readonly status: MessageStatus;
+  readonly created_at: Date;
+  readonly sent_at: Date | null;
+  readonly delivered_at: Date | null;
+  readonly failed_at: Date | null;
+  readonly error_code: FailureCode | null;
+  readonly device_error: string | null;
+  readonly may_have_been_sent: boolean;
+  readonly hand_outs: number;
+  readonly events: number;
+}
+
+export const messageColumns = [
+  'team_id',
+  'id',
+  'number_id',
+  'direction',
+  'from_handle',
+  'to_handle',
+  'content',
+  'media_url',
+  'status',
+  'created_at',
+  'sent_at',
+  'delivered_at',
+  'failed_at',
+  'error_code',
+  'device_error',
+  'may_have_been_sent',
+  'hand_outs',
+  'events',
+] as const satisfies readonly (keyof MessageRow)[];
+
+/** The columns of a MessageRow for a SELECT or RETURNING list. */
+export function sqlMessage(alias: string): string {
+  return messageColumns.map((column) => `${alias}.${column}`).join(', ');
+}

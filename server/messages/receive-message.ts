@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto';
+import type { Runtime } from '#server/database/runtime.ts';
+import { statement, type Transaction } from '#server/database/statement.ts';
+import type { NumberRow } from '#server/numbers/number-store.ts';
+import type { MessageId } from '#server/platform/ids.ts';
+import { type MessageRow, sqlMessage } from './message.ts';
+import { appendMessageEvent } from './message-event.ts';
+import { senderHandle } from './sender-handle.ts';
+
+/** What a phone received. */
+export interface Inbound {
+  readonly from: string;
+  readonly text: string;
+  /** The device's own id of the message, where it has one. */
+  readonly deviceGivenId: string | undefined;
+}
+
+/** Several automations of an iPhone may fire for one text; the same text this soon is the same message. */
+const sameTextMs = 20_000;
+
+const claimGivenId = statement<{ message_id: MessageId }>(
+  'messages.claim-given-id',
+  `INSERT INTO inbound_ids (number_id, device_given_id, message_id) VALUES ($1, $2, $3)
+   ON CONFLICT (number_id, device_given_id) DO UPDATE SET number_id = excluded.number_id RETURNING message_id`,
+);
+const claimFingerprint = statement<{ message_id: MessageId }>(
+  'messages.claim-fingerprint',
+  `INSERT INTO inbound_recent AS r (number_id, fingerprint, message_id, stored_at) VALUES ($1, $2, $3, $4)
+   ON CONFLICT (number_id, fingerprint) DO UPDATE SET
+     message_id = CASE WHEN r.stored_at > $5 THEN r.message_id ELSE excluded.message_id END,
+     stored_at = CASE WHEN r.stored_at > $5 THEN r.stored_at ELSE excluded.stored_at END
+   RETURNING message_id`,
+);
+const insert = statement<MessageRow>(
+  'messages.insert-received',
+  `INSERT INTO messages AS m (team_id, id, number_id, direction, from_handle, to_handle, content, status, created_at, events)
+   VALUES ($1, $2, $3, 'inbound', $4, $5, $6, 'received', $7, 1) RETURNING ${sqlMessage('m')}`,
+);
+
+/**
+ * Stores an inbound message once (specification section 11.5): a device-given id decides for ever; without one, the
+ * same sender and text within 20 s of the stored message are a repeat. Both hold across processes, by a unique key.
+ * @returns the id of the message, the earlier one's for a repeat
+ */
+export async function receiveMessage(
+  services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
+  number: NumberRow,
+  inbound: Inbound,
+): Promise<{ readonly id: MessageId; readonly repeated: boolean }> {
+  const from = senderHandle(inbound.from, number.phone_number);
+  return services.database.transaction(async (trx) => {
+    const id = services.ids.next('msg');
+    const kept = await keepOnce(trx, services, number, { ...inbound, from }, id);
+    if (kept !== id) return { id: kept, repeated: true };
+    const message = await insert.row(
+      trx,
+      number.team_id,
+      id,
+      number.id,
+      from,
+      number.phone_number,
+      inbound.text,
+      services.clock.now(),
+    );
+    if (message) await appendMessageEvent(trx, services, 'message.received', message);
+    return { id, repeated: false };
+  });
+}
+
+/** Whose message this is: ours, or the one that was stored before. A repeat waits for the first to commit. */
+async function keepOnce(
+  trx: Transaction,
+  { clock }: Pick<Runtime, 'clock'>,
+  number: NumberRow,
+  inbound: Inbound,
+  id: MessageId,
+): Promise<MessageId> {
+  if (inbound.deviceGivenId !== undefined) {
+    return (await claimGivenId.row(trx, number.id, inbound.deviceGivenId, id))?.message_id ?? id;
+  }
+  const fingerprint = createHash('sha256')
+    .update(JSON.stringify([inbound.from, inbound.text]))
+    .digest();
+  const since = clock.in(-sameTextMs);
+  return (await claimFingerprint.row(trx, number.id, fingerprint, id, clock.now(), since))?.message_id ?? id;
+}

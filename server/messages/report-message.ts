@@ -1,0 +1,102 @@
+import { plans } from '#contract/plans.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import type { Transaction } from '#server/database/statement.ts';
+import { type DeviceRow, lockCurrentSession } from '#server/devices/device-store.ts';
+import type { MessageId, SessionId } from '#server/platform/ids.ts';
+import { findTeam } from '#server/teams/team-store.ts';
+import type { MessageRow } from './message.ts';
+import { appendMessageEvent } from './message-event.ts';
+import {
+  confirmDelivered,
+  confirmSent,
+  endInFlight,
+  failByDevice,
+  failNotDelivered,
+  type HandOutRow,
+  listHandOuts,
+  lockMessage,
+  recordOutcome,
+  removeFromQueue,
+} from './message-store.ts';
+
+/** What a phone says of a message that it was handed. */
+export interface Report {
+  readonly messageId: MessageId;
+  /** The session of the poll that reports; undefined for POST /v1/device/status. */
+  readonly sessionId: SessionId | undefined;
+  /** `failed` is the phone that could not send; `not_delivered` a device that can tell what became of it. */
+  readonly status: 'sent' | 'failed' | 'delivered' | 'not_delivered';
+  readonly error: string | null;
+}
+
+type Services = Pick<Runtime, 'database' | 'clock' | 'ids'>;
+
+/** How long after a hand-out a late "sent" is still believed (specification section 3.2). */
+const lateReportMs = 72 * 3_600_000;
+
+/**
+ * Acts on a report (specification section 3.2 and 11.3). Reports are repeated, come late and come for a hand-out that
+ * was given up: whatever the state table does not allow changes nothing.
+ * @returns false where the message is none of this device's number, or was never handed out
+ */
+export async function reportMessage(services: Services, device: DeviceRow, report: Report): Promise<boolean> {
+  return services.database.transaction(async (trx) => {
+    // The session row orders reports, hand-outs and takeovers of a number.
+    await lockCurrentSession(trx, device.team_id, device.number_id);
+    const message = await lockMessage(trx, device.team_id, report.messageId);
+    if (message?.number_id !== device.number_id || message.direction !== 'outbound') return false;
+    const all = await listHandOuts(trx, message.id);
+    const latest = all.at(-1);
+    const meant = all.findLast((handOut) => handOut.session_id === report.sessionId) ?? latest;
+    if (!meant || !latest) return false;
+    if (report.status === 'failed' || report.status === 'not_delivered') {
+      // A failure of an older hand-out says nothing of the one that followed it.
+      if (meant.hand_out === latest.hand_out) await reportFailed(services, trx, message, meant, report);
+      return true;
+    }
+    await reportSent(services, trx, message, meant);
+    if (report.status === 'delivered') await reportDelivered(services, trx, message);
+    return true;
+  });
+}
+
+async function reportSent(
+  services: Services,
+  trx: Transaction,
+  message: MessageRow,
+  meant: HandOutRow,
+): Promise<void> {
+  const now = services.clock.now();
+  await endInFlight(trx, message.number_id, message.id, meant.hand_out);
+  await recordOutcome(trx, message.id, meant.hand_out, 'sent', now);
+  if (message.status === 'failed' && now.getTime() - meant.handed_out_at.getTime() > lateReportMs) return;
+  const sent = await confirmSent(trx, message, now);
+  if (!sent) return;
+  if (message.status === 'queued') await removeFromQueue(trx, message.id);
+  await appendMessageEvent(trx, services, 'message.sent', sent);
+}
+
+async function reportFailed(
+  services: Services,
+  trx: Transaction,
+  message: MessageRow,
+  meant: HandOutRow,
+  report: Report,
+): Promise<void> {
+  const now = services.clock.now();
+  await endInFlight(trx, message.number_id, message.id, meant.hand_out);
+  const failed =
+    report.status === 'not_delivered' && message.status === 'sent'
+      ? await failNotDelivered(trx, message, now, report.error)
+      : await failByDevice(trx, message, now, report.error);
+  if (!failed) return;
+  await recordOutcome(trx, message.id, meant.hand_out, 'failed', now);
+  await appendMessageEvent(trx, services, 'message.failed', failed);
+}
+
+async function reportDelivered(services: Services, trx: Transaction, message: MessageRow): Promise<void> {
+  const team = await findTeam(trx, message.team_id);
+  const withEvent = team !== undefined && plans[team.plan].standard;
+  const delivered = await confirmDelivered(trx, message, services.clock.now(), withEvent);
+  if (delivered && withEvent) await appendMessageEvent(trx, services, 'message.delivered', delivered);
+}

@@ -1,0 +1,148 @@
+import { createHash } from 'node:crypto';
+import { type AcceptedMessage, contentMaxCharacters, type SendMessageRequest } from '#contract/message.ts';
+import { plans } from '#contract/plans.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { findLiveNumberByPhone } from '#server/numbers/number-store.ts';
+import { AppError, invalid, notFound } from '#server/platform/app-error.ts';
+import type { TeamId } from '#server/platform/ids.ts';
+import { findTeam } from '#server/teams/team-store.ts';
+import type { SendAcceptor, SendOutcome } from './accept-sends.ts';
+import { findMessage } from './message-store.ts';
+import { acceptedView } from './message-view.ts';
+
+type Services = Runtime & { readonly sends: SendAcceptor };
+
+/** What a request sent with: fields checked by their schema, and the Idempotency-Key where one was given. */
+export interface SendInput extends SendMessageRequest {
+  readonly idempotencyKey: string | undefined;
+}
+
+/**
+ * Accepts a message (specification section 4.3).
+ * @returns the answer, and whether it is a repeat of an earlier one with the same Idempotency-Key
+ * @throws AppError 400 (param to, from, content, media_url or Idempotency-Key), 402 at the month's limit, 503
+ */
+export async function sendMessage(
+  services: Services,
+  teamId: TeamId,
+  input: SendInput,
+): Promise<{ readonly message: AcceptedMessage; readonly replayed: boolean }> {
+  checkContent(input);
+  if (input.media_url) await refuseMedia(services, teamId, input);
+  const messageId = services.ids.next('msg');
+  const outcome = await services.sends.accept({
+    teamId,
+    messageId,
+    from: input.from,
+    to: input.to,
+    content: input.content,
+    idempotencyKey: input.idempotencyKey ?? null,
+    fingerprint: input.idempotencyKey === undefined ? null : fingerprint(input),
+  });
+  switch (outcome.verdict) {
+    case 'accepted':
+      return { message: acceptedView(newMessage(messageId, input, outcome)), replayed: false };
+    case 'replayed':
+      return { message: await replay(services, teamId, outcome), replayed: true };
+    default:
+      throw refusal(services, outcome.verdict, outcome, input.from);
+  }
+}
+
+function checkContent(input: SendInput): void {
+  if (input.content.trim() === '') {
+    throw invalid(
+      'content',
+      `content must hold 1 to ${contentMaxCharacters} characters, not white space only.`,
+    );
+  }
+  if (input.to === input.from)
+    throw invalid('to', 'to must be another number than from: a phone cannot answer itself.');
+}
+
+/** Until media are served, none may be dropped unseen. The order of checks is that of section 7.2: from, then plan. */
+async function refuseMedia(services: Services, teamId: TeamId, input: SendInput): Promise<never> {
+  const number = await findLiveNumberByPhone(services.database.pool, teamId, input.from);
+  if (!number) throw refusal(services, 'from_unregistered', undefined, input.from);
+  if (number.verified_at === null) throw refusal(services, 'from_pending', undefined, input.from);
+  if (number.status === 'paused') throw refusal(services, 'from_paused', undefined, input.from);
+  const team = await findTeam(services.database.pool, teamId);
+  if (team && !plans[team.plan].standard) {
+    throw new AppError(
+      'plan_limit_exceeded',
+      'Media need the plan starter or higher. Send without media_url, or upgrade.',
+      {
+        param: 'media_url',
+        details: { limit: 0, current: 0, upgrade_url: `${services.config.appUrl}/billing` },
+      },
+    );
+  }
+  throw invalid('media_url', 'media is not available yet: send the message without media_url.');
+}
+
+function newMessage(id: Parameters<typeof acceptedView>[0]['id'], input: SendInput, outcome: SendOutcome) {
+  return {
+    id,
+    to_handle: input.to,
+    from_handle: input.from,
+    content: input.content,
+    media_url: null,
+    created_at: outcome.createdAt,
+  };
+}
+
+async function replay(services: Services, teamId: TeamId, outcome: SendOutcome): Promise<AcceptedMessage> {
+  const message =
+    outcome.knownMessageId && (await findMessage(services.database.hot, teamId, outcome.knownMessageId));
+  if (!message) throw notFound('message');
+  return acceptedView(message);
+}
+
+/** Compared parsed: the order of fields and an absent, null or empty media_url make no difference. */
+function fingerprint(input: SendInput): Buffer {
+  const fields = JSON.stringify([input.to, input.from, input.content, input.media_url || null]);
+  return createHash('sha256').update(fields).digest();
+}
+
+function refusal(
+  { clock, config }: Pick<Runtime, 'clock' | 'config'>,
+  verdict: Exclude<SendOutcome['verdict'], 'accepted' | 'replayed'>,
+  outcome: SendOutcome | undefined,
+  from: string,
+): AppError {
+  switch (verdict) {
+    case 'key_reused':
+      return invalid(
+        'Idempotency-Key',
+        'This Idempotency-Key was used for a request with other fields. Use a new one.',
+      );
+    case 'from_unregistered':
+      return invalid(
+        'from',
+        `${from} is not a number of this team. Connect it with POST /v1/numbers/verify.`,
+      );
+    case 'from_pending':
+      return invalid(
+        'from',
+        `${from} is not verified yet: open its setup link on the iPhone and run the shortcut once.`,
+      );
+    case 'from_paused':
+      return invalid('from', `${from} is paused. Set its status to active with PUT /v1/numbers/:id.`);
+    case 'over_limit': {
+      const now = clock.now();
+      const resetsAt = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)).toISOString();
+      return new AppError(
+        'plan_limit_exceeded',
+        `The team's ${outcome?.monthlyLimit} messages of this month are used. Upgrade, or wait until ${resetsAt}.`,
+        {
+          details: {
+            limit: outcome?.monthlyLimit,
+            current: outcome?.used,
+            upgrade_url: `${config.appUrl}/billing`,
+            resets_at: resetsAt,
+          },
+        },
+      );
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import type { Runtime } from '#server/database/runtime.ts';
+import type { Transaction } from '#server/database/statement.ts';
+import { lockCurrentSession } from '#server/devices/device-store.ts';
+import { findNumber } from '#server/numbers/number-store.ts';
+import { appendMessageEvent } from './message-event.ts';
+import {
+  endInFlight,
+  failUnconfirmed,
+  type InFlightRow,
+  lockMessage,
+  recordOutcome,
+  retryMessage,
+  returnToQueue,
+} from './message-store.ts';
+
+type Services = Pick<Runtime, 'database' | 'clock' | 'ids'>;
+
+/**
+ * Gives up waiting for the report of a hand-out (specification section 3.2): the message fails with device_timeout,
+ * or is queued once more where its number says retry_once and this was the first hand-out.
+ * @returns false where a report, or somebody else, was faster
+ */
+export async function settleUnconfirmed(
+  services: Services,
+  flight: Pick<InFlightRow, 'team_id' | 'number_id' | 'message_id' | 'hand_out'>,
+): Promise<boolean> {
+  return services.database.transaction(async (trx) => {
+    await lockCurrentSession(trx, flight.team_id, flight.number_id);
+    const ended = await endInFlight(trx, flight.number_id, flight.message_id, flight.hand_out);
+    if (!ended) return false;
+    await settle(services, trx, ended);
+    return true;
+  });
+}
+
+async function settle(services: Services, trx: Transaction, flight: InFlightRow): Promise<void> {
+  const now = services.clock.now();
+  await recordOutcome(trx, flight.message_id, flight.hand_out, 'unconfirmed', now);
+  const message = await lockMessage(trx, flight.team_id, flight.message_id);
+  if (!message) return;
+  const number = await findNumber(trx, flight.team_id, flight.number_id);
+  if (number?.on_unconfirmed === 'retry_once' && number.deleted_at === null && flight.hand_out === 1) {
+    const retried = await retryMessage(trx, message);
+    if (retried) await returnToQueue(trx, retried, flight.seq, now);
+    return;
+  }
+  const failed = await failUnconfirmed(trx, message, now);
+  if (failed) await appendMessageEvent(trx, services, 'message.failed', failed);
+}

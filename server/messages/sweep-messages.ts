@@ -1,0 +1,116 @@
+import { notify } from '#server/database/notifications.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { statement, type Transaction } from '#server/database/statement.ts';
+import { queueChannel } from '#server/devices/queue-channel.ts';
+import type { NumberRow } from '#server/numbers/number-store.ts';
+import { firstIdAt, type MessageId, type NumberId, type TeamId } from '#server/platform/ids.ts';
+import { lockUsage } from '#server/usage/usage-store.ts';
+import { failQueued } from './fail-queued.ts';
+import type { InFlightRow } from './message-store.ts';
+import { settleUnconfirmed } from './settle-unconfirmed.ts';
+
+interface QueuedRow {
+  readonly team_id: TeamId;
+  readonly message_id: MessageId;
+}
+
+/** Rows a round takes at most; the next round, a second later, takes more. */
+const roundMax = 500;
+
+/** How far back a deleted number is looked at: a send that raced its deletion is seconds old. */
+const deletedWithinMs = 3_600_000;
+
+const expired = statement<QueuedRow>(
+  'messages.expired',
+  'SELECT team_id, message_id FROM send_queue WHERE message_id < $1 ORDER BY message_id LIMIT $2',
+);
+const orphaned = statement<QueuedRow>(
+  'messages.orphaned',
+  `SELECT q.team_id, q.message_id FROM numbers n JOIN send_queue q ON q.number_id = n.id
+   WHERE n.deleted_at > $1 LIMIT $2`,
+);
+const ofNumber = statement<QueuedRow>(
+  'messages.queued-of-number',
+  'SELECT team_id, message_id FROM send_queue WHERE number_id = $1',
+);
+const overdue = statement<InFlightRow>(
+  'messages.overdue',
+  `SELECT number_id, team_id, message_id, hand_out, session_id, seq, handed_out_at, lease_until
+   FROM in_flight WHERE lease_until <= $1 ORDER BY lease_until LIMIT $2`,
+);
+const forgetKeys = statement<Record<string, never>>(
+  'messages.forget-idempotency-keys',
+  'DELETE FROM idempotency_keys WHERE created_at <= $1',
+);
+const forgetRecent = statement<Record<string, never>>(
+  'messages.forget-recent-inbound',
+  'DELETE FROM inbound_recent WHERE stored_at <= $1',
+);
+
+type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'logger'>;
+
+/** Fails what waited longer than QUEUE_EXPIRY_HOURS (specification section 3.2); a pause does not stop that clock. */
+export async function failExpired(services: Services): Promise<number> {
+  const bound = firstIdAt(services.clock.nowMs() - services.config.queueExpiryMs);
+  return failAll(services, await expired.rows(services.database.pool, bound, roundMax), 'expired');
+}
+
+/** Fails messages whose acceptance raced the deletion of their number. */
+export async function failOrphaned(services: Services): Promise<number> {
+  const since = services.clock.in(-deletedWithinMs);
+  return failAll(services, await orphaned.rows(services.database.pool, since, roundMax), 'number_removed');
+}
+
+async function failAll(
+  services: Services,
+  rows: readonly QueuedRow[],
+  code: 'expired' | 'number_removed',
+): Promise<number> {
+  let failed = 0;
+  for (const [teamId, messages] of Map.groupBy(rows, (row) => row.team_id)) {
+    failed += await services.database.transaction(async (trx) => {
+      await lockUsage(trx, [teamId]);
+      return failQueued(
+        trx,
+        services,
+        teamId,
+        messages.map((row) => row.message_id),
+        code,
+      );
+    });
+  }
+  return failed;
+}
+
+/** The part of a number's deletion that is about messages; runs in its transaction (wired in app.ts). */
+export async function failMessagesOfNumber(
+  services: Pick<Runtime, 'clock' | 'ids'>,
+  trx: Transaction,
+  number: NumberRow,
+): Promise<void> {
+  const rows = await ofNumber.rows(trx, number.id);
+  await failQueued(
+    trx,
+    services,
+    number.team_id,
+    rows.map((row) => row.message_id),
+    'number_removed',
+  );
+}
+
+/** Settles hand-outs whose lease ended, and wakes the polls that waited for that. */
+export async function settleOverdue(services: Services): Promise<number> {
+  const rows = await overdue.rows(services.database.pool, services.clock.now(), roundMax);
+  const freed: NumberId[] = [];
+  for (const flight of rows) {
+    if (await settleUnconfirmed(services, flight)) freed.push(flight.number_id);
+  }
+  if (freed.length > 0) await notify(services.database.pool, queueChannel, freed);
+  return freed.length;
+}
+
+/** Forgets idempotency keys after 24 h and inbound fingerprints once they decide nothing any more. */
+export async function forgetOldKeys({ database, clock }: Services): Promise<void> {
+  await forgetKeys.row(database.pool, clock.in(-24 * 3_600_000));
+  await forgetRecent.row(database.pool, clock.in(-60_000));
+}

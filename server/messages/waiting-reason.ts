@@ -1,0 +1,38 @@
+import type { WaitingReason } from '#contract/message.ts';
+import { type Queryable, statement } from '#server/database/statement.ts';
+import type { MessageRow } from './message.ts';
+
+interface Circumstances {
+  readonly number_status: 'active' | 'paused';
+  readonly last_seen_at: Date | null;
+  readonly busy: boolean;
+  readonly earlier: boolean;
+}
+
+/** Past this the phone may be offline (specification section 2.5). */
+const offlineAfterMs = 5 * 60_000;
+
+const circumstances = statement<Circumstances>(
+  'messages.waiting-circumstances',
+  `SELECT n.status AS number_status, s.last_seen_at,
+     EXISTS (SELECT FROM in_flight f WHERE f.number_id = n.id) AS busy,
+     EXISTS (SELECT FROM send_queue q JOIN send_queue mine ON mine.message_id = $3
+             WHERE q.number_id = n.id AND q.seq < mine.seq) AS earlier
+   FROM numbers n LEFT JOIN device_sessions s ON s.number_id = n.id WHERE n.team_id = $1 AND n.id = $2`,
+);
+
+/** Why a queued message waits (specification section 4.3), the reason that a person could act on first. */
+export async function waitingReason(
+  db: Queryable,
+  message: MessageRow,
+  now: Date,
+): Promise<WaitingReason | null> {
+  if (message.status !== 'queued') return null;
+  const found = await circumstances.row(db, message.team_id, message.number_id, message.id);
+  if (!found) return null;
+  if (found.number_status === 'paused') return 'number_paused';
+  const seenAt = found.last_seen_at?.getTime();
+  if (seenAt === undefined || now.getTime() - seenAt > offlineAfterMs) return 'phone_offline';
+  if (found.busy) return 'phone_busy';
+  return found.earlier ? 'earlier_message' : null;
+}

@@ -1,0 +1,38 @@
+import { notify } from '#server/database/notifications.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import type { Transaction } from '#server/database/statement.ts';
+import { queueChannel } from '#server/devices/queue-channel.ts';
+import { notFound } from '#server/platform/app-error.ts';
+import type { NumberId, TeamId } from '#server/platform/ids.ts';
+import { lockUsage } from '#server/usage/usage-store.ts';
+import { lockNumber, markDeleted, type NumberRow } from './number-store.ts';
+
+/** Runs in the transaction that removes a number; wired in app.ts, since numbers know nothing of messages. */
+export type NumberRemoved = (trx: Transaction, number: NumberRow) => Promise<void>;
+
+/**
+ * Deletes a number (specification section 4.2): its queued messages fail with number_removed, its phone's next poll
+ * is told to stop. The row stays, so that late reports and history find it.
+ */
+export async function deleteNumber(
+  services: Pick<Runtime, 'database' | 'clock' | 'logger'> & {
+    readonly participants: readonly NumberRemoved[];
+  },
+  teamId: TeamId,
+  numberId: NumberId,
+): Promise<void> {
+  const { database, clock } = services;
+  await database.transaction(async (trx) => {
+    // Usage before the number: the messages that fail here are given back (lock order team, number, key).
+    await lockUsage(trx, [teamId]);
+    const number = await lockNumber(trx, teamId, numberId);
+    if (!number || !(await markDeleted(trx, teamId, numberId, clock.now()))) throw notFound('number');
+    for (const participant of services.participants) await participant(trx, number);
+  });
+  notify(database.pool, queueChannel, [numberId]).catch((error) => {
+    services.logger.warn(
+      { err: error },
+      'the phone of a deleted number was not woken; its next poll is told to stop',
+    );
+  });
+}

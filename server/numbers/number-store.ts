@@ -1,0 +1,207 @@
+import type { NumberStatus, UnconfirmedPolicy } from '#contract/number.ts';
+import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
+import type { NumberId, TeamId } from '#server/platform/ids.ts';
+
+export interface NumberRow {
+  readonly team_id: TeamId;
+  readonly id: NumberId;
+  readonly phone_number: string;
+  readonly label: string;
+  readonly status: NumberStatus;
+  readonly verified_at: Date | null;
+  readonly on_unconfirmed: UnconfirmedPolicy;
+  readonly created_at: Date;
+  readonly deleted_at: Date | null;
+}
+
+/** A number with what its device and its day tell about it. */
+export interface NumberListRow extends NumberRow {
+  readonly device_name: string | null;
+  readonly last_seen_at: Date | null;
+  readonly messages_today: number;
+}
+
+const columns =
+  'team_id, id, phone_number, label, status, verified_at, on_unconfirmed, created_at, deleted_at';
+
+const list = statement<NumberListRow>(
+  'numbers.list',
+  `SELECT ${columns
+    .split(', ')
+    .map((column) => `n.${column}`)
+    .join(', ')}, d.name AS device_name, s.last_seen_at,
+     (SELECT count(*) FROM messages m WHERE m.team_id = n.team_id AND m.from_handle = n.phone_number
+        AND m.id >= $2 AND m.number_id = n.id AND m.direction = 'outbound')
+     + (SELECT count(*) FROM messages m WHERE m.team_id = n.team_id AND m.to_handle = n.phone_number
+        AND m.id >= $2 AND m.number_id = n.id AND m.direction = 'inbound') AS messages_today
+   FROM numbers n
+   LEFT JOIN device_sessions s ON s.team_id = n.team_id AND s.number_id = n.id
+   LEFT JOIN devices d ON d.team_id = s.team_id AND d.id = s.device_id
+   WHERE n.team_id = $1 AND n.deleted_at IS NULL ORDER BY n.id`,
+);
+const findByPhone = statement<NumberRow>(
+  'numbers.find-by-phone',
+  `SELECT ${columns} FROM numbers WHERE team_id = $1 AND phone_number = $2 AND deleted_at IS NULL`,
+);
+const isTaken = statement<{ id: NumberId }>(
+  'numbers.is-taken',
+  'SELECT id FROM numbers WHERE phone_number = $1 AND verified_at IS NOT NULL AND deleted_at IS NULL AND id <> $2',
+);
+const findVerifiedAnywhere = statement<NumberRow>(
+  'numbers.find-verified-anywhere',
+  `SELECT ${columns} FROM numbers WHERE phone_number = $1 AND verified_at IS NOT NULL AND deleted_at IS NULL`,
+);
+const countLive = statement<{ numbers: number }>(
+  'numbers.count-live',
+  'SELECT count(*) AS numbers FROM numbers WHERE team_id = $1 AND deleted_at IS NULL',
+);
+const insert = statement<NumberRow>(
+  'numbers.insert',
+  `INSERT INTO numbers (team_id, id, phone_number, created_at, pending_until) VALUES ($1, $2, $3, $4, $5)
+   RETURNING ${columns}`,
+);
+const extend = statement<Record<string, never>>(
+  'numbers.extend-pending',
+  'UPDATE numbers SET pending_until = $3 WHERE team_id = $1 AND id = $2 AND verified_at IS NULL',
+);
+const lock = statement<NumberRow>(
+  'numbers.lock',
+  `SELECT ${columns} FROM numbers WHERE team_id = $1 AND id = $2 FOR NO KEY UPDATE`,
+);
+const find = statement<NumberRow>(
+  'numbers.find',
+  `SELECT ${columns} FROM numbers WHERE team_id = $1 AND id = $2`,
+);
+const update = statement<NumberRow>(
+  'numbers.update',
+  `UPDATE numbers SET label = coalesce($3, label), status = coalesce($4, status),
+     on_unconfirmed = coalesce($5, on_unconfirmed)
+   WHERE team_id = $1 AND id = $2 AND deleted_at IS NULL RETURNING ${columns}`,
+);
+const verify = statement<NumberRow>(
+  'numbers.verify',
+  `UPDATE numbers SET verified_at = $3, pending_until = NULL
+   WHERE team_id = $1 AND id = $2 AND verified_at IS NULL AND deleted_at IS NULL RETURNING ${columns}`,
+);
+const remove = statement<{ id: NumberId }>(
+  'numbers.remove',
+  'UPDATE numbers SET deleted_at = $3 WHERE team_id = $1 AND id = $2 AND deleted_at IS NULL RETURNING id',
+);
+const removeOverdue = statement<{ id: NumberId }>(
+  'numbers.remove-overdue',
+  `UPDATE numbers SET deleted_at = $1
+   WHERE verified_at IS NULL AND deleted_at IS NULL AND pending_until <= $1 RETURNING id`,
+);
+
+/** The team's live numbers; `todayFirstId` bounds messages_today. */
+export function listNumbers(db: Queryable, teamId: TeamId, todayFirstId: string): Promise<NumberListRow[]> {
+  return list.rows(db, teamId, todayFirstId);
+}
+
+export function findNumber(
+  db: Queryable,
+  teamId: TeamId,
+  numberId: NumberId,
+): Promise<NumberRow | undefined> {
+  return find.row(db, teamId, numberId);
+}
+
+export function findLiveNumberByPhone(
+  db: Queryable,
+  teamId: TeamId,
+  phoneNumber: string,
+): Promise<NumberRow | undefined> {
+  return findByPhone.row(db, teamId, phoneNumber);
+}
+
+/** Whether another number, of any team, is verified for this phone. */
+export async function isPhoneTaken(db: Queryable, phoneNumber: string, except: NumberId): Promise<boolean> {
+  return (await isTaken.row(db, phoneNumber, except)) !== undefined;
+}
+
+export function findVerifiedNumber(db: Queryable, phoneNumber: string): Promise<NumberRow | undefined> {
+  return findVerifiedAnywhere.row(db, phoneNumber);
+}
+
+/** Pending numbers included: they count against the plan. */
+export async function countNumbers(db: Queryable, teamId: TeamId): Promise<number> {
+  return (await countLive.row(db, teamId))?.numbers ?? 0;
+}
+
+export interface NewNumber {
+  readonly teamId: TeamId;
+  readonly id: NumberId;
+  readonly phoneNumber: string;
+  readonly createdAt: Date;
+  readonly pendingUntil: Date;
+}
+
+export async function insertNumber(trx: Transaction, number: NewNumber): Promise<void> {
+  await insert.row(trx, number.teamId, number.id, number.phoneNumber, number.createdAt, number.pendingUntil);
+}
+
+export async function extendPending(
+  trx: Transaction,
+  teamId: TeamId,
+  id: NumberId,
+  until: Date,
+): Promise<void> {
+  await extend.row(trx, teamId, id, until);
+}
+
+/** Waits for hand-outs and sends of the number, and makes later ones wait. */
+export function lockNumber(
+  trx: Transaction,
+  teamId: TeamId,
+  numberId: NumberId,
+): Promise<NumberRow | undefined> {
+  return lock.row(trx, teamId, numberId);
+}
+
+export interface NumberChange {
+  readonly label: string | undefined;
+  readonly status: NumberStatus | undefined;
+  readonly onUnconfirmed: UnconfirmedPolicy | undefined;
+}
+
+/** Undefined fields stay as they are. */
+export function changeNumber(
+  db: Queryable,
+  teamId: TeamId,
+  numberId: NumberId,
+  change: NumberChange,
+): Promise<NumberRow | undefined> {
+  return update.row(
+    db,
+    teamId,
+    numberId,
+    change.label ?? null,
+    change.status ?? null,
+    change.onUnconfirmed ?? null,
+  );
+}
+
+/** @throws a unique violation where another number was verified for this phone first */
+export function markVerified(
+  trx: Transaction,
+  teamId: TeamId,
+  numberId: NumberId,
+  at: Date,
+): Promise<NumberRow | undefined> {
+  return verify.row(trx, teamId, numberId, at);
+}
+
+/** @returns false where it was deleted already */
+export async function markDeleted(
+  trx: Transaction,
+  teamId: TeamId,
+  numberId: NumberId,
+  at: Date,
+): Promise<boolean> {
+  return (await remove.row(trx, teamId, numberId, at)) !== undefined;
+}
+
+/** Numbers that no phone proved within 7 days vanish. */
+export async function deleteOverduePending(db: Queryable, at: Date): Promise<number> {
+  return (await removeOverdue.rows(db, at)).length;
+}

@@ -1,0 +1,28 @@
+import type { NumberResource, UpdatedNumber } from '#contract/number.ts';
+import { publicId } from '#server/platform/ids.ts';
+import type { NumberListRow, NumberRow } from './number-store.ts';
+
+/** A Number of the API (specification section 2.5). */
+export function numberView(number: NumberListRow): NumberResource {
+  return {
+    id: publicId('num', number.id),
+    phone_number: number.phone_number,
+    label: number.label,
+    status: number.status,
+    verified: number.verified_at !== null,
+    device_name: number.device_name ?? '',
+    last_seen_at: number.last_seen_at?.toISOString() ?? null,
+    messages_today: number.messages_today,
+    created_at: number.created_at.toISOString(),
+  };
+}
+
+export function updatedNumberView(number: NumberRow): UpdatedNumber {
+  return {
+    id: publicId('num', number.id),
+    phone_number: number.phone_number,
+    label: number.label,
+    status: number.status,
+    verified: number.verified_at !== null,
+  };
+}

@@ -1,0 +1,26 @@
+import type { Runtime } from '#server/database/runtime.ts';
+import { endAllDevices } from '#server/devices/device-store.ts';
+import { makeSetupLink } from '#server/devices/setup-link.ts';
+import { notFound } from '#server/platform/app-error.ts';
+import type { NumberId, TeamId } from '#server/platform/ids.ts';
+import { lockNumber } from './number-store.ts';
+
+/**
+ * A link for a new or wiped phone: id, queue and history stay, and the old phone works until the new one's first
+ * poll (specification section 4.2).
+ */
+export async function reconnectNumber(
+  services: Runtime,
+  teamId: TeamId,
+  numberId: NumberId,
+): Promise<{ readonly setupUrl: string; readonly phoneNumber: string }> {
+  return services.database.transaction(async (trx) => {
+    const number = await lockNumber(trx, teamId, numberId);
+    if (!number || number.deleted_at) throw notFound('number');
+    if (number.verified_at === null) await endAllDevices(trx, teamId, numberId, services.clock.now());
+    return {
+      setupUrl: await makeSetupLink(trx, services, teamId, numberId),
+      phoneNumber: number.phone_number,
+    };
+  });
+}

@@ -1,0 +1,82 @@
+import { Type } from 'typebox';
+import type { Runtime } from '#server/database/runtime.ts';
+import { claimDevice, finishSetup } from '#server/devices/claim-device.ts';
+import { findOpenLink } from '#server/devices/device-store.ts';
+import { AppError } from '#server/platform/app-error.ts';
+import { sha256 } from '#server/platform/crypto.ts';
+import { type Answer, type Route, route } from '#server/platform/http/route.ts';
+import { findNumber, type NumberRow } from './number-store.ts';
+import { renderSetupDone, renderSetupOver, renderSetupPage, setupPageHeaders } from './setup-page.ts';
+
+const answers = { 200: Type.String(), 404: Type.String() };
+
+/**
+ * The setup page (specification section 11.8). Opening it changes nothing, so that a scanner that follows links does no
+ * harm; the token is shown on a click, and Done closes the link.
+ */
+export function setupPageRoutes(services: Runtime): Route[] {
+  const numberOf = async (token: string): Promise<NumberRow | undefined> => {
+    const link = await findOpenLink(services.database.pool, sha256(token), services.clock.now());
+    const number = link && (await findNumber(services.database.pool, link.team_id, link.number_id));
+    return number?.deleted_at ? undefined : number;
+  };
+  const show = (number: NumberRow, token: string, deviceToken: string | undefined): Answer =>
+    page(
+      renderSetupPage({
+        phoneNumber: number.phone_number,
+        server: services.config.appUrl,
+        doneUrl: `${services.config.appUrl}/setup/${token}/done`,
+        deviceToken,
+        connected: number.verified_at !== null,
+      }),
+    );
+  const withNumber =
+    (handle: (number: NumberRow, token: string) => Promise<Answer>) =>
+    async ({ params }: { readonly params: Readonly<Record<string, string>> }): Promise<Answer> => {
+      const token = params.token ?? '';
+      const number = await numberOf(token);
+      return number ? handle(number, token).catch(onOver) : over();
+    };
+  return [
+    route({
+      method: 'GET',
+      path: '/setup/:token',
+      audience: 'page',
+      answers,
+      handle: withNumber(async (number, token) => show(number, token, undefined)),
+    }),
+    route({
+      method: 'POST',
+      path: '/setup/:token',
+      audience: 'page',
+      answers,
+      handle: withNumber(async (number, token) =>
+        show(number, token, (await claimDevice(services, token)).deviceToken),
+      ),
+    }),
+    route({
+      method: 'POST',
+      path: '/setup/:token/done',
+      audience: 'page',
+      answers,
+      handle: withNumber(async (number, token) => {
+        await finishSetup(services, token);
+        return page(renderSetupDone(number.phone_number));
+      }),
+    }),
+  ];
+}
+
+function page(html: string, status = 200): Answer {
+  return { status, body: html, headers: setupPageHeaders };
+}
+
+function over(): Answer {
+  return page(renderSetupOver(), 404);
+}
+
+/** The link ended between the look and the click. */
+function onOver(error: unknown): Answer {
+  if (error instanceof AppError && error.code === 'not_found') return over();
+  throw error;
+}

@@ -1,0 +1,58 @@
+import { plans } from '#contract/plans.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { endAllDevices } from '#server/devices/device-store.ts';
+import { makeSetupLink } from '#server/devices/setup-link.ts';
+import { AppError, notFound } from '#server/platform/app-error.ts';
+import type { TeamId } from '#server/platform/ids.ts';
+import { lockTeam } from '#server/teams/team-store.ts';
+import {
+  countNumbers,
+  extendPending,
+  findLiveNumberByPhone,
+  findVerifiedNumber,
+  insertNumber,
+} from './number-store.ts';
+
+/** How long a number may stay without a phone (specification section 4.2). */
+const pendingMs = 7 * 24 * 3_600_000;
+
+/**
+ * Begins the connection of a phone (specification section 4.2): the number exists at once, unverified, and its
+ * first poll verifies it. For a number that is pending here, the old link and what it gave end.
+ * @returns the setup link
+ * @throws AppError 409 where the number is verified already, here or in another team; 402 over the plan
+ */
+export async function verifyNumber(services: Runtime, teamId: TeamId, phoneNumber: string): Promise<string> {
+  const { database, clock, ids, config } = services;
+  return database.transaction(async (trx) => {
+    const team = await lockTeam(trx, teamId);
+    if (!team) throw notFound('team');
+    if (await findVerifiedNumber(trx, phoneNumber)) {
+      throw new AppError(
+        'conflict',
+        `${phoneNumber} is connected already. If it is yours, use POST /v1/numbers/:id/reconnect; if another team ` +
+          'holds it, the operator of this server can free it with `ownline number release`.',
+        { param: 'phone_number' },
+      );
+    }
+    const now = clock.now();
+    const pending = await findLiveNumberByPhone(trx, teamId, phoneNumber);
+    if (pending) {
+      await endAllDevices(trx, teamId, pending.id, now);
+      await extendPending(trx, teamId, pending.id, clock.in(pendingMs));
+      return makeSetupLink(trx, services, teamId, pending.id);
+    }
+    const current = await countNumbers(trx, teamId);
+    const limit = plans[team.plan].numbers;
+    if (current >= limit) {
+      throw new AppError(
+        'plan_limit_exceeded',
+        `The plan ${team.plan} allows ${limit} number${limit === 1 ? '' : 's'}, pending ones included. Delete one, or upgrade.`,
+        { details: { limit, current, upgrade_url: `${config.appUrl}/billing` } },
+      );
+    }
+    const id = ids.next('num');
+    await insertNumber(trx, { teamId, id, phoneNumber, createdAt: now, pendingUntil: clock.in(pendingMs) });
+    return makeSetupLink(trx, services, teamId, id);
+  });
+}

@@ -1,0 +1,76 @@
+interface BatcherOptions<Input, Output> {
+  /** Answers a batch, one output per input in the same order. */
+  readonly run: (inputs: readonly Input[]) => Promise<readonly Output[]>;
+  readonly sizeMax: number;
+  readonly inFlightMax: number;
+  /** How long the first input of a batch waits for others; 0 takes those of the same turn of the event loop. */
+  readonly windowMs: number;
+  /** Inputs that may wait; one more is refused. */
+  readonly waitingMax: number;
+  readonly refuse: () => Error;
+}
+
+interface Waiting<Input, Output> {
+  readonly input: Input;
+  readonly resolve: (output: Output) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Turns many single calls into few calls for batches, so that one commit pays for all of them. */
+export class Batcher<Input, Output> {
+  readonly #options: BatcherOptions<Input, Output>;
+  #waiting: Waiting<Input, Output>[] = [];
+  #inFlight = 0;
+  #scheduled = false;
+  #idle: (() => void)[] = [];
+
+  constructor(options: BatcherOptions<Input, Output>) {
+    this.#options = options;
+  }
+
+  add(input: Input): Promise<Output> {
+    if (this.#waiting.length >= this.#options.waitingMax) return Promise.reject(this.#options.refuse());
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ input, resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  /** Resolves once everything added so far has its answer. */
+  async drain(): Promise<void> {
+    while (this.#inFlight > 0 || this.#waiting.length > 0) {
+      await new Promise<void>((resolve) => this.#idle.push(resolve));
+    }
+  }
+
+  #schedule(): void {
+    if (this.#scheduled || this.#waiting.length === 0 || this.#inFlight >= this.#options.inFlightMax) return;
+    this.#scheduled = true;
+    const flush = () => {
+      this.#scheduled = false;
+      void this.#flush();
+    };
+    if (this.#options.windowMs === 0) setImmediate(flush);
+    else setTimeout(flush, this.#options.windowMs);
+  }
+
+  async #flush(): Promise<void> {
+    const batch = this.#waiting.splice(0, this.#options.sizeMax);
+    this.#inFlight += 1;
+    this.#schedule();
+    try {
+      const outputs = await this.#options.run(batch.map((waiting) => waiting.input));
+      for (const [index, waiting] of batch.entries()) {
+        const output = outputs[index];
+        if (output === undefined) waiting.reject(new Error('a batch left a call without an answer'));
+        else waiting.resolve(output);
+      }
+    } catch (error) {
+      for (const waiting of batch) waiting.reject(error);
+    } finally {
+      this.#inFlight -= 1;
+      this.#schedule();
+      for (const wake of this.#idle.splice(0)) wake();
+    }
+  }
+}
