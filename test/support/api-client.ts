@@ -1,0 +1,79 @@
+export interface ApiAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** The parsed body; tests look into it with `field`. */
+  readonly json: Record<string, unknown>;
+  readonly text: string;
+}
+
+interface RequestOptions {
+  readonly body?: unknown;
+  readonly rawBody?: string | Uint8Array<ArrayBuffer>;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A client of /v1 as a customer would write one: HTTP and nothing of the server's own code. */
+export class ApiClient {
+  readonly baseUrl: string;
+  readonly key: string;
+
+  constructor(baseUrl: string, key: string) {
+    this.baseUrl = baseUrl;
+    this.key = key;
+  }
+
+  async request(method: string, path: string, options: RequestOptions = {}): Promise<ApiAnswer> {
+    const body = options.rawBody ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
+    const response = await fetch(`${this.baseUrl}${path}`, {
+      method,
+      headers: {
+        ...(this.key === '' ? {} : { 'x-api-key': this.key }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...options.headers,
+      },
+      ...(body === undefined ? {} : { body }),
+    });
+    const text = await response.text();
+    const parsed: unknown = response.headers.get('content-type')?.includes('json') ? JSON.parse(text) : {};
+    return {
+      status: response.status,
+      headers: response.headers,
+      json: parsed as Record<string, unknown>,
+      text,
+    };
+  }
+
+  get(path: string): Promise<ApiAnswer> {
+    return this.request('GET', path);
+  }
+
+  post(path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}): Promise<ApiAnswer> {
+    return this.request('POST', path, { body, headers });
+  }
+
+  put(path: string, body: unknown): Promise<ApiAnswer> {
+    return this.request('PUT', path, { body });
+  }
+
+  delete(path: string): Promise<ApiAnswer> {
+    return this.request('DELETE', path);
+  }
+
+  /** Accepts a message or throws: for tests that are about what comes after. @returns the message's id */
+  async send(
+    message: { from: string; to: string; content: string },
+    idempotencyKey?: string,
+  ): Promise<string> {
+    const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
+    const answer = await this.post('/v1/messages/send', message, headers);
+    if (answer.status !== 202) throw new Error(`send answered ${answer.status}: ${answer.text}`);
+    return String(answer.json.id);
+  }
+}
+
+/** A string in an answer, by its path: `field(answer.json, 'error.param')`. Undefined where there is none. */
+export function field(json: unknown, path: string): unknown {
+  return path.split('.').reduce<unknown>((value, name) => {
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+  }, json);
+}

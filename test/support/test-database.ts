@@ -1,0 +1,30 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+
+export interface TestDatabase {
+  readonly url: string;
+  readonly drop: () => Promise<void>;
+}
+
+/** A database of its own with the current schema, cloned from the template that `npm test` made. */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const engineUrl = process.env.TEST_ENGINE_URL;
+  if (engineUrl === undefined)
+    throw new Error('Run tests with `npm test -- <file>`, which starts their database.');
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await asAdministrator(engineUrl, `CREATE DATABASE ${name} TEMPLATE template_ownline`);
+  return {
+    url: engineUrl.replace('/ownline?', `/${name}?`),
+    drop: () => asAdministrator(engineUrl, `DROP DATABASE ${name} WITH (FORCE)`),
+  };
+}
+
+async function asAdministrator(engineUrl: string, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: engineUrl.replace('/ownline?', '/postgres?') });
+  await client.connect();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}

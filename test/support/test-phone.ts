@@ -1,0 +1,98 @@
+import { type Id, publicId } from '#server/platform/ids.ts';
+import type { ApiClient } from './api-client.ts';
+import { field } from './api-client.ts';
+import type { TestService, TestTeam } from './test-service.ts';
+import { until } from './until.ts';
+
+export type FlatAnswer = Readonly<Record<string, string>>;
+
+/** The wire of one device, call by call: for tests that look at single answers. A whole phone is SimulatedPhone. */
+export class DeviceWire {
+  readonly baseUrl: string;
+  readonly token: string;
+  session = 'new';
+
+  constructor(baseUrl: string, token: string) {
+    this.baseUrl = baseUrl;
+    this.token = token;
+  }
+
+  async call(path: string, body: unknown, signal?: AbortSignal): Promise<FlatAnswer> {
+    const response = await fetch(`${this.baseUrl}/v1/device/${path}`, {
+      method: 'POST',
+      headers: { 'x-device-token': this.token },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    if (response.status !== 200)
+      throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
+    return (await response.json()) as FlatAnswer;
+  }
+
+  /** One poll in the current session; takes over the session that the answer names. */
+  async poll(fields: FlatAnswer = {}, signal?: AbortSignal): Promise<FlatAnswer> {
+    const answer = await this.call(
+      'poll',
+      { session: this.session, last: 'none', device_name: 'Test iPhone', ...fields },
+      signal,
+    );
+    if (answer.session !== undefined && answer.session !== 'none') this.session = answer.session;
+    return answer;
+  }
+}
+
+export interface ConnectedNumber {
+  readonly phoneNumber: string;
+  readonly numberId: string;
+  readonly setupUrl: string;
+  readonly wire: DeviceWire;
+}
+
+/** Claims the token behind a setup link, as the page or the simulated phone does. */
+export async function claim(api: ApiClient, setupUrl: string): Promise<DeviceWire> {
+  const response = await fetch(`${api.baseUrl}/v1/device/claim`, {
+    method: 'POST',
+    body: JSON.stringify({ token: setupUrl.split('/').at(-1) }),
+  });
+  if (response.status !== 200) throw new Error(`claim answered ${response.status}: ${await response.text()}`);
+  const answer = (await response.json()) as FlatAnswer;
+  return new DeviceWire(api.baseUrl, answer.device_token ?? '');
+}
+
+/**
+ * A verified number whose device has a session, without the wait of a whole hold: its first poll is abandoned as soon
+ * as it counted, and the session that its answer would have named is read from the database.
+ */
+export async function connectNumber(
+  service: TestService,
+  team: TestTeam,
+  phoneNumber: string,
+): Promise<ConnectedNumber> {
+  const verify = await team.api.post('/v1/numbers/verify', { phone_number: phoneNumber });
+  if (verify.status !== 200) throw new Error(`verify answered ${verify.status}: ${verify.text}`);
+  const setupUrl = String(verify.json.setup_url);
+  const wire = await claim(team.api, setupUrl);
+  const leaving = new AbortController();
+  const first = wire.poll({}, leaving.signal).catch(() => undefined);
+  const session = await until('the first poll counts', async () => {
+    const rows = await service.query<{ session_id: Id<'ses'> }>(
+      'SELECT session_id FROM device_sessions s JOIN numbers n ON n.id = s.number_id WHERE n.phone_number = $1',
+      [phoneNumber],
+    );
+    return rows.at(-1)?.session_id;
+  });
+  leaving.abort();
+  await first;
+  wire.session = publicId('ses', session);
+  const number = await findNumber(team.api, phoneNumber);
+  return { phoneNumber, numberId: String(field(number, 'id')), setupUrl, wire };
+}
+
+export async function findNumber(
+  api: ApiClient,
+  phoneNumber: string,
+): Promise<Record<string, unknown> | undefined> {
+  const list = await api.get('/v1/numbers');
+  const numbers = Array.isArray(list.json.numbers) ? list.json.numbers : [];
+  return numbers.find((number) => field(number, 'phone_number') === phoneNumber);
+}

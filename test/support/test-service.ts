@@ -1,0 +1,118 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import type pg from 'pg';
+import type { Grant } from '#contract/permissions.ts';
+import type { PlanName } from '#contract/plans.ts';
+import { createKey } from '#server/api-keys/create-key.ts';
+import { type App, startApp } from '#server/app.ts';
+import { readConfig } from '#server/config.ts';
+import { connect } from '#server/connect.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { Clock } from '#server/platform/clock.ts';
+import { publicId, type TeamId } from '#server/platform/ids.ts';
+import { createLogger } from '#server/platform/logger.ts';
+import { createTeam } from '#server/teams/create-team.ts';
+import { setTeamPlan } from '#server/teams/team-store.ts';
+import { ApiClient } from './api-client.ts';
+import { createTestDatabase } from './test-database.ts';
+
+export interface TestTeam {
+  readonly id: TeamId;
+  readonly publicId: string;
+  readonly api: ApiClient;
+}
+
+/** One whole Ownline in this process, on a database of its own, with a clock that the test moves. */
+export interface TestService {
+  readonly baseUrl: string;
+  readonly databaseUrl: string;
+  readonly clock: Clock;
+  readonly app: App;
+  readonly runtime: Runtime;
+  /** A second process's worth of Ownline on the same database, with the same clock. */
+  readonly startAnother: () => Promise<{ readonly baseUrl: string; readonly close: () => Promise<void> }>;
+  readonly newTeam: (options?: {
+    plan?: PlanName;
+    monthlyLimit?: number;
+    grants?: Grant[];
+  }) => Promise<TestTeam>;
+  readonly newKey: (teamId: TeamId, grants: Grant[]) => Promise<ApiClient>;
+  /** Looks into the database; for what no answer shows. */
+  readonly query: <Row extends pg.QueryResultRow>(sql: string, values?: unknown[]) => Promise<Row[]>;
+  readonly close: () => Promise<void>;
+}
+
+/** Settings in the words of docs/configuration.md win over those of the tests: `{ DEVICE_HOLD_SECONDS: '1' }`. */
+export async function startTestService(
+  settings: Readonly<Record<string, string>> = {},
+): Promise<TestService> {
+  const database = await createTestDatabase();
+  const dataDir = await mkdtemp(join(tmpdir(), 'ownline-service-'));
+  const clock = new Clock();
+  const logger = createLogger(settings.LOG_LEVEL ?? 'fatal');
+  const open = async () => {
+    const port = await freePort();
+    const config = readConfig({
+      DATABASE_URL: database.url,
+      DATA_DIR: dataDir,
+      PORT: String(port),
+      RATE_LIMITS: 'off',
+      // An idle poll costs a test this long.
+      DEVICE_HOLD_SECONDS: '1',
+      ...settings,
+    });
+    const terminal = new PassThrough() as unknown as NodeJS.WriteStream;
+    const app = await startApp({ config, logger, terminal, clock, checkAnswers: true });
+    return { app, config, baseUrl: `http://127.0.0.1:${port}` };
+  };
+  const { app, config, baseUrl } = await open();
+  const runtime = await connect(config, database.url, logger, clock);
+  const newKey = async (teamId: TeamId, grants: Grant[]) => {
+    const { key } = await createKey(runtime.database.pool, runtime, {
+      teamId,
+      name: 'test',
+      permissions: grants,
+    });
+    return new ApiClient(baseUrl, key);
+  };
+  return {
+    baseUrl,
+    databaseUrl: database.url,
+    clock,
+    app,
+    runtime,
+    newKey,
+    startAnother: async () => {
+      const other = await open();
+      return { baseUrl: other.baseUrl, close: () => other.app.lifecycle.close() };
+    },
+    newTeam: async ({ plan = 'enterprise', monthlyLimit, grants = ['*'] } = {}) => {
+      const team = await createTeam(runtime.database.pool, runtime, { name: 'Example team', plan });
+      if (monthlyLimit !== undefined) await setTeamPlan(runtime.database.pool, team.id, plan, monthlyLimit);
+      return { id: team.id, publicId: publicId('team', team.id), api: await newKey(team.id, grants) };
+    },
+    query: async <Row extends pg.QueryResultRow>(sql: string, values: unknown[] = []) => {
+      const result = await runtime.database.pool.query<Row>(sql, values);
+      return result.rows;
+    },
+    close: async () => {
+      await app.lifecycle.close();
+      await runtime.database.close();
+      await database.drop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A port that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (typeof address !== 'object' || address === null) throw new Error('no port');
+  return address.port;
+}
