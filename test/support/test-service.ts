@@ -89,7 +89,7 @@ export async function startTestService(
       const other = await open();
       return { baseUrl: other.baseUrl, close: () => other.app.lifecycle.close() };
     },
-    newTeam: async ({ plan = 'enterprise', monthlyLimit, grants = ['*'] } = {}) => {
+    newTeam: async ({ plan = 'enterprise', monthlyLimit, grants = ['*'] as Grant[] } = {}) => {
       const team = await createTeam(runtime.database.pool, runtime, { name: 'Example team', plan });
       if (monthlyLimit !== undefined) await setTeamPlan(runtime.database.pool, team.id, plan, monthlyLimit);
       return { id: team.id, publicId: publicId('team', team.id), api: await newKey(team.id, grants) };
