@@ -1,0 +1,12 @@
+import { benchSend } from './send/bench-send.ts';
+
+/** `npm run bench -- <name>`: each prints ratios against yardsticks measured in the same run. */
+const benches: Readonly<Record<string, () => Promise<void>>> = { send: benchSend };
+
+const name = process.argv[2] ?? '';
+const bench = benches[name];
+if (!bench) {
+  process.stderr.write(`npm run bench -- <name>, with one of: ${Object.keys(benches).join(', ')}\n`);
+  process.exit(1);
+}
+await bench();

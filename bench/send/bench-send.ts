@@ -1,0 +1,103 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findEngineUrl } from '#server/database/engine/engine-url.ts';
+import { DeviceWire } from '#test/support/test-phone.ts';
+import { freePort } from '#test/support/test-service.ts';
+import { measure, median } from '../load.ts';
+import { type Served, serve } from '../serve.ts';
+
+const rounds = 5;
+const seconds = 4;
+const numbers = Array.from({ length: 8 }, (_, index) => `+1415555010${index}`);
+
+/**
+ * P1 and P2: durable sends per second against two yardsticks in the same run, median of five interleaved rounds.
+ * Everything runs with fsync on the embedded PostgreSQL; load, servers and database share this machine's cores.
+ */
+export async function benchSend(): Promise<void> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'ownline-bench-'));
+  const served: Served[] = [];
+  const start = async (script: string, args: readonly string[], settings: Record<string, string> = {}) => {
+    const port = await freePort();
+    const server = await serve(script, [String(port), ...args], { PORT: String(port), ...settings }, port);
+    served.push(server);
+    return server.origin;
+  };
+  try {
+    const own = await start('server/main.ts', [], {
+      DATA_DIR: dataDir,
+      RATE_LIMITS: 'off',
+      LOG_LEVEL: 'warn',
+    });
+    const key = /own_live_\w+/.exec(await readFile(join(dataDir, 'first-start.txt'), 'utf8'))?.[0] ?? '';
+    for (const number of numbers) await connect(own, key, number);
+    const nothing = await start('bench/send/yardstick-nothing.ts', [key]);
+    const transaction = await start('bench/send/yardstick-transaction.ts', [
+      key,
+      await findEngineUrl(dataDir),
+    ]);
+    process.stdout.write(
+      `durable sends, ${rounds} interleaved rounds of ${seconds} s each, answers per second\n\n`,
+    );
+    await compare('P1', { own, yardstick: nothing, key, connections: 64, goal: 0.5 });
+    await compare('P1', { own, yardstick: nothing, key, connections: 256, goal: 0.8 });
+    await compare('P2', { own, yardstick: transaction, key, connections: 64, goal: 5 });
+  } finally {
+    for (const server of served.reverse()) await server.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+interface Comparison {
+  readonly own: string;
+  readonly yardstick: string;
+  readonly key: string;
+  readonly connections: number;
+  readonly goal: number;
+}
+
+async function compare(name: string, { own, yardstick, key, connections, goal }: Comparison): Promise<void> {
+  const load = (origin: string, forSeconds: number) =>
+    measure({
+      origin,
+      path: '/v1/messages/send',
+      headers: { 'x-api-key': key, 'content-type': 'application/json' },
+      body: (n) =>
+        JSON.stringify({
+          from: numbers[n % numbers.length],
+          to: `+1415555${String(1_000 + (n % 9_000))}`,
+          content: `Your appointment is on Tuesday at 10. Reply YES to confirm. #${n}`,
+        }),
+      connections,
+      seconds: forSeconds,
+    });
+  await load(own, 2);
+  await load(yardstick, 2);
+  const pairs: { own: number; yardstick: number }[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    pairs.push({ own: await load(own, seconds), yardstick: await load(yardstick, seconds) });
+  }
+  const ratios = pairs.map((pair) => pair.own / pair.yardstick);
+  const line = [
+    `${name} at ${connections} connections:`,
+    `${median(ratios).toFixed(2)} × (goal ≥ ${goal} ×; ${ratios.map((ratio) => ratio.toFixed(2)).join(' ')})`,
+    `own ${Math.round(median(pairs.map((pair) => pair.own)))}/s,`,
+    `yardstick ${Math.round(median(pairs.map((pair) => pair.yardstick)))}/s`,
+  ];
+  process.stdout.write(`${line.join(' ')}\n`);
+}
+
+async function connect(origin: string, key: string, phoneNumber: string): Promise<void> {
+  const headers = { 'x-api-key': key, 'content-type': 'application/json' };
+  const body = JSON.stringify({ phone_number: phoneNumber });
+  const verify = await fetch(`${origin}/v1/numbers/verify`, { method: 'POST', headers, body });
+  const { setup_url } = (await verify.json()) as { setup_url: string };
+  const claim = await fetch(`${origin}/v1/device/claim`, {
+    method: 'POST',
+    body: JSON.stringify({ token: setup_url.split('/').at(-1) }),
+  });
+  const { device_token } = (await claim.json()) as { device_token: string };
+  // A first poll verifies the number; its hold is cut short, no phone is part of this measurement.
+  await new DeviceWire(origin, device_token).poll({}, AbortSignal.timeout(500)).catch(() => undefined);
+}

@@ -1,0 +1,34 @@
+import { fastify } from 'fastify';
+import { isWellFormedKey } from '#server/api-keys/api-key.ts';
+import { Clock } from '#server/platform/clock.ts';
+import { sha256 } from '#server/platform/crypto.ts';
+import { Ids } from '#server/platform/ids.ts';
+import { bodySchema, readSend } from './yardstick-body.ts';
+
+/**
+ * The yardstick of P1: a Fastify route with the same key check and validation, which stores nothing. Its key is
+ * looked up in memory by the hash, as ours is while it is cached.
+ *
+ * usage: node bench/send/yardstick-nothing.ts PORT KEY
+ */
+const [port = '0', key = ''] = process.argv.slice(2);
+const keys = new Map([[sha256(key).toString('hex'), { permissions: ['messages:send'] }]]);
+const ids = new Ids(new Clock());
+const server = fastify();
+
+server.post('/v1/messages/send', { schema: { body: bodySchema } }, async (request, reply) => {
+  const given = String(request.headers['x-api-key'] ?? '');
+  const known = isWellFormedKey(given) ? keys.get(sha256(given).toString('hex')) : undefined;
+  if (!known?.permissions.includes('messages:send'))
+    return reply.code(401).send({ error: { code: 'unauthorized' } });
+  const body = readSend(request.body);
+  reply.code(202);
+  return {
+    id: ids.nextPublic('msg'),
+    status: 'queued',
+    ...body,
+    media_url: null,
+    created_at: new Date().toISOString(),
+  };
+});
+await server.listen({ host: '127.0.0.1', port: Number(port) });

@@ -1,0 +1,40 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { until } from '#test/support/until.ts';
+
+export interface Served {
+  readonly origin: string;
+  readonly stop: () => Promise<void>;
+}
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** Runs a server as a process of its own, and waits until it answers anything. */
+export async function serve(
+  script: string,
+  args: readonly string[],
+  settings: Readonly<Record<string, string>>,
+  port: number,
+): Promise<Served> {
+  const child = spawn(process.execPath, [script, ...args], {
+    cwd: root,
+    env: { ...process.env, ...settings },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const origin = `http://127.0.0.1:${port}`;
+  await until(`${script} answers`, () =>
+    fetch(origin).then(
+      () => true,
+      () => child.exitCode !== null && Promise.reject(new Error(`${script} ended`)),
+    ),
+  );
+  return {
+    origin,
+    stop: async () => {
+      if (child.exitCode !== null) return;
+      const exited = new Promise((resolve) => child.once('exit', resolve));
+      child.kill('SIGTERM');
+      await exited;
+    },
+  };
+}
