@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { Logger } from '#server/platform/logger.ts';
+import { Notifier } from './notifier.ts';
 import type { Transaction } from './statement.ts';
 
 // int8 counts stay far below 2^53; as text they would compare wrongly. A date is a calendar day, not a moment.
@@ -16,14 +17,35 @@ interface DatabaseOptions {
 /**
  * Two pools on one database: a small one for sends and hand-outs, so that a slow page can't make them wait, and
  * one for the rest. Every connection has time-outs from its first moment.
+ *
+ * The hot statements are planned once: their arrays differ in length, not in what is the best way to run them, and
+ * planning the send statement takes longer than running it.
  */
 export class Database {
   readonly hot: pg.Pool;
   readonly pool: pg.Pool;
+  readonly #notifying: pg.Pool;
+  readonly #notifier: Notifier;
 
   constructor(options: DatabaseOptions) {
-    this.hot = openPool(options, { max: 4, applicationName: 'ownline hot' });
-    this.pool = openPool(options, { max: options.poolSize ?? 10, applicationName: 'ownline' });
+    this.hot = openPool(options, {
+      max: 6,
+      application_name: 'ownline hot',
+      options: '-c plan_cache_mode=force_generic_plan',
+    });
+    this.pool = openPool(options, { max: options.poolSize ?? 10, application_name: 'ownline' });
+    // A notification that a crash takes away is made good by a sweep, so its commit need not wait for the disk.
+    this.#notifying = openPool(options, {
+      max: 1,
+      application_name: 'ownline notifier',
+      options: '-c synchronous_commit=off',
+    });
+    this.#notifier = new Notifier(this.#notifying, options.logger);
+  }
+
+  /** Tells every process, this one included, after the caller's commit. Never fails: a sweep stands behind it. */
+  notify(channel: string, ids: Iterable<string>): void {
+    this.#notifier.notify(channel, ids);
   }
 
   /** Commits what `work` did, or nothing of it where it throws. */
@@ -47,15 +69,18 @@ export class Database {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.hot.end(), this.pool.end()]);
+    await this.#notifier.drain();
+    await Promise.all([this.hot.end(), this.pool.end(), this.#notifying.end()]);
   }
 }
 
-function openPool(options: DatabaseOptions, own: { max: number; applicationName: string }): pg.Pool {
+function openPool(
+  options: DatabaseOptions,
+  own: Pick<pg.PoolConfig, 'max' | 'application_name' | 'options'>,
+): pg.Pool {
   const pool = new pg.Pool({
     connectionString: options.databaseUrl,
-    max: own.max,
-    application_name: own.applicationName,
+    ...own,
     connectionTimeoutMillis: 5_000,
     statement_timeout: 10_000,
     lock_timeout: 5_000,

@@ -5,9 +5,6 @@ import { Loop } from '#server/platform/loop.ts';
 
 type Listener = (payload: string) => void;
 
-/** A payload over PostgreSQL's limit of 8,000 bytes is not sent; listeners look for themselves instead. */
-const payloadMaxBytes = 7_900;
-
 const checkIntervalMs = 10_000;
 const checkAnswerMs = 5_000;
 
@@ -109,14 +106,4 @@ export class Notifications {
       this.#logger.warn({ err: error }, 'could not listen for notifications; trying again');
     }
   }
-}
-
-/** Tells every process, this one included, after the caller's commit. Losing it costs a sweep's second, no more. */
-export async function notify(pool: pg.Pool, channel: string, ids: readonly string[]): Promise<void> {
-  const payload = ids.join(',');
-  await pool.query({
-    name: 'notify',
-    text: 'SELECT pg_notify($1, $2)',
-    values: [channel, Buffer.byteLength(payload) > payloadMaxBytes ? '' : payload],
-  });
 }

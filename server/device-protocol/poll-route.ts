@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { notify } from '#server/database/notifications.ts';
 import { queueChannel } from '#server/devices/queue-channel.ts';
 import { giveBackMessage } from '#server/messages/claim-message.ts';
 import { sha256 } from '#server/platform/crypto.ts';
@@ -87,7 +86,7 @@ async function giveBack(
   reply: FastifyReply,
 ): Promise<{ body: unknown }> {
   await giveBackMessage(services, result.claimant, result.handOut.message_id);
-  await notify(services.database.pool, queueChannel, [result.claimant.numberId]);
+  services.database.notify(queueChannel, [result.claimant.numberId]);
   reply.hijack();
   reply.raw.destroy();
   return { body: undefined };

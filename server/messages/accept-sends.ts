@@ -1,5 +1,4 @@
 import { errorCodeOf, isDatabaseAway } from '#server/database/database.ts';
-import { notify } from '#server/database/notifications.ts';
 import { monthOf } from '#server/database/partitions.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { queueChannel } from '#server/devices/queue-channel.ts';
@@ -13,7 +12,7 @@ import { acceptStatement, type SendOutcomeRow, type SendRow, type SendVerdict } 
 const idempotencyMs = 24 * 3_600_000;
 
 const batchSizeMax = 256;
-const batchesInFlightMax = 2;
+const batchesInFlightMax = 1;
 const waitingMax = 5_000;
 
 /** What became of one send. */
@@ -135,10 +134,6 @@ async function runStatement(
   );
   results.sort((left, right) => left.n - right.n);
   const woken = new Set(results.flatMap((row) => (row.verdict === 'accepted' ? (row.number_id ?? []) : [])));
-  if (woken.size > 0) {
-    notify(hot, queueChannel, [...woken]).catch((error) => {
-      services.logger.warn({ err: error }, 'phones were not woken; the sweep finds the messages');
-    });
-  }
+  if (woken.size > 0) services.database.notify(queueChannel, woken);
   return results;
 }

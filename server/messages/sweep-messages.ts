@@ -1,4 +1,3 @@
-import { notify } from '#server/database/notifications.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement, type Transaction } from '#server/database/statement.ts';
 import { queueChannel } from '#server/devices/queue-channel.ts';
@@ -105,7 +104,7 @@ export async function settleOverdue(services: Services): Promise<number> {
   for (const flight of rows) {
     if (await settleUnconfirmed(services, flight)) freed.push(flight.number_id);
   }
-  if (freed.length > 0) await notify(services.database.pool, queueChannel, freed);
+  if (freed.length > 0) services.database.notify(queueChannel, freed);
   return freed.length;
 }
 

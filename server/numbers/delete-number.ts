@@ -1,4 +1,3 @@
-import { notify } from '#server/database/notifications.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { queueChannel } from '#server/devices/queue-channel.ts';
@@ -15,7 +14,7 @@ export type NumberRemoved = (trx: Transaction, number: NumberRow) => Promise<voi
  * is told to stop. The row stays, so that late reports and history find it.
  */
 export async function deleteNumber(
-  services: Pick<Runtime, 'database' | 'clock' | 'logger'> & {
+  services: Pick<Runtime, 'database' | 'clock'> & {
     readonly participants: readonly NumberRemoved[];
   },
   teamId: TeamId,
@@ -29,10 +28,5 @@ export async function deleteNumber(
     if (!number || !(await markDeleted(trx, teamId, numberId, clock.now()))) throw notFound('number');
     for (const participant of services.participants) await participant(trx, number);
   });
-  notify(database.pool, queueChannel, [numberId]).catch((error) => {
-    services.logger.warn(
-      { err: error },
-      'the phone of a deleted number was not woken; its next poll is told to stop',
-    );
-  });
+  database.notify(queueChannel, [numberId]);
 }

@@ -1,5 +1,4 @@
 import type { UpdateNumberRequest } from '#contract/number.ts';
-import { notify } from '#server/database/notifications.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { queueChannel } from '#server/devices/queue-channel.ts';
 import { notFound } from '#server/platform/app-error.ts';
@@ -11,7 +10,7 @@ import { changeNumber, type NumberRow } from './number-store.ts';
  * nothing is handed out from the moment a pause is answered (specification section 3.3); resuming wakes held polls.
  */
 export async function updateNumber(
-  { database, logger }: Pick<Runtime, 'database' | 'logger'>,
+  { database }: Pick<Runtime, 'database'>,
   teamId: TeamId,
   numberId: NumberId,
   change: UpdateNumberRequest,
@@ -22,10 +21,6 @@ export async function updateNumber(
     onUnconfirmed: change.on_unconfirmed,
   });
   if (!number) throw notFound('number');
-  if (change.status === 'active') {
-    notify(database.pool, queueChannel, [numberId]).catch((error) => {
-      logger.warn({ err: error }, 'the phone of a resumed number was not woken; the sweep wakes it');
-    });
-  }
+  if (change.status === 'active') database.notify(queueChannel, [numberId]);
   return number;
 }

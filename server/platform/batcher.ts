@@ -48,29 +48,38 @@ export class Batcher<Input, Output> {
     this.#scheduled = true;
     const flush = () => {
       this.#scheduled = false;
-      void this.#flush();
+      this.#flush();
     };
     if (this.#options.windowMs === 0) setImmediate(flush);
     else setTimeout(flush, this.#options.windowMs);
   }
 
-  async #flush(): Promise<void> {
+  #flush(): void {
     const batch = this.#waiting.splice(0, this.#options.sizeMax);
+    if (batch.length === 0) return;
     this.#inFlight += 1;
+    this.#options.run(batch.map((waiting) => waiting.input)).then(
+      (outputs) => {
+        this.#landed();
+        for (const [index, waiting] of batch.entries()) {
+          const output = outputs[index];
+          if (output === undefined) waiting.reject(new Error('a batch left a call without an answer'));
+          else waiting.resolve(output);
+        }
+      },
+      (error) => {
+        this.#landed();
+        for (const waiting of batch) waiting.reject(error);
+      },
+    );
     this.#schedule();
-    try {
-      const outputs = await this.#options.run(batch.map((waiting) => waiting.input));
-      for (const [index, waiting] of batch.entries()) {
-        const output = outputs[index];
-        if (output === undefined) waiting.reject(new Error('a batch left a call without an answer'));
-        else waiting.resolve(output);
-      }
-    } catch (error) {
-      for (const waiting of batch) waiting.reject(error);
-    } finally {
-      this.#inFlight -= 1;
-      this.#schedule();
-      for (const wake of this.#idle.splice(0)) wake();
-    }
+  }
+
+  /** What waited is sent off before anybody is answered: the database works while the answers are written. */
+  #landed(): void {
+    this.#inFlight -= 1;
+    if (this.#options.windowMs === 0 && !this.#scheduled) this.#flush();
+    else this.#schedule();
+    for (const wake of this.#idle.splice(0)) wake();
   }
 }

@@ -229,7 +229,8 @@ BEGIN
 END
 $$;
 
--- What waits for a phone. First in, first out by seq, which is the order of acceptance (ids are not).
+-- What waits for a phone. The send statement holds its number under a share lock, and its message carries the
+-- foreign key: a second one here cost a tenth of the send path. First in, first out by seq, which is the order of acceptance (ids are not).
 CREATE SEQUENCE send_queue_seq AS bigint CACHE 1;
 CREATE TABLE send_queue (
   message_id uuid PRIMARY KEY,
@@ -237,8 +238,7 @@ CREATE TABLE send_queue (
   number_id uuid NOT NULL,
   seq bigint NOT NULL DEFAULT nextval('send_queue_seq'),
   to_handle text NOT NULL,
-  ready_at timestamptz NOT NULL,
-  FOREIGN KEY (team_id, number_id) REFERENCES numbers (team_id, id)
+  ready_at timestamptz NOT NULL
 );
 CREATE UNIQUE INDEX send_queue_order ON send_queue (number_id, seq);
 

@@ -8,6 +8,7 @@ import type { Logger } from '#server/platform/logger.ts';
 import { type BodyCheck, checkStrings, compileBodyCheck } from './check-body.ts';
 import type { Principal, Route } from './route.ts';
 import { toAppError } from './to-app-error.ts';
+import { answerUnreadable, refuseUnreadable } from './unreadable-request.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -30,6 +31,9 @@ export interface HttpServerOptions {
 /** The body of an ordinary request; content of 5,000 characters, each escaped as a surrogate pair, fits four times. */
 const bodyLimitBytes = 256 * 1024;
 
+/** More than an address can have (Node reads 16 KB of headers), so that a long id is looked up like any other. */
+const paramMaxCharacters = 20_000;
+
 /**
  * Serves the route table. Fastify's own coercion, field removal, error bodies and serialiser are all switched off,
  * because each of them breaks the contract without a word (decision 0009).
@@ -45,9 +49,14 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     // Long polls hold 50 s at most; the header time-out still ends a peer that never finishes asking.
     requestTimeout: 70_000,
     keepAliveTimeout: 75_000,
-    routerOptions: { maxParamLength: 500 },
+    routerOptions: { maxParamLength: paramMaxCharacters },
     onProtoPoisoning: 'ignore',
+    // Node's own refusal of a request without Host has no body; ours has the envelope.
+    http: { requireHostHeader: false },
+    frameworkErrors: (error, request, reply) => sendError(options.logger, error, request, reply),
+    clientErrorHandler: (error, socket) => refuseUnreadable(error, socket, options.ids.nextPublic('req')),
   });
+  answerUnreadable(server.server, () => options.ids.nextPublic('req'));
 
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
@@ -55,8 +64,11 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   server.decorateRequest('principal', undefined);
 
   server.addHook('onRequest', async (request, reply) => {
-    reply.header('request-id', request.id).header('cache-control', 'no-store');
+    reply.headers(answerHeaders(request));
     if (options.isStopping()) reply.header('connection', 'close');
+    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
+      throw new AppError('invalid_request', 'Send the header Host: HTTP/1.1 asks for it.', { param: 'Host' });
+    }
   });
   server.setErrorHandler((error, request, reply) => sendError(options.logger, error, request, reply));
   server.setNotFoundHandler((request, reply) => {
@@ -188,7 +200,7 @@ function matches(pattern: string, path: string): boolean {
   const given = path.split('/');
   return (
     wanted.length === given.length &&
-    wanted.every((part, index) => part.startsWith(':') || part === given[index])
+    wanted.every((part, index) => (part.startsWith(':') && given[index] !== '') || part === given[index])
   );
 }
 
@@ -197,7 +209,16 @@ function sendError(logger: Logger, error: unknown, request: FastifyRequest, repl
   if (appError.code === 'internal_error') {
     logger.error({ err: appError.cause ?? error, requestId: request.id }, 'a request failed');
   }
-  reply.code(appError.status).headers(appError.headers).type('application/json').send(appError.envelope());
+  reply
+    .code(appError.status)
+    .headers({ ...answerHeaders(request), ...appError.headers })
+    .type('application/json')
+    .send(appError.envelope());
+}
+
+/** On every answer; set again on refusals, because those of the framework itself pass no hook. */
+function answerHeaders(request: FastifyRequest): Readonly<Record<string, string>> {
+  return { 'request-id': request.id, 'cache-control': 'no-store' };
 }
 
 function deviceErrorHandler(logger: Logger, onFailure: (error: unknown) => unknown) {

@@ -1,0 +1,57 @@
+import type { Pool } from 'pg';
+import type { Logger } from '#server/platform/logger.ts';
+
+/** PostgreSQL takes payloads under 8,000 bytes; a longer list becomes an empty one, which means "look for yourself". */
+const payloadMaxBytes = 7_900;
+
+/** Sends notifications one at a time; what comes while one is on its way is said together in the next. */
+export class Notifier {
+  readonly #pool: Pool;
+  readonly #logger: Logger;
+  #waiting = new Map<string, Set<string>>();
+  #sending: Promise<void> | undefined;
+
+  constructor(pool: Pool, logger: Logger) {
+    this.#pool = pool;
+    this.#logger = logger;
+  }
+
+  notify(channel: string, ids: Iterable<string>): void {
+    const waiting = this.#waiting.get(channel) ?? new Set();
+    for (const id of ids) waiting.add(id);
+    this.#waiting.set(channel, waiting);
+    this.#sending ??= this.#sendAll().finally(() => {
+      this.#sending = undefined;
+    });
+  }
+
+  /** Resolves once everything said so far was sent or given up. */
+  async drain(): Promise<void> {
+    await this.#sending;
+  }
+
+  async #sendAll(): Promise<void> {
+    for (let batch = this.#take(); batch.size > 0; batch = this.#take()) {
+      for (const [channel, ids] of batch) await this.#send(channel, [...ids].join(','));
+    }
+  }
+
+  #take(): Map<string, Set<string>> {
+    const batch = this.#waiting;
+    this.#waiting = new Map();
+    return batch;
+  }
+
+  async #send(channel: string, payload: string): Promise<void> {
+    const fitting = Buffer.byteLength(payload) > payloadMaxBytes ? '' : payload;
+    try {
+      await this.#pool.query({
+        name: 'notify',
+        text: 'SELECT pg_notify($1, $2)',
+        values: [channel, fitting],
+      });
+    } catch (error) {
+      this.#logger.warn({ err: error, channel }, 'a notification was not sent; the sweep makes it good');
+    }
+  }
+}
