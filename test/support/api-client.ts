@@ -12,6 +12,10 @@ interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** What only the canary team has (test/support/canary.ts): no other client may ever be shown it. */
+export const canaryMark = 'kanari7f3a9';
+export const canaryPhone = '+14155550198';
+
 /** A client of /v1 as a customer would write one: HTTP and nothing of the server's own code. */
 export class ApiClient {
   readonly baseUrl: string;
@@ -34,6 +38,7 @@ export class ApiClient {
       ...(body === undefined ? {} : { body }),
     });
     const text = await response.text();
+    this.checkAnswer(text, method, path);
     const parsed: unknown = response.headers.get('content-type')?.includes('json') ? JSON.parse(text) : {};
     return {
       status: response.status,
@@ -41,6 +46,12 @@ export class ApiClient {
       json: parsed as Record<string, unknown>,
       text,
     };
+  }
+
+  protected checkAnswer(text: string, method: string, path: string): void {
+    if (text.includes(canaryMark) || text.includes(canaryPhone)) {
+      throw new Error(`${method} ${path} showed something of the canary team: ${text}`);
+    }
   }
 
   get(path: string): Promise<ApiAnswer> {

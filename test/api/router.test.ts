@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict';
+import { METHODS } from 'node:http';
+import { after, before, describe, it } from 'node:test';
+import { field } from '#test/support/api-client.ts';
+import { type RawAnswer, rawRequest } from '#test/support/raw-http.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+
+/** Every refusal has this shape, whoever makes it (specification section 7.1). */
+function assertEnvelope(answer: RawAnswer, status: number, code = 'invalid_request'): unknown {
+  assert.equal(answer.status, status, answer.body);
+  assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8');
+  assert.match(answer.headers.get('request-id') ?? '', /^req_[0-9a-hjkmnp-tv-z]{26}$/);
+  assert.equal(answer.headers.get('cache-control'), 'no-store');
+  const json: unknown = JSON.parse(answer.body);
+  assert.deepEqual(Object.keys(json as object), ['error']);
+  assert.equal(field(json, 'error.code'), code);
+  assert.ok(String(field(json, 'error.message')).length > 10);
+  return json;
+}
+
+describe('what meets no operation (specification section 7)', () => {
+  let service: TestService;
+  let team: TestTeam;
+
+  before(async () => {
+    service = await startTestService();
+    team = await service.newTeam();
+  });
+  after(() => service.close());
+
+  /** A request line and headers as written; Host, key and `connection: close` are added. */
+  const ask = (requestLine: string, headers: readonly string[] = [], body = '') =>
+    rawRequest(
+      service.baseUrl,
+      [
+        requestLine,
+        'Host: localhost',
+        `x-api-key: ${team.api.key}`,
+        'Connection: close',
+        ...headers,
+        '',
+        body,
+      ].join('\r\n'),
+    );
+
+  it('answers 404 in the envelope for an address that is none', async () => {
+    const paths = [
+      '/',
+      '/v1',
+      '/v1/',
+      '/v2/numbers',
+      '/v1/numbers/',
+      '/v1/Numbers',
+      '//v1/numbers',
+      '/v1/nothing?x=1',
+    ];
+    for (const path of paths) {
+      assertEnvelope(await ask(`GET ${path} HTTP/1.1`), 404, 'not_found');
+    }
+    assertEnvelope(await ask('OPTIONS * HTTP/1.1'), 404, 'not_found');
+  });
+
+  it('answers 404 for an address that is none without asking for a key', async () => {
+    const answer = await rawRequest(
+      service.baseUrl,
+      'GET /v1/nothing HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n',
+    );
+    assertEnvelope(answer, 404, 'not_found');
+  });
+
+  it('answers 405 with what is allowed where only the method is wrong', async () => {
+    const table: [string, string, string][] = [
+      ['POST', '/v1/numbers', 'GET'],
+      ['PUT', '/v1/messages/send', 'GET, POST'],
+      ['PATCH', '/v1/numbers/num_01h2xcejqtf2nbrexx3vqjhp41', 'DELETE, PUT'],
+      ['OPTIONS', '/v1/numbers', 'GET'],
+    ];
+    for (const [method, path, allow] of table) {
+      const answer = await ask(`${method} ${path} HTTP/1.1`);
+      assertEnvelope(answer, 405);
+      assert.equal(answer.headers.get('allow'), allow);
+    }
+  });
+
+  it('answers HEAD with the same headers and no body', async () => {
+    const answer = await ask('HEAD /v1/numbers HTTP/1.1');
+    assert.equal(answer.status, 405);
+    assert.equal(answer.body, '');
+    assert.equal(answer.headers.get('allow'), 'GET');
+    assert.match(answer.headers.get('request-id') ?? '', /^req_/);
+    assert.equal(answer.headers.get('cache-control'), 'no-store');
+  });
+
+  it('never says that an address takes the method that was used', async () => {
+    for (const path of ['/v1/messages/', '/v1/numbers//reconnect', `/v1/messages/${'a'.repeat(10_000)}`]) {
+      const answer = await ask(`${path.includes('reconnect') ? 'POST' : 'GET'} ${path} HTTP/1.1`);
+      assertEnvelope(answer, 404, 'not_found');
+    }
+  });
+
+  it('answers every method that Node reads in the envelope', async () => {
+    for (const method of METHODS.filter((name) => !['GET', 'HEAD', 'CONNECT'].includes(name))) {
+      assertEnvelope(await ask(`${method} /v1/numbers HTTP/1.1`, ['Content-Type: application/json']), 405);
+      assertEnvelope(
+        await ask(`${method} /nothing HTTP/1.1`, ['Content-Type: application/json']),
+        404,
+        'not_found',
+      );
+    }
+  });
+
+  it('refuses broken percent-encoding in the envelope', async () => {
+    for (const path of ['/v1/messages/%', '/v1/messages/%zz', '/v1/messages/%C3%28', '/%E0%A4%A']) {
+      assertEnvelope(await ask(`GET ${path} HTTP/1.1`), 400);
+    }
+  });
+
+  it('finds nothing behind an id that cannot be one, and never fails over it', async () => {
+    const ids = [
+      '%00',
+      '%F0%9F%98%80',
+      "'%20OR%201=1--",
+      'msg_8zzzzzzzzzzzzzzzzzzzzzzzzz',
+      'msg_01H2XCEJQTF2NBREXX3VQJHP41',
+      'num_01h2xcejqtf2nbrexx3vqjhp41',
+      'msg_01h2xcejqtf2nbrexx3vqjhp4',
+      '01h2xcejqtf2nbrexx3vqjhp41',
+      '018a2ac7-4bb7-7bc0-ab8d-0b7c3d7b5881',
+      'a'.repeat(12_000),
+    ];
+    for (const id of ids) {
+      assertEnvelope(await ask(`GET /v1/messages/${id} HTTP/1.1`), 404, 'not_found');
+      assertEnvelope(await ask(`DELETE /v1/numbers/${id} HTTP/1.1`), 404, 'not_found');
+    }
+  });
+
+  it('refuses query parameters that an operation does not take, by name', async () => {
+    const operations: [string, string][] = [
+      ['GET', '/v1/numbers?label=x'],
+      ['GET', '/v1/messages/msg_01h2xcejqtf2nbrexx3vqjhp41?label=x'],
+      ['PUT', '/v1/numbers/num_01h2xcejqtf2nbrexx3vqjhp41?label=x&label=y'],
+      ['DELETE', '/v1/numbers/num_01h2xcejqtf2nbrexx3vqjhp41?label'],
+      ['POST', '/v1/numbers/verify?label='],
+    ];
+    for (const [method, path] of operations) {
+      const json = assertEnvelope(await ask(`${method} ${path} HTTP/1.1`), 400);
+      assert.equal(field(json, 'error.param'), 'label');
+    }
+  });
+
+  it('answers what is no readable HTTP in the envelope and closes', async () => {
+    const key = `x-api-key: ${team.api.key}`;
+    const unreadable: [string, number, string | Uint8Array][] = [
+      ['no HTTP at all', 400, 'hello\r\n\r\n'],
+      [
+        'TLS to the plain port',
+        400,
+        Uint8Array.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, 0xfc, 0x03]),
+      ],
+      ['HTTP/2 preface', 400, 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+      ['unknown method', 400, 'FETCH /v1/numbers HTTP/1.1\r\nHost: a\r\n\r\n'],
+      ['space in the address', 400, 'GET /v1/num bers HTTP/1.1\r\nHost: a\r\n\r\n'],
+      ['header without a colon', 400, 'GET /v1/numbers HTTP/1.1\r\nHost: a\r\nbroken\r\n\r\n'],
+      ['NUL in a header', 400, `GET /v1/numbers HTTP/1.1\r\nHost: a\r\nx: a\u0000b\r\n\r\n`],
+      [
+        'two lengths',
+        400,
+        `POST /v1/numbers/verify HTTP/1.1\r\nHost: a\r\n${key}\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}`,
+      ],
+      [
+        'length and chunks',
+        400,
+        `POST /v1/numbers/verify HTTP/1.1\r\nHost: a\r\n${key}\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+      ],
+      [
+        'a chunk without a size',
+        400,
+        `POST /v1/numbers/verify HTTP/1.1\r\nHost: a\r\n${key}\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`,
+      ],
+      ['no Host', 400, `GET /v1/numbers HTTP/1.1\r\nConnection: close\r\n${key}\r\n\r\n`],
+      ['headers of 20 KB', 431, `GET /v1/numbers HTTP/1.1\r\nHost: a\r\nx: ${'a'.repeat(20_000)}\r\n\r\n`],
+      ['an address of 20 KB', 431, `GET /v1/${'a'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`],
+      [
+        'an expectation',
+        417,
+        `POST /v1/numbers/verify HTTP/1.1\r\nHost: a\r\n${key}\r\nExpect: a-miracle\r\nContent-Length: 0\r\n\r\n`,
+      ],
+      ['CONNECT', 405, 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n'],
+    ];
+    for (const [what, status, bytes] of unreadable) {
+      const answer = await rawRequest(service.baseUrl, bytes);
+      assert.equal(answer.status, status, `${what}: ${answer.body}`);
+      assertEnvelope(answer, status);
+    }
+  });
+
+  it('goes on serving after all of that', async () => {
+    assert.equal((await team.api.get('/v1/numbers')).status, 200);
+  });
+});

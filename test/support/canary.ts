@@ -1,0 +1,26 @@
+import { ApiClient, canaryMark, canaryPhone } from './api-client.ts';
+import { connectNumber } from './test-phone.ts';
+import type { TestService } from './test-service.ts';
+
+/** The client of the canary team itself: the only one that may be shown its strings. */
+class CanaryClient extends ApiClient {
+  protected override checkAnswer(): void {}
+}
+
+/**
+ * A team of which no other team may ever see anything (specification section 2.1). Every ApiClient looks for its
+ * strings in every answer, so that a whole test file runs beside it.
+ */
+export async function plantCanary(service: TestService) {
+  const made = await service.newTeam();
+  const team = { ...made, api: new CanaryClient(service.baseUrl, made.api.key) };
+  await service.query('UPDATE teams SET name = $2 WHERE id = $1', [team.id, `Team ${canaryMark}`]);
+  const number = await connectNumber(service, team, canaryPhone);
+  await team.api.put(`/v1/numbers/${number.numberId}`, { label: `Label ${canaryMark}` });
+  const queuedId = await team.api.send(
+    { from: canaryPhone, to: '+14155550197', content: `Outbound ${canaryMark}` },
+    `key-${canaryMark}`,
+  );
+  const inbound = await number.wire.call('inbound', { from: '+14155550197', text: `Inbound ${canaryMark}` });
+  return { team, number, queuedId, inboundId: inbound.id ?? '' };
+}
