@@ -13,6 +13,11 @@ export function toAppError(error: unknown): AppError {
       },
     );
   }
+  if (status === 415) {
+    return new AppError('invalid_request', 'Send the body with Content-Type: application/json.', {
+      status: 415,
+    });
+  }
   if (status !== undefined && status >= 400 && status < 500) {
     return new AppError(
       'invalid_request',

@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { type ApiAnswer, field } from '#test/support/api-client.ts';
+import { type ConnectedNumber, connectNumber } from '#test/support/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+
+const to = '+14155550101';
+const from = '+14155550100';
+
+describe('bodies that are wrong (specification sections 2.1 and 7.2)', () => {
+  let service: TestService;
+  let team: TestTeam;
+  let number: ConnectedNumber;
+
+  before(async () => {
+    service = await startTestService();
+    team = await service.newTeam();
+    number = await connectNumber(service, team, from);
+  });
+  after(async () => {
+    const stored = await service.query<{ messages: number }>('SELECT count(*) AS messages FROM messages');
+    await service.close();
+    assert.equal(stored[0]?.messages, accepted, 'a refused body left a message behind');
+  });
+
+  /** Messages that were answered 202; at the end there must be no other. */
+  let accepted = 0;
+
+  async function post(path: string, rawBody: string | Uint8Array<ArrayBuffer>, type = 'application/json') {
+    const answer = await team.api.request('POST', path, { rawBody, headers: { 'content-type': type } });
+    assert.match(answer.headers.get('request-id') ?? '', /^req_/);
+    assert.equal(answer.headers.get('cache-control'), 'no-store');
+    if (answer.status === 202) accepted += 1;
+    return answer;
+  }
+
+  function assertRefused(answer: ApiAnswer, what: string, param: string | undefined, status = 400): void {
+    assert.equal(answer.status, status, `${what}: ${answer.text}`);
+    assert.equal(field(answer.json, 'error.code'), 'invalid_request', what);
+    assert.equal(field(answer.json, 'error.param'), param, `${what}: ${answer.text}`);
+    assert.doesNotMatch(answer.text, /stack|node_modules|file:/);
+  }
+
+  const valid = `"to":"${to}","from":"${from}","content":"Hello"`;
+
+  it('refuses each of these with 400 and the field at fault', async () => {
+    const bodies: [string, string, string | undefined][] = [
+      ['a number for a string', `{"to":14155550101,"from":"${from}","content":"a"}`, 'to'],
+      ['a number for the sender', `{"to":"${to}","from":14155550100,"content":"a"}`, 'from'],
+      ['a number for content', `{"to":"${to}","from":"${from}","content":5}`, 'content'],
+      ['true for content', `{"to":"${to}","from":"${from}","content":true}`, 'content'],
+      ['null for content', `{"to":"${to}","from":"${from}","content":null}`, 'content'],
+      ['an array for content', `{"to":"${to}","from":"${from}","content":["a"]}`, 'content'],
+      ['an object for to', `{"to":{"a":1},"from":"${from}","content":"a"}`, 'to'],
+      ['a list of recipients', `{"to":["${to}"],"from":"${from}","content":"a"}`, 'to'],
+      ['a number for media_url', `{${valid},"media_url":5}`, 'media_url'],
+      ['false for media_url', `{${valid},"media_url":false}`, 'media_url'],
+      ['__proto__', `{${valid},"__proto__":{"content":"x"}}`, '__proto__'],
+      ['__proto__ with the fields inside', `{"__proto__":{${valid}}}`, '__proto__'],
+      ['constructor', `{${valid},"constructor":{"prototype":{"x":1}}}`, 'constructor'],
+      ['hasOwnProperty', `{${valid},"hasOwnProperty":1}`, 'hasOwnProperty'],
+      ['an empty name', `{${valid},"":1}`, ''],
+      ['an unknown field', `{${valid},"mediaUrl":"https://example.com/a.png"}`, 'mediaUrl'],
+      ['NUL', `{"to":"${to}","from":"${from}","content":"a\\u0000b"}`, 'content'],
+      ['NUL in a name', `{${valid},"a\\u0000":1}`, 'a\u0000'],
+      ['a high surrogate alone', `{"to":"${to}","from":"${from}","content":"a\\ud83d"}`, 'content'],
+      ['a low surrogate alone', `{"to":"${to}","from":"${from}","content":"\\ude00a"}`, 'content'],
+      [
+        'surrogates the wrong way round',
+        `{"to":"${to}","from":"${from}","content":"\\ude00\\ud83d"}`,
+        'content',
+      ],
+      ['30,000 levels in content', `{"to":"${to}","from":"${from}","content":${nested(30_000)}}`, 'content'],
+      ['100,000 levels', nested(100_000), undefined],
+      ['an array', `[{${valid}}]`, undefined],
+      ['an empty array', '[]', undefined],
+      ['a string', '"hello"', undefined],
+      ['a number', '5', undefined],
+      ['null', 'null', undefined],
+      ['no JSON', 'to=%2B14155550101', undefined],
+      ['half of it', `{${valid}`, undefined],
+      ['two of them', `{${valid}}{${valid}}`, undefined],
+      ['a trailing comma', `{${valid},}`, undefined],
+      ['single quotes', `{'to':'${to}'}`, undefined],
+      ['a raw line break in a string', `{"to":"${to}","from":"${from}","content":"a\nb"}`, undefined],
+      ['white space only', '   ', undefined],
+      ['nothing', '', 'to'],
+      ['an empty object', '{}', 'to'],
+    ];
+    for (const [what, body, param] of bodies) {
+      assertRefused(await post('/v1/messages/send', body), what, param);
+    }
+  });
+
+  it('refuses bytes that are not UTF-8', async () => {
+    const head = Buffer.from(`{"to":"${to}","from":"${from}","content":"`);
+    const tail = Buffer.from('"}');
+    const broken = [[0xff], [0xc3, 0x28], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xc0, 0xaf]];
+    for (const bytes of broken) {
+      const body = Uint8Array.from([...head, ...bytes, ...tail]);
+      assertRefused(await post('/v1/messages/send', body), `bytes ${bytes}`, undefined);
+    }
+    const utf16 = Uint8Array.from(Buffer.from(`{${valid}}`, 'utf16le'));
+    assertRefused(await post('/v1/messages/send', utf16), 'UTF-16', undefined);
+    const latin = Uint8Array.from(Buffer.from(`{"to":"${to}","from":"${from}","content":"Grüße"}`, 'latin1'));
+    assertRefused(
+      await post('/v1/messages/send', latin, 'application/json; charset=iso-8859-1'),
+      'Latin-1',
+      undefined,
+    );
+  });
+
+  it('answers 413 in the envelope for what is too large: 200,000 levels, 10 MB', async () => {
+    assertRefused(await post('/v1/messages/send', nested(200_000)), '200,000 levels', undefined, 413);
+    const large = `{"to":"${to}","from":"${from}","content":"${'a'.repeat(10_000_000)}"}`;
+    assertRefused(await post('/v1/messages/send', large), '10 MB', undefined, 413);
+    assertRefused(await post('/v1/numbers/verify', large), '10 MB', undefined, 413);
+  });
+
+  it('takes 5,000 emoji, each escaped as two surrogates, in one body', async () => {
+    const answer = await post(
+      '/v1/messages/send',
+      `{"to":"${to}","from":"${from}","content":"${'\\ud83d\\ude00'.repeat(5_000)}"}`,
+    );
+    assert.equal(answer.status, 202, answer.text);
+    assert.equal([...String(answer.json.content)].length, 5_000);
+  });
+
+  it('answers 415 for a body of another Content-Type', async () => {
+    const types = [
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=x',
+      'application/jsonp',
+      'application/problem+json',
+      'json',
+      ';;;',
+      ' ',
+    ];
+    for (const type of types) {
+      assertRefused(await post('/v1/messages/send', `{${valid}}`, type), `type ${type}`, undefined, 415);
+    }
+    const untyped = await fetch(`${service.baseUrl}/v1/messages/send`, {
+      method: 'POST',
+      headers: { 'x-api-key': team.api.key },
+      body: Buffer.from(`{${valid}}`),
+    });
+    assert.equal(untyped.status, 415);
+  });
+
+  it('takes JSON with a charset, in any case', async () => {
+    for (const type of ['application/json; charset=utf-8', 'Application/JSON']) {
+      assert.equal((await post('/v1/messages/send', `{${valid}}`, type)).status, 202);
+    }
+  });
+
+  it('lets the last of two equal keys count', async () => {
+    const answer = await post(
+      '/v1/messages/send',
+      `{"content":"first","content":5,${valid.replace('Hello', 'last')}}`,
+    );
+    assert.equal(answer.status, 202);
+    assert.equal(answer.json.content, 'last');
+    const refused = await post('/v1/messages/send', `{${valid},"content":5}`);
+    assertRefused(refused, 'the last one is wrong', 'content');
+  });
+
+  it('names the unknown field and lists the known ones', async () => {
+    const send = await team.api.post('/v1/messages/send', {
+      to,
+      from,
+      content: 'a',
+      mediaUrl: 'https://example.com/',
+    });
+    assert.match(String(field(send.json, 'error.message')), /mediaUrl.*to, from, content, media_url/);
+    const change = await team.api.put(`/v1/numbers/${number.numberId}`, { pace: 'slow' });
+    assert.match(String(field(change.json, 'error.message')), /pace.*label, status, on_unconfirmed/);
+    const remove = await team.api.request('DELETE', `/v1/numbers/${number.numberId}`, {
+      body: { force: true },
+    });
+    assertRefused(remove, 'a field where there is none', 'force');
+    const again = await team.api.request('POST', `/v1/numbers/${number.numberId}/reconnect`, { body: [] });
+    assertRefused(again, 'an array where there is no body', undefined);
+  });
+
+  it('takes an empty body with a JSON Content-Type as none', async () => {
+    const change = await team.api.request('PUT', `/v1/numbers/${number.numberId}`, {
+      headers: { 'content-type': 'application/json' },
+    });
+    assert.equal(change.status, 200, change.text);
+    const link = await team.api.request('POST', `/v1/numbers/${number.numberId}/reconnect`, {
+      rawBody: '',
+      headers: { 'content-type': 'application/json' },
+    });
+    assert.equal(link.status, 200, link.text);
+  });
+
+  it('keeps null a null in answers', async () => {
+    const answer = await post('/v1/messages/send', `{${valid}}`);
+    assert.ok(answer.text.includes('"media_url":null'), answer.text);
+    const message = await team.api.get(`/v1/messages/${answer.json.id}`);
+    for (const name of ['media_url', 'sent_at', 'delivered_at', 'failed_at', 'error_code', 'error_message']) {
+      assert.ok(message.text.includes(`"${name}":null`), `${name}: ${message.text}`);
+    }
+  });
+});
+
+function nested(levels: number): string {
+  return '['.repeat(levels) + ']'.repeat(levels);
+}
