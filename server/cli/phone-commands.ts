@@ -1,5 +1,54 @@
 import type { Command } from 'commander';
+import { invalid } from '#server/platform/app-error.ts';
+import { simulatePhone } from '#simulated-phone/simulate-command.ts';
+
+interface SimulateOptions {
+  readonly setupUrl: string;
+  readonly inbound?: string;
+  readonly failRate: string;
+  readonly count?: string;
+  readonly delivered: boolean;
+  readonly json: boolean;
+}
 
 export function addPhoneCommands(program: Command): void {
-  program.command('phone').description('simulated iPhones');
+  const phone = program.command('phone').description('phones without an iPhone at hand');
+
+  phone
+    .command('simulate')
+    .description('a simulated iPhone that speaks the real device protocol; ends with Ctrl-C')
+    .requiredOption('--setup-url <url>', 'setup_url from POST /v1/numbers/verify')
+    .option(
+      '--inbound <file>',
+      'texts that the phone receives, a line each: {"from": "+14155550101", "text": "Yes"}',
+    )
+    .option('--fail-rate <share>', 'share of messages that fail, 0 to 1', '0')
+    .option('--count <messages>', 'end after so many messages')
+    .option('--no-delivered', 'do not report deliveries, as a real shortcut cannot')
+    .option('--json', 'one JSON value per line', false)
+    .action(async (options: SimulateOptions) => {
+      await simulatePhone({
+        setupUrl: options.setupUrl,
+        inboundFile: options.inbound,
+        failRate: readNumber('--fail-rate', options.failRate, 0, 1),
+        count:
+          options.count === undefined ? undefined : readNumber('--count', options.count, 1, 1_000_000_000),
+        reportsDelivery: options.delivered,
+        write: (line) => process.stdout.write(`${options.json ? JSON.stringify(line) : describe(line)}\n`),
+      });
+    });
+}
+
+function readNumber(option: string, text: string, min: number, max: number): number {
+  const value = Number(text);
+  if (text.trim() !== '' && value >= min && value <= max) return value;
+  throw invalid(option, `${option} must be a number from ${min} to ${max}, not "${text}".`);
+}
+
+/** `sent      id=msg_… to=+14155550101 text="Hello"` */
+function describe({ did, ...details }: Readonly<Record<string, unknown>>): string {
+  const words = Object.entries(details).map(
+    ([name, value]) => `${name}=${name === 'text' ? JSON.stringify(value) : value}`,
+  );
+  return `${String(did).padEnd(9)} ${words.join(' ')}`;
 }

@@ -1,0 +1,86 @@
+/** What the device protocol speaks: flat objects of strings (docs/specification.md section 11). */
+export type Flat = Readonly<Record<string, string>>;
+
+export interface ClaimedDevice {
+  readonly server: string;
+  readonly deviceToken: string;
+  readonly phoneNumber: string;
+}
+
+/**
+ * Trades a setup link for the device token, as the setup page does.
+ * @throws Error in words for the person who pasted the link
+ */
+export async function claimDevice(setupUrl: string): Promise<ClaimedDevice> {
+  const url = URL.canParse(setupUrl) ? new URL(setupUrl) : undefined;
+  const token = url?.pathname.split('/setup/')[1];
+  if (!url || !token) {
+    throw new CommandError(
+      `"${setupUrl}" is not a setup link; one looks like https://texts.example.com/setup/….`,
+    );
+  }
+  const answer = await post(
+    `${setupUrl.slice(0, setupUrl.indexOf('/setup/'))}/v1/device/claim`,
+    { token },
+    {},
+  );
+  if (answer.device_token === undefined) {
+    throw new CommandError(
+      'The server did not take this setup link: it is used up, expired or of another server.',
+    );
+  }
+  return {
+    server: answer.server ?? url.origin,
+    deviceToken: answer.device_token,
+    phoneNumber: answer.phone_number ?? '',
+  };
+}
+
+/** A mistake of the person at the terminal: shown without a stack. */
+export class CommandError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'CommandError';
+  }
+}
+
+/** The calls of one device. Like a shortcut it does not look at the HTTP status; a lost connection rejects. */
+export class DeviceClient {
+  readonly server: string;
+  readonly #headers: Flat;
+
+  constructor(server: string, deviceToken: string) {
+    this.server = server;
+    this.#headers = { 'x-device-token': deviceToken };
+  }
+
+  poll(body: Flat, signal?: AbortSignal): Promise<Flat> {
+    return post(`${this.server}/v1/device/poll`, body, this.#headers, signal);
+  }
+
+  inbound(body: Flat): Promise<Flat> {
+    return post(`${this.server}/v1/device/inbound`, body, this.#headers);
+  }
+
+  status(body: Flat): Promise<Flat> {
+    return post(`${this.server}/v1/device/status`, body, this.#headers);
+  }
+}
+
+/** A proxy's HTML page, or anything else that is no flat object, reads as an object without fields. */
+async function post(url: string, body: Flat, headers: Flat, signal?: AbortSignal): Promise<Flat> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+    ...(signal === undefined ? {} : { signal }),
+  });
+  const text = await response.text();
+  try {
+    const parsed: unknown = JSON.parse(text);
+    if (typeof parsed !== 'object' || parsed === null) return {};
+    return Object.fromEntries(Object.entries(parsed).filter(([, value]) => typeof value === 'string'));
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,61 @@
+import { readFile } from 'node:fs/promises';
+import { CommandError, claimDevice, type Flat } from './device-client.ts';
+import { type PhoneLine, SimulatedPhone } from './simulated-phone.ts';
+
+export interface SimulationOptions {
+  readonly setupUrl: string;
+  /** A file with one inbound message per line: `{"from": "+14155550101", "text": "Yes"}`. */
+  readonly inboundFile: string | undefined;
+  readonly failRate: number;
+  readonly count: number | undefined;
+  readonly reportsDelivery: boolean;
+  readonly write: (line: Readonly<Record<string, unknown>>) => void;
+}
+
+/**
+ * `ownline phone simulate`: connects with a setup link, passes on the inbound messages of a file, then polls until it
+ * is told to stop, has handled `count` messages or is interrupted. One line per thing it did.
+ */
+export async function simulatePhone(options: SimulationOptions): Promise<void> {
+  const inbound = options.inboundFile === undefined ? [] : await readInbound(options.inboundFile);
+  const device = await claimDevice(options.setupUrl);
+  options.write({ did: 'claimed', phone_number: device.phoneNumber, server: device.server });
+  const phone = new SimulatedPhone({
+    server: device.server,
+    deviceToken: device.deviceToken,
+    failRate: options.failRate,
+    reportsDelivery: options.reportsDelivery,
+    ...(options.count === undefined ? {} : { count: options.count }),
+    onLine: (line: PhoneLine) => options.write({ ...line }),
+  });
+  process.once('SIGINT', () => phone.switchOff());
+  process.once('SIGTERM', () => phone.switchOff());
+  const running = phone.run();
+  for (const message of inbound) await phone.receive(message);
+  await running;
+}
+
+async function readInbound(file: string): Promise<Flat[]> {
+  const text = await readFile(file, 'utf8').catch(() => {
+    throw new CommandError(`${file} can't be read. --inbound takes a file with one JSON object per line.`);
+  });
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  return lines.map((line, index) => {
+    const parsed = parseLine(line);
+    if (typeof parsed?.from !== 'string' || typeof parsed.text !== 'string') {
+      throw new CommandError(
+        `Line ${index + 1} of ${file} is no inbound message; one looks like {"from": "+14155550101", "text": "Yes"}.`,
+      );
+    }
+    return parsed as Flat;
+  });
+}
+
+function parseLine(line: string): Record<string, unknown> | undefined {
+  try {
+    const parsed: unknown = JSON.parse(line);
+    return typeof parsed === 'object' && parsed !== null ? (parsed as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
