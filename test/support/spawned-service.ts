@@ -1,0 +1,65 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freePort } from './test-service.ts';
+import { until } from './until.ts';
+
+export const repository = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Ownline as a process of its own, to be killed. */
+export interface SpawnedService {
+  readonly baseUrl: string;
+  readonly child: ChildProcess;
+  /** Everything it printed so far. */
+  readonly output: () => string;
+  /** Sends a signal and waits for the end. @returns the exit code, null where the signal ended it */
+  readonly kill: (signal: NodeJS.Signals) => Promise<number | null>;
+}
+
+interface SpawnOptions {
+  readonly settings: Readonly<Record<string, string>>;
+  readonly port?: number;
+  /** Instead of node server/main.ts. */
+  readonly command?: readonly [string, ...string[]];
+}
+
+/** Starts a process and waits until it is ready. @throws with what it printed where it ends first */
+export async function spawnService({ settings, port, command }: SpawnOptions): Promise<SpawnedService> {
+  const chosen = port ?? (await freePort());
+  const [program, ...args] = command ?? [process.execPath, 'server/main.ts'];
+  const child = spawn(program, args, {
+    cwd: repository,
+    env: { ...process.env, PORT: String(chosen), LOG_LEVEL: 'warn', RATE_LIMITS: 'off', ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let printed = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      printed += text;
+    });
+  }
+  const ended = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
+  const baseUrl = `http://127.0.0.1:${chosen}`;
+  await until('the service is ready', async () => {
+    if (child.exitCode !== null) throw new Error(`the service ended with ${child.exitCode}:\n${printed}`);
+    return fetch(`${baseUrl}/readyz`).then(
+      (answer) => answer.ok,
+      () => false,
+    );
+  });
+  return {
+    baseUrl,
+    child,
+    output: () => printed,
+    kill: (signal) => {
+      if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+      return ended;
+    },
+  };
+}
+
+/** The key that the first start wrote. */
+export async function firstKey(dataDir: string): Promise<string> {
+  return /own_live_\w+/.exec(await readFile(join(dataDir, 'first-start.txt'), 'utf8'))?.[0] ?? '';
+}
