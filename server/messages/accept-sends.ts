@@ -1,15 +1,21 @@
 import { errorCodeOf, isDatabaseAway } from '#server/database/database.ts';
 import { monthOf } from '#server/database/partitions.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import { statement } from '#server/database/statement.ts';
 import { queueChannel } from '#server/devices/queue-channel.ts';
 import { AppError, unavailable } from '#server/platform/app-error.ts';
 import { Batcher } from '#server/platform/batcher.ts';
-import type { MessageId } from '#server/platform/ids.ts';
+import type { MessageId, TeamId } from '#server/platform/ids.ts';
 import { ensureUsageMonth } from '#server/usage/usage-store.ts';
 import { acceptStatement, type SendOutcomeRow, type SendRow, type SendVerdict } from './accept-statement.ts';
 
 /** How long an Idempotency-Key is kept (specification section 4.3). */
 const idempotencyMs = 24 * 3_600_000;
+
+const findKey = statement<{ message_id: MessageId }>(
+  'messages.find-idempotency-key',
+  'SELECT message_id FROM idempotency_keys WHERE team_id = $1 AND key = $2 AND created_at > $3',
+);
 
 const batchSizeMax = 256;
 const batchesInFlightMax = 1;
@@ -46,6 +52,15 @@ export function createSendAcceptor(services: Services): SendAcceptor {
       unavailable('Too many messages are waiting to be accepted. Repeat the request in a moment.'),
   });
   return { accept: (row) => batcher.add(row), drain: () => batcher.drain() };
+}
+
+/** Whether a repeat with this key would meet an earlier message of the team. */
+export async function isKeyKnown(
+  { database, clock }: Pick<Runtime, 'database' | 'clock'>,
+  teamId: TeamId,
+  key: string,
+): Promise<boolean> {
+  return (await findKey.row(database.hot, teamId, key, clock.in(-idempotencyMs))) !== undefined;
 }
 
 /**
@@ -97,7 +112,8 @@ async function runBatch(services: Services, rows: readonly SendRow[], at: Date):
   } catch (error) {
     const code = errorCodeOf(error);
     // 22 and 23: a row that PostgreSQL can't take. Row by row, it fails alone and the others stand.
-    if (rows.length > 1 && (code?.startsWith('22') || code?.startsWith('23'))) {
+    if (code?.startsWith('22') || code?.startsWith('23')) {
+      if (rows.length === 1) return [notStored(services, error)];
       const results: SendOutcomeRow[] = [];
       for (const row of rows) results.push(...(await runBatch(services, [row], at)));
       return results;
@@ -110,6 +126,11 @@ async function runBatch(services: Services, rows: readonly SendRow[], at: Date):
       { headers: { 'retry-after': '2' }, cause: error },
     );
   }
+}
+
+function notStored({ logger }: Services, error: unknown): SendOutcomeRow {
+  logger.error({ err: error }, 'a message passed every check and could not be stored');
+  return { n: 1, verdict: 'not_stored', known_message_id: null, number_id: null, monthly_limit: 0, used: 0 };
 }
 
 async function runStatement(

@@ -13,7 +13,10 @@ export interface SendRow {
   readonly fingerprint: Buffer | null;
 }
 
-/** What became of one row. `again` lost a race for its key and has to run in a later batch. */
+/**
+ * What became of one row. `again` lost a race for its key, or for a place that such a row may have left, and has to
+ * run in a later batch. `not_stored` is a row that PostgreSQL can't take.
+ */
 export type SendVerdict =
   | 'accepted'
   | 'replayed'
@@ -23,6 +26,7 @@ export type SendVerdict =
   | 'from_paused'
   | 'over_limit'
   | 'month_missing'
+  | 'not_stored'
   | 'again';
 
 export interface SendOutcomeRow {
@@ -33,6 +37,7 @@ export interface SendOutcomeRow {
   readonly known_message_id: MessageId | null;
   readonly number_id: string | null;
   readonly monthly_limit: number;
+  /** Of the month's limit: before this batch, or, for `over_limit`, when the row was refused. */
   readonly used: number;
 }
 
@@ -103,11 +108,19 @@ export const acceptStatement = statement<SendOutcomeRow>(
      FROM (SELECT team_id, count(*) AS messages FROM accepted GROUP BY team_id) a
      WHERE u.team_id = a.team_id AND u.month = $10
    )
-   SELECT r.n, r.known_message_id, r.number_id, r.monthly_limit, r.used,
+   SELECT r.n, r.known_message_id, r.number_id, r.monthly_limit,
+     CASE WHEN a.n IS NULL THEN greatest(r.used, r.monthly_limit) ELSE r.used END AS used,
      CASE
+       WHEN r.verdict = 'again' AND NOT EXISTS (
+         -- The first row with this key is over the limit, and so are those that waited for it.
+         SELECT FROM granted g WHERE g.team_id = r.team_id AND g.key = r.key
+       ) THEN 'over_limit'
        WHEN r.verdict <> 'fine' THEN r.verdict
        WHEN a.n IS NOT NULL THEN 'accepted'
-       WHEN r.used + r.place > r.monthly_limit THEN 'over_limit'
+       WHEN r.used + r.place > r.monthly_limit AND NOT EXISTS (
+         -- Unless a row that was granted a place turned out to be a repeat: then that place is free.
+         SELECT FROM granted g LEFT JOIN accepted x ON x.n = g.n WHERE g.team_id = r.team_id AND x.n IS NULL
+       ) THEN 'over_limit'
        ELSE 'again'
      END AS verdict
    FROM ranked r LEFT JOIN accepted a ON a.n = r.n`,

@@ -3,10 +3,10 @@ import { type AcceptedMessage, contentMaxCharacters, type SendMessageRequest } f
 import { plans } from '#contract/plans.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { findLiveNumberByPhone } from '#server/numbers/number-store.ts';
-import { AppError, invalid, notFound } from '#server/platform/app-error.ts';
+import { AppError, invalid, notFound, unavailable } from '#server/platform/app-error.ts';
 import type { TeamId } from '#server/platform/ids.ts';
 import { findTeam } from '#server/teams/team-store.ts';
-import type { SendAcceptor, SendOutcome } from './accept-sends.ts';
+import { isKeyKnown, type SendAcceptor, type SendOutcome } from './accept-sends.ts';
 import { findMessage } from './message-store.ts';
 import { acceptedView } from './message-view.ts';
 
@@ -58,10 +58,22 @@ function checkContent(input: SendInput): void {
   }
   if (input.to === input.from)
     throw invalid('to', 'to must be another number than from: a phone cannot answer itself.');
+  if (input.media_url && !isHttps(input.media_url))
+    throw invalid('media_url', 'media_url must be an address that begins with https://.');
 }
 
-/** Until media are served, none may be dropped unseen. The order of checks is that of section 7.2: from, then plan. */
+function isHttps(text: string): boolean {
+  return URL.canParse(text) && new URL(text).protocol === 'https:';
+}
+
+/**
+ * Until media are served, none may be dropped unseen. The order of checks is that of section 7.2: a known key, which
+ * can only belong to a message without media, then from, then plan.
+ */
 async function refuseMedia(services: Services, teamId: TeamId, input: SendInput): Promise<never> {
+  if (input.idempotencyKey !== undefined && (await isKeyKnown(services, teamId, input.idempotencyKey))) {
+    throw refusal(services, 'key_reused', undefined, input.from);
+  }
   const number = await findLiveNumberByPhone(services.database.pool, teamId, input.from);
   if (!number) throw refusal(services, 'from_unregistered', undefined, input.from);
   if (number.verified_at === null) throw refusal(services, 'from_pending', undefined, input.from);
@@ -128,8 +140,10 @@ function refusal(
       );
     case 'from_paused':
       return invalid('from', `${from} is paused. Set its status to active with PUT /v1/numbers/:id.`);
+    case 'not_stored':
+      return unavailable('The message could not be stored. It was not accepted.', { status: 500 });
     case 'over_limit': {
-      const now = clock.now();
+      const now = outcome?.createdAt ?? clock.now();
       const resetsAt = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)).toISOString();
       return new AppError(
         'plan_limit_exceeded',

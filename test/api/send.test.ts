@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { field } from '#test/support/api-client.ts';
+import { type ApiAnswer, field } from '#test/support/api-client.ts';
+import { plantCanary } from '#test/support/canary.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+
+const to = '+14155550101';
+const from = '+14155550100';
+const pausedFrom = '+14155550110';
+const pendingFrom = '+14155550111';
 
 describe('POST /v1/messages/send (specification section 4.3)', () => {
   let service: TestService;
@@ -11,27 +17,232 @@ describe('POST /v1/messages/send (specification section 4.3)', () => {
 
   before(async () => {
     service = await startTestService();
+    await plantCanary(service);
     team = await service.newTeam();
-    number = await connectNumber(service, team, '+14155550100');
+    number = await connectNumber(service, team, from);
+    const paused = await connectNumber(service, team, pausedFrom);
+    await team.api.put(`/v1/numbers/${paused.numberId}`, { status: 'paused' });
+    await team.api.post('/v1/numbers/verify', { phone_number: pendingFrom });
   });
   after(() => service.close());
 
-  it('answers 202 with the queued message', async () => {
-    const answer = await team.api.post('/v1/messages/send', {
-      from: number.phoneNumber,
-      to: '+14155550101',
-      content: 'Hello 👋🏽 — «quoted»',
-    });
+  const send = (body: unknown, headers: Record<string, string> = {}) =>
+    team.api.post('/v1/messages/send', body, headers);
+
+  function assertInvalid(answer: ApiAnswer, param: string, what: string): void {
+    assert.equal(answer.status, 400, `${what}: ${answer.text}`);
+    assert.equal(field(answer.json, 'error.code'), 'invalid_request', what);
+    assert.equal(field(answer.json, 'error.param'), param, `${what}: ${answer.text}`);
+    assert.ok(String(field(answer.json, 'error.message')).length > 10, what);
+  }
+
+  it('answers 202 with the queued message, which its phone gets; the next poll makes it sent', async () => {
+    const sent = { from: number.phoneNumber, to, content: 'Hello 👋🏽 — «quoted»' };
+    const beforeMs = service.clock.nowMs();
+    const answer = await send(sent);
     assert.equal(answer.status, 202);
-    assert.equal(answer.json.status, 'queued');
-    assert.equal(answer.json.content, 'Hello 👋🏽 — «quoted»');
-    assert.match(String(answer.json.id), /^msg_[0-9a-hjkmnp-tv-z]{26}$/);
+    const { id, created_at: createdAt, ...rest } = answer.json;
+    assert.deepEqual(rest, { status: 'queued', ...sent, media_url: null });
+    assert.match(String(id), /^msg_[0-9a-hjkmnp-tv-z]{26}$/);
+    assert.match(String(createdAt), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    assert.ok(
+      Date.parse(String(createdAt)) >= beforeMs && Date.parse(String(createdAt)) <= service.clock.nowMs(),
+    );
     assert.match(answer.headers.get('request-id') ?? '', /^req_/);
+    assert.equal(answer.headers.get('cache-control'), 'no-store');
+    assert.equal(answer.headers.get('idempotent-replayed'), null);
+
     const poll = await number.wire.poll();
-    assert.equal(poll.action, 'send');
-    assert.equal(poll.id, answer.json.id);
+    assert.deepEqual([poll.action, poll.id, poll.text], ['send', id, sent.content]);
     assert.equal((await number.wire.poll({ last: poll.id ?? '' })).action, 'idle');
-    const message = await team.api.get(`/v1/messages/${poll.id}`);
+    const message = await team.api.get(`/v1/messages/${id}`);
     assert.equal(field(message.json, 'status'), 'sent');
+  });
+
+  it('refuses what is missing or no E.164 number, naming the field', async () => {
+    const content = 'Hello';
+    assertInvalid(await send({ from, content }), 'to', 'no to');
+    assertInvalid(await send({ to, content }), 'from', 'no from');
+    assertInvalid(await send({ to, from }), 'content', 'no content');
+    const noNumbers = [
+      '',
+      '14155550101',
+      '+04155550101',
+      '+1 415 555 0101',
+      '+1-415-555-0101',
+      '+141555501012345x',
+      '+123456',
+      '+1234567890123456',
+      '+14155550101\n',
+      ' +14155550101',
+      '00 1 415 555 0101',
+      '+١٤١٥٥٥٥٠١٠١',
+      '＋14155550101',
+      'someone@example.com',
+      'tel:+14155550101',
+    ];
+    for (const text of noNumbers) {
+      const answer = await send({ to: text, from, content });
+      assertInvalid(answer, 'to', text);
+      assert.match(String(field(answer.json, 'error.message')), /E\.164/);
+      assertInvalid(await send({ to, from: text, content }), 'from', text);
+    }
+    for (const text of ['+1234567', '+123456789012345']) {
+      assert.equal((await send({ to: text, from, content })).status, 202, text);
+    }
+  });
+
+  it('counts content in code points: 5,000 are accepted, 5,001 are refused', async () => {
+    const accepted = ['a'.repeat(5_000), '😀'.repeat(5_000), 'e\u0301'.repeat(2_500), '👨‍👩‍👧'.repeat(1_000)];
+    for (const content of accepted) {
+      const answer = await send({ to, from, content });
+      assert.equal(answer.status, 202, answer.text);
+      assert.equal(answer.json.content, content);
+    }
+    const refused = [
+      'a'.repeat(5_001),
+      '😀'.repeat(5_001),
+      `${'e\u0301'.repeat(2_500)}a`,
+      '👨‍👩‍👧'.repeat(1_001),
+    ];
+    for (const content of refused) {
+      const answer = await send({ to, from, content });
+      assertInvalid(answer, 'content', `${[...content].length} characters of ${content.slice(0, 12)}`);
+      assert.match(String(field(answer.json, 'error.message')), /5,?000/);
+    }
+  });
+
+  it('refuses content that is empty or white space only', async () => {
+    for (const content of ['', ' ', '\n', '\t \r\n', '\u00a0', '\u2003', '\u2028', '\ufeff']) {
+      assertInvalid(await send({ to, from, content }), 'content', JSON.stringify(content));
+    }
+    for (const content of ['.', ' a ', '\u200d', '\u202etxt']) {
+      const answer = await send({ to, from, content });
+      assert.equal(answer.status, 202, JSON.stringify(content));
+      assert.equal(answer.json.content, content, 'content is kept as it was sent');
+    }
+  });
+
+  it('refuses to equal to from', async () => {
+    assertInvalid(await send({ to: from, from, content: 'me' }), 'to', 'to itself');
+  });
+
+  it('refuses a sender that is unknown, pending, paused or of another team', async () => {
+    const other = await service.newTeam();
+    await connectNumber(service, other, '+14155550112');
+    for (const [sender, why] of [
+      ['+14155550119', /not a number of this team/],
+      ['+14155550112', /not a number of this team/],
+      [pendingFrom, /not verified/],
+      [pausedFrom, /paused/],
+    ] as const) {
+      const answer = await send({ to, from: sender, content: 'a' });
+      assertInvalid(answer, 'from', sender);
+      assert.match(String(field(answer.json, 'error.message')), why);
+    }
+  });
+
+  it('takes media_url null and empty as none', async () => {
+    for (const none of [null, '']) {
+      const answer = await send({ to, from, content: 'a', media_url: none });
+      assert.equal(answer.status, 202, answer.text);
+      assert.equal(answer.json.media_url, null);
+    }
+  });
+
+  it('refuses a media_url that is no https address, on every plan', async () => {
+    const free = await service.newTeam({ plan: 'free' });
+    for (const address of [
+      'x',
+      'http://example.com/a.png',
+      'ftp://example.com/a',
+      'https://',
+      'data:,a',
+      '/a.png',
+    ]) {
+      assertInvalid(await send({ to, from, content: 'a', media_url: address }), 'media_url', address);
+      const body = { to, from, content: 'a', media_url: address };
+      assertInvalid(await free.api.post('/v1/messages/send', body), 'media_url', `${address} on free`);
+    }
+  });
+
+  it('refuses media_url: 402 with limit 0 on free, 400 on starter and higher', async () => {
+    for (const [plan, phone] of [
+      ['free', '+14155550120'],
+      ['starter', '+14155550121'],
+      ['pro', '+14155550122'],
+      ['enterprise', '+14155550123'],
+    ] as const) {
+      const other = await service.newTeam({ plan });
+      await connectNumber(service, other, phone);
+      const body = { to, from: phone, content: 'a', media_url: 'https://example.com/a.png' };
+      const answer = await other.api.post('/v1/messages/send', body);
+      if (plan === 'free') {
+        assert.equal(answer.status, 402, answer.text);
+        assert.deepEqual(
+          { ...(answer.json.error as object), message: '' },
+          {
+            code: 'plan_limit_exceeded',
+            message: '',
+            param: 'media_url',
+            limit: 0,
+            current: 0,
+            upgrade_url: `${service.baseUrl}/billing`,
+          },
+        );
+      } else {
+        assertInvalid(answer, 'media_url', plan);
+        assert.match(String(field(answer.json, 'error.message')), /media is not available yet/);
+      }
+      // Sent without it, and by a free team too, the same text goes out.
+      assert.equal((await other.api.post('/v1/messages/send', { ...body, media_url: null })).status, 202);
+    }
+  });
+
+  it('looks at one thing after the other: key, permission, syntax, repeat, sender, limit', async () => {
+    const poor = await service.newTeam({ plan: 'free', monthlyLimit: 1 });
+    const [phone, paused] = ['+14155550130', '+14155550131'];
+    await connectNumber(service, poor, phone);
+    await service.query('UPDATE numbers SET status = $2 WHERE phone_number = $1', [phone, 'active']);
+    const reader = await service.newKey(poor.id, ['messages:read']);
+    const headers = { 'idempotency-key': 'known' };
+    const body = { to, from: phone, content: 'first' };
+    assert.equal((await poor.api.post('/v1/messages/send', body, headers)).status, 202);
+    assert.equal((await poor.api.post('/v1/messages/send', body)).status, 402, 'the limit is reached');
+
+    const broken = { rawBody: '{', headers: { 'x-api-key': 'own_live_wrong', 'content-type': 'text/plain' } };
+    assert.equal((await poor.api.request('POST', '/v1/messages/send?a=b', broken)).status, 401);
+    const forbidden = await reader.request('POST', '/v1/messages/send?a=b', { rawBody: '{' });
+    assert.equal(forbidden.status, 403);
+
+    // Everything from here on is also over the limit.
+    const wrongSyntax = await poor.api.post('/v1/messages/send', { ...body, to: 'x' }, headers);
+    assertInvalid(wrongSyntax, 'to', 'syntax before the repeat');
+    const wrongKey = await poor.api.post('/v1/messages/send', body, { 'idempotency-key': 'a b' });
+    assertInvalid(wrongKey, 'Idempotency-Key', 'syntax of the key');
+    const repeat = await poor.api.post('/v1/messages/send', body, headers);
+    assert.equal(repeat.status, 202, 'a repeat before the limit');
+    const reused = { ...body, from: paused };
+    assertInvalid(
+      await poor.api.post('/v1/messages/send', reused, headers),
+      'Idempotency-Key',
+      'repeat before sender',
+    );
+    const reusedWithMedia = { ...body, media_url: 'https://example.com/a.png' };
+    assertInvalid(
+      await poor.api.post('/v1/messages/send', reusedWithMedia, headers),
+      'Idempotency-Key',
+      'repeat before media',
+    );
+    assertInvalid(await poor.api.post('/v1/messages/send', reused), 'from', 'sender before limit');
+    assertInvalid(
+      await poor.api.post('/v1/messages/send', { ...reusedWithMedia, from: paused }),
+      'from',
+      'sender before the plan of media',
+    );
+    await service.query('UPDATE numbers SET status = $2 WHERE phone_number = $1', [phone, 'paused']);
+    const replayed = await poor.api.post('/v1/messages/send', body, headers);
+    assert.equal(replayed.status, 202, 'a repeat before a paused sender');
+    assertInvalid(await poor.api.post('/v1/messages/send', body), 'from', 'paused before limit');
   });
 });

@@ -1,0 +1,272 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import { connect } from '#server/connect.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { acceptSends, createSendAcceptor } from '#server/messages/accept-sends.ts';
+import type { SendRow } from '#server/messages/accept-statement.ts';
+import { AppError } from '#server/platform/app-error.ts';
+import type { TeamId } from '#server/platform/ids.ts';
+import { startTestService, type TestService } from '#test/support/test-service.ts';
+import { until } from '#test/support/until.ts';
+
+const to = '+14155550101';
+
+interface Sender {
+  readonly teamId: TeamId;
+  readonly phone: string;
+}
+
+describe('acceptSends (specification section 4.3)', () => {
+  let service: TestService;
+  /** Connections of their own, as a second process has them. */
+  let other: Runtime;
+  let phones = 0;
+
+  before(async () => {
+    service = await startTestService();
+    const { config, logger, clock } = service.runtime;
+    other = await connect(config, service.databaseUrl, logger, clock);
+  });
+  after(async () => {
+    await other.database.close();
+    await service.close();
+  });
+
+  /** A verified number without a phone behind it; nothing here is handed out. */
+  async function newNumber(
+    teamId: TeamId,
+    fields: { paused?: boolean; pending?: boolean } = {},
+  ): Promise<string> {
+    phones += 1;
+    const phone = `+1415555${String(phones).padStart(4, '0')}`;
+    const now = service.clock.now();
+    await service.query(
+      `INSERT INTO numbers (team_id, id, phone_number, status, created_at, verified_at, pending_until)
+       VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+      [
+        teamId,
+        service.runtime.ids.next('num'),
+        phone,
+        fields.paused ? 'paused' : 'active',
+        now,
+        fields.pending ? null : now,
+        fields.pending ? service.clock.in(1_000_000) : null,
+      ],
+    );
+    return phone;
+  }
+
+  async function newSender(monthlyLimit?: number): Promise<Sender> {
+    const team = await service.newTeam(monthlyLimit === undefined ? {} : { monthlyLimit });
+    return { teamId: team.id, phone: await newNumber(team.id) };
+  }
+
+  function row(sender: Sender, content: string, key: string | null = null): SendRow {
+    return {
+      teamId: sender.teamId,
+      messageId: service.runtime.ids.next('msg'),
+      from: sender.phone,
+      to,
+      content,
+      idempotencyKey: key,
+      fingerprint: key === null ? null : createHash('sha256').update(content).digest(),
+    };
+  }
+
+  async function used(teamId: TeamId): Promise<number | undefined> {
+    const rows = await service.query<{ accepted: number }>(
+      'SELECT sum(accepted)::bigint AS accepted FROM usage_months WHERE team_id = $1',
+      [teamId],
+    );
+    return rows[0]?.accepted;
+  }
+
+  async function stored(teamId: TeamId): Promise<string[]> {
+    const rows = await service.query<{ content: string }>(
+      'SELECT m.content FROM messages m JOIN send_queue q ON q.message_id = m.id WHERE m.team_id = $1 ORDER BY q.seq',
+      [teamId],
+    );
+    return rows.map((found) => found.content);
+  }
+
+  it('gives each row of a batch its own outcome, in order', async () => {
+    const sender = await newSender(3);
+    const paused = await newNumber(sender.teamId, { paused: true });
+    const pending = await newNumber(sender.teamId, { pending: true });
+    const foreign = await newSender();
+    await acceptSends(service.runtime, [row(sender, 'earlier', 'known')]);
+    const outcomes = await acceptSends(service.runtime, [
+      row({ ...sender, phone: paused }, 'a'),
+      row(sender, 'one'),
+      row({ ...sender, phone: pending }, 'a'),
+      row({ ...sender, phone: foreign.phone }, 'a'),
+      row(sender, 'earlier', 'known'),
+      row(sender, 'something else', 'known'),
+      row(sender, 'two', 'new'),
+      row(foreign, 'elsewhere', 'known'),
+      row(sender, 'two', 'new'),
+      row(sender, 'three'),
+    ]);
+    assert.deepEqual(
+      outcomes.map((outcome) => outcome.verdict),
+      [
+        'from_paused',
+        'accepted',
+        'from_pending',
+        'from_unregistered',
+        'replayed',
+        'key_reused',
+        'accepted',
+        'accepted',
+        'replayed',
+        'over_limit',
+      ],
+    );
+    assert.deepEqual([outcomes[9]?.used, outcomes[9]?.monthlyLimit], [3, 3]);
+    assert.deepEqual(await stored(sender.teamId), ['earlier', 'one', 'two']);
+    assert.equal(await used(sender.teamId), 3);
+    assert.equal(await used(foreign.teamId), 1);
+  });
+
+  it('lets the others stand where PostgreSQL cannot take a row', async () => {
+    const [sender, neighbour] = [await newSender(), await newSender()];
+    const outcomes = await acceptSends(service.runtime, [
+      row(sender, 'one'),
+      row(sender, 'not \u0000 text'),
+      row(neighbour, 'two', 'key'),
+      row(sender, 'three', 'k'.repeat(256)),
+      row(neighbour, 'two', 'key'),
+      row(sender, 'four'),
+    ]);
+    assert.deepEqual(
+      outcomes.map((outcome) => outcome.verdict),
+      ['accepted', 'not_stored', 'accepted', 'not_stored', 'replayed', 'accepted'],
+    );
+    assert.deepEqual(await stored(sender.teamId), ['one', 'four']);
+    assert.equal(await used(sender.teamId), 2);
+    assert.equal(await used(neighbour.teamId), 1);
+  });
+
+  it('refuses many repeats of one key over the limit without a statement for each', async () => {
+    const sender = await newSender(0);
+    const runs = async () => {
+      const rows = await other.database.hot.query<{ runs: number }>(
+        `SELECT generic_plans + custom_plans AS runs FROM pg_prepared_statements WHERE name = 'messages.accept-sends'`,
+      );
+      return rows.rows[0]?.runs ?? 0;
+    };
+    await acceptSends(other, [row(await newSender(), 'begin the connection')]);
+    const before = await runs();
+    const outcomes = await acceptSends(
+      other,
+      Array.from({ length: 100 }, () => row(sender, 'same', 'same')),
+    );
+    assert.ok(outcomes.every((outcome) => outcome.verdict === 'over_limit'));
+    // Once to find that the month has not begun, once to judge.
+    assert.equal((await runs()) - before, 2);
+    assert.equal(await used(sender.teamId), 0);
+  });
+
+  it('gives the place of a row that turns out to be a repeat to the next one', async () => {
+    const sender = await newSender(3);
+    await acceptSends(service.runtime, [row(sender, 'begin the month')]);
+    const gate = await service.runtime.database.pool.connect();
+    await gate.query('BEGIN');
+    await gate.query('SELECT FROM usage_months WHERE team_id = $1 FOR UPDATE', [sender.teamId]);
+    const waiting = (count: number) =>
+      until(`${count} batches wait`, async () => {
+        const rows = await service.query<{ waiting: number }>(
+          `SELECT count(*) AS waiting FROM pg_stat_activity
+           WHERE wait_event_type = 'Lock' AND query LIKE 'WITH input%' AND datname = current_database()`,
+        );
+        return rows[0]?.waiting === count;
+      });
+    // Both have taken their snapshot before either is through: neither sees the other's key.
+    const first = acceptSends(service.runtime, [row(sender, 'keyed', 'key')]);
+    await waiting(1);
+    const second = acceptSends(other, [row(sender, 'keyed', 'key'), row(sender, 'plain')]);
+    await waiting(2);
+    await gate.query('COMMIT');
+    gate.release();
+    const verdicts = [...(await first), ...(await second)].map((outcome) => outcome.verdict);
+    assert.deepEqual(verdicts, ['accepted', 'replayed', 'accepted']);
+    assert.equal(await used(sender.teamId), 3);
+  });
+
+  it('refuses what exceeds the waiting room with 503 and retry-after, and accepts the rest', async () => {
+    const sender = await newSender();
+    const acceptor = createSendAcceptor(service.runtime);
+    const all = await Promise.allSettled(
+      Array.from({ length: 5_600 }, (_, index) => acceptor.accept(row(sender, `message ${index}`))),
+    );
+    const refused = all.filter((result) => result.status === 'rejected');
+    assert.ok(refused.length > 0 && refused.length <= 600, `${refused.length} refused`);
+    for (const { reason } of refused) {
+      assert.ok(reason instanceof AppError);
+      assert.deepEqual([reason.code, reason.status], ['internal_error', 503]);
+      assert.match(reason.headers['retry-after'] ?? '', /^\d+$/);
+    }
+    assert.equal(await used(sender.teamId), all.length - refused.length);
+    assert.equal((await stored(sender.teamId)).length, all.length - refused.length);
+    await acceptor.drain();
+  });
+
+  it('keeps the order of acceptance within a batch', async () => {
+    const sender = await newSender();
+    const contents = Array.from({ length: 100 }, (_, index) => `${index}`);
+    await acceptSends(
+      service.runtime,
+      contents.map((content) => row(sender, content)),
+    );
+    assert.deepEqual(await stored(sender.teamId), contents);
+  });
+
+  it('never deadlocks: 300 batches of many teams in any order, over two pools', async () => {
+    const senders: Sender[] = [];
+    for (let index = 0; index < 8; index += 1) {
+      const sender = await newSender();
+      senders.push(sender, { ...sender, phone: await newNumber(sender.teamId) });
+    }
+    // A generator of its own, so that a failing run can be repeated.
+    let seed = 7;
+    const random = (below: number) => {
+      seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
+      return Math.floor((seed / 2_147_483_648) * below);
+    };
+    const batches = Array.from({ length: 300 }, () => {
+      const shuffled = senders
+        .map((sender) => ({ sender, place: random(1_000_000) }))
+        .sort((left, right) => left.place - right.place)
+        .slice(0, 10);
+      return shuffled.map(({ sender }) => {
+        // Every other row shares a key, and with it the content, with rows of other batches.
+        const key = random(2) === 0 ? null : `${sender.phone} ${random(20)}`;
+        return row(sender, key ?? 'plain', key);
+      });
+    });
+    const runtimes = [service.runtime, other];
+    let next = 0;
+    const verdicts: string[] = [];
+    const work = async (runtime: Runtime) => {
+      for (let batch = batches[next++]; batch !== undefined; batch = batches[next++]) {
+        const outcomes = await acceptSends(runtime, batch);
+        assert.equal(outcomes.length, batch.length);
+        verdicts.push(...outcomes.map((outcome) => outcome.verdict));
+      }
+    };
+    await Promise.all(runtimes.flatMap((runtime) => [work(runtime), work(runtime), work(runtime)]));
+    assert.deepEqual([...new Set(verdicts)].sort(), ['accepted', 'replayed']);
+    const accepted = verdicts.filter((verdict) => verdict === 'accepted').length;
+    const counted = await Promise.all([...new Set(senders.map((sender) => sender.teamId))].map(used));
+    assert.equal(
+      counted.reduce<number>((sum, count) => sum + (count ?? 0), 0),
+      accepted,
+    );
+    const doubled = await service.query(
+      `SELECT content FROM messages WHERE content <> 'plain' AND team_id = ANY($1) GROUP BY team_id, content HAVING count(*) > 1`,
+      [senders.map((sender) => sender.teamId)],
+    );
+    assert.deepEqual(doubled, []);
+  });
+});
