@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { ApiClient, field } from '#test/support/api-client.ts';
+import { plantCanary } from '#test/support/canary.ts';
+import { type ConnectedNumber, connectNumber } from '#test/support/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+
+const to = '+14155550101';
+const hourMs = 3_600_000;
+
+describe('Idempotency-Key (specification section 4.3)', () => {
+  let service: TestService;
+  let team: TestTeam;
+  let number: ConnectedNumber;
+  let keys = 0;
+
+  before(async () => {
+    service = await startTestService();
+    await plantCanary(service);
+    team = await service.newTeam();
+    number = await connectNumber(service, team, '+14155550100');
+  });
+  after(() => service.close());
+
+  const newKey = () => {
+    keys += 1;
+    return `key-${keys}`;
+  };
+  const body = (content: string) => ({ to, from: number.phoneNumber, content });
+  const send = (content: string, key: string, api = team.api) =>
+    api.post('/v1/messages/send', body(content), { 'idempotency-key': key });
+
+  async function used(): Promise<number> {
+    const rows = await service.query<{ accepted: number }>(
+      'SELECT sum(accepted)::bigint AS accepted FROM usage_months WHERE team_id = $1',
+      [team.id],
+    );
+    return rows[0]?.accepted ?? 0;
+  }
+
+  async function storedWith(content: string): Promise<number> {
+    return (await service.query('SELECT FROM messages WHERE content = $1', [content])).length;
+  }
+
+  it('replays the 202 of the first request, byte for byte, and says so', async () => {
+    const key = newKey();
+    const before = await used();
+    const first = await send('replayed', key);
+    assert.equal(first.status, 202);
+    assert.equal(first.headers.get('idempotent-replayed'), null);
+    for (let repeat = 0; repeat < 3; repeat += 1) {
+      const again = await send('replayed', key);
+      assert.equal(again.status, 202);
+      assert.equal(again.headers.get('idempotent-replayed'), 'true');
+      assert.equal(again.text, first.text);
+    }
+    assert.equal(await storedWith('replayed'), 1);
+    assert.equal((await used()) - before, 1);
+  });
+
+  it('says queued in a replay, whatever became of the message', async () => {
+    const key = newKey();
+    const first = await send('gone out', key);
+    let poll = await number.wire.poll();
+    while (poll.id !== first.json.id) poll = await number.wire.poll({ last: poll.id ?? '' });
+    assert.equal((await send('gone out', key)).text, first.text);
+    await number.wire.poll({ last: poll.id ?? '' });
+    assert.equal(field((await team.api.get(`/v1/messages/${poll.id}`)).json, 'status'), 'sent');
+    assert.equal((await send('gone out', key)).text, first.text);
+  });
+
+  it('refuses the same key with other fields', async () => {
+    const key = newKey();
+    await send('one thing', key);
+    const others = [
+      { ...body('one thing'), content: 'another thing' },
+      { ...body('one thing'), to: '+14155550102' },
+      { ...body('one thing'), from: '+14155550109' },
+      { ...body('one thing'), content: 'one thing ' },
+    ];
+    for (const other of others) {
+      const answer = await team.api.post('/v1/messages/send', other, { 'idempotency-key': key });
+      assert.equal(answer.status, 400, answer.text);
+      assert.equal(field(answer.json, 'error.param'), 'Idempotency-Key');
+    }
+    assert.equal((await send('one thing', key)).status, 202);
+  });
+
+  it('compares what was meant, not how it was written', async () => {
+    const key = newKey();
+    const from = number.phoneNumber;
+    const spellings = [
+      `{"to":"${to}","from":"${from}","content":"a\\u00e9"}`,
+      `{ "content" : "aé" , "from":"${from}", "to":"${to}" }`,
+      `{"to":"${to}","from":"${from}","content":"aé","media_url":null}`,
+      `{"to":"x","to":"${to}","from":"${from}","content":"aé","media_url":""}`,
+    ];
+    const texts = new Set<string>();
+    for (const rawBody of spellings) {
+      const answer = await team.api.request('POST', '/v1/messages/send', {
+        rawBody,
+        headers: { 'idempotency-key': key },
+      });
+      assert.equal(answer.status, 202, answer.text);
+      texts.add(answer.text);
+    }
+    assert.equal(texts.size, 1);
+  });
+
+  it('keeps keys of teams apart', async () => {
+    const key = newKey();
+    const other = await service.newTeam();
+    await connectNumber(service, other, '+14155550120');
+    const mine = await send('mine', key);
+    const theirs = await other.api.post(
+      '/v1/messages/send',
+      { to, from: '+14155550120', content: 'theirs' },
+      { 'idempotency-key': key },
+    );
+    assert.equal(theirs.status, 202);
+    assert.notEqual(theirs.json.id, mine.json.id);
+  });
+
+  it('takes 1 to 255 visible ASCII characters and nothing else', async () => {
+    const good = ['a', '"quoted"', 'a'.repeat(255), '!~', 'a/b?c=d&e'];
+    for (const key of good) assert.equal((await send(`good ${key}`, key)).status, 202, key);
+    const bad = ['', 'a'.repeat(256), 'a b', 'é', 'a\tb'];
+    for (const key of bad) {
+      const answer = await send('never stored', key);
+      assert.equal(answer.status, 400, JSON.stringify(key));
+      assert.equal(field(answer.json, 'error.param'), 'Idempotency-Key');
+    }
+    assert.equal(await storedWith('never stored'), 0);
+  });
+
+  it('leaves the key free after a refusal', async () => {
+    const key = newKey();
+    const refused = await team.api.post(
+      '/v1/messages/send',
+      { ...body('second try'), from: '+14155550109' },
+      { 'idempotency-key': key },
+    );
+    assert.equal(refused.status, 400);
+    assert.equal((await team.api.post('/v1/messages/send', {}, { 'idempotency-key': key })).status, 400);
+    await team.api.put(`/v1/numbers/${number.numberId}`, { status: 'paused' });
+    assert.equal((await send('second try', key)).status, 400);
+    await team.api.put(`/v1/numbers/${number.numberId}`, { status: 'active' });
+    const accepted = await send('second try', key);
+    assert.equal(accepted.status, 202);
+    assert.equal(accepted.headers.get('idempotent-replayed'), null);
+    const poor = await service.newTeam({ monthlyLimit: 0 });
+    await connectNumber(service, poor, '+14155550121');
+    const poorBody = { to, from: '+14155550121', content: 'poor' };
+    const over = await poor.api.post('/v1/messages/send', poorBody, { 'idempotency-key': key });
+    assert.equal(over.status, 402);
+    await service.query('UPDATE teams SET monthly_message_limit = 1 WHERE id = $1', [poor.id]);
+    const now = await poor.api.post('/v1/messages/send', poorBody, { 'idempotency-key': key });
+    assert.equal(now.status, 202);
+  });
+
+  it('makes one message of 100 requests at once, and costs one unit', async () => {
+    const before = await used();
+    const key = newKey();
+    const answers = await Promise.all(Array.from({ length: 100 }, () => send('all at once', key)));
+    assert.deepEqual([...new Set(answers.map((answer) => answer.status))], [202]);
+    assert.equal(new Set(answers.map((answer) => answer.text)).size, 1);
+    const originals = answers.filter((answer) => answer.headers.get('idempotent-replayed') === null);
+    assert.equal(originals.length, 1);
+    assert.equal(await storedWith('all at once'), 1);
+    assert.equal((await used()) - before, 1);
+  });
+
+  it('makes one message of 100 requests at once to two processes, five times over', async () => {
+    const second = await service.startAnother();
+    try {
+      const elsewhere = new ApiClient(second.baseUrl, team.api.key);
+      for (let round = 0; round < 5; round += 1) {
+        const before = await used();
+        const key = newKey();
+        const content = `two processes ${round}`;
+        const answers = await Promise.all(
+          Array.from({ length: 100 }, (_, index) =>
+            send(content, key, index % 2 === 0 ? team.api : elsewhere),
+          ),
+        );
+        assert.deepEqual([...new Set(answers.map((answer) => answer.status))], [202]);
+        assert.equal(new Set(answers.map((answer) => answer.text)).size, 1);
+        assert.equal(await storedWith(content), 1);
+        assert.equal((await used()) - before, 1);
+      }
+    } finally {
+      await second.close();
+    }
+  });
+
+  it('lets one of several different requests with one key win, and refuses the others', async () => {
+    const key = newKey();
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, index) => send(`variant ${index % 4}`, key)),
+    );
+    const accepted = answers.filter((answer) => answer.status === 202);
+    assert.equal(new Set(accepted.map((answer) => answer.text)).size, 1);
+    assert.equal(accepted.length, 10);
+    for (const answer of answers.filter((other) => other.status !== 202)) {
+      assert.equal(answer.status, 400);
+      assert.equal(field(answer.json, 'error.param'), 'Idempotency-Key');
+    }
+  });
+
+  it('keeps a key for 24 hours and takes it anew afterwards', async () => {
+    const key = newKey();
+    const first = await send('a day', key);
+    service.clock.advance(24 * hourMs - 60_000);
+    const sameDay = await send('a day', key);
+    assert.equal(sameDay.text, first.text);
+    assert.equal((await send('another day', key)).status, 400);
+    service.clock.advance(61_000);
+    const nextDay = await send('another day', key);
+    assert.equal(nextDay.status, 202, nextDay.text);
+    assert.equal(nextDay.headers.get('idempotent-replayed'), null);
+    assert.notEqual(nextDay.json.id, first.json.id);
+    assert.equal((await send('another day', key)).text, nextDay.text);
+  });
+});

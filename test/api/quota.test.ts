@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { failExpired, settleOverdue } from '#server/messages/sweep-messages.ts';
+import { type ApiAnswer, ApiClient, field } from '#test/support/api-client.ts';
+import { plantCanary } from '#test/support/canary.ts';
+import { connectNumber, type DeviceWire } from '#test/support/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+
+const to = '+14155550101';
+const hourMs = 3_600_000;
+
+describe('the monthly message limit (specification sections 7.3 and 8)', () => {
+  let service: TestService;
+  let phones = 200;
+
+  before(async () => {
+    service = await startTestService({ QUEUE_EXPIRY_HOURS: '2' });
+    await plantCanary(service);
+  });
+  after(() => service.close());
+
+  async function newSender(
+    monthlyLimit: number,
+  ): Promise<TestTeam & { readonly from: string; wire: DeviceWire }> {
+    const team = await service.newTeam({ monthlyLimit });
+    phones += 1;
+    const from = `+1415555${String(phones).padStart(4, '0')}`;
+    const { wire } = await connectNumber(service, team, from);
+    return { ...team, from, wire };
+  }
+
+  const send = (team: { from: string; api: ApiClient }, content = 'Hello', api = team.api) =>
+    api.post('/v1/messages/send', { to, from: team.from, content });
+
+  async function usage(team: TestTeam): Promise<Record<string, number>> {
+    const rows = await service.query<{ month: string; accepted: number }>(
+      'SELECT month::text, accepted FROM usage_months WHERE team_id = $1 ORDER BY month',
+      [team.id],
+    );
+    return Object.fromEntries(rows.map((row) => [row.month.slice(0, 7), row.accepted]));
+  }
+
+  /** The sweep, until a round finds nothing. */
+  async function expireAll(): Promise<void> {
+    while ((await failExpired(service.runtime)) > 0);
+  }
+
+  const monthAhead = (months: number) => {
+    const now = service.clock.now();
+    return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + months, 1));
+  };
+
+  function assertOver(answer: ApiAnswer, limit: number, current = limit): void {
+    assert.equal(answer.status, 402, answer.text);
+    const { message, ...error } = answer.json.error as Record<string, unknown>;
+    const resetsAt = monthAhead(1).toISOString();
+    assert.deepEqual(error, {
+      code: 'plan_limit_exceeded',
+      limit,
+      current,
+      upgrade_url: `${service.baseUrl}/billing`,
+      resets_at: resetsAt,
+    });
+    assert.ok(String(message).includes(String(limit)) && String(message).includes(resetsAt));
+  }
+
+  it('refuses the message after the last with limit, current, upgrade_url and resets_at', async () => {
+    const team = await newSender(2);
+    assert.equal((await send(team)).status, 202);
+    assert.equal((await send(team)).status, 202);
+    assertOver(await send(team), 2);
+    const none = await newSender(0);
+    assertOver(await send(none), 0);
+  });
+
+  it('accepts exactly 50 of 200 at once against a limit of 50, five times over', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const team = await newSender(50);
+      const answers = await Promise.all(Array.from({ length: 200 }, () => send(team)));
+      const over = answers.filter((answer) => answer.status === 402);
+      assert.equal(answers.filter((answer) => answer.status === 202).length, 50);
+      assert.equal(over.length, 150);
+      for (const answer of over) assertOver(answer, 50);
+      assert.deepEqual(Object.values(await usage(team)), [50]);
+    }
+  });
+
+  it('accepts exactly 50 of 200 at once over two processes, five times over', async () => {
+    const second = await service.startAnother();
+    try {
+      for (let round = 0; round < 5; round += 1) {
+        const team = await newSender(50);
+        const elsewhere = new ApiClient(second.baseUrl, team.api.key);
+        const answers = await Promise.all(
+          Array.from({ length: 200 }, (_, index) =>
+            send(team, 'Hello', index % 2 === 0 ? team.api : elsewhere),
+          ),
+        );
+        assert.equal(answers.filter((answer) => answer.status === 202).length, 50);
+        assert.equal(answers.filter((answer) => answer.status === 402).length, 150);
+        const stored = await service.query('SELECT FROM messages WHERE team_id = $1', [team.id]);
+        assert.equal(stored.length, 50);
+        assert.deepEqual(Object.values(await usage(team)), [50]);
+      }
+    } finally {
+      await second.close();
+    }
+  });
+
+  it('keeps the limits of teams apart while they send at once', async () => {
+    const teams = await Promise.all([newSender(3), newSender(30), newSender(0), newSender(1_000)]);
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () =>
+        teams.map(async (team) => ({ team, answer: await send(team) })),
+      ).flat(),
+    );
+    const accepted = teams.map(
+      (team) => answers.filter((one) => one.team === team && one.answer.status === 202).length,
+    );
+    assert.deepEqual(accepted, [3, 30, 0, 50]);
+  });
+
+  it('refuses only more when the limit was lowered below what is used', async () => {
+    const team = await newSender(5);
+    for (let sent = 0; sent < 3; sent += 1) await send(team);
+    await service.query('UPDATE teams SET monthly_message_limit = 1 WHERE id = $1', [team.id]);
+    assertOver(await send(team), 1, 3);
+    await service.query('UPDATE teams SET monthly_message_limit = 4 WHERE id = $1', [team.id]);
+    assert.equal((await send(team)).status, 202);
+    assertOver(await send(team), 4);
+  });
+
+  it('does not count inbound messages', async () => {
+    const team = await service.newTeam({ monthlyLimit: 1 });
+    const number = await connectNumber(service, team, '+14155550190');
+    for (let text = 0; text < 3; text += 1) {
+      await number.wire.call('inbound', { from: to, text: `inbound ${text}` });
+    }
+    assert.equal((await send({ ...team, from: '+14155550190' })).status, 202);
+  });
+
+  it('gives back what fails without having been handed out, and not what a phone had', async () => {
+    const team = await newSender(2);
+    const first = await send(team);
+    const second = await send(team);
+    const poll = await team.wire.poll();
+    assert.equal(poll.id, first.json.id);
+    service.clock.advance(2 * hourMs + 1_000);
+    await expireAll();
+    await settleOverdue(service.runtime);
+    for (const [id, code] of [
+      [first.json.id, 'device_timeout'],
+      [second.json.id, 'expired'],
+    ]) {
+      assert.equal(field((await team.api.get(`/v1/messages/${id}`)).json, 'error_code'), code);
+    }
+    assert.deepEqual(Object.values(await usage(team)), [1]);
+    assert.equal((await send(team)).status, 202);
+    assertOver(await send(team), 2);
+  });
+
+  it('begins anew with the month in UTC, and gives back to the month of the message', async () => {
+    const team = await newSender(2);
+    // An hour before midnight of the last day.
+    service.clock.advance(monthAhead(1).getTime() - hourMs - service.clock.nowMs());
+    const oldMonth = service.clock.now().toISOString().slice(0, 7);
+    assert.equal((await send(team)).status, 202);
+    const late = await send(team);
+    assertOver(await send(team), 2);
+    service.clock.advance(hourMs);
+    const newMonth = service.clock.now().toISOString().slice(0, 7);
+    assert.notEqual(newMonth, oldMonth);
+    const firstOfMonth = await send(team);
+    assert.equal(firstOfMonth.status, 202);
+    assert.deepEqual(await usage(team), { [oldMonth]: 2, [newMonth]: 1 });
+    // Two hours after it was accepted the last message of the old month expires.
+    service.clock.advance(hourMs + 1_000);
+    await expireAll();
+    assert.equal(field((await team.api.get(`/v1/messages/${late.json.id}`)).json, 'error_code'), 'expired');
+    assert.deepEqual(await usage(team), { [oldMonth]: 0, [newMonth]: 1 });
+    assert.equal((await send(team)).status, 202);
+    assertOver(await send(team), 2);
+    assert.equal(
+      field((await team.api.get(`/v1/messages/${firstOfMonth.json.id}`)).json, 'status'),
+      'queued',
+    );
+  });
+});
