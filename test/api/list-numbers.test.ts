@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { field } from '#test/support/api-client.ts';
+import { plantCanary } from '#test/support/canary.ts';
+import { type ConnectedNumber, connectNumber, findNumber } from '#test/support/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+
+const to = '+14155550101';
+const phone = '+14155550100';
+
+describe('GET /v1/numbers (specification section 4.2)', () => {
+  let service: TestService;
+  let team: TestTeam;
+  let number: ConnectedNumber;
+
+  before(async () => {
+    service = await startTestService();
+    await plantCanary(service);
+    team = await service.newTeam();
+    number = await connectNumber(service, team, phone);
+  });
+  after(() => service.close());
+
+  it('is an empty list for a team without numbers', async () => {
+    const other = await service.newTeam();
+    assert.equal((await other.api.get('/v1/numbers')).text, '{"numbers":[]}');
+  });
+
+  it('shows all fields, strings without a value empty and times without one null', async () => {
+    const answer = await team.api.post('/v1/numbers/verify', { phone_number: '+14155550109' });
+    assert.equal(answer.status, 200);
+    const list = await team.api.get('/v1/numbers');
+    const [connected, pending] = list.json.numbers as Record<string, unknown>[];
+    const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+    assert.match(String(connected?.created_at), instant);
+    assert.match(String(connected?.last_seen_at), instant);
+    assert.match(String(connected?.id), /^num_[0-9a-hjkmnp-tv-z]{26}$/);
+    assert.deepEqual(
+      { ...connected, created_at: '', last_seen_at: '' },
+      {
+        id: number.numberId,
+        phone_number: phone,
+        label: '',
+        status: 'active',
+        verified: true,
+        device_name: 'Test iPhone',
+        last_seen_at: '',
+        messages_today: 0,
+        created_at: '',
+      },
+    );
+    assert.deepEqual(
+      { ...pending, id: '', created_at: '' },
+      {
+        id: '',
+        phone_number: '+14155550109',
+        label: '',
+        status: 'active',
+        verified: false,
+        device_name: '',
+        last_seen_at: null,
+        messages_today: 0,
+        created_at: '',
+      },
+    );
+  });
+
+  it('moves last_seen_at with the polls', async () => {
+    const before = await findNumber(team.api, phone);
+    service.clock.advance(60_000);
+    await number.wire.poll();
+    const after = await findNumber(team.api, phone);
+    assert.ok(Date.parse(String(after?.last_seen_at)) - Date.parse(String(before?.last_seen_at)) >= 60_000);
+  });
+
+  it('counts what was accepted and received since midnight UTC, and never falls', async () => {
+    const today = async () => (await findNumber(team.api, phone))?.messages_today;
+    const toMidnight = () => new Date(service.clock.nowMs()).setUTCHours(24, 0, 0, 0) - service.clock.nowMs();
+    // A fresh day, at noon.
+    service.clock.advance(toMidnight() + 12 * 3_600_000);
+    assert.equal(await today(), 0);
+    const first = await team.api.send({ from: phone, to, content: 'one' });
+    await team.api.send({ from: phone, to, content: 'two' });
+    assert.equal(await today(), 2);
+    await number.wire.call('inbound', { from: to, text: 'three' });
+    assert.equal(await today(), 3);
+    // Handed out, sent, failed: what was counted stays counted.
+    const poll = await number.wire.poll({ session: 'new' });
+    assert.equal(poll.id, first);
+    assert.equal(await today(), 3);
+    await number.wire.poll({ last: first, last_status: 'failed' });
+    assert.equal(await today(), 3);
+    // Refused ones and those of other numbers do not count.
+    await team.api.post('/v1/messages/send', { from: phone, to: phone, content: 'x' });
+    const second = await connectNumber(service, team, '+14155550102');
+    await team.api.send({ from: second.phoneNumber, to: phone, content: 'from one of ours to another' });
+    assert.equal(await today(), 3);
+    service.clock.advance(toMidnight() - 1_000);
+    assert.equal(await today(), 3);
+    service.clock.advance(1_000);
+    assert.equal(await today(), 0);
+  });
+
+  it('leaves out deleted numbers', async () => {
+    const gone = await connectNumber(service, team, '+14155550103');
+    await team.api.delete(`/v1/numbers/${gone.numberId}`);
+    const list = await team.api.get('/v1/numbers');
+    assert.ok(!list.text.includes('+14155550103'));
+    assert.equal(field(await findNumber(team.api, phone), 'verified'), true);
+  });
+});

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { field } from '#test/support/api-client.ts';
+import { plantCanary } from '#test/support/canary.ts';
+import { type ConnectedNumber, connectNumber, findNumber } from '#test/support/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+
+const phone = '+14155550100';
+
+describe('PUT /v1/numbers/:id (specification section 4.2)', () => {
+  let service: TestService;
+  let team: TestTeam;
+  let number: ConnectedNumber;
+  let canary: Awaited<ReturnType<typeof plantCanary>>;
+
+  before(async () => {
+    service = await startTestService();
+    canary = await plantCanary(service);
+    team = await service.newTeam();
+    number = await connectNumber(service, team, phone);
+  });
+  after(() => service.close());
+
+  const put = (body: unknown) => team.api.put(`/v1/numbers/${number.numberId}`, body);
+
+  it('answers with the five fields of the changed number', async () => {
+    const answer = await put({ label: 'Support 🛟', status: 'paused' });
+    assert.equal(answer.status, 200);
+    assert.deepEqual(answer.json, {
+      id: number.numberId,
+      phone_number: phone,
+      label: 'Support 🛟',
+      status: 'paused',
+      verified: true,
+    });
+    const listed = await findNumber(team.api, phone);
+    assert.deepEqual([listed?.label, listed?.status], ['Support 🛟', 'paused']);
+    assert.equal((await put({ status: 'active' })).json.status, 'active');
+  });
+
+  it('changes nothing with {} and answers 200', async () => {
+    const before = await put({ label: 'Kept', status: 'paused', on_unconfirmed: 'retry_once' });
+    const rowBefore = await service.query('SELECT * FROM numbers WHERE phone_number = $1', [phone]);
+    const answer = await put({});
+    assert.equal(answer.status, 200);
+    assert.equal(answer.text, before.text);
+    assert.deepEqual(
+      await service.query('SELECT * FROM numbers WHERE phone_number = $1', [phone]),
+      rowBefore,
+    );
+    await put({ status: 'active', on_unconfirmed: 'fail' });
+  });
+
+  it('changes only what is named', async () => {
+    await put({ label: 'First', status: 'paused' });
+    assert.deepEqual((await put({ label: '' })).json.label, '');
+    assert.equal((await findNumber(team.api, phone))?.status, 'paused');
+    await put({ label: 'Second' });
+    assert.equal((await put({ status: 'active' })).json.label, 'Second');
+  });
+
+  it('takes labels of 0 to 100 code points', async () => {
+    for (const label of ['', 'a', 'a'.repeat(100), '😀'.repeat(100), 'e\u0301'.repeat(50)]) {
+      const answer = await put({ label });
+      assert.equal(answer.status, 200, answer.text);
+      assert.equal(answer.json.label, label);
+    }
+    for (const label of [
+      'a'.repeat(101),
+      '😀'.repeat(101),
+      `${'e\u0301'.repeat(50)}a`,
+      '👨‍👩‍👧'.repeat(21),
+    ]) {
+      const answer = await put({ label });
+      assert.equal(answer.status, 400, answer.text);
+      assert.equal(field(answer.json, 'error.param'), 'label');
+    }
+  });
+
+  it('takes on_unconfirmed fail and retry_once', async () => {
+    for (const policy of ['retry_once', 'fail']) {
+      assert.equal((await put({ on_unconfirmed: policy })).status, 200);
+      const rows = await service.query('SELECT on_unconfirmed FROM numbers WHERE phone_number = $1', [phone]);
+      assert.deepEqual(rows, [{ on_unconfirmed: policy }]);
+    }
+  });
+
+  it('refuses other values and other fields, naming the field', async () => {
+    const bodies: [unknown, string][] = [
+      [{ status: 'stopped' }, 'status'],
+      [{ status: 'Paused' }, 'status'],
+      [{ status: null }, 'status'],
+      [{ status: '' }, 'status'],
+      [{ label: null }, 'label'],
+      [{ label: 5 }, 'label'],
+      [{ label: 'a\u0000' }, 'label'],
+      [{ on_unconfirmed: 'retry' }, 'on_unconfirmed'],
+      [{ on_unconfirmed: true }, 'on_unconfirmed'],
+      [{ pacing: { gap: 5 } }, 'pacing'],
+      [{ phone_number: '+14155550199' }, 'phone_number'],
+      [{ verified: true }, 'verified'],
+      [{ label: 'not kept', id: 'num_x' }, 'id'],
+    ];
+    for (const [body, param] of bodies) {
+      const answer = await put(body);
+      assert.equal(answer.status, 400, JSON.stringify(body));
+      assert.equal(field(answer.json, 'error.param'), param, answer.text);
+    }
+    assert.notEqual((await findNumber(team.api, phone))?.label, 'not kept');
+    assert.match(String(field((await put({ status: 'x' })).json, 'error.message')), /active, paused/);
+  });
+
+  it('works for a number that is still pending', async () => {
+    await team.api.post('/v1/numbers/verify', { phone_number: '+14155550105' });
+    const pending = await findNumber(team.api, '+14155550105');
+    const answer = await team.api.put(`/v1/numbers/${pending?.id}`, { label: 'Soon', status: 'paused' });
+    assert.deepEqual(
+      [answer.json.label, answer.json.status, answer.json.verified],
+      ['Soon', 'paused', false],
+    );
+  });
+
+  it('answers the same 404 for another team’s number, a deleted one and one that never was', async () => {
+    const gone = await connectNumber(service, team, '+14155550106');
+    await team.api.delete(`/v1/numbers/${gone.numberId}`);
+    const never = 'num_01h2xcejqtf2nbrexx3vqjhp41';
+    const texts = new Set<string>();
+    for (const id of [never, gone.numberId, canary.number.numberId, 'num_x']) {
+      for (const answer of [
+        await team.api.put(`/v1/numbers/${id}`, { label: 'mine' }),
+        await team.api.delete(`/v1/numbers/${id}`),
+        await team.api.post(`/v1/numbers/${id}/reconnect`),
+      ]) {
+        assert.equal(answer.status, 404);
+        texts.add(answer.text);
+      }
+    }
+    assert.equal(texts.size, 1);
+    const kept = await findNumber(canary.team.api, canary.number.phoneNumber);
+    assert.match(String(kept?.label), /^Label/);
+  });
+});

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { type ApiAnswer, canaryPhone, field } from '#test/support/api-client.ts';
+import { plantCanary } from '#test/support/canary.ts';
+import { claim, connectNumber, findNumber } from '#test/support/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+
+const hourMs = 3_600_000;
+
+describe('POST /v1/numbers/verify (specification section 4.2)', () => {
+  let service: TestService;
+  let team: TestTeam;
+
+  before(async () => {
+    service = await startTestService();
+    await plantCanary(service);
+    team = await service.newTeam();
+  });
+  after(() => service.close());
+
+  const verify = (phone: unknown, api = team.api) => api.post('/v1/numbers/verify', { phone_number: phone });
+
+  async function linkFor(phone: string, api = team.api): Promise<string> {
+    const answer = await verify(phone, api);
+    assert.equal(answer.status, 200, answer.text);
+    return String(answer.json.setup_url);
+  }
+
+  function assertConflict(answer: ApiAnswer): void {
+    assert.equal(answer.status, 409, answer.text);
+    assert.equal(field(answer.json, 'error.code'), 'conflict');
+    assert.equal(field(answer.json, 'error.param'), 'phone_number');
+  }
+
+  it('answers with a message and the setup link; the number exists at once, unverified', async () => {
+    const answer = await verify('+14155550100');
+    assert.equal(answer.status, 200);
+    assert.deepEqual(Object.keys(answer.json).sort(), ['message', 'setup_url']);
+    assert.match(String(answer.json.message), /\+14155550100/);
+    const url = String(answer.json.setup_url);
+    assert.ok(url.startsWith(`${service.baseUrl}/setup/`));
+    // 128 bits at least.
+    assert.match(url.split('/').at(-1) ?? '', /^[\w-]{22,}$/);
+    const number = await findNumber(team.api, '+14155550100');
+    assert.deepEqual([number?.verified, number?.status, number?.label], [false, 'active', '']);
+    const page = await fetch(url);
+    assert.equal(page.status, 200);
+  });
+
+  it('becomes verified with the first poll', async () => {
+    await connectNumber(service, team, '+14155550101');
+    assert.equal((await findNumber(team.api, '+14155550101'))?.verified, true);
+  });
+
+  it('refuses what is no E.164 number, missing or not a text, with param phone_number', async () => {
+    for (const phone of [
+      '',
+      '4155550100',
+      '+0123456789',
+      '+1 415 555 0100',
+      '+123456',
+      14155550100,
+      null,
+      ['+14155550100'],
+    ]) {
+      const answer = await verify(phone);
+      assert.equal(answer.status, 400, String(phone));
+      assert.equal(field(answer.json, 'error.param'), 'phone_number');
+    }
+    assert.equal(field((await team.api.post('/v1/numbers/verify', {})).json, 'error.param'), 'phone_number');
+  });
+
+  it('refuses a number that is verified already, here or in another team', async () => {
+    await connectNumber(service, team, '+14155550102');
+    const other = await service.newTeam();
+    const here = await verify('+14155550102');
+    const elsewhere = await verify('+14155550102', other.api);
+    assertConflict(here);
+    assertConflict(elsewhere);
+    // Whose it is stays untold: the answer is the same.
+    assert.equal(here.text, elsewhere.text);
+    // A refusal may repeat what was asked for; ApiClient would throw, were it anything else of the canary's.
+    await assert.rejects(verify(canaryPhone), /"code":"conflict"/);
+    assert.equal(await findNumber(other.api, '+14155550102'), undefined);
+  });
+
+  it('makes a new link for a number that is pending here; the old one, and what it gave, end', async () => {
+    const first = await linkFor('+14155550103');
+    const before = await findNumber(team.api, '+14155550103');
+    const oldDevice = await claim(team.api, first);
+    const second = await linkFor('+14155550103');
+    assert.notEqual(second, first);
+    assert.equal((await findNumber(team.api, '+14155550103'))?.id, before?.id);
+    await assert.rejects(claim(team.api, first), /404/);
+    assert.equal((await fetch(first)).status, 404);
+    assert.deepEqual(await oldDevice.poll(), { action: 'stop', session: 'none', reason: 'superseded' });
+    assert.equal((await findNumber(team.api, '+14155550103'))?.verified, false);
+    const device = await claim(team.api, second);
+    assert.equal((await device.poll()).action, 'idle');
+    assert.equal((await findNumber(team.api, '+14155550103'))?.verified, true);
+  });
+
+  it('is not blocked by a number pending elsewhere: the first poll wins, the other phone is told taken', async () => {
+    const other = await service.newTeam();
+    const mine = await claim(team.api, await linkFor('+14155550104'));
+    const theirs = await claim(other.api, await linkFor('+14155550104', other.api));
+    assert.equal((await theirs.poll()).action, 'idle');
+    assert.deepEqual(await mine.poll(), { action: 'stop', session: 'none', reason: 'taken' });
+    assert.equal((await findNumber(other.api, '+14155550104'))?.verified, true);
+    assert.equal((await findNumber(team.api, '+14155550104'))?.verified, false);
+    assertConflict(await verify('+14155550104'));
+  });
+
+  it('gives links that work for 24 hours', async () => {
+    const url = await linkFor('+14155550105');
+    service.clock.advance(24 * hourMs - 60_000);
+    await claim(team.api, url);
+    service.clock.advance(61_000);
+    await assert.rejects(claim(team.api, url), /404/);
+    assert.equal((await fetch(url)).status, 404);
+    await claim(team.api, await linkFor('+14155550105'));
+  });
+
+  it('counts pending numbers against the plan: 402 with limit and current', async () => {
+    for (const [plan, limit] of [
+      ['free', 1],
+      ['starter', 2],
+      ['pro', 5],
+    ] as const) {
+      const other = await service.newTeam({ plan });
+      for (let index = 0; index < limit; index += 1)
+        await linkFor(`+1415555${plan.length}${index}00`, other.api);
+      const answer = await verify('+14155559999', other.api);
+      assert.equal(answer.status, 402, answer.text);
+      const { message, ...error } = answer.json.error as Record<string, unknown>;
+      assert.deepEqual(error, {
+        code: 'plan_limit_exceeded',
+        limit,
+        current: limit,
+        upgrade_url: `${service.baseUrl}/billing`,
+      });
+      assert.ok(String(message).length > 10);
+      // One that is pending already is no new one, and a deleted one makes room.
+      await linkFor(`+1415555${plan.length}000`, other.api);
+      const number = await findNumber(other.api, `+1415555${plan.length}000`);
+      await other.api.delete(`/v1/numbers/${number?.id}`);
+      assert.equal((await verify('+14155559999', other.api)).status, 200);
+    }
+  });
+
+  it('holds the plan against requests at once, and makes one number of many for the same phone', async () => {
+    const other = await service.newTeam({ plan: 'pro' });
+    const phones = Array.from({ length: 12 }, (_, index) => `+141555570${String(index).padStart(2, '0')}`);
+    const answers = await Promise.all(phones.map((phone) => verify(phone, other.api)));
+    assert.equal(answers.filter((answer) => answer.status === 200).length, 5);
+    assert.equal(answers.filter((answer) => answer.status === 402).length, 7);
+    const same = await Promise.all(Array.from({ length: 10 }, () => verify('+14155558000')));
+    assert.ok(same.every((answer) => answer.status === 200));
+    const claims = await Promise.allSettled(
+      same.map((answer) => claim(team.api, String(answer.json.setup_url))),
+    );
+    assert.equal(claims.filter((result) => result.status === 'fulfilled').length, 1);
+  });
+});
