@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { failOrphaned } from '#server/messages/sweep-messages.ts';
+import { ApiClient, field } from '#test/support/api-client.ts';
+import { plantCanary } from '#test/support/canary.ts';
+import { claim, connectNumber, findNumber } from '#test/support/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+
+const to = '+14155550101';
+
+describe('DELETE /v1/numbers/:id (specification section 4.2)', () => {
+  let service: TestService;
+  let team: TestTeam;
+
+  before(async () => {
+    service = await startTestService();
+    await plantCanary(service);
+    team = await service.newTeam();
+  });
+  after(() => service.close());
+
+  async function used(owner = team): Promise<number> {
+    const rows = await service.query<{ accepted: number | null }>(
+      'SELECT sum(accepted)::bigint AS accepted FROM usage_months WHERE team_id = $1',
+      [owner.id],
+    );
+    return rows[0]?.accepted ?? 0;
+  }
+
+  it('answers {deleted: true}; the phone is told to stop and the number is gone', async () => {
+    const number = await connectNumber(service, team, '+14155550110');
+    const answer = await team.api.delete(`/v1/numbers/${number.numberId}`);
+    assert.equal(answer.status, 200);
+    assert.equal(answer.text, '{"deleted":true}');
+    assert.deepEqual(await number.wire.poll(), { action: 'stop', session: 'none', reason: 'deleted' });
+    assert.equal(await findNumber(team.api, number.phoneNumber), undefined);
+    assert.equal((await team.api.delete(`/v1/numbers/${number.numberId}`)).status, 404);
+    assert.equal((await team.api.put(`/v1/numbers/${number.numberId}`, {})).status, 404);
+    const send = await team.api.post('/v1/messages/send', { from: number.phoneNumber, to, content: 'a' });
+    assert.equal(send.status, 400);
+    assert.equal(field(send.json, 'error.param'), 'from');
+  });
+
+  it('fails what is queued with number_removed, gives it back, and leaves what a phone holds alone', async () => {
+    const number = await connectNumber(service, team, '+14155550111');
+    const before = await used();
+    const held = await team.api.send({ from: number.phoneNumber, to, content: 'in the phone’s hands' });
+    const queued = await team.api.send({ from: number.phoneNumber, to, content: 'waiting' });
+    assert.equal((await number.wire.poll()).id, held);
+    await team.api.delete(`/v1/numbers/${number.numberId}`);
+    const failed = await team.api.get(`/v1/messages/${queued}`);
+    assert.deepEqual(
+      [failed.json.status, failed.json.error_code, failed.json.may_have_been_sent],
+      ['failed', 'number_removed', false],
+    );
+    assert.equal((await team.api.get(`/v1/messages/${held}`)).json.status, 'polling');
+    assert.equal((await used()) - before, 1);
+    // What the phone did before it heard of the deletion still counts.
+    assert.equal((await number.wire.poll({ last: held })).reason, 'deleted');
+    assert.equal((await team.api.get(`/v1/messages/${held}`)).json.status, 'sent');
+    const events = await service.query<{ type: string }>(
+      `SELECT type FROM events e JOIN numbers n ON n.id = e.number_id WHERE n.phone_number = $1 ORDER BY e.id`,
+      [number.phoneNumber],
+    );
+    assert.deepEqual(
+      events.map((event) => event.type),
+      ['message.failed', 'message.sent'],
+    );
+  });
+
+  it('ends the setup link of a pending number', async () => {
+    const verify = await team.api.post('/v1/numbers/verify', { phone_number: '+14155550112' });
+    const device = await claim(team.api, String(verify.json.setup_url));
+    const pending = await findNumber(team.api, '+14155550112');
+    assert.equal((await team.api.delete(`/v1/numbers/${pending?.id}`)).status, 200);
+    assert.equal((await fetch(String(verify.json.setup_url))).status, 404);
+    assert.equal((await device.poll()).action, 'stop');
+    await assert.rejects(claim(team.api, String(verify.json.setup_url)), /404/);
+  });
+
+  it('lets the phone be connected again as a new number, here or in another team', async () => {
+    const first = await connectNumber(service, team, '+14155550113');
+    await team.api.delete(`/v1/numbers/${first.numberId}`);
+    const again = await connectNumber(service, team, '+14155550113');
+    assert.notEqual(again.numberId, first.numberId);
+    assert.equal((await findNumber(team.api, '+14155550113'))?.messages_today, 0);
+    await team.api.delete(`/v1/numbers/${again.numberId}`);
+    const other = await service.newTeam();
+    await connectNumber(service, other, '+14155550113');
+    assert.equal((await first.wire.poll()).reason, 'deleted');
+  });
+
+  it('answers one of several deletions at once 200, the others 404', async () => {
+    const number = await connectNumber(service, team, '+14155550114');
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => team.api.delete(`/v1/numbers/${number.numberId}`)),
+    );
+    assert.deepEqual(answers.map((answer) => answer.status).sort(), [200, 404, 404, 404, 404, 404, 404, 404]);
+  });
+
+  it('leaves no message queued that raced it: 50 numbers, 20 sends each, over two processes', async () => {
+    const second = await service.startAnother();
+    const elsewhere = new ApiClient(second.baseUrl, team.api.key);
+    const before = await used();
+    let accepted = 0;
+    let refused = 0;
+    try {
+      for (let round = 0; round < 50; round += 1) {
+        const phone = `+141555502${String(round).padStart(2, '0')}`;
+        const id = service.runtime.ids.next('num');
+        await service.query(
+          'INSERT INTO numbers (team_id, id, phone_number, created_at, verified_at) VALUES ($1, $2, $3, $4, $4)',
+          [team.id, id, phone, service.clock.now()],
+        );
+        const numberId = String((await findNumber(team.api, phone))?.id);
+        const sends = Array.from({ length: 20 }, (_, index) =>
+          (index % 2 === 0 ? team.api : elsewhere).post('/v1/messages/send', {
+            from: phone,
+            to,
+            content: `race ${round}`,
+          }),
+        );
+        // The deletion comes earlier or later among the sends, round by round.
+        await Promise.race([Promise.all(sends.slice(0, round % 12)), sends.at(-1)]);
+        const removal = await (round % 3 === 0 ? elsewhere : team.api).delete(`/v1/numbers/${numberId}`);
+        assert.equal(removal.status, 200, removal.text);
+        for (const answer of await Promise.all(sends)) {
+          if (answer.status === 202) accepted += 1;
+          else {
+            assert.equal(answer.status, 400, answer.text);
+            assert.equal(field(answer.json, 'error.param'), 'from');
+            refused += 1;
+          }
+        }
+      }
+    } finally {
+      await second.close();
+    }
+    assert.ok(accepted > 0 && refused > 0, `${accepted} accepted, ${refused} refused: no race happened`);
+    await failOrphaned(service.runtime);
+    const rows = await service.query<{ status: string; error_code: string; events: number; count: number }>(
+      `SELECT status, error_code, events, count(*) AS count FROM messages WHERE content LIKE 'race %' GROUP BY 1, 2, 3`,
+    );
+    assert.deepEqual(rows, [{ status: 'failed', error_code: 'number_removed', events: 1, count: accepted }]);
+    const queued = await service.query(
+      'SELECT FROM send_queue q JOIN numbers n ON n.id = q.number_id WHERE n.deleted_at IS NOT NULL',
+    );
+    assert.deepEqual(queued, []);
+    assert.equal(await used(), before);
+  });
+});

@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { connect } from '#server/connect.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { acceptSends } from '#server/messages/accept-sends.ts';
+import { ApiClient } from '#test/support/api-client.ts';
+import { plantCanary } from '#test/support/canary.ts';
+import { type ConnectedNumber, connectNumber, type FlatAnswer } from '#test/support/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { until } from '#test/support/until.ts';
+
+const to = '+14155550101';
+const holdMs = 3_000;
+
+describe('a pause (specification section 3.3)', () => {
+  let service: TestService;
+  let second: { readonly baseUrl: string; readonly close: () => Promise<void> };
+  let team: TestTeam;
+
+  before(async () => {
+    service = await startTestService({ DEVICE_HOLD_SECONDS: String(holdMs / 1_000) });
+    second = await service.startAnother();
+    await plantCanary(service);
+    team = await service.newTeam();
+  });
+  after(async () => {
+    await second.close();
+    await service.close();
+  });
+
+  const setStatus = async (number: ConnectedNumber, status: string) => {
+    const answer = await team.api.put(`/v1/numbers/${number.numberId}`, { status });
+    assert.equal(answer.status, 200, answer.text);
+  };
+
+  async function handOuts(number: ConnectedNumber): Promise<{ count: number; latestMs: number }> {
+    const rows = await service.query<{ count: number; latest: Date | null }>(
+      `SELECT count(*) AS count, max(h.handed_out_at) AS latest FROM hand_outs h
+       JOIN numbers n ON n.id = h.number_id WHERE n.phone_number = $1`,
+      [number.phoneNumber],
+    );
+    return { count: rows[0]?.count ?? 0, latestMs: rows[0]?.latest?.getTime() ?? 0 };
+  }
+
+  /** Waits until a statement that begins like this waits for a lock. */
+  const untilBlocked = (beginning: string) =>
+    until(`"${beginning}" waits for a lock`, async () => {
+      const rows = await service.query(
+        `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND starts_with(query, $1) AND datname = current_database()`,
+        [beginning],
+      );
+      return rows.length > 0;
+    });
+
+  /** A poll that the server holds, and a way to leave it. */
+  async function heldPoll(number: ConnectedNumber) {
+    const leaving = new AbortController();
+    const numbered = async () => {
+      const rows = await service.query<{ poll: number }>(
+        'SELECT poll FROM device_sessions s JOIN numbers n ON n.id = s.number_id WHERE n.phone_number = $1',
+        [number.phoneNumber],
+      );
+      return rows[0]?.poll ?? 0;
+    };
+    const before = await numbered();
+    const answer = number.wire.poll({}, leaving.signal);
+    await until('the poll counts', async () => (await numbered()) > before);
+    return { answer, leave: () => leaving.abort() };
+  }
+
+  it('waits for a hand-out that has begun: it is committed before the PUT answers', async () => {
+    const number = await connectNumber(service, team, '+14155550110');
+    const poll = await heldPoll(number);
+    // Somebody else has the session row: the hand-out stops half-way, with the number's row in its hands.
+    const gate = await service.runtime.database.pool.connect();
+    await gate.query('BEGIN');
+    await gate.query(
+      'SELECT FROM device_sessions s JOIN numbers n ON n.id = s.number_id WHERE n.phone_number = $1 FOR UPDATE OF s',
+      [number.phoneNumber],
+    );
+    const id = await team.api.send({ from: number.phoneNumber, to, content: 'just in time' });
+    await untilBlocked('WITH number AS');
+    let answered = false;
+    const pause = setStatus(number, 'paused').then(() => {
+      answered = true;
+    });
+    await untilBlocked('UPDATE numbers');
+    assert.equal(answered, false);
+    await gate.query('COMMIT');
+    gate.release();
+    assert.equal((await poll.answer).id, id);
+    await pause;
+    assert.equal((await handOuts(number)).count, 1);
+  });
+
+  it('holds back a hand-out that met it half-way', async () => {
+    const number = await connectNumber(service, team, '+14155550111');
+    const id = await team.api.send({ from: number.phoneNumber, to, content: 'too late' });
+    const pause = await service.runtime.database.pool.connect();
+    await pause.query('BEGIN');
+    await pause.query(`UPDATE numbers SET status = 'paused' WHERE phone_number = $1`, [number.phoneNumber]);
+    // The hand-out has seen the number active, and waits for its row.
+    const poll = number.wire.poll();
+    await untilBlocked('WITH number AS');
+    await pause.query('COMMIT');
+    pause.release();
+    assert.equal((await poll).action, 'idle');
+    assert.equal((await handOuts(number)).count, 0);
+    assert.equal((await team.api.get(`/v1/messages/${id}`)).json.waiting_reason, 'number_paused');
+  });
+
+  it('keeps what is queued and hands it out, in order, to the held poll when it ends', async () => {
+    const number = await connectNumber(service, team, '+14155550112');
+    const ids: string[] = [];
+    for (const content of ['one', 'two', 'three']) {
+      ids.push(await team.api.send({ from: number.phoneNumber, to, content }));
+    }
+    await setStatus(number, 'paused');
+    const poll = await heldPoll(number);
+    const inbound = await number.wire.call('inbound', { from: to, text: 'while it is paused' });
+    assert.equal(inbound.ok, '1');
+    await setStatus(number, 'active');
+    let answer: FlatAnswer = await poll.answer;
+    for (const id of ids) {
+      assert.equal(answer.id, id);
+      if (id !== ids.at(-1)) answer = await number.wire.poll({ last: id });
+    }
+  });
+
+  it('hands nothing out from the moment its PUT is answered, under sends to two processes and a polling phone', async () => {
+    const number = await connectNumber(service, team, '+14155550113');
+    let over = false;
+    let accepted = 0;
+    const sender = async (api: ApiClient) => {
+      while (!over) {
+        const body = { from: number.phoneNumber, to, content: 'load' };
+        const answer = await api.post('/v1/messages/send', body);
+        if (answer.status === 202) accepted += 1;
+        else assert.match(answer.text, /is paused/);
+      }
+    };
+    const elsewhere = new ApiClient(second.baseUrl, team.api.key);
+    const leaving = new AbortController();
+    const received: string[] = [];
+    const phone = async () => {
+      let last = 'none';
+      while (!over) {
+        const answer = await number.wire.poll({ last }, leaving.signal);
+        last = answer.id ?? 'none';
+        if (answer.id !== undefined) received.push(answer.id);
+      }
+    };
+    const senders = Array.from({ length: 16 }, (_, index) => sender(index % 2 === 0 ? team.api : elsewhere));
+    const polling = phone().catch((error) => assert.ok(leaving.signal.aborted, String(error)));
+    try {
+      for (let round = 0; round < 12; round += 1) {
+        const before = (await handOuts(number)).count;
+        await until('the phone is busy', async () => (await handOuts(number)).count >= before + 5);
+        await setStatus(number, 'paused');
+        const answeredMs = service.clock.nowMs();
+        const atAnswer = await handOuts(number);
+        assert.ok(atAnswer.latestMs <= answeredMs);
+        // While the pause stands, a poll of the phone arrives and is held: time for anything late to show.
+        await until('the phone asks again', async () => {
+          const flights = await service.query(
+            'SELECT FROM in_flight f JOIN numbers n ON n.id = f.number_id WHERE n.phone_number = $1',
+            [number.phoneNumber],
+          );
+          return flights.length === 0;
+        });
+        assert.deepEqual(await handOuts(number), atAnswer);
+        await setStatus(number, 'active');
+      }
+    } finally {
+      over = true;
+      await Promise.all(senders);
+      leaving.abort();
+      await polling;
+    }
+    assert.equal(new Set(received).size, received.length, 'a message was handed out twice');
+    const rows = await service.query<{ messages: number }>(
+      'SELECT count(*) AS messages FROM messages WHERE team_id = $1 AND from_handle = $2',
+      [team.id, number.phoneNumber],
+    );
+    assert.equal(rows[0]?.messages, accepted);
+  });
+
+  it('is not kept waiting by sends that never cease', async () => {
+    const number = await connectNumber(service, team, '+14155550114');
+    const { config, logger, clock, ids } = service.runtime;
+    const others = await Promise.all([1, 2].map(() => connect(config, service.databaseUrl, logger, clock)));
+    let over = false;
+    const saturate = async (runtime: Runtime) => {
+      while (!over) {
+        await acceptSends(
+          runtime,
+          Array.from({ length: 20 }, () => ({
+            teamId: team.id,
+            messageId: ids.next('msg'),
+            from: number.phoneNumber,
+            to,
+            content: 'load',
+            idempotencyKey: null,
+            fingerprint: null,
+          })),
+        );
+      }
+    };
+    const load = others.flatMap((runtime) => [saturate(runtime), saturate(runtime), saturate(runtime)]);
+    try {
+      for (let change = 0; change < 30; change += 1) {
+        const beganMs = performance.now();
+        await setStatus(number, change % 2 === 0 ? 'paused' : 'active');
+        const tookMs = performance.now() - beganMs;
+        assert.ok(tookMs < 2_000, `change ${change} took ${tookMs} ms`);
+      }
+    } finally {
+      over = true;
+      await Promise.all(load);
+      for (const other of others) await other.database.close();
+    }
+  });
+});
