@@ -6,6 +6,8 @@ export interface SimulationOptions {
   readonly setupUrl: string;
   /** A file with one inbound message per line: `{"from": "+14155550101", "text": "Yes"}`. */
   readonly inboundFile: string | undefined;
+  /** What the person at the other end answers to each message that goes out. */
+  readonly reply: string | undefined;
   readonly failRate: number;
   readonly count: number | undefined;
   readonly reportsDelivery: boolean;
@@ -20,19 +22,26 @@ export async function simulatePhone(options: SimulationOptions): Promise<void> {
   const inbound = options.inboundFile === undefined ? [] : await readInbound(options.inboundFile);
   const device = await claimDevice(options.setupUrl);
   options.write({ did: 'claimed', phone_number: device.phoneNumber, server: device.server });
-  const phone = new SimulatedPhone({
+  const replies: Promise<string>[] = [];
+  const phone: SimulatedPhone = new SimulatedPhone({
     server: device.server,
     deviceToken: device.deviceToken,
     failRate: options.failRate,
     reportsDelivery: options.reportsDelivery,
     ...(options.count === undefined ? {} : { count: options.count }),
-    onLine: (line: PhoneLine) => options.write({ ...line }),
+    onLine: (line: PhoneLine) => {
+      options.write({ ...line });
+      if (line.did === 'sent' && options.reply !== undefined) {
+        replies.push(phone.receive({ from: line.to, text: options.reply }));
+      }
+    },
   });
   process.once('SIGINT', () => phone.switchOff());
   process.once('SIGTERM', () => phone.switchOff());
   const running = phone.run();
   for (const message of inbound) await phone.receive(message);
   await running;
+  await Promise.all(replies);
 }
 
 async function readInbound(file: string): Promise<Flat[]> {

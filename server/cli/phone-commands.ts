@@ -5,6 +5,7 @@ import { simulatePhone } from '#simulated-phone/simulate-command.ts';
 interface SimulateOptions {
   readonly setupUrl: string;
   readonly inbound?: string;
+  readonly reply?: string;
   readonly failRate: string;
   readonly count?: string;
   readonly delivered: boolean;
@@ -22,6 +23,7 @@ export function addPhoneCommands(program: Command): void {
       '--inbound <file>',
       'texts that the phone receives, a line each: {"from": "+14155550101", "text": "Yes"}',
     )
+    .option('--reply <text>', 'answer each message that goes out, as the person at the other end would')
     .option('--fail-rate <share>', 'share of messages that fail, 0 to 1', '0')
     .option('--count <messages>', 'end after so many messages')
     .option('--no-delivered', 'do not report deliveries, as a real shortcut cannot')
@@ -30,6 +32,7 @@ export function addPhoneCommands(program: Command): void {
       await simulatePhone({
         setupUrl: options.setupUrl,
         inboundFile: options.inbound,
+        reply: options.reply,
         failRate: readNumber('--fail-rate', options.failRate, 0, 1),
         count:
           options.count === undefined ? undefined : readNumber('--count', options.count, 1, 1_000_000_000),

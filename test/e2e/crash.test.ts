@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import pg from 'pg';
+import { findEngineUrl } from '#server/database/engine/engine-url.ts';
+import { SimulatedPhone } from '#simulated-phone/simulated-phone.ts';
+import { ApiClient } from '#test/support/api-client.ts';
+import { type SendHistory, sendOnce, sendUnderLoad } from '#test/support/sender.ts';
+import { firstKey, type SpawnedService, spawnService } from '#test/support/spawned-service.ts';
+import { claim } from '#test/support/test-phone.ts';
+import { freePort } from '#test/support/test-service.ts';
+import { until } from '#test/support/until.ts';
+
+const from = '+14155550100';
+const to = '+14155550101';
+
+/** On an engine of its own with fsync, as a customer runs it. */
+describe('what survives a kill (specification section 10.3)', () => {
+  let dataDir: string;
+  let port: number;
+  let service: SpawnedService;
+  let key: string;
+  let phone: SimulatedPhone;
+  let phoneRuns: Promise<void>;
+  const histories: SendHistory[] = [];
+  const sending = (isOver: () => boolean) => ({
+    baseUrl: () => `http://127.0.0.1:${port}`,
+    key,
+    from,
+    to,
+    connections: 16,
+    isOver,
+    prefix: `run-${histories.length}`,
+  });
+  const start = (command?: readonly [string, ...string[]]) =>
+    spawnService({ settings: { DATA_DIR: dataDir }, port, ...(command ? { command } : {}) });
+
+  before(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'ownline-crash-'));
+    port = await freePort();
+    service = await start();
+    key = await firstKey(dataDir);
+    const api = new ApiClient(service.baseUrl, key);
+    const verify = await api.post('/v1/numbers/verify', { phone_number: from });
+    const { token } = await claim(api, String(verify.json.setup_url));
+    phone = new SimulatedPhone({ server: service.baseUrl, deviceToken: token, waitSeconds: 0.1 });
+    phoneRuns = phone.run();
+    await until('the number is verified', async () =>
+      (await api.get('/v1/numbers')).text.includes('"verified":true'),
+    );
+  });
+  after(async () => {
+    phone.switchOff();
+    await phoneRuns;
+    await service.kill('SIGTERM');
+    await rm(dataDir, { recursive: true, force: true });
+  });
+
+  /** Sends until `disturb` is through and messages are accepted again. */
+  async function disturbUnderLoad(disturb: () => Promise<void>): Promise<void> {
+    let over = false;
+    const load = sendUnderLoad(sending(() => over));
+    const probe = new ApiClient(`http://127.0.0.1:${port}`, key);
+    const isAccepting = async () => {
+      const answer = await probe
+        .post('/v1/messages/send', { from, to, content: 'probe' })
+        .catch(() => undefined);
+      return answer?.status === 202;
+    };
+    await until('messages are accepted', isAccepting);
+    await disturb();
+    await until('messages are accepted again', isAccepting);
+    over = true;
+    histories.push(await load);
+  }
+
+  it('goes on by itself after its PostgreSQL was killed in the middle of sends', async () => {
+    await disturbUnderLoad(async () => {
+      const pid = Number((await readFile(join(dataDir, 'pg', 'postmaster.pid'), 'utf8')).split('\n')[0]);
+      process.kill(pid, 'SIGKILL');
+      await until('the service noticed', () =>
+        fetch(`${service.baseUrl}/readyz`).then((answer) => !answer.ok),
+      );
+    });
+    assert.equal((await fetch(`${service.baseUrl}/readyz`)).status, 200);
+  });
+
+  it('takes its PostgreSQL over after it was killed itself in the middle of sends', async () => {
+    await disturbUnderLoad(async () => {
+      await service.kill('SIGKILL');
+      service = await start();
+    });
+  });
+
+  it('stops cleanly when npm start is told to under load', async () => {
+    await service.kill('SIGTERM');
+    service = await start(['npm', 'start']);
+    await disturbUnderLoad(async () => {
+      assert.equal(await service.kill('SIGTERM'), 0, service.output());
+      await assert.rejects(fetch(`${service.baseUrl}/healthz`), 'nothing listens any more');
+      await assert.rejects(readFile(join(dataDir, 'pg', 'postmaster.pid')), 'its PostgreSQL has stopped too');
+      service = await start();
+    });
+  });
+
+  it('lost no message that was answered 202, and accepted none twice', async () => {
+    for (const history of histories) {
+      for (const open of [...history.open])
+        await sendOnce(
+          sending(() => true),
+          history,
+          open,
+        );
+      assert.equal(history.open.size, 0);
+    }
+    const database = new pg.Client({ connectionString: await findEngineUrl(dataDir) });
+    await database.connect();
+    const stored = await database.query<{
+      id: string;
+      content: string;
+      status: string;
+      error_code: string | null;
+    }>(
+      `SELECT id, content, status, error_code FROM messages WHERE direction = 'outbound' AND content <> 'probe'`,
+    );
+    const usage = await database.query<{ accepted: number }>(
+      'SELECT sum(accepted)::float8 AS accepted FROM usage_months',
+    );
+    const all = await database.query<{ n: number }>('SELECT count(*)::float8 AS n FROM messages');
+    await database.end();
+    const told = histories.flatMap((history) => [...history.accepted.keys()]);
+    assert.ok(told.length > 100, `enough was sent to mean something: ${told.length}`);
+    assert.equal(stored.rows.length, told.length, 'each accepted message is stored once');
+    assert.equal(usage.rows[0]?.accepted, all.rows[0]?.n, 'the month counts what was accepted');
+    assert.equal(
+      new Set(phone.sent.map((message) => message.id)).size,
+      phone.sent.length,
+      'nothing went out twice',
+    );
+  });
+});

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { ApiClient } from '#test/support/api-client.ts';
+import { firstKey, repository, type SpawnedService, spawnService } from '#test/support/spawned-service.ts';
+
+describe('the first five minutes (README, specification section 10.1)', () => {
+  let dataDir: string;
+  let service: SpawnedService;
+
+  before(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'ownline-tour-'));
+    service = await spawnService({ settings: { DATA_DIR: dataDir } });
+  });
+  after(async () => {
+    await service.kill('SIGTERM');
+    await rm(dataDir, { recursive: true, force: true });
+  });
+
+  it('a first start without a terminal writes the key to a file for its owner only, and prints the path', async () => {
+    const file = join(dataDir, 'first-start.txt');
+    assert.equal((await stat(file)).mode & 0o777, 0o600);
+    assert.ok(service.output().includes(file));
+    assert.ok(!service.output().includes(await firstKey(dataDir)), 'the key itself is not in the output');
+  });
+
+  it('the tour of the README runs as it is printed, up to a delivered message and its reply', async () => {
+    const readme = await readFile(join(repository, 'README.md'), 'utf8');
+    const blocks = [...readme.matchAll(/```sh tour\n([\s\S]*?)```/g)].map((match) => match[1] ?? '');
+    assert.equal(blocks.length, 3);
+    const key = await firstKey(dataDir);
+    const script = [
+      `set -eu\nOWNLINE=${service.baseUrl}\nKEY=${key}`,
+      ...blocks,
+      'read -r _\nkill $PHONE\nwait $PHONE || true',
+    ];
+    // The reply is passed on beside the report: the phone is switched off once it has printed both.
+    const output = await bash(script.join('\n'), /^received .*$/m);
+    assert.match(output, /"status":"queued"/);
+    assert.match(output, /"status":"delivered"/);
+    const reply = /^received +id=(msg_\w+) from=\+14155550101 text="Yes, see you then"$/m.exec(output)?.[1];
+    assert.ok(reply, output);
+    const message = await new ApiClient(service.baseUrl, key).get(`/v1/messages/${reply}`);
+    assert.equal(message.json.content, 'Yes, see you then');
+    assert.equal(message.json.status, 'received');
+  });
+});
+
+/** Runs a script; its standard input gets a line once the output shows `readyWhen`. @returns what it printed */
+function bash(script: string, readyWhen: RegExp): Promise<string> {
+  const child = spawn('bash', ['-c', script], { cwd: repository, stdio: 'pipe', timeout: 60_000 });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+      if (readyWhen.test(output)) child.stdin.end('\n');
+    });
+  }
+  return new Promise((resolve, reject) => {
+    child.on('exit', (code) =>
+      code === 0 ? resolve(output) : reject(new Error(`the tour ended with ${code}:\n${output}`)),
+    );
+  });
+}
