@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { basename, dirname, join, normalize } from 'node:path';
+import { describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** What a slice may import: everything to its left (docs/architecture.md). */
+const order = [
+  'contract',
+  'platform',
+  'database',
+  'outbox',
+  'teams',
+  'api-keys',
+  'usage',
+  'devices',
+  'numbers',
+  'messages',
+  'device-protocol',
+] as const;
+
+/** Slices that stand side by side in that order and do not see each other. */
+const strangers: readonly (readonly [string, string])[] = [
+  ['api-keys', 'usage'],
+  ['api-keys', 'devices'],
+  ['api-keys', 'numbers'],
+  ['api-keys', 'messages'],
+  ['api-keys', 'device-protocol'],
+];
+
+interface SourceFile {
+  readonly path: string;
+  readonly text: string;
+  readonly imports: readonly string[];
+}
+
+const files: readonly SourceFile[] = globSync('{contract,server,simulated-phone}/**/*.ts', { cwd: root }).map(
+  (path) => {
+    const text = readFileSync(join(root, path), 'utf8');
+    const imports = [...text.matchAll(/from '([^']+)'/g)].map((match) => resolveImport(path, match[1] ?? ''));
+    return { path, text, imports };
+  },
+);
+
+function resolveImport(path: string, specifier: string): string {
+  if (specifier.startsWith('#')) return specifier.slice(1);
+  return specifier.startsWith('.') ? normalize(join(dirname(path), specifier)) : specifier;
+}
+
+/** `contract`, the folder below server/, `simulated-phone`, or `root` for the files that put it together. */
+function sliceOf(path: string): string {
+  const [top, second] = path.split('/');
+  if (top !== 'server') return top ?? '';
+  return second?.endsWith('.ts') || second === 'cli' ? 'root' : (second ?? '');
+}
+
+const isOurs = (path: string) => /^(contract|server|simulated-phone)\//.test(path);
+
+/** Everything that breaks a rule, as one list: a test that fails says all of it. */
+function offenders(rule: (file: SourceFile) => string | undefined | false): string[] {
+  return files.flatMap((file) => {
+    const problem = rule(file);
+    return problem ? [`${file.path}: ${problem}`] : [];
+  });
+}
+
+describe('the architecture (docs/architecture.md)', () => {
+  it('a slice imports only what stands to its left', () => {
+    const found = files.flatMap((file) =>
+      file.imports.filter(isOurs).flatMap((target) => {
+        const [from, to] = [sliceOf(file.path), sliceOf(target)];
+        if (from === 'root' || from === to) return [];
+        // The type of all settings is read everywhere; its values are read from the environment in one place.
+        if (
+          target === 'server/config.ts' &&
+          new RegExp(`import type \\{[^}]*\\} from '#${target}'`).test(file.text)
+        )
+          return [];
+        const places = [from, to].map((slice) => order.indexOf(slice as (typeof order)[number]));
+        const [fromPlace = -1, toPlace = -1] = places;
+        const isStranger = strangers.some(([one, other]) => one === to && other === from);
+        return toPlace >= 0 && toPlace < fromPlace && !isStranger ? [] : [`${file.path} imports ${target}`];
+      }),
+    );
+    assert.deepEqual(found, []);
+  });
+
+  it('every folder of server/ has its place in the order', () => {
+    const slices = new Set(files.map((file) => sliceOf(file.path)));
+    const known = new Set<string>([...order, 'root', 'simulated-phone']);
+    assert.deepEqual(
+      [...slices].filter((slice) => !known.has(slice)),
+      [],
+    );
+  });
+
+  it('inside a slice, stores, views and rules do not look up at routes', () => {
+    const isLow = (path: string) => /-(store|view|status|statement)\.ts$/.test(path);
+    const found = offenders(
+      (file) =>
+        isLow(file.path) && file.imports.some((target) => /routes?\.ts$/.test(target)) && 'imports a route',
+    );
+    assert.deepEqual(found, []);
+  });
+
+  it('no files import each other in a circle', () => {
+    const importsOf = new Map(files.map((file) => [file.path, file.imports.filter(isOurs)]));
+    const done = new Set<string>();
+    const visit = (path: string, trail: readonly string[]): string[] => {
+      if (trail.includes(path)) return [[...trail.slice(trail.indexOf(path)), path].join(' -> ')];
+      if (done.has(path)) return [];
+      const found = (importsOf.get(path) ?? []).flatMap((target) => visit(target, [...trail, path]));
+      done.add(path);
+      return found;
+    };
+    assert.deepEqual(
+      files.flatMap((file) => visit(file.path, [])),
+      [],
+    );
+  });
+
+  it('platform knows no noun of the product', () => {
+    const nouns = /\b(messages?_|send_queue|numbers n|usage_months|webhook)/;
+    const found = offenders((file) => file.path.startsWith('server/platform/') && nouns.exec(file.text)?.[0]);
+    assert.deepEqual(found, []);
+  });
+
+  it('the simulated phone speaks HTTP and knows nothing else of Ownline', () => {
+    const foreign = (target: string) => !target.startsWith('node:') && !target.startsWith('simulated-phone/');
+    const found = offenders((file) => file.path.startsWith('simulated-phone/') && file.imports.find(foreign));
+    assert.deepEqual(found, []);
+  });
+
+  it('only config.ts reads the environment', () => {
+    const found = offenders(
+      (file) => file.path !== 'server/config.ts' && /process\.env\b/.exec(file.text)?.[0],
+    );
+    assert.deepEqual(found, []);
+  });
+
+  it('there is one clock (decision 0007): no Date.now(), no bare new Date(), no now() in SQL', () => {
+    const allowed = ['server/platform/clock.ts', 'server/database/clock-sync.ts'];
+    const time =
+      /Date\.now\(\)|new Date\(\)|\b(now|clock_timestamp|statement_timestamp)\(\)(?! \{)|CURRENT_TIMESTAMP/;
+    const found = offenders((file) => {
+      const code = file.text
+        .replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '')
+        .replaceAll(/([cC]lock|this|performance)\.now\(\)/g, '');
+      return !allowed.includes(file.path) && time.exec(code)?.[0];
+    });
+    const migrations = globSync('server/database/migrations/*.sql', { cwd: root }).filter((path) => {
+      return time.test(readFileSync(join(root, path), 'utf8').replaceAll(/--.*$/gm, ''));
+    });
+    assert.deepEqual([...found, ...migrations], []);
+  });
+
+  it('SQL is written with statement(), so that each has a name and a test can walk them', () => {
+    const bare = /\.query\(\s*[`']\s*(SELECT|INSERT|UPDATE|DELETE)\b(?! pg_notify)/;
+    const found = offenders(
+      (file) =>
+        !file.path.startsWith('server/database/') &&
+        file.path !== 'server/operations-routes.ts' &&
+        bare.exec(file.text)?.[0],
+    );
+    assert.deepEqual(found, []);
+  });
+
+  it('a use case takes participants for effects to its left, and there is one such effect so far', () => {
+    const found = files
+      .filter((file) => /readonly participants: readonly/.test(file.text))
+      .map((file) => file.path);
+    assert.deepEqual(found.sort(), ['server/numbers/delete-number.ts', 'server/numbers/routes.ts']);
+  });
+
+  it('names and sizes: kebab-case, no catch-all names, no barrels, no default exports, at most 400 lines', () => {
+    const found = offenders((file) => {
+      const name = basename(file.path, '.ts');
+      if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name)) return 'is not kebab-case';
+      if (/^(utils?|helpers?|common|misc|index)$/.test(name)) return 'has a name that says nothing';
+      if (/^export default|^export \* from/m.test(file.text))
+        return 'has a default export or re-exports a file';
+      if (file.text.split('\n').length > 400) return 'is longer than 400 lines';
+      return undefined;
+    });
+    assert.deepEqual(found, []);
+  });
+
+  it('what the comments and tests cite stands in docs/specification.md', () => {
+    const specification = readFileSync(join(root, 'docs/specification.md'), 'utf8');
+    const headings = new Set(
+      [...specification.matchAll(/^#+ (\d+(?:\.\d+)*)\.? /gm)].map((match) => match[1]),
+    );
+    const cited = globSync('{contract,server,simulated-phone,test}/**/*.ts', { cwd: root }).flatMap(
+      (path) => {
+        const text = readFileSync(join(root, path), 'utf8');
+        return [
+          ...text.matchAll(/specification\s+(?:\*\s+)?sections?\s+(\d+(?:\.\d+)*)(?: and (\d+(?:\.\d+)*))?/g),
+        ].flatMap((match) =>
+          [match[1], match[2]].flatMap((section) => (section === undefined ? [] : [{ path, section }])),
+        );
+      },
+    );
+    assert.ok(cited.length > 20);
+    const missing = cited.filter(({ section }) => !headings.has(section));
+    assert.deepEqual(
+      missing.map(({ path, section }) => `${path} cites ${section}`),
+      [],
+    );
+  });
+
+  it('what the comments cite as a decision stands in docs/decisions', () => {
+    const cited = files.flatMap((file) =>
+      [...file.text.matchAll(/decision (\d{4})/g)].map((match) => match[1] ?? ''),
+    );
+    const missing = [...new Set(cited)].filter(
+      (n) => globSync(`docs/decisions/${n}-*.md`, { cwd: root }).length !== 1,
+    );
+    assert.deepEqual(missing, []);
+    assert.ok(existsSync(join(root, 'docs/decisions/dependencies.md')));
+  });
+});
