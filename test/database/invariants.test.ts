@@ -1,0 +1,270 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import pg from 'pg';
+import { type MessageStatus, messageStatuses } from '#contract/message.ts';
+import { ensurePartitions } from '#server/database/partitions.ts';
+import { messageSteps } from '#server/messages/message-status.ts';
+import { Clock } from '#server/platform/clock.ts';
+import { Ids } from '#server/platform/ids.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
+
+const clock = new Clock();
+const ids = new Ids(clock);
+const at = clock.now();
+const hash = () => Buffer.from(crypto.getRandomValues(new Uint8Array(32)));
+
+describe('the invariants of the schema (docs/architecture.md)', () => {
+  let database: TestDatabase;
+  let pool: pg.Pool;
+  let team: string;
+  let otherTeam: string;
+  let number: string;
+  let otherNumber: string;
+
+  before(async () => {
+    database = await createTestDatabase();
+    pool = new pg.Pool({ connectionString: database.url, max: 2 });
+    await ensurePartitions(pool, clock);
+    team = await insertTeam();
+    otherTeam = await insertTeam();
+    number = await insertNumber(team, '+14155550100', true);
+    otherNumber = await insertNumber(otherTeam, '+14155550101', true);
+  });
+  after(async () => {
+    await pool.end();
+    await database.drop();
+  });
+
+  async function insertTeam(): Promise<string> {
+    const id = ids.next('team');
+    await pool.query(`INSERT INTO teams VALUES ($1, 'Example team', 'pro', 100, $2)`, [id, at]);
+    return id;
+  }
+
+  async function insertNumber(teamId: string, phone: string, verified: boolean): Promise<string> {
+    const id = ids.next('num');
+    await pool.query(
+      `INSERT INTO numbers (team_id, id, phone_number, verified_at, pending_until, created_at) VALUES ($1, $2, $3, $4, $5, $6)`,
+      [teamId, id, phone, verified ? at : null, verified ? null : at, at],
+    );
+    return id;
+  }
+
+  /** A message that satisfies every CHECK, but for the columns that a test sets. */
+  async function insertMessage(columns: Readonly<Record<string, unknown>> = {}): Promise<string> {
+    const row: Record<string, unknown> = {
+      team_id: team,
+      id: ids.next('msg'),
+      number_id: number,
+      direction: 'outbound',
+      from_handle: '+14155550100',
+      to_handle: '+14155550102',
+      content: 'Hello',
+      status: 'queued',
+      created_at: at,
+      ...columns,
+    };
+    const names = Object.keys(row);
+    const places = names.map((_, index) => `$${index + 1}`);
+    await pool.query(
+      `INSERT INTO messages (${names.join(', ')}) VALUES (${places.join(', ')})`,
+      Object.values(row),
+    );
+    return String(row.id);
+  }
+
+  /** The columns that a status needs. */
+  const inStatus = (status: MessageStatus): Record<string, unknown> => ({
+    status,
+    hand_outs: status === 'queued' ? 0 : 1,
+    direction: status === 'received' ? 'inbound' : 'outbound',
+    ...(status === 'received' ? { hand_outs: 0 } : {}),
+    ...(status === 'sent' || status === 'delivered' ? { sent_at: at } : {}),
+    ...(status === 'delivered' ? { delivered_at: at } : {}),
+    ...(status === 'failed' ? { failed_at: at, error_code: 'device_timeout', may_have_been_sent: true } : {}),
+  });
+
+  const violates = (constraint: RegExp) => (error: unknown) => {
+    assert.ok(error instanceof pg.DatabaseError, String(error));
+    assert.match(`${error.code} ${error.constraint ?? error.message}`, constraint);
+    return true;
+  };
+
+  it('a number has at most one message in flight', async () => {
+    const flight = (messageId: string) =>
+      pool.query(
+        `INSERT INTO in_flight (number_id, team_id, message_id, hand_out, device_id, session_id, poll, seq, handed_out_at, lease_until)
+         VALUES ($1, $2, $3, 1, $4, $4, 1, 1, $5, $5)`,
+        [number, team, messageId, ids.next('dev'), at],
+      );
+    await flight(ids.next('msg'));
+    await assert.rejects(flight(ids.next('msg')), violates(/^23505 in_flight_pkey/));
+    await pool.query('DELETE FROM in_flight');
+  });
+
+  it('a phone number is verified once, everywhere, and pending anywhere', async () => {
+    await assert.rejects(
+      insertNumber(otherTeam, '+14155550100', true),
+      violates(/^23505 numbers_one_verified/),
+    );
+    const pending = await insertNumber(otherTeam, '+14155550100', false);
+    await assert.rejects(
+      pool.query('UPDATE numbers SET verified_at = $2, pending_until = NULL WHERE id = $1', [pending, at]),
+      violates(/^23505 numbers_one_verified/),
+    );
+  });
+
+  it('a team has a phone number once', async () => {
+    await assert.rejects(insertNumber(team, '+14155550100', false), violates(/^23505 numbers_one_per_team/));
+  });
+
+  it('a number is verified or pending, never both and never neither', async () => {
+    const both = pool.query('UPDATE numbers SET pending_until = $2 WHERE id = $1', [number, at]);
+    await assert.rejects(both, violates(/^23514 numbers_check/));
+    const neither = pool.query('UPDATE numbers SET verified_at = NULL WHERE id = $1', [number]);
+    await assert.rejects(neither, violates(/^23514 numbers_check/));
+  });
+
+  it('no row points into another team', async () => {
+    await assert.rejects(insertMessage({ number_id: otherNumber }), violates(/^23503/));
+    const session = pool.query(
+      `INSERT INTO setup_links (team_id, id, number_id, token_hash, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $5)`,
+      [team, ids.next('link'), otherNumber, hash(), at],
+    );
+    await assert.rejects(session, violates(/^23503 setup_links_team_id_number_id_fkey/));
+    const flight = pool.query(
+      `INSERT INTO in_flight (number_id, team_id, message_id, hand_out, device_id, session_id, poll, seq, handed_out_at, lease_until)
+       VALUES ($1, $2, $3, 1, $3, $3, 1, 1, $4, $4)`,
+      [otherNumber, team, ids.next('msg'), at],
+    );
+    await assert.rejects(flight, violates(/^23503 in_flight_team_id_number_id_fkey/));
+  });
+
+  it('each status has its times and reasons, and no others', async () => {
+    const wrong: Record<string, unknown>[] = [
+      { status: 'received' },
+      { status: 'queued', direction: 'inbound' },
+      { status: 'failed', failed_at: at },
+      { status: 'failed', error_code: 'expired' },
+      { status: 'queued', failed_at: at, error_code: 'expired' },
+      { status: 'delivered', hand_outs: 1, sent_at: at },
+      { status: 'delivered', hand_outs: 1, delivered_at: at },
+      { status: 'sent', hand_outs: 1 },
+      { status: 'sent', sent_at: at },
+      { status: 'queued', hand_outs: 1, sent_at: at },
+      { status: 'failed', failed_at: at, error_code: 'not_delivered', hand_outs: 1 },
+      { status: 'failed', failed_at: at, error_code: 'device_timeout', hand_outs: 1 },
+      { status: 'queued', may_have_been_sent: true },
+      { status: 'polling', hand_outs: 3 },
+      { status: 'failed', failed_at: at, error_code: 'a reason of somebody else' },
+      { status: 'lost' },
+    ];
+    for (const columns of wrong) {
+      await assert.rejects(insertMessage(columns), violates(/^23514/), JSON.stringify(columns));
+    }
+    for (const status of messageStatuses) await insertMessage(inStatus(status));
+  });
+
+  it('a message takes the steps of the state table and no other (specification section 3.1)', async () => {
+    const steps = Object.values(messageSteps);
+    for (const from of messageStatuses) {
+      for (const to of messageStatuses) {
+        if (from === to) continue;
+        const id = await insertMessage({ ...inStatus(from), ...(from === 'queued' ? { hand_outs: 1 } : {}) });
+        const target = {
+          sent_at: null,
+          delivered_at: null,
+          failed_at: null,
+          error_code: null,
+          ...inStatus(to),
+        };
+        const columns = Object.entries({ ...target, hand_outs: 1, may_have_been_sent: to === 'failed' });
+        const set = columns.map(([name], index) => `${name} = $${index + 2}`).join(', ');
+        const moved = pool.query(`UPDATE messages SET ${set} WHERE id = $1`, [
+          id,
+          ...columns.map(([, value]) => value),
+        ]);
+        const allowed = steps.some((step) => step.from === from && step.to === to);
+        if (allowed) assert.equal((await moved).rowCount, 1, `${from} to ${to}`);
+        else await assert.rejects(moved, violates(/^23514/), `${from} to ${to}`);
+      }
+    }
+  });
+
+  it('only device_timeout leaves failed, and only what was handed out goes from queued to sent', async () => {
+    const expired = await insertMessage({
+      status: 'failed',
+      failed_at: at,
+      error_code: 'expired',
+      hand_outs: 1,
+    });
+    const revived = pool.query(
+      `UPDATE messages SET status = 'sent', sent_at = $2, failed_at = NULL, error_code = NULL WHERE id = $1`,
+      [expired, at],
+    );
+    await assert.rejects(revived, violates(/^23514 a message may not go from failed to sent/));
+    const fresh = await insertMessage();
+    const skipped = pool.query(
+      `UPDATE messages SET status = 'sent', sent_at = $2, hand_outs = 1 WHERE id = $1`,
+      [fresh, at],
+    );
+    await assert.rejects(skipped, violates(/^23514 a message may not go from queued to sent/));
+  });
+
+  it('a message is handed out at most twice', async () => {
+    const third = pool.query(
+      `INSERT INTO hand_outs (message_id, hand_out, team_id, number_id, device_id, session_id, handed_out_at)
+       VALUES ($1, 3, $2, $3, $1, $1, $4)`,
+      [ids.next('msg'), team, number, at],
+    );
+    await assert.rejects(third, violates(/^23514 hand_outs_hand_out_check/));
+  });
+
+  it('an Idempotency-Key, a device-given id and a setup link each name one thing', async () => {
+    const key = () =>
+      pool.query(`INSERT INTO idempotency_keys VALUES ($1, 'key', $2, $3, $4)`, [
+        team,
+        ids.next('msg'),
+        hash(),
+        at,
+      ]);
+    await key();
+    await assert.rejects(key(), violates(/^23505 idempotency_keys_pkey/));
+    const given = () =>
+      pool.query(`INSERT INTO inbound_ids VALUES ($1, 'given', $2)`, [number, ids.next('msg')]);
+    await given();
+    await assert.rejects(given(), violates(/^23505 inbound_ids_pkey/));
+    const link = ids.next('link');
+    await pool.query(
+      `INSERT INTO setup_links (team_id, id, number_id, token_hash, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $5)`,
+      [team, link, number, hash(), at],
+    );
+    const device = () =>
+      pool.query(
+        `INSERT INTO devices (team_id, id, number_id, setup_link_id, token_hash, generation, created_at) VALUES ($1, $2, $3, $4, $5, 1, $6)`,
+        [team, ids.next('dev'), number, link, hash(), at],
+      );
+    await device();
+    await assert.rejects(device(), violates(/^23505 devices_team_id_setup_link_id_key/));
+  });
+
+  it("a month's use does not fall below nothing, and a month begins on its first day", async () => {
+    await pool.query(`INSERT INTO usage_months VALUES ($1, '2026-11-01')`, [team]);
+    const below = pool.query('UPDATE usage_months SET accepted = accepted - 1 WHERE team_id = $1', [team]);
+    await assert.rejects(below, violates(/^23514 usage_months_accepted_check/));
+    const middle = pool.query(`INSERT INTO usage_months VALUES ($1, '2026-11-15')`, [team]);
+    await assert.rejects(middle, violates(/^23514 usage_months_month_check/));
+  });
+
+  it('history is placed by the month of its id, and what finds no month is kept all the same', async () => {
+    const here = await insertMessage();
+    const far = await insertMessage({ id: 'ffffffff-ffff-7000-8000-000000000000' });
+    const { rows } = await pool.query<{ id: string; place: string }>(
+      'SELECT id, tableoid::regclass::text AS place FROM messages WHERE id IN ($1, $2)',
+      [here, far],
+    );
+    const month = at.toISOString().slice(0, 7).replace('-', '_');
+    assert.equal(rows.find((row) => row.id === here)?.place, `messages_${month}`);
+    assert.equal(rows.find((row) => row.id === far)?.place, 'messages_unplaced');
+  });
+});
