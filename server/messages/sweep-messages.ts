@@ -25,7 +25,9 @@ const expired = statement<QueuedRow>(
 );
 const orphaned = statement<QueuedRow>(
   'messages.orphaned',
-  `SELECT q.team_id, q.message_id FROM numbers n JOIN send_queue q ON q.number_id = n.id
+  // Number by number: as a join, the whole queue would be read every second.
+  `SELECT q.team_id, q.message_id FROM numbers n
+   CROSS JOIN LATERAL (SELECT team_id, message_id FROM send_queue WHERE number_id = n.id LIMIT $2) q
    WHERE n.deleted_at > $1 LIMIT $2`,
 );
 const ofNumber = statement<QueuedRow>(

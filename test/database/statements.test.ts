@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import pg from 'pg';
+import '#server/app.ts';
+import { ensurePartitions } from '#server/database/partitions.ts';
+import { allStatements } from '#server/database/statement.ts';
+import { messageColumns } from '#server/messages/message.ts';
+import { Clock } from '#server/platform/clock.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
+
+/** What grows with use: reading one of these from end to end is never the way. */
+const growing = ['messages', 'hand_outs', 'events', 'send_queue'];
+
+const messages = 100_000;
+
+describe('every named statement (decision 0003)', () => {
+  let database: TestDatabase;
+  let client: pg.Client;
+
+  before(async () => {
+    database = await createTestDatabase();
+    client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    await ensurePartitions(client as unknown as pg.Pool, new Clock());
+    await fill();
+  });
+  after(async () => {
+    await client.end();
+    await database.drop();
+  });
+
+  /** Two months of messages of one team with 500 numbers, a fifth of them still waiting. */
+  async function fill(): Promise<void> {
+    await client.query(`
+      INSERT INTO teams SELECT '01990000-0000-7000-8000-000000000001', 'Example team', 'pro', 100, to_timestamp(0);
+      INSERT INTO numbers (team_id, id, phone_number, verified_at, created_at)
+        SELECT '01990000-0000-7000-8000-000000000001', ('01990000-0000-7000-8000-000000010' || lpad(n::text, 3, '0'))::uuid,
+          '+14155550' || lpad(n::text, 3, '0'), to_timestamp(0), to_timestamp(0) FROM generate_series(0, 499) AS n;
+      CREATE TEMP TABLE made AS SELECT n, ('01990000-0000-7000-8000-000000010' || lpad((n % 500)::text, 3, '0'))::uuid AS number_id,
+        (lpad(to_hex((extract(epoch FROM d) * 1000)::bigint + n::bigint * 40000), 12, '0') || '7000' || '8000' || lpad(to_hex(n), 12, '0'))::uuid AS id
+        FROM generate_series(1, ${messages}) AS n, (SELECT date_trunc('month', clock_timestamp()) - interval '20 days' AS d) AS since;
+      INSERT INTO messages (team_id, id, number_id, direction, from_handle, to_handle, content, status, created_at)
+        SELECT '01990000-0000-7000-8000-000000000001', id, number_id, 'outbound', '+14155550' || lpad((n % 500)::text, 3, '0'),
+          '+1212555' || lpad((n % 5000)::text, 4, '0'), 'Hello', 'queued', to_timestamp(0) FROM made;
+      INSERT INTO send_queue (message_id, team_id, number_id, to_handle, ready_at)
+        SELECT id, '01990000-0000-7000-8000-000000000001', number_id, '+12125550000', to_timestamp(0) FROM made WHERE n > 80000;
+      INSERT INTO hand_outs (message_id, hand_out, team_id, number_id, device_id, session_id, handed_out_at)
+        SELECT id, 1, '01990000-0000-7000-8000-000000000001', number_id, id, id, to_timestamp(0) FROM made;
+      ANALYZE;`);
+  }
+
+  it('can be prepared against the schema', async () => {
+    const failures: string[] = [];
+    for (const [name, text] of allStatements()) {
+      await client.query(`PREPARE probe AS ${text}`).then(
+        () => client.query('DEALLOCATE probe'),
+        (error: Error) => failures.push(`${name}: ${error.message}`),
+      );
+    }
+    assert.deepEqual(failures, []);
+    assert.ok(allStatements().size > 50);
+  });
+
+  it(`reads none of ${growing.join(', ')} from end to end at ${messages.toLocaleString('en')} messages`, async () => {
+    const offenders: string[] = [];
+    // A month that has no rows yet is read from end to end, and rightly.
+    const tables = await client.query<{ relname: string }>(
+      `SELECT relname FROM pg_class WHERE relkind = 'r' AND reltuples > 1000 AND relname ~ '^(${growing.join('|')})'`,
+    );
+    const filled = tables.rows.map((row) => row.relname);
+    assert.ok(filled.length >= 5, `months with rows: ${filled.join(', ')}`);
+    for (const [name, text] of allStatements()) {
+      const { rows } = await client.query(`EXPLAIN (GENERIC_PLAN, COSTS OFF) ${text}`);
+      const plan = rows.map((row) => String(row['QUERY PLAN'])).join('\n');
+      const scanned = [...plan.matchAll(/Seq Scan on (\w+)/g)].map((match) => match[1] ?? '');
+      const found = scanned.filter((table) => filled.includes(table));
+      if (found.length > 0) offenders.push(`${name}: ${[...new Set(found)].join(', ')}`);
+    }
+    assert.deepEqual(offenders, []);
+  });
+
+  it('the row type of a message has the columns of the table, less those that no answer needs', async () => {
+    const { rows } = await client.query<{ column_name: string }>(
+      `SELECT column_name FROM information_schema.columns WHERE table_name = 'messages' ORDER BY ordinal_position`,
+    );
+    const unread = ['mode'];
+    assert.deepEqual(
+      rows.map((row) => row.column_name).filter((name) => !unread.includes(name)),
+      [...messageColumns],
+    );
+  });
+});
