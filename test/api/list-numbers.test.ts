@@ -99,6 +99,8 @@ describe('GET /v1/numbers (specification section 4.2)', () => {
     assert.equal(await today(), 3);
     service.clock.advance(1_000);
     assert.equal(await today(), 0);
+    await team.api.send({ from: phone, to, content: 'the first of the new day' });
+    assert.equal(await today(), 1);
   });
 
   it('leaves out deleted numbers', async () => {

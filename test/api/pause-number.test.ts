@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { connect } from '#server/connect.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import { queueChannel } from '#server/devices/queue-channel.ts';
 import { acceptSends } from '#server/messages/accept-sends.ts';
 import { ApiClient } from '#test/support/api-client.ts';
 import { plantCanary } from '#test/support/canary.ts';
@@ -119,7 +120,17 @@ describe('a pause (specification section 3.3)', () => {
     const poll = await heldPoll(number);
     const inbound = await number.wire.call('inbound', { from: to, text: 'while it is paused' });
     assert.equal(inbound.ok, '1');
-    await setStatus(number, 'active');
+    const ear = await service.runtime.database.pool.connect();
+    const heard: string[] = [];
+    ear.on('notification', ({ payload }) => heard.push(payload ?? ''));
+    await ear.query(`LISTEN ${queueChannel}`);
+    try {
+      await setStatus(number, 'active');
+      // The sweep would wake the poll too, a second later; every process is told at once.
+      await until('the poll is woken', () => heard.length > 0, 5_000);
+    } finally {
+      ear.release(true);
+    }
     let answer: FlatAnswer = await poll.answer;
     for (const id of ids) {
       assert.equal(answer.id, id);

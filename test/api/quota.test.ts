@@ -159,6 +159,23 @@ describe('the monthly message limit (specification sections 7.3 and 8)', () => {
     assertOver(await send(team), 2);
   });
 
+  it('does not give back what a phone had once and that expired while it waited for its second hand-out', async () => {
+    const team = await newSender(1);
+    await service.query(`UPDATE numbers SET on_unconfirmed = 'retry_once' WHERE phone_number = $1`, [
+      team.from,
+    ]);
+    const sent = await send(team);
+    assert.equal((await team.wire.poll()).id, sent.json.id);
+    service.clock.advance(601_000);
+    await settleOverdue(service.runtime);
+    assert.equal(field((await team.api.get(`/v1/messages/${sent.json.id}`)).json, 'status'), 'queued');
+    service.clock.advance(2 * hourMs);
+    await expireAll();
+    const message = await team.api.get(`/v1/messages/${sent.json.id}`);
+    assert.deepEqual([message.json.error_code, message.json.may_have_been_sent], ['expired', true]);
+    assert.deepEqual(Object.values(await usage(team)), [1]);
+  });
+
   it('begins anew with the month in UTC, and gives back to the month of the message', async () => {
     const team = await newSender(2);
     // An hour before midnight of the last day.

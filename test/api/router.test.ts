@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { METHODS } from 'node:http';
+import { createServer } from 'node:net';
 import { after, before, describe, it } from 'node:test';
+import { refuseUnreadable } from '#server/platform/http/unreadable-request.ts';
 import { field } from '#test/support/api-client.ts';
 import { type RawAnswer, rawRequest } from '#test/support/raw-http.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { freePort, startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
 
 /** Every refusal has this shape, whoever makes it (specification section 7.1). */
 function assertEnvelope(answer: RawAnswer, status: number, code = 'invalid_request'): unknown {
@@ -192,6 +194,18 @@ describe('what meets no operation (specification section 7)', () => {
       assert.equal(answer.status, status, `${what}: ${answer.body}`);
       assertEnvelope(answer, status);
     }
+  });
+
+  it('answers 408 in the envelope for a request that does not end', async () => {
+    // Node decides when; what is answered then is ours.
+    const server = createServer((socket) => {
+      const tooSlow = Object.assign(new Error('too slow'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+      refuseUnreadable(tooSlow, socket, service.runtime.ids.nextPublic('req'));
+    });
+    const port = await freePort();
+    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+    assertEnvelope(await rawRequest(`http://127.0.0.1:${port}`, 'POST /v1/numbers/verify HTTP/1.1\r\n'), 408);
+    await new Promise((resolve) => server.close(resolve));
   });
 
   it('goes on serving after all of that', async () => {

@@ -36,10 +36,10 @@ describe('acceptSends (specification section 4.3)', () => {
   /** A verified number without a phone behind it; nothing here is handed out. */
   async function newNumber(
     teamId: TeamId,
-    fields: { paused?: boolean; pending?: boolean } = {},
+    fields: { paused?: boolean; pending?: boolean; phone?: string } = {},
   ): Promise<string> {
     phones += 1;
-    const phone = `+1415555${String(phones).padStart(4, '0')}`;
+    const phone = fields.phone ?? `+1415555${String(phones).padStart(4, '0')}`;
     const now = service.clock.now();
     await service.query(
       `INSERT INTO numbers (team_id, id, phone_number, status, created_at, verified_at, pending_until)
@@ -127,6 +127,22 @@ describe('acceptSends (specification section 4.3)', () => {
     assert.deepEqual(await stored(sender.teamId), ['earlier', 'one', 'two']);
     assert.equal(await used(sender.teamId), 3);
     assert.equal(await used(foreign.teamId), 1);
+  });
+
+  it('takes a sender for the number of its own team, whoever else waits for a phone with the same', async () => {
+    const [sender, neighbour] = [await newSender(), await newSender()];
+    await newNumber(neighbour.teamId, { phone: sender.phone, pending: true });
+    const outcomes = await acceptSends(service.runtime, [
+      row(sender, 'mine'),
+      row({ ...neighbour, phone: sender.phone }, 'theirs'),
+      row(sender, 'mine too'),
+    ]);
+    assert.deepEqual(
+      outcomes.map((outcome) => outcome.verdict),
+      ['accepted', 'from_pending', 'accepted'],
+    );
+    assert.deepEqual(await stored(sender.teamId), ['mine', 'mine too']);
+    assert.equal(await used(neighbour.teamId), 0);
   });
 
   it('lets the others stand where PostgreSQL cannot take a row', async () => {
