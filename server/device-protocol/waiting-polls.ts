@@ -19,6 +19,11 @@ export class WaitingPoll {
     return this.#end;
   }
 
+  /** Whether there is a reason to look. */
+  get awake(): boolean {
+    return this.#awake;
+  }
+
   wake(): void {
     this.#awake = true;
     this.#wake.resolve();

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { WaitingPolls } from '#server/device-protocol/waiting-polls.ts';
+import type { NumberId } from '#server/platform/ids.ts';
+
+const one = '01990000-0000-7000-8000-000000000001' as NumberId;
+const other = '01990000-0000-7000-8000-000000000002' as NumberId;
+
+describe('held polls (specification section 11.4)', () => {
+  it('a wake between the look and the registration is not lost', async () => {
+    const waiting = new WaitingPolls();
+    const serial = waiting.serial;
+    waiting.wake([one]);
+    await waiting.register(one, serial, false).untilWoken();
+    const later = waiting.register(other, serial, false);
+    let woken = false;
+    const wait = later.untilWoken().then(() => {
+      woken = true;
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(woken, false, 'another number was not woken');
+    later.end('held');
+    await wait;
+    assert.equal(later.ended, 'held');
+  });
+
+  it('is remembered through one sweep, and forgotten after the next', () => {
+    const waiting = new WaitingPolls();
+    const serial = waiting.serial;
+    waiting.wake([one]);
+    waiting.forgetOldWakes();
+    assert.equal(isAwake(waiting, serial), true);
+    waiting.forgetOldWakes();
+    assert.equal(isAwake(waiting, serial), false);
+  });
+
+  it('a newer poll of a number replaces the older one; stopping ends all, later ones too', () => {
+    const waiting = new WaitingPolls();
+    const older = waiting.register(one, 0, false);
+    const newer = waiting.register(one, 0, false);
+    assert.deepEqual([older.ended, newer.ended], ['replaced', undefined]);
+    waiting.remove(older);
+    assert.deepEqual(waiting.numbers, [one], 'the older one does not take the newer one with it');
+    waiting.stop();
+    assert.equal(newer.ended, 'stopping');
+    assert.equal(waiting.register(other, 0, false).ended, 'stopping');
+  });
+
+  /** Whether a poll that registers now would look at once: its wait is over before it is ended. */
+  function isAwake(waiting: WaitingPolls, serial: number): boolean {
+    return waiting.register(one, serial, false).awake;
+  }
+});

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Batcher } from '#server/platform/batcher.ts';
+
+/** A batcher whose batches the test finishes itself. */
+function manual(options: { inFlightMax?: number; waitingMax?: number; sizeMax?: number } = {}) {
+  const batches: { inputs: readonly number[]; finish: () => void; fail: (error: Error) => void }[] = [];
+  const batcher = new Batcher<number, string>({
+    run: (inputs) => {
+      const { promise, resolve, reject } = Promise.withResolvers<readonly string[]>();
+      batches.push({ inputs, finish: () => resolve(inputs.map((n) => `done ${n}`)), fail: reject });
+      return promise;
+    },
+    sizeMax: options.sizeMax ?? 100,
+    inFlightMax: options.inFlightMax ?? 1,
+    windowMs: 0,
+    waitingMax: options.waitingMax ?? 100,
+    refuse: () => new Error('full'),
+  });
+  const turn = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+  return { batcher, batches, turn };
+}
+
+describe('batches (decision 0005)', () => {
+  it('what comes in one turn goes together, and what comes while a batch runs waits for the next', async () => {
+    const { batcher, batches, turn } = manual();
+    const first = [batcher.add(1), batcher.add(2)];
+    await turn();
+    const second = [batcher.add(3), batcher.add(4)];
+    await turn();
+    assert.deepEqual(
+      batches.map((batch) => batch.inputs),
+      [[1, 2]],
+    );
+    batches[0]?.finish();
+    assert.deepEqual(await Promise.all(first), ['done 1', 'done 2']);
+    assert.deepEqual(
+      batches.map((batch) => batch.inputs),
+      [
+        [1, 2],
+        [3, 4],
+      ],
+    );
+    batches[1]?.finish();
+    assert.deepEqual(await Promise.all(second), ['done 3', 'done 4']);
+  });
+
+  it('a batch that fails rejects each of its calls and no other', async () => {
+    const { batcher, batches, turn } = manual();
+    const lost = batcher.add(1);
+    await turn();
+    const kept = batcher.add(2);
+    batches[0]?.fail(new Error('the database went away'));
+    await assert.rejects(lost, /went away/);
+    await turn();
+    batches[1]?.finish();
+    assert.equal(await kept, 'done 2');
+  });
+
+  it('more than may wait is refused at once', async () => {
+    const { batcher, batches, turn } = manual({ waitingMax: 2 });
+    const running = batcher.add(1);
+    await turn();
+    const waiting = [batcher.add(2), batcher.add(3)];
+    await assert.rejects(batcher.add(4), /full/);
+    batches[0]?.finish();
+    await running;
+    batches[1]?.finish();
+    await Promise.all(waiting);
+  });
+
+  it('drain resolves once everything has its answer', async () => {
+    const { batcher, batches, turn } = manual({ sizeMax: 1 });
+    const calls = [batcher.add(1), batcher.add(2)];
+    let drained = false;
+    const drain = batcher.drain().then(() => {
+      drained = true;
+    });
+    await turn();
+    batches[0]?.finish();
+    await turn();
+    assert.equal(drained, false);
+    batches[1]?.finish();
+    await drain;
+    assert.deepEqual(await Promise.all(calls), ['done 1', 'done 2']);
+  });
+});

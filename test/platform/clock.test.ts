@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Clock } from '#server/platform/clock.ts';
+import { firstIdAt, Ids, parseId, publicId } from '#server/platform/ids.ts';
+
+describe('the clock (specification section 2.1, decision 0007)', () => {
+  it('follows the time that it is told, and never goes back', () => {
+    const clock = new Clock();
+    clock.follow(1_900_000_000_000, performance.now());
+    const ahead = clock.nowMs();
+    assert.ok(ahead >= 1_900_000_000_000 && ahead < 1_900_000_001_000, String(ahead));
+    clock.follow(1_800_000_000_000, performance.now());
+    assert.equal(clock.nowMs(), ahead);
+  });
+
+  it('calls back once when it was moved past the moment, and not when cancelled', () => {
+    const clock = new Clock();
+    const rung: string[] = [];
+    clock.after(60_000, () => rung.push('minute'));
+    clock.after(7_200_000, () => rung.push('hours'));
+    const cancel = clock.after(60_000, () => rung.push('cancelled'));
+    cancel();
+    clock.advance(59_000);
+    assert.deepEqual(rung, []);
+    clock.advance(1_100);
+    assert.deepEqual(rung, ['minute']);
+    clock.advance(7_200_000);
+    assert.deepEqual(rung, ['minute', 'hours']);
+  });
+});
+
+describe('ids (specification section 2.1)', () => {
+  const clock = new Clock();
+  const ids = new Ids(clock);
+
+  it('sort in the order they were made, many of them in one millisecond', () => {
+    const made = Array.from({ length: 5_000 }, () => ids.next('msg'));
+    assert.deepEqual(made, [...made].sort());
+    assert.deepEqual(
+      made.map((id) => publicId('msg', id)),
+      made.map((id) => publicId('msg', id)).sort(),
+    );
+  });
+
+  it('are read back, and nothing else is taken for one', () => {
+    const id = ids.next('num');
+    const text = publicId('num', id);
+    assert.match(text, /^num_[0-7][0-9a-hjkmnp-tv-z]{25}$/);
+    assert.equal(parseId('num', text), id);
+    const others = [
+      text.toUpperCase(),
+      text.replace('num', 'msg'),
+      `${text}0`,
+      text.slice(0, -1),
+      'num_',
+      '',
+      id,
+    ];
+    for (const other of others) assert.equal(parseId('num', other), undefined, other);
+    assert.equal(parseId('num', 'num_8zzzzzzzzzzzzzzzzzzzzzzzzz'), undefined, 'more than 128 bits');
+  });
+
+  it('have a lower bound for each moment', () => {
+    const ms = clock.nowMs();
+    const id = ids.next('msg');
+    assert.ok(firstIdAt(ms) <= id);
+    assert.ok(firstIdAt(ms + 1_000) > id);
+  });
+});

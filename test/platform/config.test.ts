@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { ConfigError, readConfig } from '#server/config.ts';
+
+describe('the settings (specification section 10.5, docs/configuration.md)', () => {
+  it('need nothing: an empty environment has defaults for all of them', () => {
+    const config = readConfig({}, 1000);
+    assert.equal(config.baseUrl, 'http://127.0.0.1:3000');
+    assert.equal(config.appUrl, config.baseUrl);
+    assert.ok(config.dataDir.endsWith('/data'));
+    assert.equal(config.databaseUrl, undefined);
+    assert.equal(config.defaultPlan, 'enterprise');
+    assert.equal(config.deviceHoldMs, 25_000);
+    assert.equal(config.deviceLeaseMs, 600_000);
+    assert.equal(config.queueExpiryMs, 86_400_000);
+    assert.deepEqual([...config.roles], ['api', 'deliver', 'maintain']);
+  });
+
+  it('as root the data are in /var/lib/ownline', () => {
+    assert.equal(readConfig({}, 0).dataDir, '/var/lib/ownline');
+  });
+
+  it('addresses lose their trailing slash, and APP_URL follows BASE_URL', () => {
+    const config = readConfig({ BASE_URL: 'https://texts.example.com/' });
+    assert.deepEqual(
+      [config.baseUrl, config.appUrl],
+      ['https://texts.example.com', 'https://texts.example.com'],
+    );
+    assert.equal(readConfig({ HOST: '::1', PORT: '8080' }).baseUrl, 'http://[::1]:8080');
+  });
+
+  it('says all problems at once, each with what to write instead', () => {
+    const wrong = {
+      PORT: '99999',
+      BASE_URL: 'texts.example.com',
+      DATABASE_URL: 'mysql://localhost/ownline',
+      SECRETS_KEY: 'short',
+      ROLES: 'api,cook',
+      DEFAULT_PLAN: 'gold',
+      DEVICE_HOLD_SECONDS: '60',
+      QUEUE_EXPIRY_HOURS: 'a day',
+      LOG_LEVEL: 'loud',
+      RATE_LIMITS: 'maybe',
+    };
+    assert.throws(
+      () => readConfig(wrong),
+      (error) => {
+        assert.ok(error instanceof ConfigError);
+        for (const name of Object.keys(wrong))
+          assert.match(error.message, new RegExp(`^  - ${name} must `, 'm'));
+        assert.match(error.message, /DEVICE_HOLD_SECONDS must be a whole number from 1 to 50, not "60"/);
+        assert.ok(!error.message.includes('short'), 'a key is never repeated');
+        return true;
+      },
+    );
+  });
+});

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Lifecycle } from '#server/platform/lifecycle.ts';
+import { createLogger } from '#server/platform/logger.ts';
+import { Loop } from '#server/platform/loop.ts';
+
+const logger = createLogger('silent');
+
+describe('loops and the lifecycle (specification section 10.3)', () => {
+  it('rounds never overlap; what is asked for meanwhile is one more round', async () => {
+    const rounds: (() => void)[] = [];
+    let running = 0;
+    const loop = new Loop({
+      name: 'test',
+      intervalMs: 3_600_000,
+      logger,
+      run: async () => {
+        running += 1;
+        assert.equal(running, 1);
+        await new Promise<void>((resolve) => rounds.push(resolve));
+        running -= 1;
+      },
+    });
+    loop.start();
+    loop.notify();
+    loop.notify();
+    assert.equal(rounds.length, 1);
+    rounds[0]?.();
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(rounds.length, 2);
+    const stopped = loop.stop();
+    loop.notify();
+    rounds[1]?.();
+    await stopped;
+    assert.equal(rounds.length, 2, 'nothing begins after stop');
+  });
+
+  it('a round that fails does not end the loop', async () => {
+    let rounds = 0;
+    const loop = new Loop({
+      name: 'test',
+      intervalMs: 1,
+      logger,
+      run: async () => {
+        rounds += 1;
+        if (rounds === 1) throw new Error('once');
+        done.resolve();
+      },
+    });
+    const done = Promise.withResolvers<void>();
+    loop.start();
+    await done.promise;
+    await loop.stop();
+    assert.ok(rounds >= 2);
+  });
+
+  it('closes in the reverse order of opening, each part even where one fails, and once', async () => {
+    const closed: string[] = [];
+    const lifecycle = new Lifecycle(logger);
+    lifecycle.onClose('database', async () => void closed.push('database'));
+    lifecycle.onClose('loops', () => Promise.reject(new Error('stuck')));
+    lifecycle.onClose('http', async () => void closed.push('http'));
+    assert.equal(lifecycle.stopping, false);
+    await Promise.all([lifecycle.close(), lifecycle.close()]);
+    assert.equal(lifecycle.stopping, true);
+    assert.deepEqual(closed, ['http', 'database']);
+  });
+});
