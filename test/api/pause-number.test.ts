@@ -69,11 +69,12 @@ describe('a pause (specification section 3.3)', () => {
     return { answer, leave: () => leaving.abort() };
   }
 
-  it('waits for a hand-out that has begun: it is committed before the PUT answers', async () => {
+  it('waits for a hand-out that has begun: it is committed before the PUT answers', async (t) => {
     const number = await connectNumber(service, team, '+14155550110');
     const poll = await heldPoll(number);
     // Somebody else has the session row: the hand-out stops half-way, with the number's row in its hands.
     const gate = await service.runtime.database.pool.connect();
+    t.after(() => gate.release(true));
     await gate.query('BEGIN');
     await gate.query(
       'SELECT FROM device_sessions s JOIN numbers n ON n.id = s.number_id WHERE n.phone_number = $1 FOR UPDATE OF s',
@@ -88,23 +89,22 @@ describe('a pause (specification section 3.3)', () => {
     await untilBlocked('UPDATE numbers');
     assert.equal(answered, false);
     await gate.query('COMMIT');
-    gate.release();
     assert.equal((await poll.answer).id, id);
     await pause;
     assert.equal((await handOuts(number)).count, 1);
   });
 
-  it('holds back a hand-out that met it half-way', async () => {
+  it('holds back a hand-out that met it half-way', async (t) => {
     const number = await connectNumber(service, team, '+14155550111');
     const id = await team.api.send({ from: number.phoneNumber, to, content: 'too late' });
     const pause = await service.runtime.database.pool.connect();
+    t.after(() => pause.release(true));
     await pause.query('BEGIN');
     await pause.query(`UPDATE numbers SET status = 'paused' WHERE phone_number = $1`, [number.phoneNumber]);
     // The hand-out has seen the number active, and waits for its row.
     const poll = number.wire.poll();
     await untilBlocked('WITH number AS');
     await pause.query('COMMIT');
-    pause.release();
     assert.equal((await poll).action, 'idle');
     assert.equal((await handOuts(number)).count, 0);
     assert.equal((await team.api.get(`/v1/messages/${id}`)).json.waiting_reason, 'number_paused');

@@ -9,7 +9,7 @@ import { startTestService, type TestService, type TestTeam } from '#test/support
 const to = '+14155550101';
 const hourMs = 3_600_000;
 
-describe('the monthly message limit (specification sections 7.3 and 8)', () => {
+describe('the monthly message limit (specification sections 7.2 and 8)', () => {
   let service: TestService;
   let phones = 200;
 

@@ -184,10 +184,11 @@ describe('acceptSends (specification section 4.3)', () => {
     assert.equal(await used(sender.teamId), 0);
   });
 
-  it('gives the place of a row that turns out to be a repeat to the next one', async () => {
+  it('gives the place of a row that turns out to be a repeat to the next one', async (t) => {
     const sender = await newSender(3);
     await acceptSends(service.runtime, [row(sender, 'begin the month')]);
     const gate = await service.runtime.database.pool.connect();
+    t.after(() => gate.release(true));
     await gate.query('BEGIN');
     await gate.query('SELECT FROM usage_months WHERE team_id = $1 FOR UPDATE', [sender.teamId]);
     const waiting = (count: number) =>
@@ -204,7 +205,6 @@ describe('acceptSends (specification section 4.3)', () => {
     const second = acceptSends(other, [row(sender, 'keyed', 'key'), row(sender, 'plain')]);
     await waiting(2);
     await gate.query('COMMIT');
-    gate.release();
     const verdicts = [...(await first), ...(await second)].map((outcome) => outcome.verdict);
     assert.deepEqual(verdicts, ['accepted', 'replayed', 'accepted']);
     assert.equal(await used(sender.teamId), 3);
