@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { connectNumber, DeviceWire, type FlatAnswer } from '#test/support/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+
+describe('inbound messages (specification section 11.5)', () => {
+  let service: TestService;
+  let team: TestTeam;
+  let next = 0;
+
+  before(async () => {
+    service = await startTestService();
+    team = await service.newTeam();
+  });
+  after(() => service.close());
+
+  const connect = () => {
+    next += 1;
+    return connectNumber(service, team, `+1415555010${next}`);
+  };
+  const messageOf = async (answer: FlatAnswer) => {
+    assert.equal(answer.ok, '1', JSON.stringify(answer));
+    return (await team.api.get(`/v1/messages/${answer.id}`)).json;
+  };
+
+  it('is stored as received, with its event', async () => {
+    const { wire, phoneNumber } = await connect();
+    const answer = await wire.call('inbound', { from: '+12125550100', text: 'Yes 👍', v: '1' });
+    const message = await messageOf(answer);
+    assert.deepEqual(
+      [message.from, message.to, message.content, message.status, message.direction],
+      ['+12125550100', phoneNumber, 'Yes 👍', 'received', 'inbound'],
+    );
+    const events = await service.query<{ type: string; body: string }>('SELECT type, body FROM events');
+    assert.equal(events.length, 1);
+    const envelope = JSON.parse(events[0]?.body ?? '');
+    assert.equal(envelope.type, 'message.received');
+    assert.deepEqual(envelope.data, {
+      id: answer.id,
+      from: '+12125550100',
+      to: phoneNumber,
+      content: 'Yes 👍',
+      media_url: null,
+      received_at: message.created_at,
+    });
+  });
+
+  it('the same sender and text within 20 s are one message, and a new one after that', async () => {
+    const { wire } = await connect();
+    const text = { from: '+12125550100', text: 'Yes' };
+    const first = await wire.call('inbound', text);
+    service.clock.advance(19_000);
+    assert.equal((await wire.call('inbound', text)).id, first.id);
+    assert.notEqual((await wire.call('inbound', { ...text, text: 'No' })).id, first.id);
+    assert.notEqual((await wire.call('inbound', { ...text, from: '+12125550101' })).id, first.id);
+    // 20 s from the stored message, not from its latest repeat.
+    service.clock.advance(1_001);
+    assert.notEqual((await wire.call('inbound', text)).id, first.id);
+  });
+
+  it('forty repeats at once on two processes are one message', async () => {
+    const { wire, phoneNumber } = await connect();
+    const other = await service.startAnother();
+    try {
+      const wires = [wire, new DeviceWire(other.baseUrl, wire.token)];
+      const answers = await Promise.all(
+        Array.from({ length: 40 }, (_, n) =>
+          wires[n % 2]?.call('inbound', { from: '+12125550100', text: 'Hello' }),
+        ),
+      );
+      assert.equal(new Set(answers.map((answer) => answer?.id)).size, 1);
+      const stored = await service.query('SELECT FROM messages WHERE to_handle = $1', [phoneNumber]);
+      assert.equal(stored.length, 1);
+    } finally {
+      await other.close();
+    }
+  });
+
+  it("a device's own id decides for ever", async () => {
+    const { wire } = await connect();
+    const first = await wire.call('inbound', { from: '+12125550100', text: 'Hello', id: 'A-1' });
+    const second = await wire.call('inbound', { from: '+12125550100', text: 'Hello', id: 'A-2' });
+    assert.notEqual(second.id, first.id, 'another id is another message, even at once');
+    service.clock.advance(30 * 24 * 3_600_000);
+    assert.equal(
+      (await wire.call('inbound', { from: '+12125550100', text: 'Hello', id: 'A-1' })).id,
+      first.id,
+    );
+  });
+
+  it('a phone number becomes E.164, any other handle stays as it is', async () => {
+    const { wire } = await connect();
+    const cases: [string, string][] = [
+      ['(212) 555-0100', '+12125550100'],
+      ['212-555-0101', '+12125550101'],
+      ['+44 20 7946 0958', '+442079460958'],
+      ['someone@example.com', 'someone@example.com'],
+      ['262966', '262966'],
+      ['Example Bank', 'Example Bank'],
+      ['+12125550102\n+12125550103', '+12125550102'],
+      ['', ''],
+    ];
+    for (const [reported, kept] of cases) {
+      const message = await messageOf(
+        await wire.call('inbound', { from: reported, text: `from ${reported}` }),
+      );
+      assert.equal(message.from, kept, reported);
+    }
+  });
+
+  it('no text is refused: what PostgreSQL cannot keep becomes U+FFFD, length and emptiness do not matter', async () => {
+    const { wire } = await connect();
+    const odd = await messageOf(
+      await wire.call('inbound', '{"from":"+12125550100","text":"a\\u0000b\\ud800c"}'),
+    );
+    assert.equal(odd.content, 'a\ufffdb\ufffdc');
+    const long = 'x'.repeat(200_000);
+    assert.equal(
+      (await messageOf(await wire.call('inbound', { from: '+12125550100', text: long }))).content,
+      long,
+    );
+    for (const text of ['', 'none']) {
+      assert.equal(
+        (await messageOf(await wire.call('inbound', { from: '+12125550100', text }))).content,
+        text,
+      );
+    }
+  });
+
+  it('a paused number still receives; a deleted one does not', async () => {
+    const { wire, numberId } = await connect();
+    await team.api.put(`/v1/numbers/${numberId}`, { status: 'paused' });
+    assert.equal((await wire.call('inbound', { from: '+12125550100', text: 'while paused' })).ok, '1');
+    await team.api.delete(`/v1/numbers/${numberId}`);
+    const answer = await wire.call('inbound', { from: '+12125550100', text: 'too late' });
+    assert.deepEqual(answer, { ok: '0', reason: 'deleted' });
+  });
+
+  it('what is no inbound message is answered with the reason, always with HTTP 200', async () => {
+    const { wire } = await connect();
+    assert.deepEqual(await wire.call('inbound', 'not json'), { ok: '0', reason: 'unreadable' });
+    assert.deepEqual(await wire.call('inbound', '["a"]'), { ok: '0', reason: 'unreadable' });
+    const stranger = new DeviceWire(service.baseUrl, 'dev_nobody');
+    assert.deepEqual(await stranger.call('inbound', { from: 'a', text: 'b' }), {
+      ok: '0',
+      reason: 'unauthorized',
+    });
+    assert.deepEqual(await wire.call('status', { id: 'msg_0', status: 'read' }), {
+      ok: '0',
+      reason: 'unknown_status',
+    });
+  });
+
+  it('a poll that cannot be read is told to repeat itself, in words that hold no action', async () => {
+    const { wire } = await connect();
+    for (const body of ['', 'not json', '[]', 'null']) {
+      const answer = await wire.call('poll', body);
+      assert.deepEqual(answer, { ok: '0', reason: 'unavailable', wait: '15' });
+      assert.ok(!JSON.stringify(answer).includes('action'));
+    }
+  });
+
+  it('a poll is read whatever its Content-Type, with fields that nobody knows and values that are no texts', async () => {
+    const { wire } = await connect();
+    const response = await fetch(`${service.baseUrl}/v1/device/poll`, {
+      method: 'POST',
+      headers: {
+        'x-device-token': wire.token,
+        'content-type': 'application/x-www-form-urlencoded; charset=ibm866',
+      },
+      body: JSON.stringify({ session: wire.session, last: null, v: 2, later: { deep: [] } }),
+    });
+    const answer = (await response.json()) as FlatAnswer;
+    assert.equal(answer.action, 'idle');
+    assert.ok(Object.values(answer).every((value) => typeof value === 'string'));
+  });
+});
+
+describe('limits of a token (specification section 11.7)', () => {
+  it('the 301st poll of a minute waits 5 s, the 121st inbound message is refused', async () => {
+    const service = await startTestService({ RATE_LIMITS: 'on' });
+    try {
+      const team = await service.newTeam();
+      const { wire } = await connectNumber(service, team, '+14155550100');
+      // A minute of its own: the calls below all fall into it.
+      service.clock.advance(60_000 - (service.clock.nowMs() % 60_000));
+      const stop = { session: 'ses_01h2xcejqtf2nbrexx3vqjhp41' };
+      const polls = await Promise.all(Array.from({ length: 300 }, () => wire.call('poll', stop)));
+      assert.ok(polls.every((answer) => answer.reason === 'superseded'));
+      const startedAt = service.clock.nowMs();
+      assert.equal((await wire.call('poll', stop)).action, 'idle');
+      assert.ok(service.clock.nowMs() - startedAt >= 5_000);
+      const texts = Array.from({ length: 121 }, (_, n) =>
+        wire.call('inbound', { from: '+12125550100', text: `${n}` }),
+      );
+      const refused = (await Promise.all(texts)).filter((answer) => answer.ok === '0');
+      assert.deepEqual(refused, [{ ok: '0', reason: 'rate_limited' }]);
+    } finally {
+      await service.close();
+    }
+  });
+});

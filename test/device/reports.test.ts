@@ -1,0 +1,221 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { connectNumber, DeviceWire } from '#test/support/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { until } from '#test/support/until.ts';
+
+describe('reports (specification sections 3.2 and 11.3)', () => {
+  let service: TestService;
+  let team: TestTeam;
+  let next = 0;
+
+  before(async () => {
+    service = await startTestService();
+    team = await service.newTeam();
+  });
+  after(() => service.close());
+
+  const connect = (owner = team) => {
+    next += 1;
+    return connectNumber(service, owner, `+14155550${String(next).padStart(3, '0')}`);
+  };
+  const messageOf = async (id: string, owner = team) => (await owner.api.get(`/v1/messages/${id}`)).json;
+  /** The events of a message, as `type sequence`, in the order they were written; what their bodies say agrees. */
+  const eventsOf = async (id: string) => {
+    const rows = await service.query<{ type: string; sequence: number; body: string }>(
+      'SELECT type, sequence, body FROM events ORDER BY id',
+    );
+    return rows.flatMap(({ type, sequence, body }) => {
+      const envelope = JSON.parse(body);
+      if (envelope.data.id !== id) return [];
+      assert.deepEqual([envelope.type, envelope.sequence, envelope.api_version], [type, sequence, 'v1']);
+      assert.match(envelope.id, /^evt_/);
+      return [`${type} ${sequence}`];
+    });
+  };
+  /** A message in the phone's hands. */
+  const handedOut = async (owner = team) => {
+    const number = await connect(owner);
+    const id = await owner.api.send({ from: number.phoneNumber, to: '+12125550100', content: 'Hello' });
+    assert.equal((await number.wire.poll()).id, id);
+    return { number, id, wire: number.wire };
+  };
+  /** A message whose phone never said what became of it. */
+  const unconfirmed = async () => {
+    const handed = await handedOut();
+    service.clock.advance(600_001);
+    await until(
+      'it is unconfirmed',
+      async () => (await messageOf(handed.id)).error_code === 'device_timeout',
+    );
+    return handed;
+  };
+
+  it('sent: once, however often it is said', async () => {
+    const { wire, id } = await handedOut();
+    for (let repeat = 0; repeat < 3; repeat += 1) await wire.poll({ last: id });
+    const message = await messageOf(id);
+    assert.equal(message.status, 'sent');
+    assert.equal(message.may_have_been_sent, false);
+    assert.deepEqual(await eventsOf(id), ['message.sent 1']);
+  });
+
+  it("failed: with the phone's own words", async () => {
+    const { wire, id } = await handedOut();
+    await wire.poll({ last: id, last_status: 'failed', last_error: 'No service' });
+    const message = await messageOf(id);
+    assert.deepEqual(
+      [message.status, message.error_code, message.may_have_been_sent],
+      ['failed', 'device_error', false],
+    );
+    assert.match(String(message.error_message), /could not send.*No service/);
+    assert.deepEqual(await eventsOf(id), ['message.failed 1']);
+  });
+
+  it('a report for a message of another number, or for one that was never handed out, changes nothing', async () => {
+    const mine = await handedOut();
+    const other = await handedOut();
+    await other.wire.poll({ last: mine.id });
+    assert.equal((await messageOf(mine.id)).status, 'polling');
+    const queued = await team.api.send({
+      from: mine.number.phoneNumber,
+      to: '+12125550101',
+      content: 'queued',
+    });
+    const answer = await mine.wire.call('status', { id: queued, status: 'delivered' });
+    assert.deepEqual(answer, { ok: '0', reason: 'unknown_message' });
+    assert.equal((await messageOf(queued)).status, 'queued');
+    assert.deepEqual(await eventsOf(queued), []);
+  });
+
+  it('a late sent within 72 hours corrects device_timeout', async () => {
+    const { wire, id } = await unconfirmed();
+    service.clock.advance(71 * 3_600_000);
+    await wire.poll({ last: id });
+    const message = await messageOf(id);
+    assert.deepEqual([message.status, message.error_code, message.failed_at], ['sent', null, null]);
+    assert.deepEqual(await eventsOf(id), ['message.failed 1', 'message.sent 2']);
+  });
+
+  it('a later one does not, and no other failure is corrected', async () => {
+    const { wire, id } = await unconfirmed();
+    service.clock.advance(72 * 3_600_000);
+    await wire.poll({ last: id });
+    assert.equal((await messageOf(id)).status, 'failed');
+    const failed = await handedOut();
+    await failed.wire.poll({ last: failed.id, last_status: 'failed' });
+    await failed.wire.poll({ last: failed.id });
+    assert.equal((await messageOf(failed.id)).error_code, 'device_error');
+  });
+
+  it('a late sent counts after the deletion of the number', async () => {
+    const { wire, id, number } = await unconfirmed();
+    await team.api.delete(`/v1/numbers/${number.numberId}`);
+    assert.equal((await wire.poll({ last: id })).reason, 'deleted');
+    assert.equal((await messageOf(id)).status, 'sent');
+  });
+
+  it('delivered straight from polling, and from device_timeout, makes sent first', async () => {
+    const polling = await handedOut();
+    await polling.wire.call('status', { id: polling.id, status: 'delivered' });
+    assert.equal((await messageOf(polling.id)).status, 'delivered');
+    assert.deepEqual(await eventsOf(polling.id), ['message.sent 1', 'message.delivered 2']);
+    const late = await unconfirmed();
+    await late.wire.call('status', { id: late.id, status: 'delivered' });
+    assert.deepEqual(await eventsOf(late.id), ['message.failed 1', 'message.sent 2', 'message.delivered 3']);
+  });
+
+  it('not delivered: only from a device that can tell', async () => {
+    const { wire, id } = await handedOut();
+    await wire.poll({ last: id });
+    await wire.poll({ last: id, last_status: 'failed' });
+    assert.equal((await messageOf(id)).status, 'sent', 'a poll that contradicts itself changes nothing');
+    assert.equal((await wire.call('status', { id, status: 'failed', error: 'Not Delivered' })).ok, '1');
+    const message = await messageOf(id);
+    assert.deepEqual([message.status, message.error_code], ['failed', 'not_delivered']);
+    assert.deepEqual(await eventsOf(id), ['message.sent 1', 'message.failed 2']);
+  });
+
+  it('on the plan free delivered moves the status and makes no event', async () => {
+    const free = await service.newTeam({ plan: 'free' });
+    const { wire, id } = await handedOut(free);
+    await wire.call('status', { id, status: 'delivered' });
+    assert.equal((await messageOf(id, free)).status, 'delivered');
+    assert.deepEqual(await eventsOf(id), ['message.sent 1']);
+    const rows = await service.query<{ events: number }>(
+      'SELECT events FROM messages WHERE from_handle = $1',
+      [`+14155550${String(next).padStart(3, '0')}`],
+    );
+    assert.equal(rows[0]?.events, 1, 'no sequence number is used up');
+  });
+
+  describe('retry_once (specification section 3.1)', () => {
+    /** Handed out and given up once, and queued again. */
+    const retried = async () => {
+      const handed = await handedOut();
+      await team.api.put(`/v1/numbers/${handed.number.numberId}`, { on_unconfirmed: 'retry_once' });
+      service.clock.advance(600_001);
+      await until('it is queued again', async () => (await messageOf(handed.id)).status === 'queued');
+      return handed;
+    };
+    const restart = async (handed: { wire: DeviceWire }) => {
+      const wire = new DeviceWire(service.baseUrl, handed.wire.token);
+      return { wire, answer: await wire.poll() };
+    };
+
+    it('is handed out a second time before what came later, and never a third time', async () => {
+      const handed = await retried();
+      const message = await messageOf(handed.id);
+      assert.equal(message.may_have_been_sent, true);
+      const later = await team.api.send({
+        from: handed.number.phoneNumber,
+        to: '+12125550100',
+        content: 'later',
+      });
+      const { wire, answer } = await restart(handed);
+      assert.equal(answer.id, handed.id);
+      service.clock.advance(600_001);
+      await until('it failed', async () => (await messageOf(handed.id)).error_code === 'device_timeout');
+      assert.equal((await wire.poll({ session: 'new' })).id, later);
+      assert.deepEqual(await eventsOf(handed.id), ['message.failed 1']);
+    });
+
+    it('is cancelled by a report that the first hand-out was sent', async () => {
+      const handed = await retried();
+      await handed.wire.poll({ last: handed.id });
+      assert.equal((await messageOf(handed.id)).status, 'sent');
+      assert.deepEqual(await eventsOf(handed.id), ['message.sent 1']);
+      const { answer } = await restart(handed);
+      assert.notEqual(answer.action, 'send');
+    });
+
+    it('a failure of the first hand-out says nothing of the second', async () => {
+      const handed = await retried();
+      const { wire, answer } = await restart(handed);
+      assert.equal(answer.id, handed.id);
+      await handed.wire.poll({ last: handed.id, last_status: 'failed' });
+      assert.equal((await messageOf(handed.id)).status, 'polling');
+      await wire.poll({ last: handed.id });
+      assert.equal((await messageOf(handed.id)).status, 'sent');
+    });
+
+    it('costs what it cost when its number is deleted while it waits', async () => {
+      const owner = await service.newTeam();
+      const number = await connect(owner);
+      await owner.api.put(`/v1/numbers/${number.numberId}`, { on_unconfirmed: 'retry_once' });
+      const id = await owner.api.send({ from: number.phoneNumber, to: '+12125550100', content: 'Hello' });
+      await owner.api.send({ from: number.phoneNumber, to: '+12125550100', content: 'never handed out' });
+      assert.equal((await number.wire.poll()).id, id);
+      service.clock.advance(600_001);
+      await until('it is queued again', async () => (await messageOf(id, owner)).status === 'queued');
+      await owner.api.delete(`/v1/numbers/${number.numberId}`);
+      const message = await messageOf(id, owner);
+      assert.deepEqual([message.error_code, message.may_have_been_sent], ['number_removed', true]);
+      const usage = await service.query<{ accepted: number }>(
+        'SELECT accepted FROM usage_months WHERE team_id = $1',
+        [owner.id],
+      );
+      assert.deepEqual(usage, [{ accepted: 1 }]);
+    });
+  });
+});
