@@ -108,8 +108,13 @@ async function open(
   return { lifecycle, address, routes };
 }
 
-/** Held polls are answered at once; every other request is finished, and no new connection is taken. */
+/**
+ * Held polls are answered at once; every other request is finished, and no new connection is taken. A kept connection
+ * whose last answer left before we stopped would be waited for until its time-out: it is closed as soon as it is idle.
+ */
 async function closeServer(server: FastifyInstance, waiting: WaitingPolls): Promise<void> {
   waiting.stop();
+  const closing = setInterval(() => server.server.closeIdleConnections(), 50);
   await server.close();
+  clearInterval(closing);
 }

@@ -4,7 +4,7 @@ import { statement, type Transaction } from '#server/database/statement.ts';
 import type { MessageId, TeamId } from '#server/platform/ids.ts';
 import { giveBackMessages } from '#server/usage/usage-store.ts';
 import { type MessageRow, sqlMessage } from './message.ts';
-import { appendMessageEvent } from './message-event.ts';
+import { appendMessageEvents } from './message-event.ts';
 import { sqlGuard, sqlTarget } from './message-status.ts';
 
 const takeFromQueue = statement<{ message_id: MessageId }>(
@@ -31,7 +31,7 @@ export async function failQueued(
   const taken = await takeFromQueue.rows(trx, messageIds);
   const ids = taken.map((row) => row.message_id);
   const failed = await failUnsent.rows(trx, teamId, ids, services.clock.now(), code);
-  for (const message of failed) await appendMessageEvent(trx, services, 'message.failed', message);
+  await appendMessageEvents(trx, services, 'message.failed', failed);
   const free = failed.filter((message) => message.hand_outs === 0);
   await giveBackMessages(
     trx,

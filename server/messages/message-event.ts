@@ -4,19 +4,20 @@ import { append, type EventType } from '#server/outbox/append.ts';
 import type { MessageRow } from './message.ts';
 import { eventData } from './message-view.ts';
 
-/** Writes the event of a message's latest change; its counter was raised together with the status. */
-export async function appendMessageEvent(
+/** Writes the event of the latest change of each message; their counters were raised together with the status. */
+export async function appendMessageEvents(
   trx: Transaction,
   services: Pick<Runtime, 'clock' | 'ids'>,
   type: EventType,
-  message: MessageRow,
+  messages: readonly MessageRow[],
 ): Promise<void> {
-  await append(trx, services, {
+  const events = messages.map((message) => ({
     teamId: message.team_id,
     numberId: message.number_id,
     messageId: message.id,
     type,
     sequence: message.events,
     data: eventData(message),
-  });
+  }));
+  await append(trx, services, events);
 }

@@ -4,7 +4,7 @@ import { statement, type Transaction } from '#server/database/statement.ts';
 import type { NumberRow } from '#server/numbers/number-store.ts';
 import type { MessageId } from '#server/platform/ids.ts';
 import { type MessageRow, sqlMessage } from './message.ts';
-import { appendMessageEvent } from './message-event.ts';
+import { appendMessageEvents } from './message-event.ts';
 import { senderHandle } from './sender-handle.ts';
 
 /** What a phone received. */
@@ -62,7 +62,7 @@ export async function receiveMessage(
       inbound.text,
       services.clock.now(),
     );
-    if (message) await appendMessageEvent(trx, services, 'message.received', message);
+    if (message) await appendMessageEvents(trx, services, 'message.received', [message]);
     return { id, repeated: false };
   });
 }

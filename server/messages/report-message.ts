@@ -5,7 +5,7 @@ import { type DeviceRow, lockCurrentSession } from '#server/devices/device-store
 import type { MessageId, SessionId } from '#server/platform/ids.ts';
 import { findTeam } from '#server/teams/team-store.ts';
 import type { MessageRow } from './message.ts';
-import { appendMessageEvent } from './message-event.ts';
+import { appendMessageEvents } from './message-event.ts';
 import {
   confirmDelivered,
   confirmSent,
@@ -73,7 +73,7 @@ async function reportSent(
   const sent = await confirmSent(trx, message, now);
   if (!sent) return;
   if (message.status === 'queued') await removeFromQueue(trx, message.id);
-  await appendMessageEvent(trx, services, 'message.sent', sent);
+  await appendMessageEvents(trx, services, 'message.sent', [sent]);
 }
 
 async function reportFailed(
@@ -91,12 +91,12 @@ async function reportFailed(
       : await failByDevice(trx, message, now, report.error);
   if (!failed) return;
   await recordOutcome(trx, message.id, meant.hand_out, 'failed', now);
-  await appendMessageEvent(trx, services, 'message.failed', failed);
+  await appendMessageEvents(trx, services, 'message.failed', [failed]);
 }
 
 async function reportDelivered(services: Services, trx: Transaction, message: MessageRow): Promise<void> {
   const team = await findTeam(trx, message.team_id);
   const withEvent = team !== undefined && plans[team.plan].standard;
   const delivered = await confirmDelivered(trx, message, services.clock.now(), withEvent);
-  if (delivered && withEvent) await appendMessageEvent(trx, services, 'message.delivered', delivered);
+  if (delivered && withEvent) await appendMessageEvents(trx, services, 'message.delivered', [delivered]);
 }

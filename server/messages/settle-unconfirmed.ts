@@ -2,7 +2,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { lockCurrentSession } from '#server/devices/device-store.ts';
 import { findNumber } from '#server/numbers/number-store.ts';
-import { appendMessageEvent } from './message-event.ts';
+import { appendMessageEvents } from './message-event.ts';
 import {
   endInFlight,
   failUnconfirmed,
@@ -45,5 +45,5 @@ async function settle(services: Services, trx: Transaction, flight: InFlightRow)
     return;
   }
   const failed = await failUnconfirmed(trx, message, now);
-  if (failed) await appendMessageEvent(trx, services, 'message.failed', failed);
+  if (failed) await appendMessageEvents(trx, services, 'message.failed', [failed]);
 }

@@ -14,24 +14,42 @@ export interface NewEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-const insertEvent = statement<Record<string, never>>(
+const insertEvents = statement<Record<string, never>>(
   'outbox.append',
   `INSERT INTO events (team_id, id, type, message_id, number_id, sequence, body, created_at)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+   SELECT team_id, id, type, message_id, number_id, sequence, body, $8
+   FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::uuid[], $6::smallint[], $7::text[])
+     AS t (team_id, id, type, message_id, number_id, sequence, body)`,
 );
 
 /**
- * Writes the event of a state change in the transaction of that change (specification section 6.1). The envelope
- * is serialised here, once; what is stored is what every attempt will send.
+ * Writes the events of state changes in the transaction of those changes (specification section 6.1). Each envelope is
+ * serialised here, once; what is stored is what every attempt will send.
  */
 export async function append(
   trx: Transaction,
   { clock, ids }: Pick<Runtime, 'clock' | 'ids'>,
-  event: NewEvent,
-): Promise<EventId> {
-  const id = ids.next('evt');
+  events: readonly NewEvent[],
+): Promise<void> {
+  if (events.length === 0) return;
   const createdAt = clock.now();
-  const body = JSON.stringify({
+  const rows = events.map((event) => ({ ...event, id: ids.next('evt') }));
+  await insertEvents.row(
+    trx,
+    rows.map((row) => row.teamId),
+    rows.map((row) => row.id),
+    rows.map((row) => row.type),
+    rows.map((row) => row.messageId),
+    rows.map((row) => row.numberId),
+    rows.map((row) => row.sequence),
+    rows.map((row) => envelope(row, row.id, createdAt)),
+    createdAt,
+  );
+}
+
+/** The body of every delivery of an event (specification section 6.2). */
+function envelope(event: NewEvent, id: EventId, createdAt: Date): string {
+  return JSON.stringify({
     id: publicId('evt', id),
     type: event.type,
     timestamp: createdAt.toISOString(),
@@ -40,16 +58,4 @@ export async function append(
     api_version: 'v1',
     sequence: event.sequence,
   });
-  await insertEvent.row(
-    trx,
-    event.teamId,
-    id,
-    event.type,
-    event.messageId,
-    event.numberId,
-    event.sequence,
-    body,
-    createdAt,
-  );
-  return id;
 }

@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { type DeathStep, SimulatedPhone } from '#simulated-phone/simulated-phone.ts';
+import { type FlakyProxy, startFlakyProxy } from '#test/support/flaky-proxy.ts';
+import { claim } from '#test/support/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { until } from '#test/support/until.ts';
+
+describe('phones and proxies that fail at each step (specification sections 3.2 and 11.4)', () => {
+  let service: TestService;
+  let proxy: FlakyProxy;
+  let team: TestTeam;
+  const phones: SimulatedPhone[] = [];
+  let next = 0;
+
+  before(async () => {
+    service = await startTestService();
+    proxy = await startFlakyProxy(service.baseUrl);
+    team = await service.newTeam();
+  });
+  after(async () => {
+    for (const phone of phones) phone.switchOff();
+    await proxy.close();
+    await service.close();
+  });
+
+  interface Line {
+    readonly from: string;
+    readonly numberId: string;
+    readonly token: string;
+  }
+
+  const newNumber = async (): Promise<Line> => {
+    next += 1;
+    const from = `+14155550${String(next).padStart(3, '0')}`;
+    const verify = await team.api.post('/v1/numbers/verify', { phone_number: from });
+    const { token } = await claim(team.api, String(verify.json.setup_url));
+    const { json } = await team.api.get('/v1/numbers');
+    const numbers = Array.isArray(json.numbers) ? json.numbers : [];
+    return { from, numberId: String(numbers.at(-1)?.id), token };
+  };
+  const isVerified = (line: Line) => async () => {
+    const rows = await service.query(
+      'SELECT FROM numbers WHERE phone_number = $1 AND verified_at IS NOT NULL',
+      [line.from],
+    );
+    return rows.length === 1;
+  };
+  const isPolling = (line: Line) => async () => {
+    const rows = await service.query(
+      'SELECT FROM device_sessions s JOIN numbers n ON n.id = s.number_id WHERE n.phone_number = $1 AND s.poll > 1',
+      [line.from],
+    );
+    return rows.length === 1;
+  };
+  const phoneOf = (line: Line, options: Partial<ConstructorParameters<typeof SimulatedPhone>[0]> = {}) => {
+    const phone = new SimulatedPhone({
+      server: proxy.url,
+      deviceToken: line.token,
+      waitSeconds: 0.05,
+      ...options,
+    });
+    phones.push(phone);
+    return { phone, running: phone.run() };
+  };
+  const send = (line: Line, content: string) =>
+    team.api.send({ from: line.from, to: '+12125550100', content });
+  const messageOf = async (id: string) => (await team.api.get(`/v1/messages/${id}`)).json;
+  const copies = (id: string, ...phones: SimulatedPhone[]) =>
+    phones.flatMap((phone) => phone.sent).filter((message) => message.id === id).length;
+  /** The phone is started again: its old session is over, and so is the grace of what it had. */
+  const restarted = (line: Line) => {
+    service.clock.advance(181_000);
+    return phoneOf(line);
+  };
+
+  const deaths: readonly { step: DeathStep; retryOnce: boolean; copies: number; status: string }[] = [
+    { step: 'before_send', retryOnce: false, copies: 0, status: 'failed' },
+    { step: 'after_send', retryOnce: false, copies: 1, status: 'failed' },
+    { step: 'before_send', retryOnce: true, copies: 1, status: 'sent' },
+    { step: 'after_send', retryOnce: true, copies: 2, status: 'sent' },
+  ];
+  for (const death of deaths) {
+    const policy = death.retryOnce ? 'retry_once' : 'fail';
+    it(`died ${death.step} with ${policy}: ${death.copies} left the phone, the message is ${death.status}, the next one goes out`, async () => {
+      const line = await newNumber();
+      const first = phoneOf(line, { dieAt: { step: death.step, message: 1 } });
+      await until('it is verified', isVerified(line));
+      await team.api.put(`/v1/numbers/${line.numberId}`, { on_unconfirmed: policy });
+      const id = await send(line, 'in doubt');
+      await first.running;
+      const second = restarted(line);
+      const later = await send(line, 'the next one');
+      await until('the next one is sent', async () => (await messageOf(later)).status === 'sent');
+      second.phone.switchOff();
+      await second.running;
+      const message = await messageOf(id);
+      assert.equal(message.status, death.status);
+      assert.equal(copies(id, first.phone, second.phone), death.copies);
+      assert.equal(copies(later, first.phone, second.phone), 1);
+      if (death.status === 'failed')
+        assert.deepEqual([message.error_code, message.may_have_been_sent], ['device_timeout', true]);
+    });
+  }
+
+  it('died while_polling: what was queued is sent once by the phone that comes back', async () => {
+    const line = await newNumber();
+    const first = phoneOf(line, { dieAt: { step: 'while_polling', message: 1 } });
+    await first.running;
+    await until('it is verified', isVerified(line));
+    const id = await send(line, 'for whoever comes');
+    const second = restarted(line);
+    await until('it is sent', async () => (await messageOf(id)).status === 'sent');
+    second.phone.switchOff();
+    await second.running;
+    assert.equal(copies(id, first.phone, second.phone), 1);
+  });
+
+  it('the answer lost by a proxy: the message is never sent twice, and is unconfirmed', async () => {
+    const line = await newNumber();
+    const { phone, running } = phoneOf(line);
+    await until('it is verified', isVerified(line));
+    // The phone has to know its session: one whose very first answer is lost is told already_running, and stops.
+    await until('it polls in its session', isPolling(line));
+    proxy.next('lose_hand_out');
+    const lostId = await send(line, 'whose answer is lost');
+    await until('the answer is lost', () => proxy.lost.length > 0);
+    assert.equal((await messageOf(lostId)).status, 'polling');
+    service.clock.advance(11_000);
+    await until('it is settled', async () => (await messageOf(lostId)).error_code === 'device_timeout');
+    phone.switchOff();
+    await running;
+    assert.equal(copies(lostId, phone), 0);
+  });
+
+  it('a poll repeated by a proxy: each message leaves the phone once, and all of them do', async () => {
+    const line = await newNumber();
+    const { phone, running } = phoneOf(line);
+    await until('it is verified', isVerified(line));
+    const ids: string[] = [];
+    for (let n = 0; n < 5; n += 1) {
+      proxy.next('repeat_poll');
+      ids.push(await send(line, `number ${n}`));
+    }
+    const last = await send(line, 'the last one');
+    await until('all are settled', async () => {
+      // What only the thrown-away answer named is unconfirmed 10 s after its hand-out.
+      service.clock.advance(5_000);
+      const messages = await Promise.all([...ids, last].map(messageOf));
+      return messages.every((message) => message.status === 'sent' || message.status === 'failed');
+    });
+    phone.switchOff();
+    await running;
+    for (const id of [...ids, last]) {
+      const { status } = await messageOf(id);
+      assert.equal(copies(id, phone), status === 'sent' ? 1 : 0, `${id} is ${status}`);
+    }
+  });
+
+  it("a proxy's error page: the phone repeats the same poll, and its report is not lost", async () => {
+    const line = await newNumber();
+    const { phone, running } = phoneOf(line);
+    await until('it is verified', isVerified(line));
+    const ids: string[] = [];
+    for (let n = 0; n < 3; n += 1) {
+      proxy.next('error_page');
+      ids.push(await send(line, `number ${n}`));
+    }
+    await until('all are sent', async () => {
+      const messages = await Promise.all(ids.map(messageOf));
+      return messages.every((message) => message.status === 'sent');
+    });
+    phone.switchOff();
+    await running;
+    for (const id of ids) assert.equal(copies(id, phone), 1);
+  });
+});

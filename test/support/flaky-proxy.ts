@@ -1,0 +1,70 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+
+/** What happens to the next poll that goes through; a lost hand-out waits for the next one that hands out. */
+export type Mishap =
+  /** The answer that hands out a message is read to the end and thrown away; the phone's connection breaks. */
+  | 'lose_hand_out'
+  /** The poll is sent to the server twice; the phone gets the answer of the second. */
+  | 'repeat_poll'
+  /** A page of the proxy's own instead of the server's answer; the server never sees the poll. */
+  | 'error_page';
+
+export interface FlakyProxy {
+  readonly url: string;
+  /** Answers of the server that no phone saw. */
+  readonly lost: string[];
+  /** Lets a mishap happen to the next request to a poll. */
+  readonly next: (mishap: Mishap) => void;
+  readonly close: () => Promise<void>;
+}
+
+/** A real HTTP proxy between a phone and the server, with the faults that proxies have. */
+export async function startFlakyProxy(target: string): Promise<FlakyProxy> {
+  const mishaps: Mishap[] = [];
+  const lost: string[] = [];
+  const server = createServer((request, response) => {
+    forward(request, response).catch(() => response.destroy());
+  });
+
+  async function forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = Buffer.concat(await Array.fromAsync(request as AsyncIterable<Buffer>));
+    const send = () =>
+      fetch(`${target}${request.url}`, {
+        method: request.method ?? 'POST',
+        headers: { 'x-device-token': String(request.headers['x-device-token'] ?? '') },
+        body,
+      });
+    const isPoll = request.url?.endsWith('/poll') ?? false;
+    const mishap = isPoll && mishaps[0] !== 'lose_hand_out' ? mishaps.shift() : undefined;
+    if (mishap === 'error_page') {
+      response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad gateway</h1>');
+      return;
+    }
+    const first = send();
+    let text = await (await first).text();
+    if (isPoll && mishaps[0] === 'lose_hand_out' && text.includes('"send"')) {
+      mishaps.shift();
+      lost.push(text);
+      response.destroy();
+      return;
+    }
+    if (mishap === 'repeat_poll') {
+      lost.push(text);
+      text = await (await send()).text();
+    }
+    response.writeHead(200, { 'content-type': 'application/json' }).end(text);
+  }
+
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (typeof address !== 'object' || address === null) throw new Error('no port');
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    lost,
+    next: (mishap) => void mishaps.push(mishap),
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
