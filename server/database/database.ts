@@ -87,10 +87,14 @@ function openPool(
     idle_in_transaction_session_timeout: 15_000,
     keepAlive: true,
   });
-  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
-  pool.on('error', (error) =>
-    options.logger.warn({ err: error }, 'a database connection was lost; it is replaced'),
+  // A connection that breaks is replaced by the pool. It can say so twice, and also while a query holds it, when
+  // the pool does not listen: without a listener of its own that would end the process.
+  pool.on('connect', (client) =>
+    client.on('error', (error) =>
+      options.logger.warn({ err: error }, 'a database connection was lost; it is replaced'),
+    ),
   );
+  pool.on('error', () => undefined);
   return pool;
 }
 

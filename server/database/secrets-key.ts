@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { chmod, link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pool } from 'pg';
-import type { Config } from '#server/config.ts';
+import { type Config, ConfigError } from '#server/config.ts';
 import { Secrets } from '#server/platform/crypto.ts';
 import { statement } from './statement.ts';
 
@@ -32,7 +32,7 @@ async function keyFromFile(dataDir: string): Promise<Buffer> {
   }
   const key = Buffer.from(kept.trim(), 'base64');
   if (key.length !== 32)
-    throw new Error(`${file} does not hold a key of 32 bytes in base64. Restore it from a backup.`);
+    throw new ConfigError([`${file} does not hold a key of 32 bytes in base64. Restore it from a backup.`]);
   return key;
 }
 
@@ -45,8 +45,8 @@ export async function checkFingerprint(pool: Pool, secrets: Secrets, config: Con
   const row = await keepFingerprint.row(pool, fingerprint);
   if (row?.secrets_key_fingerprint.equals(fingerprint)) return;
   const source = config.secretsKey ? 'SECRETS_KEY' : join(config.dataDir, 'secrets.key');
-  throw new Error(
+  throw new ConfigError([
     `The key in ${source} is not the one this database was set up with. ` +
       'Set SECRETS_KEY to the text of secrets.key in the DATA_DIR of the first process.',
-  );
+  ]);
 }

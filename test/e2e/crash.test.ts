@@ -69,10 +69,15 @@ describe('what survives a kill (specification section 10.3)', () => {
         .catch(() => undefined);
       return answer?.status === 202;
     };
-    await until('messages are accepted', isAccepting);
-    await disturb();
-    await until('messages are accepted again', isAccepting);
-    over = true;
+    try {
+      await until('messages are accepted', isAccepting);
+      await disturb();
+      await until('messages are accepted again', isAccepting);
+    } catch (error) {
+      throw new Error(`What the service printed:\n${service.output()}`, { cause: error });
+    } finally {
+      over = true;
+    }
     histories.push(await load);
   }
 
