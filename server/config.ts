@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isPlanName, type PlanName, planNames } from '#contract/plans.ts';
+import { ConfigError } from './platform/config-error.ts';
 
 export const roles = ['api', 'deliver', 'maintain'] as const;
 export type Role = (typeof roles)[number];
@@ -26,14 +27,6 @@ export interface Config {
   readonly deviceLeaseMs: number;
   readonly queueExpiryMs: number;
   readonly logLevel: string;
-}
-
-/** All problems of the settings at once, one per line, each saying what to write instead. */
-export class ConfigError extends Error {
-  constructor(problems: readonly string[]) {
-    super(`The settings need attention:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
-    this.name = 'ConfigError';
-  }
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;

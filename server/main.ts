@@ -1,7 +1,8 @@
 import { startApp } from './app.ts';
-import { ConfigError, loadEnvironment, readConfig } from './config.ts';
+import { loadEnvironment, readConfig } from './config.ts';
 import { Clock } from './platform/clock.ts';
 import { obeyParentClock } from './platform/clock-control.ts';
+import { ConfigError } from './platform/config-error.ts';
 import { createLogger } from './platform/logger.ts';
 
 try {

@@ -1,9 +1,10 @@
-import { type Config, ConfigError, loadEnvironment, readConfig } from '#server/config.ts';
+import { type Config, loadEnvironment, readConfig } from '#server/config.ts';
 import { connect } from '#server/connect.ts';
 import { findEngineUrl } from '#server/database/engine/engine-url.ts';
 import { migrate } from '#server/database/migrate.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError } from '#server/platform/app-error.ts';
+import { ConfigError } from '#server/platform/config-error.ts';
 import { createLogger } from '#server/platform/logger.ts';
 
 /** The address of the database that the server of this DATA_DIR uses, or DATABASE_URL. */

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { chmod, link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pool } from 'pg';
-import { type Config, ConfigError } from '#server/config.ts';
+import type { Config } from '#server/config.ts';
+import { ConfigError } from '#server/platform/config-error.ts';
 import { Secrets } from '#server/platform/crypto.ts';
 import { statement } from './statement.ts';
 

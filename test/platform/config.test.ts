@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ConfigError, readConfig } from '#server/config.ts';
+import { readConfig } from '#server/config.ts';
+import { ConfigError } from '#server/platform/config-error.ts';
 
 describe('the settings (specification section 10.5, docs/configuration.md)', () => {
   it('need nothing: an empty environment has defaults for all of them', () => {

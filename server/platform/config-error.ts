@@ -1,0 +1,7 @@
+/** All problems of the settings at once, one per line, each saying what to write instead. */
+export class ConfigError extends Error {
+  constructor(problems: readonly string[]) {
+    super(`The settings need attention:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
+    this.name = 'ConfigError';
+  }
+}

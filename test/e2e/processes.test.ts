@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { ApiClient } from '#test/support/api-client.ts';
+import { firstKey, repository, type SpawnedService, spawnService } from '#test/support/spawned-service.ts';
+import { claim } from '#test/support/test-phone.ts';
+import { until } from '#test/support/until.ts';
+
+describe('commands and further processes beside a running server (specification section 10)', () => {
+  let dataDir: string;
+  let service: SpawnedService;
+  let databaseUrl: string;
+
+  before(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'ownline-processes-'));
+    service = await spawnService({ settings: { DATA_DIR: dataDir } });
+    databaseUrl = (await ownline(['database-url'])).output.trim();
+  });
+  after(async () => {
+    await service.kill('SIGTERM');
+    await rm(dataDir, { recursive: true, force: true });
+  });
+
+  interface Outcome {
+    readonly code: number;
+    readonly output: string;
+    readonly errors: string;
+  }
+
+  const ownline = (words: readonly string[], settings: Record<string, string> = {}): Promise<Outcome> =>
+    new Promise((resolve) => {
+      execFile(
+        process.execPath,
+        ['server/cli/main.ts', ...words],
+        { cwd: repository, env: { ...process.env, DATA_DIR: dataDir, ...settings } },
+        (error, output, errors) => resolve({ code: Number(error?.code ?? 0), output, errors }),
+      );
+    });
+  const json = async (...words: readonly string[]) => {
+    const { code, output, errors } = await ownline([...words, '--json']);
+    assert.equal(code, 0, errors);
+    return JSON.parse(output);
+  };
+
+  it('a team and a key are made, the key works, and is useless within a second of being revoked', async () => {
+    const team = await json('team', 'create', '--name', 'Example Ltd', '--plan', 'starter');
+    assert.equal(team.plan, 'starter');
+    const key = await json(
+      'key',
+      'create',
+      '--team',
+      team.id,
+      '--name',
+      'CRM',
+      '--permissions',
+      'numbers:read',
+    );
+    assert.deepEqual(key.permissions, ['numbers:read']);
+    const api = new ApiClient(service.baseUrl, key.key);
+    assert.equal((await api.get('/v1/numbers')).status, 200);
+    assert.equal((await api.post('/v1/messages/send', {})).status, 403);
+    await json('key', 'revoke', '--key', key.id);
+    await until('the key is refused', async () => (await api.get('/v1/numbers')).status === 401);
+  });
+
+  it('refuses what it cannot do in one sentence, without a stack', async () => {
+    for (const [words, sentence] of [
+      [['team', 'create', '--name', ''], /name/],
+      [['team', 'set-plan', '--team', 'team_1', '--plan', 'pro'], /"team_1" is not a team id/],
+      [['team', 'create', '--name', 'x', '--plan', 'gold'], /"gold" is not a plan. Plans: /],
+      [['key', 'revoke', '--key', 'key_00000000000000000000000000'], /key/],
+      [['number', 'release', '--phone-number', '0100'], /E\.164/],
+      [['number', 'release', '--phone-number', '+14155550199'], /verified number/],
+      [['phone', 'simulate', '--setup-url', 'nowhere'], /setup/],
+      [['nonsense'], /unknown command 'nonsense'/],
+    ] as const) {
+      const { code, output, errors } = await ownline(words);
+      assert.equal(code, 1, words.join(' '));
+      assert.equal(output, '');
+      assert.match(errors, sentence);
+      assert.doesNotMatch(errors, /^\s+at /m);
+    }
+  });
+
+  it('a command without a running server says so', async () => {
+    const { code, errors } = await ownline(['team', 'create', '--name', 'x'], {
+      DATA_DIR: `${dataDir}-none`,
+    });
+    assert.equal(code, 1);
+    assert.match(errors, /npm start/);
+  });
+
+  it('the key that encrypts and hashes is for its owner only, and another one is refused', async () => {
+    assert.equal((await stat(join(dataDir, 'secrets.key'))).mode & 0o777, 0o600);
+    const other = Buffer.alloc(32, 7).toString('base64');
+    await assert.rejects(
+      spawnService({
+        settings: { DATABASE_URL: databaseUrl, SECRETS_KEY: other, DATA_DIR: `${dataDir}-other` },
+      }),
+      /ended with 1:[\s\S]*The key in SECRETS_KEY is not the one this database was set up with/,
+    );
+    const { code, errors } = await ownline(['team', 'create', '--name', 'x'], { SECRETS_KEY: other });
+    assert.equal(code, 1);
+    assert.match(errors, /is not the one this database was set up with/);
+  });
+
+  it('a second process on the same database serves the same messages; one without ROLES=api serves only its health', async () => {
+    const settings = { DATABASE_URL: databaseUrl, DATA_DIR: `${dataDir}-second` };
+    const secretsKey = (await readFile(join(dataDir, 'secrets.key'), 'utf8')).trim();
+    const second = await spawnService({ settings: { ...settings, SECRETS_KEY: secretsKey } });
+    const third = await spawnService({
+      settings: { ...settings, SECRETS_KEY: secretsKey, ROLES: 'maintain' },
+    });
+    try {
+      const key = await firstKey(dataDir);
+      const here = new ApiClient(service.baseUrl, key);
+      const there = new ApiClient(second.baseUrl, key);
+      const verify = await here.post('/v1/numbers/verify', { phone_number: '+14155550100' });
+      const phone = await claim(there, String(verify.json.setup_url));
+      const held = phone.poll();
+      await until('the number is verified', async () =>
+        (await here.get('/v1/numbers')).text.includes('"verified":true'),
+      );
+      const id = await here.send({ from: '+14155550100', to: '+14155550101', content: 'Hello' });
+      assert.equal((await held).id, id, 'the poll that the other process holds is woken');
+      assert.equal((await there.get(`/v1/messages/${id}`)).json.status, 'polling');
+      assert.equal((await fetch(`${third.baseUrl}/readyz`)).status, 200);
+      assert.equal((await new ApiClient(third.baseUrl, key).get('/v1/numbers')).status, 404);
+    } finally {
+      assert.equal(await second.kill('SIGTERM'), 0, second.output());
+      assert.equal(await third.kill('SIGTERM'), 0, third.output());
+    }
+    assert.ok(!second.output().includes('first API key'), 'only the first process on a database begins it');
+  });
+
+  it('a number is released for another team', async () => {
+    const released = await json('number', 'release', '--phone-number', '+14155550100');
+    assert.equal(released.released, true);
+    const api = new ApiClient(service.baseUrl, await firstKey(dataDir));
+    assert.ok(!(await api.get('/v1/numbers')).text.includes('+14155550100'));
+  });
+});
