@@ -1,5 +1,6 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { type DeviceDescription, findDeviceByToken } from '#server/devices/device-store.ts';
+import { queueChannel } from '#server/devices/queue-channel.ts';
 import { type Claimant, claimMessage, type HandOut } from '#server/messages/claim-message.ts';
 import { reportMessage } from '#server/messages/report-message.ts';
 import { settleUnconfirmed } from '#server/messages/settle-unconfirmed.ts';
@@ -111,10 +112,13 @@ async function settleForgotten(
   if (row.in_flight_id === null || row.handed_out_at === null || row.in_flight_session !== sessionId)
     return false;
   if (services.clock.nowMs() - row.handed_out_at.getTime() <= repeatMs) return false;
-  return settleUnconfirmed(services, {
+  const settled = await settleUnconfirmed(services, {
     team_id: row.team_id,
     number_id: row.number_id,
     message_id: row.in_flight_id,
     hand_out: row.in_flight_hand_out,
   });
+  // A newer poll of this session, perhaps on another process, may have waited for that.
+  if (settled) services.database.notify(queueChannel, [row.number_id]);
+  return settled;
 }

@@ -26,6 +26,9 @@ export interface HandOut {
  * The hand-out is one statement (specification section 11.4). The share lock on the number makes a pause or a
  * deletion wait for it, and it for them; the lock on the session row orders it with other polls, reports and
  * takeovers; PostgreSQL re-reads both rows after a wait. The primary key of in_flight refuses a second message.
+ *
+ * The queue is read as it was before any wait. Where a message went back into it meanwhile, which `returned` counts,
+ * a younger one would overtake it: nothing is handed out then, and the notification of that return wakes the poll.
  */
 const claim = statement<HandOut>(
   'messages.claim',
@@ -34,7 +37,8 @@ const claim = statement<HandOut>(
      WHERE team_id = $1 AND id = $2 AND status = 'active' AND deleted_at IS NULL FOR SHARE
    ), session AS MATERIALIZED (
      SELECT s.number_id FROM device_sessions s
-     WHERE s.number_id = (SELECT id FROM number) AND s.device_id = $3 AND s.session_id = $4 AND s.poll = $5 FOR UPDATE
+     WHERE s.number_id = (SELECT id FROM number) AND s.device_id = $3 AND s.session_id = $4 AND s.poll = $5
+       AND s.returned = (SELECT returned FROM device_sessions WHERE number_id = $2) FOR UPDATE
    ), next AS MATERIALIZED (
      SELECT q.message_id, q.team_id, q.number_id, q.seq FROM send_queue q
      WHERE q.number_id = (SELECT number_id FROM session) AND q.ready_at <= $6
@@ -70,6 +74,8 @@ const unclaim = statement<{ seq: number; to_handle: string }>(
      UPDATE messages m SET status = ${sqlTarget('give_back')}, hand_outs = l.hand_out - 1
      FROM landed l WHERE m.team_id = $1 AND m.id = l.message_id AND ${sqlGuard('give_back', 'm')}
      RETURNING m.id, m.to_handle
+   ), counted AS (
+     UPDATE device_sessions s SET returned = s.returned + 1 FROM back b WHERE s.number_id = $2
    )
    INSERT INTO send_queue (message_id, team_id, number_id, seq, to_handle, ready_at)
    SELECT b.id, $1, $2, l.seq, b.to_handle, $6 FROM back b JOIN landed l ON l.message_id = b.id

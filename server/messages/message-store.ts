@@ -51,7 +51,10 @@ const leaveQueue = statement<Record<string, never>>(
 );
 const joinQueue = statement<Record<string, never>>(
   'messages.join-queue',
-  `INSERT INTO send_queue (message_id, team_id, number_id, seq, to_handle, ready_at) VALUES ($1, $2, $3, $4, $5, $6)`,
+  `WITH counted AS (
+     UPDATE device_sessions SET returned = returned + 1 WHERE number_id = $3
+   )
+   INSERT INTO send_queue (message_id, team_id, number_id, seq, to_handle, ready_at) VALUES ($1, $2, $3, $4, $5, $6)`,
 );
 
 /** A confirmation ends every doubt, so may_have_been_sent and what a time-out left are cleared. */

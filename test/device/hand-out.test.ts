@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { type Claimant, claimMessage } from '#server/messages/claim-message.ts';
+import { settleUnconfirmed } from '#server/messages/settle-unconfirmed.ts';
+import { type Id, publicId } from '#server/platform/ids.ts';
 import { type ConnectedNumber, connectNumber, DeviceWire } from '#test/support/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
 import { until } from '#test/support/until.ts';
@@ -157,6 +160,54 @@ describe('hand-outs (specification section 11.4)', () => {
       [number.phoneNumber],
     );
     assert.equal(handOuts.length, 1);
+  });
+
+  it('a message that goes back to the queue is not overtaken by a hand-out that waited for that', async () => {
+    const number = await connect();
+    await team.api.put(`/v1/numbers/${number.numberId}`, { on_unconfirmed: 'retry_once' });
+    const first = await send(number, 'first');
+    assert.equal((await number.wire.poll()).id, first);
+    const second = await send(number, 'second');
+    const flights = await service.query<Parameters<typeof settleUnconfirmed>[1]>(
+      'SELECT f.* FROM in_flight f JOIN numbers n ON n.id = f.number_id WHERE n.phone_number = $1',
+      [number.phoneNumber],
+    );
+    const flight = flights[0];
+    assert.ok(flight);
+    const sessions = await service.query<{ team_id: Claimant['teamId'] } & Claimant>(
+      `SELECT team_id AS "teamId", number_id AS "numberId", device_id AS "deviceId", session_id AS "sessionId", poll
+       FROM device_sessions WHERE number_id = $1`,
+      [flight.number_id],
+    );
+    const claimant = sessions[0];
+    assert.ok(claimant);
+    const waiting = (count: number) =>
+      until(`${count} wait for the session`, async () => {
+        const rows = await service.query(
+          `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+        );
+        return rows.length === count;
+      });
+    const client = await service.runtime.database.pool.connect();
+    let settled: Promise<boolean>;
+    let handedOut: ReturnType<typeof claimMessage>;
+    try {
+      // Both wait for the session, in this order; the hand-out has taken its snapshot by then.
+      await client.query('BEGIN');
+      await client.query('SELECT FROM device_sessions WHERE number_id = $1 FOR UPDATE', [flight.number_id]);
+      settled = settleUnconfirmed(service.runtime, flight);
+      await waiting(1);
+      handedOut = claimMessage(service.runtime, claimant, service.clock.in(60_000));
+      await waiting(2);
+      await client.query('COMMIT');
+    } finally {
+      client.release();
+    }
+    assert.equal(await settled, true);
+    assert.notEqual((await handedOut) && publicId('msg', (await handedOut)?.message_id as Id<'msg'>), second);
+    const next = await number.wire.poll();
+    assert.equal(next.id, first);
+    assert.equal((await number.wire.poll({ last: first })).id, second);
   });
 
   it('a repeat of the poll within 10 s of the hand-out settles nothing; later the message is unconfirmed', async () => {

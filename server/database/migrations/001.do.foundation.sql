@@ -110,6 +110,8 @@ CREATE TABLE device_sessions (
   poll bigint NOT NULL,
   live_until timestamptz NOT NULL,
   last_seen_at timestamptz NOT NULL,
+  -- How often a message went back into the queue: a hand-out that had to wait for that must look again.
+  returned bigint NOT NULL DEFAULT 0,
   FOREIGN KEY (team_id, number_id) REFERENCES numbers (team_id, id),
   FOREIGN KEY (team_id, device_id) REFERENCES devices (team_id, id)
 );
