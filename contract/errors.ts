@@ -1,3 +1,6 @@
+import { Type } from 'typebox';
+import { literals } from './schema.ts';
+
 /** The eight error codes of /v1 and the HTTP status each is sent with as a rule (specification section 7). */
 export const errorStatus = {
   invalid_request: 400,
@@ -21,3 +24,21 @@ export interface ErrorEnvelope {
     readonly [detail: string]: unknown;
   };
 }
+
+export const ErrorBody = Type.Object({
+  error: Type.Object({
+    code: literals(Object.keys(errorStatus) as ErrorCode[], { description: 'For programs.' }),
+    message: Type.String({ description: 'For people: what is wrong and what to do next.' }),
+    param: Type.Optional(
+      Type.String({ description: 'The field, query parameter or header that was refused.' }),
+    ),
+    limit: Type.Optional(Type.Integer({ description: 'With plan_limit_exceeded: what the plan allows.' })),
+    current: Type.Optional(Type.Integer({ description: 'With plan_limit_exceeded: what is used of it.' })),
+    upgrade_url: Type.Optional(
+      Type.String({ description: 'With plan_limit_exceeded: where to get a larger plan.' }),
+    ),
+    resets_at: Type.Optional(
+      Type.String({ description: 'With the monthly limit: when the count begins anew.' }),
+    ),
+  }),
+});

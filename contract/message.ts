@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
-import { e164Pattern } from './handles.ts';
-import { closed, literals, nullable, timestamp } from './schema.ts';
+import { phoneNumber } from './handles.ts';
+import { closed, literals, nullable, publicIdOf, timestamp } from './schema.ts';
 
 export const messageStatuses = ['queued', 'polling', 'sent', 'delivered', 'failed', 'received'] as const;
 export type MessageStatus = (typeof messageStatuses)[number];
@@ -28,41 +28,110 @@ export const waitingReasons = ['number_paused', 'phone_offline', 'phone_busy', '
 export type WaitingReason = (typeof waitingReasons)[number];
 
 export const SendMessageRequest = closed({
-  to: Type.String({ pattern: e164Pattern }),
-  from: Type.String({ pattern: e164Pattern }),
-  content: Type.String({ maxLength: contentMaxCharacters }),
-  media_url: Type.Optional(nullable(Type.String())),
+  to: phoneNumber('The recipient, in E.164; another number than from.'),
+  from: phoneNumber('A verified number of the team that is not paused.'),
+  content: Type.String({
+    maxLength: contentMaxCharacters,
+    description: `The text, 1 to ${contentMaxCharacters.toLocaleString('en')} characters, not white space only.`,
+    examples: ['Your table is ready.'],
+  }),
+  media_url: Type.Optional(
+    nullable(
+      Type.String({
+        description: 'An HTTPS address of at most 5 MB; not available yet. null or "" is none.',
+      }),
+    ),
+  ),
 });
 export type SendMessageRequest = Type.Static<typeof SendMessageRequest>;
 
+const id = publicIdOf('msg', 'The id of the message.');
+const to = Type.String({ description: 'The recipient.', examples: ['+14155550101'] });
+const from = Type.String({
+  description:
+    'The sender. Of an inbound message any handle that the phone reports: number, e-mail, short code.',
+  examples: ['+14155550100'],
+});
+const content = Type.String({ description: 'The text.', examples: ['Your table is ready.'] });
+const media_url = nullable(Type.String({ description: 'Where its media are; null for none.' }));
+const created_at = timestamp('When it was accepted or received.');
+
 /** The 202 of POST /v1/messages/send (specification section 4.3); status always says queued. */
 export const AcceptedMessage = closed({
-  id: Type.String(),
-  status: Type.Literal('queued'),
-  to: Type.String(),
-  from: Type.String(),
-  content: Type.String(),
-  media_url: nullable(Type.String()),
-  created_at: timestamp,
+  id,
+  status: literals(['queued'], { description: 'Always queued, on a repeat too.' }),
+  to,
+  from,
+  content,
+  media_url,
+  created_at,
 });
 export type AcceptedMessage = Type.Static<typeof AcceptedMessage>;
 
+/** A message as the list shows it (specification sections 2.6 and 4.3). */
+export const Message = closed({
+  id,
+  to,
+  from,
+  content,
+  media_url,
+  status: literals(messageStatuses, { description: 'Where it is on its way; received for inbound ones.' }),
+  direction: literals(directions),
+  created_at,
+  delivered_at: nullable(timestamp('When the device said that it was delivered.')),
+});
+export type Message = Type.Static<typeof Message>;
+
 /** GET /v1/messages/:id: every field of a message, times and reasons included (specification sections 2.6 and 4.3). */
 export const MessageDetail = closed({
-  id: Type.String(),
-  to: Type.String(),
-  from: Type.String(),
-  content: Type.String(),
-  media_url: nullable(Type.String()),
-  status: literals(messageStatuses),
-  direction: literals(directions),
-  created_at: timestamp,
-  sent_at: nullable(timestamp),
-  delivered_at: nullable(timestamp),
-  failed_at: nullable(timestamp),
-  error_code: nullable(literals(failureCodes)),
-  error_message: nullable(Type.String()),
-  waiting_reason: nullable(literals(waitingReasons)),
-  may_have_been_sent: Type.Boolean(),
+  ...Message.properties,
+  sent_at: nullable(timestamp('When the phone said that it was sent.')),
+  failed_at: nullable(timestamp('When it failed.')),
+  error_code: nullable(literals(failureCodes, { description: 'Why it failed; null otherwise.' })),
+  error_message: nullable(Type.String({ description: 'The same in a sentence for a person.' })),
+  waiting_reason: nullable(
+    literals(waitingReasons, { description: 'Why a queued message has not been handed to the phone yet.' }),
+  ),
+  may_have_been_sent: Type.Boolean({
+    description: 'true where a phone took it and never said what became of it.',
+  }),
 });
 export type MessageDetail = Type.Static<typeof MessageDetail>;
+
+export const listLimitMax = 100;
+export const listLimitDefault = 50;
+
+/** GET /v1/messages (specification section 4.3). */
+export const ListMessagesQuery = closed({
+  from: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: 'Only from this sender: a number, or any handle as it was received.',
+    }),
+  ),
+  to: Type.Optional(phoneNumber('Only to this recipient.')),
+  status: Type.Optional(literals(messageStatuses, { description: 'Only messages that stand there now.' })),
+  direction: Type.Optional(literals(directions, { description: 'Only inbound, or only outbound messages.' })),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: listLimitMax,
+      default: listLimitDefault,
+      description: 'Messages on a page.',
+    }),
+  ),
+  cursor: Type.Optional(
+    Type.String({ description: 'The cursor of the page before; empty or left out, the first page.' }),
+  ),
+});
+export type ListMessagesQuery = Type.Static<typeof ListMessagesQuery>;
+
+export const MessageList = closed({
+  messages: Type.Array(Message, { description: 'Newest first.' }),
+  cursor: Type.String({
+    description: 'Send it as cursor to get the next page.',
+    examples: ['msg_01h2xcejqtf2nbrexx3vqjhp41'],
+  }),
+  has_more: Type.Boolean({ description: 'false at the end.' }),
+});
+export type MessageList = Type.Static<typeof MessageList>;

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
-import { e164Pattern } from './handles.ts';
-import { closed, literals, timestamp } from './schema.ts';
+import { phoneNumber } from './handles.ts';
+import { closed, literals, nullable, publicIdOf, timestamp } from './schema.ts';
 
 export const numberStatuses = ['active', 'paused'] as const;
 export type NumberStatus = (typeof numberStatuses)[number];
@@ -10,40 +10,69 @@ export type UnconfirmedPolicy = (typeof unconfirmedPolicies)[number];
 
 export const labelMaxCharacters = 100;
 
+const id = publicIdOf('num', 'The id of the number.');
+const phone_number = Type.String({
+  description: 'The iPhone’s number, in E.164.',
+  examples: ['+14155550100'],
+});
+const label = Type.String({ description: 'What the team calls it; "" for none.', examples: ['Support'] });
+const status = literals(numberStatuses, {
+  description: 'active: messages are processed. paused: nothing is handed to the phone.',
+});
+const verified = Type.Boolean({ description: 'true from the first poll of its phone.' });
+const on_unconfirmed = literals(unconfirmedPolicies, {
+  description:
+    'What becomes of a message that the phone took and never confirmed: fail says so; retry_once hands it out a second time, at the risk that it arrives twice.',
+});
+
 /** A Number as the list shows it (specification section 2.5). */
 export const NumberResource = closed({
-  id: Type.String(),
-  phone_number: Type.String(),
-  label: Type.String(),
-  status: literals(numberStatuses),
-  verified: Type.Boolean(),
-  device_name: Type.String(),
-  last_seen_at: Type.Union([timestamp, Type.Null()]),
-  messages_today: Type.Integer(),
-  created_at: timestamp,
+  id,
+  phone_number,
+  label,
+  status,
+  verified,
+  device_name: Type.String({ description: 'As the iPhone calls itself; "" before its first poll.' }),
+  last_seen_at: nullable(
+    timestamp('The last poll, at most 10 seconds behind. Older than 5 minutes: the phone may be offline.'),
+  ),
+  messages_today: Type.Integer({ description: 'Accepted and received since 00:00 UTC.' }),
+  created_at: timestamp('When the number was first verified with POST /v1/numbers/verify.'),
 });
 export type NumberResource = Type.Static<typeof NumberResource>;
 
-export const NumberList = closed({ numbers: Type.Array(NumberResource) });
+export const NumberList = closed({ numbers: Type.Array(NumberResource, { description: 'Oldest first.' }) });
 
-export const VerifyNumberRequest = closed({ phone_number: Type.String({ pattern: e164Pattern }) });
-export const SetupLinkAnswer = closed({ message: Type.String(), setup_url: Type.String() });
+/** GET /v1/numbers/:id: the Number and how it is set up (specification section 4.2). */
+export const NumberDetail = closed({ ...NumberResource.properties, on_unconfirmed });
+export type NumberDetail = Type.Static<typeof NumberDetail>;
+
+export const VerifyNumberRequest = closed({
+  phone_number: phoneNumber('The number of the iPhone that is to be connected, in E.164.'),
+});
+export const SetupLink = closed({
+  message: Type.String({ description: 'What to do with the link, for a person.' }),
+  setup_url: Type.String({
+    description: 'To be opened on the iPhone that has this number, within 24 hours.',
+    examples: ['https://texts.example.com/setup/K7jvXwqK3nV2m8sT0dYb4A'],
+  }),
+});
 
 export const UpdateNumberRequest = closed({
-  label: Type.Optional(Type.String({ maxLength: labelMaxCharacters })),
-  status: Type.Optional(literals(numberStatuses)),
-  on_unconfirmed: Type.Optional(literals(unconfirmedPolicies)),
+  label: Type.Optional(
+    Type.String({
+      maxLength: labelMaxCharacters,
+      description: `0 to ${labelMaxCharacters} characters.`,
+      examples: ['Support'],
+    }),
+  ),
+  status: Type.Optional(status),
+  on_unconfirmed: Type.Optional(on_unconfirmed),
 });
 export type UpdateNumberRequest = Type.Static<typeof UpdateNumberRequest>;
 
 /** The five fields that PUT /v1/numbers/:id answers with (specification section 4.2). */
-export const UpdatedNumber = closed({
-  id: Type.String(),
-  phone_number: Type.String(),
-  label: Type.String(),
-  status: literals(numberStatuses),
-  verified: Type.Boolean(),
-});
+export const UpdatedNumber = closed({ id, phone_number, label, status, verified });
 export type UpdatedNumber = Type.Static<typeof UpdatedNumber>;
 
 export const Deleted = closed({ deleted: Type.Literal(true) });

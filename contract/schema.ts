@@ -1,20 +1,38 @@
-import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
+import {
+  type Static,
+  type TObject,
+  type TProperties,
+  type TSchema,
+  type TSchemaOptions,
+  Type,
+} from 'typebox';
 
 /** An object that refuses fields it does not know (specification section 4: a misspelt field must not vanish). */
-export function closed<P extends TProperties>(properties: P): TObject<P> {
-  return Type.Object(properties, { additionalProperties: false });
+export function closed<P extends TProperties>(properties: P, options: TSchemaOptions = {}): TObject<P> {
+  return Type.Object(properties, { ...options, additionalProperties: false });
 }
 
 /** One of a few words. A real `enum` in OpenAPI and one error instead of one per word. */
-export function literals<const T extends readonly string[]>(values: T) {
-  return Type.Unsafe<T[number]>({ type: 'string', enum: [...values] });
+export function literals<const T extends readonly string[]>(values: T, options: TSchemaOptions = {}) {
+  return Type.Unsafe<T[number]>({ type: 'string', enum: [...values], ...options });
 }
 
 /** ISO 8601, UTC, milliseconds and Z (specification section 2). */
-export const timestamp = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$' });
+export function timestamp(description: string) {
+  return Type.String({
+    pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$',
+    description,
+    examples: ['2026-11-21T09:30:00.000Z'],
+  });
+}
 
 export function nullable<S extends TSchema>(schema: S) {
   return Type.Union([schema, Type.Null()]);
+}
+
+/** An id of the API: `msg_01h2xcejqtf2nbrexx3vqjhp41` (specification section 2.1). */
+export function publicIdOf(prefix: string, description: string) {
+  return Type.String({ description, examples: [`${prefix}_01h2xcejqtf2nbrexx3vqjhp41`] });
 }
 
 export type { Static };

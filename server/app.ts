@@ -9,6 +9,7 @@ import { deviceRoutes } from '#server/device-protocol/routes.ts';
 import { WaitingPolls } from '#server/device-protocol/waiting-polls.ts';
 import { queueChannel } from '#server/devices/queue-channel.ts';
 import { createSendAcceptor } from '#server/messages/accept-sends.ts';
+import { watchQueue } from '#server/messages/queue-metrics.ts';
 import { messageRoutes } from '#server/messages/routes.ts';
 import { failMessagesOfNumber } from '#server/messages/sweep-messages.ts';
 import { numberRoutes } from '#server/numbers/routes.ts';
@@ -19,10 +20,14 @@ import type { Route } from '#server/platform/http/route.ts';
 import type { NumberId } from '#server/platform/ids.ts';
 import { Lifecycle } from '#server/platform/lifecycle.ts';
 import type { Logger } from '#server/platform/logger.ts';
+import { teamRoutes } from '#server/teams/routes.ts';
+import { RateLimits } from '#server/usage/rate-limit.ts';
+import { apiReferenceRoutes } from './api-reference.ts';
 import type { Config } from './config.ts';
 import { connect } from './connect.ts';
 import { firstStart } from './first-start.ts';
 import { createLoops } from './loops.ts';
+import { createRecorder } from './observe.ts';
 import { operationsRoutes } from './operations-routes.ts';
 
 export interface App {
@@ -83,8 +88,10 @@ async function open(
   lifecycle.onClose('loops', async () => void (await Promise.all(loops.map((loop) => loop.stop()))));
 
   const sends = createSendAcceptor(runtime);
+  const rateLimits = new RateLimits(runtime);
   const isStopping = () => lifecycle.stopping;
   const apiRoutes = [
+    ...teamRoutes(runtime),
     ...numberRoutes({
       ...runtime,
       participants: [(trx, number) => failMessagesOfNumber(runtime, trx, number)],
@@ -93,10 +100,16 @@ async function open(
     ...deviceRoutes({ ...runtime, waiting, arrivals: createArrivals(runtime) }),
     ...setupPageRoutes(runtime),
   ];
-  const routes = [...operationsRoutes(database, isStopping), ...(config.roles.has('api') ? apiRoutes : [])];
+  watchQueue(runtime, waiting);
+  const routes = [
+    ...operationsRoutes(runtime, isStopping),
+    ...(config.roles.has('api') ? [...apiRoutes, ...apiReferenceRoutes(config, apiRoutes)] : []),
+  ];
   const server = createHttpServer({
     routes,
     authenticate: createAuthenticate(runtime),
+    record: createRecorder(runtime.metrics, logger),
+    limit: async ({ teamId, plan }) => (config.rateLimits ? rateLimits.take(teamId, plan) : {}),
     isStopping,
     ids: runtime.ids,
     logger,

@@ -5,6 +5,7 @@ import { checkFingerprint, readSecrets } from '#server/database/secrets-key.ts';
 import { Clock } from '#server/platform/clock.ts';
 import { Ids } from '#server/platform/ids.ts';
 import type { Logger } from '#server/platform/logger.ts';
+import { createMetrics } from '#server/platform/metrics.ts';
 import type { Config } from './config.ts';
 
 /** Everything a use case needs, on a database whose schema is up to date: for the service and for the command line. */
@@ -19,7 +20,7 @@ export async function connect(
     await syncClock(database.pool, clock);
     const secrets = await readSecrets(config);
     await checkFingerprint(database.pool, secrets, config);
-    return { config, clock, ids: new Ids(clock), secrets, database, logger };
+    return { config, clock, ids: new Ids(clock), secrets, database, logger, metrics: createMetrics() };
   } catch (error) {
     await database.close();
     throw error;

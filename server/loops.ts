@@ -31,7 +31,7 @@ export function createLoops(services: Runtime & { readonly waiting: WaitingPolls
     }),
     ...loop('maintain', 'settle overdue hand-outs', second, () => settleOverdue(services)),
     ...loop('maintain', 'fail messages of deleted numbers', second, () => failOrphaned(services)),
-    ...loop('maintain', 'expire queued messages', second, () => failExpired(services)),
+    ...loop('maintain', 'expire queued messages', 5 * second, () => failExpired(services)),
     ...loop('maintain', 'delete pending numbers', 60 * second, () =>
       deleteOverduePending(database.pool, clock.now()),
     ),

@@ -1,10 +1,13 @@
 import { Type } from 'typebox';
-import type { Database } from '#server/database/database.ts';
+import type { Runtime } from '#server/database/runtime.ts';
 import { unavailable } from '#server/platform/app-error.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 
 /** What a load balancer and an operator ask (specification section 10.4). */
-export function operationsRoutes(database: Database, isStopping: () => boolean): Route[] {
+export function operationsRoutes(
+  { database, metrics }: Pick<Runtime, 'database' | 'metrics'>,
+  isStopping: () => boolean,
+): Route[] {
   const answers = { 200: Type.Object({ status: Type.Literal('ok') }) };
   return [
     route({
@@ -29,6 +32,16 @@ export function operationsRoutes(database: Database, isStopping: () => boolean):
         }
         return { body: { status: 'ok' } };
       },
+    }),
+    route({
+      method: 'GET',
+      path: '/metrics',
+      audience: 'operations',
+      answers: { 200: Type.String() },
+      handle: async () => ({
+        body: await metrics.metrics(),
+        headers: { 'content-type': metrics.contentType },
+      }),
     }),
   ];
 }

@@ -1,4 +1,5 @@
 import type { Grant } from '#contract/permissions.ts';
+import type { PlanName } from '#contract/plans.ts';
 import { type Queryable, statement } from '#server/database/statement.ts';
 import type { KeyId, TeamId } from '#server/platform/ids.ts';
 
@@ -11,6 +12,11 @@ export interface ApiKeyRow {
   readonly revoked_at: Date | null;
 }
 
+/** A key that may be used, and what its team's plan allows. */
+export interface LiveKeyRow extends ApiKeyRow {
+  readonly plan: PlanName;
+}
+
 const columns = 'team_id, id, name, permissions, created_at, revoked_at';
 
 const insert = statement<ApiKeyRow>(
@@ -18,9 +24,10 @@ const insert = statement<ApiKeyRow>(
   `INSERT INTO api_keys (team_id, id, name, permissions, hash, created_at) VALUES ($1, $2, $3, $4, $5, $6)
    RETURNING ${columns}`,
 );
-const findLive = statement<ApiKeyRow>(
+const findLive = statement<LiveKeyRow>(
   'api-keys.find-live',
-  `SELECT ${columns} FROM api_keys WHERE hash = $1 AND revoked_at IS NULL`,
+  `SELECT k.team_id, k.id, k.name, k.permissions, k.created_at, k.revoked_at, t.plan
+   FROM api_keys k JOIN teams t ON t.id = k.team_id WHERE k.hash = $1 AND k.revoked_at IS NULL`,
 );
 const revoke = statement<{ id: KeyId }>(
   'api-keys.revoke',
@@ -34,7 +41,7 @@ export async function insertApiKey(
   await insert.row(db, key.team_id, key.id, key.name, key.permissions, key.hash, key.created_at);
 }
 
-export function findLiveKey(db: Queryable, hash: Buffer): Promise<ApiKeyRow | undefined> {
+export function findLiveKey(db: Queryable, hash: Buffer): Promise<LiveKeyRow | undefined> {
   return findLive.row(db, hash);
 }
 

@@ -1,11 +1,11 @@
 import type { FastifyRequest } from 'fastify';
-import { allows, type Permission } from '#contract/permissions.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { AppError } from '#server/platform/app-error.ts';
+import { AppError, tooManyRequests } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import type { Principal } from '#server/platform/http/route.ts';
+import { MinuteLimit } from '#server/platform/minute-limit.ts';
 import { isWellFormedKey } from './api-key.ts';
-import { type ApiKeyRow, findLiveKey } from './api-key-store.ts';
+import { findLiveKey, type LiveKeyRow } from './api-key-store.ts';
 
 /**
  * How long a key is believed without asking again: a revoked one stops working within this time on every process,
@@ -15,16 +15,24 @@ const believedMs = 1_000;
 const cacheMax = 10_000;
 
 interface Known {
-  readonly row: Promise<ApiKeyRow | undefined>;
+  readonly row: Promise<LiveKeyRow | undefined>;
   readonly until: number;
 }
 
-/** Who holds the key of a request: 401 where it is missing or not valid, 403 where it lacks the permission. */
-export function createAuthenticate({ database, clock }: Pick<Runtime, 'database' | 'clock'>) {
+/** Refused keys that one address may try in a minute before it is told to wait: no list of keys is worth trying. */
+const refusedPerMinute = 60;
+
+/** Who holds the key of a request: 401 where it is missing or not valid, 429 where one address tries many. */
+export function createAuthenticate({
+  database,
+  clock,
+  config,
+}: Pick<Runtime, 'database' | 'clock' | 'config'>) {
+  const refused = new MinuteLimit(clock, refusedPerMinute);
   const cache = new Map<string, Known>();
 
   /** Requests with the same key share one look; a look that failed is not kept. */
-  const look = (key: string): Promise<ApiKeyRow | undefined> => {
+  const look = (key: string): Promise<LiveKeyRow | undefined> => {
     const nowMs = clock.nowMs();
     const known = cache.get(key);
     if (known && known.until > nowMs) return known.row;
@@ -35,24 +43,17 @@ export function createAuthenticate({ database, clock }: Pick<Runtime, 'database'
     return row;
   };
 
-  return async (request: FastifyRequest, permission: Permission | undefined): Promise<Principal> => {
+  /** A good key from the same address goes on working: only refusals are counted and held back. */
+  const refuse = (request: FastifyRequest, message: string): AppError => {
+    if (!config.rateLimits || refused.allows(request.ip)) return new AppError('unauthorized', message);
+    return tooManyRequests(60 - Math.floor((clock.nowMs() / 1_000) % 60));
+  };
+
+  return async (request: FastifyRequest): Promise<Principal> => {
     const key = request.headers['x-api-key'];
-    if (key === undefined || key === '') {
-      throw new AppError('unauthorized', 'Send your API key in the header x-api-key.');
-    }
+    if (key === undefined || key === '') throw refuse(request, 'Send your API key in the header x-api-key.');
     const row = typeof key === 'string' && isWellFormedKey(key) ? await look(key) : undefined;
-    if (!row) {
-      throw new AppError(
-        'unauthorized',
-        'This API key is not valid: mistyped, revoked or of another server.',
-      );
-    }
-    if (permission !== undefined && !allows(row.permissions, permission)) {
-      throw new AppError(
-        'forbidden',
-        `This API key lacks the permission ${permission}. Use or create a key that has it.`,
-      );
-    }
-    return { teamId: row.team_id, keyId: row.id };
+    if (!row) throw refuse(request, 'This API key is not valid: mistyped, revoked or of another server.');
+    return { teamId: row.team_id, keyId: row.id, permissions: row.permissions, plan: row.plan };
   };
 }

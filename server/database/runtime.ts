@@ -3,6 +3,7 @@ import type { Clock } from '#server/platform/clock.ts';
 import type { Secrets } from '#server/platform/crypto.ts';
 import type { Ids } from '#server/platform/ids.ts';
 import type { Logger } from '#server/platform/logger.ts';
+import type { Metrics } from '#server/platform/metrics.ts';
 import type { Database } from './database.ts';
 
 /** What every use case is given: made once in app.ts, passed on, never reached for. */
@@ -13,4 +14,5 @@ export interface Runtime {
   readonly secrets: Secrets;
   readonly database: Database;
   readonly logger: Logger;
+  readonly metrics: Metrics;
 }

@@ -5,8 +5,8 @@ import { giveBackMessage } from '#server/messages/claim-message.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { parseId } from '#server/platform/ids.ts';
+import { MinuteLimit } from '#server/platform/minute-limit.ts';
 import { type DeviceBody, readDeviceBody, valueIn } from './device-body.ts';
-import { MinuteLimit } from './minute-limit.ts';
 import { type Poll, type PollResult, type PollServices, poll } from './poll.ts';
 import { pollAnswer, unavailableAnswer } from './poll-answer.ts';
 

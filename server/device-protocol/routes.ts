@@ -8,8 +8,8 @@ import { AppError, invalid, notFound } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { parseId, publicId } from '#server/platform/ids.ts';
+import { MinuteLimit } from '#server/platform/minute-limit.ts';
 import { readDeviceBody, valueIn } from './device-body.ts';
-import { MinuteLimit } from './minute-limit.ts';
 import type { PollServices } from './poll.ts';
 import { deviceToken, pollRoute } from './poll-route.ts';
 

@@ -1,3 +1,4 @@
+import { Counter, Histogram } from 'prom-client';
 import { errorCodeOf, isDatabaseAway } from '#server/database/database.ts';
 import { monthOf } from '#server/database/partitions.ts';
 import type { Runtime } from '#server/database/runtime.ts';
@@ -6,6 +7,7 @@ import { queueChannel } from '#server/devices/queue-channel.ts';
 import { AppError, unavailable } from '#server/platform/app-error.ts';
 import { Batcher } from '#server/platform/batcher.ts';
 import type { MessageId, TeamId } from '#server/platform/ids.ts';
+import type { Metrics } from '#server/platform/metrics.ts';
 import { ensureUsageMonth } from '#server/usage/usage-store.ts';
 import { acceptStatement, type SendOutcomeRow, type SendRow, type SendVerdict } from './accept-statement.ts';
 
@@ -41,9 +43,14 @@ type Services = Pick<Runtime, 'database' | 'clock' | 'logger'>;
  * Takes sends one by one and accepts them in batches: while two statements run, what comes in waits for the next.
  * More than 5,000 waiting are answered 503 with retry-after.
  */
-export function createSendAcceptor(services: Services): SendAcceptor {
+export function createSendAcceptor(services: Services & Pick<Runtime, 'metrics'>): SendAcceptor {
+  const observe = createSendMetrics(services.metrics);
   const batcher = new Batcher<SendRow, SendOutcome>({
-    run: (rows) => acceptSends(services, rows),
+    run: async (rows) => {
+      const outcomes = await acceptSends(services, rows);
+      observe(outcomes);
+      return outcomes;
+    },
     sizeMax: batchSizeMax,
     inFlightMax: batchesInFlightMax,
     windowMs: 0,
@@ -52,6 +59,26 @@ export function createSendAcceptor(services: Services): SendAcceptor {
       unavailable('Too many messages are waiting to be accepted. Repeat the request in a moment.'),
   });
   return { accept: (row) => batcher.add(row), drain: () => batcher.drain() };
+}
+
+function createSendMetrics(metrics: Metrics): (outcomes: readonly SendOutcome[]) => void {
+  const batchSize = new Histogram({
+    name: 'ownline_send_batch_size',
+    help: 'Sends that were accepted or refused by one statement.',
+    buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256],
+    registers: [metrics],
+  });
+  const sends = new Counter({
+    name: 'ownline_sends_total',
+    help: 'Sends by what became of them: accepted, replayed, or why they were refused.',
+    labelNames: ['verdict'] as const,
+    registers: [metrics],
+  });
+  return (outcomes) => {
+    batchSize.observe(outcomes.length);
+    for (const [verdict, of] of Map.groupBy(outcomes, (outcome) => outcome.verdict))
+      sends.inc({ verdict }, of.length);
+  };
 }
 
 /** Whether a repeat with this key would meet an earlier message of the team. */

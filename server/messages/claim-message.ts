@@ -50,7 +50,7 @@ const claim = statement<HandOut>(
      ON CONFLICT (number_id) DO NOTHING
      RETURNING message_id, hand_out
    ), dequeued AS (
-     DELETE FROM send_queue q USING flying f WHERE q.message_id = f.message_id
+     DELETE FROM send_queue q USING flying f WHERE q.team_id = $1 AND q.message_id = f.message_id
    ), recorded AS (
      INSERT INTO hand_outs (message_id, hand_out, team_id, number_id, device_id, session_id, handed_out_at)
      SELECT f.message_id, f.hand_out, $1, $2, $3, $4, $6 FROM flying f

@@ -9,7 +9,7 @@ import { sqlGuard, sqlTarget } from './message-status.ts';
 
 const takeFromQueue = statement<{ message_id: MessageId }>(
   'messages.take-from-queue',
-  'DELETE FROM send_queue WHERE message_id = ANY($1::uuid[]) RETURNING message_id',
+  'DELETE FROM send_queue WHERE team_id = $1 AND message_id = ANY($2::uuid[]) RETURNING message_id',
 );
 const failUnsent = statement<MessageRow>(
   'messages.fail-unsent',
@@ -28,7 +28,7 @@ export async function failQueued(
   messageIds: readonly MessageId[],
   code: 'expired' | 'cancelled' | 'number_removed',
 ): Promise<number> {
-  const taken = await takeFromQueue.rows(trx, messageIds);
+  const taken = await takeFromQueue.rows(trx, teamId, messageIds);
   const ids = taken.map((row) => row.message_id);
   const failed = await failUnsent.rows(trx, teamId, ids, services.clock.now(), code);
   await appendMessageEvents(trx, services, 'message.failed', failed);

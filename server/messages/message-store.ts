@@ -47,7 +47,7 @@ const endFlight = statement<InFlightRow>(
 );
 const leaveQueue = statement<Record<string, never>>(
   'messages.leave-queue',
-  'DELETE FROM send_queue WHERE message_id = $1',
+  'DELETE FROM send_queue WHERE team_id = $1 AND message_id = $2',
 );
 const joinQueue = statement<Record<string, never>>(
   'messages.join-queue',
@@ -136,8 +136,8 @@ export function endInFlight(
   return endFlight.row(trx, numberId, messageId, handOut);
 }
 
-export async function removeFromQueue(trx: Transaction, messageId: MessageId): Promise<void> {
-  await leaveQueue.row(trx, messageId);
+export async function removeFromQueue(trx: Transaction, teamId: TeamId, messageId: MessageId): Promise<void> {
+  await leaveQueue.row(trx, teamId, messageId);
 }
 
 /** Back to the place that it had: `seq` is the one of its acceptance. */

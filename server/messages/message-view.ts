@@ -1,4 +1,4 @@
-import type { AcceptedMessage, MessageDetail, WaitingReason } from '#contract/message.ts';
+import type { AcceptedMessage, Message, MessageDetail, WaitingReason } from '#contract/message.ts';
 import { publicId } from '#server/platform/ids.ts';
 import type { MessageRow } from './message.ts';
 import { failureMessage } from './message-status.ts';
@@ -20,8 +20,8 @@ export function acceptedView(
   };
 }
 
-/** GET /v1/messages/:id (specification section 4.3). */
-export function messageDetailView(message: MessageRow, waitingReason: WaitingReason | null): MessageDetail {
+/** An item of GET /v1/messages (specification section 4.3). */
+export function messageView(message: MessageRow): Message {
   return {
     id: publicId('msg', message.id),
     to: message.to_handle,
@@ -31,8 +31,15 @@ export function messageDetailView(message: MessageRow, waitingReason: WaitingRea
     status: message.status,
     direction: message.direction,
     created_at: message.created_at.toISOString(),
-    sent_at: time(message.sent_at),
     delivered_at: time(message.delivered_at),
+  };
+}
+
+/** GET /v1/messages/:id (specification section 4.3). */
+export function messageDetailView(message: MessageRow, waitingReason: WaitingReason | null): MessageDetail {
+  return {
+    ...messageView(message),
+    sent_at: time(message.sent_at),
     failed_at: time(message.failed_at),
     error_code: message.error_code,
     error_message: message.error_code && failureMessage(message.error_code, message.device_error),

@@ -72,7 +72,7 @@ async function reportSent(
   if (message.status === 'failed' && now.getTime() - meant.handed_out_at.getTime() > lateReportMs) return;
   const sent = await confirmSent(trx, message, now);
   if (!sent) return;
-  if (message.status === 'queued') await removeFromQueue(trx, message.id);
+  if (message.status === 'queued') await removeFromQueue(trx, message.team_id, message.id);
   await appendMessageEvents(trx, services, 'message.sent', [sent]);
 }
 

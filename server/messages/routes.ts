@@ -1,9 +1,18 @@
-import { AcceptedMessage, MessageDetail, SendMessageRequest } from '#contract/message.ts';
+import { Type } from 'typebox';
+import {
+  AcceptedMessage,
+  ListMessagesQuery,
+  MessageDetail,
+  MessageList,
+  SendMessageRequest,
+} from '#contract/message.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { invalid, notFound } from '#server/platform/app-error.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
-import { parseId } from '#server/platform/ids.ts';
+import { type MessageId, parseId } from '#server/platform/ids.ts';
 import type { SendAcceptor } from './accept-sends.ts';
+import { cancelMessage } from './cancel-message.ts';
+import { listMessages } from './list-messages.ts';
 import { findMessage } from './message-store.ts';
 import { messageDetailView } from './message-view.ts';
 import { sendMessage } from './send-message.ts';
@@ -16,6 +25,22 @@ export function messageRoutes(services: Runtime & { readonly sends: SendAcceptor
       path: '/v1/messages/send',
       audience: 'api',
       permission: 'messages:send',
+      text: {
+        operationId: 'sendMessage',
+        tag: 'Messages',
+        summary: 'Send a message',
+        description:
+          'Accepts a message and queues it for the iPhone of `from`. 202 means that it is stored: it will be handed to the phone, or fail with a reason. Send an `Idempotency-Key` and repeat the request after any doubt: it is accepted once.',
+        refusals: [402, 503],
+        headers: [
+          {
+            name: 'Idempotency-Key',
+            description:
+              'Kept for 24 hours: a repeat with the same key and fields is answered like the first request, with `idempotent-replayed: true`.',
+            schema: Type.String({ pattern: '^[\\x21-\\x7e]{1,255}$' }),
+          },
+        ],
+      },
       body: SendMessageRequest,
       answers: { 202: AcceptedMessage },
       handle: async ({ principal, body, request }) => {
@@ -29,19 +54,69 @@ export function messageRoutes(services: Runtime & { readonly sends: SendAcceptor
     }),
     route({
       method: 'GET',
+      path: '/v1/messages',
+      audience: 'api',
+      permission: 'messages:read',
+      text: {
+        operationId: 'listMessages',
+        tag: 'Messages',
+        summary: 'List messages',
+        description:
+          'The team’s messages, newest first. Follow `cursor` until `has_more` is false: every message that was there when you began is shown once, however many arrive meanwhile. A page reads 10,000 messages at most, so one whose filters fit few of them may be short, or empty, and still have more behind it.',
+        refusals: [],
+      },
+      query: ListMessagesQuery,
+      answers: { 200: MessageList },
+      handle: async ({ principal, query }) => ({
+        body: await listMessages(services, principal.teamId, query),
+      }),
+    }),
+    route({
+      method: 'GET',
       path: '/v1/messages/:id',
       audience: 'api',
       permission: 'messages:read',
+      text: {
+        operationId: 'getMessage',
+        tag: 'Messages',
+        summary: 'Get a message',
+        description: 'One message with its times, why it failed, or why it waits.',
+        refusals: [404],
+      },
       answers: { 200: MessageDetail },
       handle: async ({ principal, params }) => {
-        const id = parseId('msg', params.id ?? '');
-        const message = id && (await findMessage(services.database.pool, principal.teamId, id));
+        const message = await findMessage(services.database.pool, principal.teamId, messageId(params));
         if (!message) throw notFound('message');
         const reason = await waitingReason(services.database.pool, message, services.clock.now());
         return { body: messageDetailView(message, reason) };
       },
     }),
+    route({
+      method: 'POST',
+      path: '/v1/messages/:id/cancel',
+      audience: 'api',
+      permission: 'messages:send',
+      text: {
+        operationId: 'cancelMessage',
+        tag: 'Messages',
+        summary: 'Cancel a message',
+        description:
+          'Takes a message back that is still queued: it fails with `cancelled` and no longer counts in its month.',
+        refusals: [404, 409],
+      },
+      answers: { 200: MessageDetail },
+      handle: async ({ principal, params }) => {
+        const message = await cancelMessage(services, principal.teamId, messageId(params));
+        return { body: messageDetailView(message, null) };
+      },
+    }),
   ];
+}
+
+function messageId(params: Readonly<Record<string, string>>): MessageId {
+  const id = parseId('msg', params.id ?? '');
+  if (!id) throw notFound('message');
+  return id;
 }
 
 /** 1 to 255 visible ASCII characters (specification section 4.3); undefined where the header is not sent. */

@@ -21,7 +21,11 @@ const deletedWithinMs = 3_600_000;
 
 const expired = statement<QueuedRow>(
   'messages.expired',
-  'SELECT team_id, message_id FROM send_queue WHERE message_id < $1 ORDER BY message_id LIMIT $2',
+  // Team by team, along the queue's key.
+  `SELECT q.team_id, q.message_id FROM teams t
+   CROSS JOIN LATERAL (SELECT team_id, message_id FROM send_queue WHERE team_id = t.id AND message_id < $1
+                       ORDER BY message_id LIMIT $2) q
+   LIMIT $2`,
 );
 const orphaned = statement<QueuedRow>(
   'messages.orphaned',

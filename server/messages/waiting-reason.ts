@@ -16,7 +16,7 @@ const circumstances = statement<Circumstances>(
   'messages.waiting-circumstances',
   `SELECT n.status AS number_status, s.last_seen_at,
      EXISTS (SELECT FROM in_flight f WHERE f.number_id = n.id) AS busy,
-     EXISTS (SELECT FROM send_queue q JOIN send_queue mine ON mine.message_id = $3
+     EXISTS (SELECT FROM send_queue q JOIN send_queue mine ON mine.team_id = n.team_id AND mine.message_id = $3
              WHERE q.number_id = n.id AND q.seq < mine.seq) AS earlier
    FROM numbers n LEFT JOIN device_sessions s ON s.number_id = n.id WHERE n.team_id = $1 AND n.id = $2`,
 );

@@ -24,12 +24,10 @@ export interface NumberListRow extends NumberRow {
 const columns =
   'team_id, id, phone_number, label, status, verified_at, on_unconfirmed, created_at, deleted_at';
 
-const list = statement<NumberListRow>(
-  'numbers.list',
-  `SELECT ${columns
-    .split(', ')
-    .map((column) => `n.${column}`)
-    .join(', ')}, d.name AS device_name, s.last_seen_at,
+const listed = `SELECT ${columns
+  .split(', ')
+  .map((column) => `n.${column}`)
+  .join(', ')}, d.name AS device_name, s.last_seen_at,
      (SELECT count(*) FROM messages m WHERE m.team_id = n.team_id AND m.from_handle = n.phone_number
         AND m.id >= $2 AND m.number_id = n.id AND m.direction = 'outbound')
      + (SELECT count(*) FROM messages m WHERE m.team_id = n.team_id AND m.to_handle = n.phone_number
@@ -37,8 +35,9 @@ const list = statement<NumberListRow>(
    FROM numbers n
    LEFT JOIN device_sessions s ON s.team_id = n.team_id AND s.number_id = n.id
    LEFT JOIN devices d ON d.team_id = s.team_id AND d.id = s.device_id
-   WHERE n.team_id = $1 AND n.deleted_at IS NULL ORDER BY n.id`,
-);
+   WHERE n.team_id = $1 AND n.deleted_at IS NULL`;
+const list = statement<NumberListRow>('numbers.list', `${listed} ORDER BY n.id`);
+const findListed = statement<NumberListRow>('numbers.find-listed', `${listed} AND n.id = $3`);
 const findByPhone = statement<NumberRow>(
   'numbers.find-by-phone',
   `SELECT ${columns} FROM numbers WHERE team_id = $1 AND phone_number = $2 AND deleted_at IS NULL`,
@@ -96,6 +95,16 @@ const removeOverdue = statement<{ id: NumberId }>(
 /** The team's live numbers; `todayFirstId` bounds messages_today. */
 export function listNumbers(db: Queryable, teamId: TeamId, todayFirstId: string): Promise<NumberListRow[]> {
   return list.rows(db, teamId, todayFirstId);
+}
+
+/** One of them, as the list shows it. */
+export function findListedNumber(
+  db: Queryable,
+  teamId: TeamId,
+  numberId: NumberId,
+  todayFirstId: string,
+): Promise<NumberListRow | undefined> {
+  return findListed.row(db, teamId, todayFirstId, numberId);
 }
 
 export function findNumber(

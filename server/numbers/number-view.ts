@@ -1,4 +1,4 @@
-import type { NumberResource, UpdatedNumber } from '#contract/number.ts';
+import type { NumberDetail, NumberResource, UpdatedNumber } from '#contract/number.ts';
 import { publicId } from '#server/platform/ids.ts';
 import type { NumberListRow, NumberRow } from './number-store.ts';
 
@@ -15,6 +15,11 @@ export function numberView(number: NumberListRow): NumberResource {
     messages_today: number.messages_today,
     created_at: number.created_at.toISOString(),
   };
+}
+
+/** GET /v1/numbers/:id (specification section 4.2). */
+export function numberDetailView(number: NumberListRow): NumberDetail {
+  return { ...numberView(number), on_unconfirmed: number.on_unconfirmed };
 }
 
 export function updatedNumberView(number: NumberRow): UpdatedNumber {

@@ -1,7 +1,8 @@
 import {
   Deleted,
+  NumberDetail,
   NumberList,
-  SetupLinkAnswer,
+  SetupLink,
   UpdatedNumber,
   UpdateNumberRequest,
   VerifyNumberRequest,
@@ -11,8 +12,8 @@ import { notFound } from '#server/platform/app-error.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { firstIdAt, type NumberId, parseId } from '#server/platform/ids.ts';
 import { deleteNumber, type NumberRemoved } from './delete-number.ts';
-import { listNumbers } from './number-store.ts';
-import { numberView, updatedNumberView } from './number-view.ts';
+import { findListedNumber, listNumbers } from './number-store.ts';
+import { numberDetailView, numberView, updatedNumberView } from './number-view.ts';
 import { reconnectNumber } from './reconnect-number.ts';
 import { updateNumber } from './update-number.ts';
 import { verifyNumber } from './verify-number.ts';
@@ -20,17 +21,44 @@ import { verifyNumber } from './verify-number.ts';
 export function numberRoutes(
   services: Runtime & { readonly participants: readonly NumberRemoved[] },
 ): Route[] {
+  const today = () => firstIdAt(new Date(services.clock.nowMs()).setUTCHours(0, 0, 0, 0));
   return [
     route({
       method: 'GET',
       path: '/v1/numbers',
       audience: 'api',
       permission: 'numbers:read',
+      text: {
+        operationId: 'listNumbers',
+        tag: 'Numbers',
+        summary: 'List numbers',
+        description: 'The numbers of the team, oldest first, those included that no phone has claimed yet.',
+        refusals: [],
+      },
       answers: { 200: NumberList },
       handle: async ({ principal }) => {
-        const today = new Date(services.clock.nowMs()).setUTCHours(0, 0, 0, 0);
-        const numbers = await listNumbers(services.database.pool, principal.teamId, firstIdAt(today));
+        const numbers = await listNumbers(services.database.pool, principal.teamId, today());
         return { body: { numbers: numbers.map(numberView) } };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/v1/numbers/:id',
+      audience: 'api',
+      permission: 'numbers:read',
+      text: {
+        operationId: 'getNumber',
+        tag: 'Numbers',
+        summary: 'Get a number',
+        description: 'One number with everything that is set for it.',
+        refusals: [404],
+      },
+      answers: { 200: NumberDetail },
+      handle: async ({ principal, params }) => {
+        const id = numberId(params);
+        const number = await findListedNumber(services.database.pool, principal.teamId, id, today());
+        if (!number) throw notFound('number');
+        return { body: numberDetailView(number) };
       },
     }),
     route({
@@ -38,8 +66,16 @@ export function numberRoutes(
       path: '/v1/numbers/verify',
       audience: 'api',
       permission: 'numbers:write',
+      text: {
+        operationId: 'verifyNumber',
+        tag: 'Numbers',
+        summary: 'Connect a number',
+        description:
+          'Makes the number and a link that sets up its iPhone. The number is verified by the first poll of the phone. Call it again for a new link: the old one ends.',
+        refusals: [402, 409],
+      },
       body: VerifyNumberRequest,
-      answers: { 200: SetupLinkAnswer },
+      answers: { 200: SetupLink },
       handle: async ({ principal, body }) => {
         const setupUrl = await verifyNumber(services, principal.teamId, body.phone_number);
         return { body: { message: openOnPhone(body.phone_number), setup_url: setupUrl } };
@@ -50,7 +86,15 @@ export function numberRoutes(
       path: '/v1/numbers/:id/reconnect',
       audience: 'api',
       permission: 'numbers:write',
-      answers: { 200: SetupLinkAnswer },
+      text: {
+        operationId: 'reconnectNumber',
+        tag: 'Numbers',
+        summary: 'Connect another phone',
+        description:
+          'A link for a new or wiped iPhone with the same number. Id, queue and history stay; the old phone works until the new one polls.',
+        refusals: [404],
+      },
+      answers: { 200: SetupLink },
       handle: async ({ principal, params }) => {
         const { setupUrl, phoneNumber } = await reconnectNumber(services, principal.teamId, numberId(params));
         return { body: { message: openOnPhone(phoneNumber), setup_url: setupUrl } };
@@ -61,6 +105,14 @@ export function numberRoutes(
       path: '/v1/numbers/:id',
       audience: 'api',
       permission: 'numbers:write',
+      text: {
+        operationId: 'updateNumber',
+        tag: 'Numbers',
+        summary: 'Change a number',
+        description:
+          'Changes what is sent; `{}` changes nothing. From the moment a pause is answered nothing is handed to the phone; inbound messages are still stored.',
+        refusals: [404],
+      },
       body: UpdateNumberRequest,
       answers: { 200: UpdatedNumber },
       handle: async ({ principal, params, body }) => {
@@ -73,6 +125,14 @@ export function numberRoutes(
       path: '/v1/numbers/:id',
       audience: 'api',
       permission: 'numbers:write',
+      text: {
+        operationId: 'deleteNumber',
+        tag: 'Numbers',
+        summary: 'Delete a number',
+        description:
+          'Removes the number: what waits for its phone fails with `number_removed`, and the phone is told to stop at its next poll.',
+        refusals: [404],
+      },
       answers: { 200: Deleted },
       handle: async ({ principal, params }) => {
         await deleteNumber(services, principal.teamId, numberId(params));

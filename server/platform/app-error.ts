@@ -44,6 +44,13 @@ export function notFound(noun: string): AppError {
   return new AppError('not_found', `No such ${noun}. Check the id; it may have been deleted.`);
 }
 
+/** Specification section 7.2. @param seconds after which the same request will be taken */
+export function tooManyRequests(seconds: number): AppError {
+  return new AppError('rate_limited', `Too many requests. Retry in ${seconds} seconds.`, {
+    headers: { 'retry-after': String(seconds) },
+  });
+}
+
 /** Over capacity, stopping, or the database away: the caller repeats later (specification section 7.2). */
 export function unavailable(
   message: string,

@@ -15,6 +15,10 @@ const insert = statement<TeamRow>(
   `INSERT INTO teams (id, name, plan, monthly_message_limit, created_at) VALUES ($1, $2, $3, $4, $5) RETURNING *`,
 );
 const find = statement<TeamRow>('teams.find', 'SELECT * FROM teams WHERE id = $1');
+const rename = statement<TeamRow>(
+  'teams.rename',
+  'UPDATE teams SET name = coalesce($2, name) WHERE id = $1 RETURNING *',
+);
 const setPlan = statement<TeamRow>(
   'teams.set-plan',
   'UPDATE teams SET plan = $2, monthly_message_limit = $3 WHERE id = $1 RETURNING *',
@@ -32,6 +36,15 @@ export function findTeam(db: Queryable, teamId: TeamId): Promise<TeamRow | undef
 /** Waits for other changes to what the team owns; first in the lock order team, number, key. */
 export function lockTeam(db: Queryable, teamId: TeamId): Promise<TeamRow | undefined> {
   return lock.row(db, teamId);
+}
+
+/** An undefined name stays as it is. */
+export function renameTeam(
+  db: Queryable,
+  teamId: TeamId,
+  name: string | undefined,
+): Promise<TeamRow | undefined> {
+  return rename.row(db, teamId, name ?? null);
 }
 
 export function setTeamPlan(

@@ -1,8 +1,9 @@
+import type { Team } from '#contract/team.ts';
 import { publicId } from '#server/platform/ids.ts';
 import type { TeamRow } from './team-store.ts';
 
 /** The Team object of the API (specification section 2.2). */
-export function teamView(team: TeamRow) {
+export function teamView(team: TeamRow): Team {
   return {
     id: publicId('team', team.id),
     name: team.name,

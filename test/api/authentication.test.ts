@@ -29,7 +29,12 @@ describe('API keys (specification sections 5.1 and 5.2)', () => {
   /** Every operation with the permission it asks for. Bodies are wrong on purpose: nothing changes. */
   const operations = (): [string, string, Grant, unknown?][] => [
     ['POST', '/v1/messages/send', 'messages:send', {}],
+    ['GET', '/v1/team', 'team:read'],
+    ['PUT', '/v1/team', 'team:write', { nothing: 1 }],
+    ['GET', '/v1/messages', 'messages:read'],
     ['GET', `/v1/messages/${messageId}`, 'messages:read'],
+    ['POST', `/v1/messages/${messageId}/cancel`, 'messages:send', { nothing: 1 }],
+    ['GET', `/v1/numbers/${number.numberId}`, 'numbers:read'],
     ['GET', '/v1/numbers', 'numbers:read'],
     ['POST', '/v1/numbers/verify', 'numbers:write', {}],
     ['PUT', `/v1/numbers/${number.numberId}`, 'numbers:write', { nothing: 1 }],

@@ -74,7 +74,7 @@ describe('what meets no operation (specification section 7)', () => {
     const table: [string, string, string][] = [
       ['POST', '/v1/numbers', 'GET'],
       ['PUT', '/v1/messages/send', 'GET, POST'],
-      ['PATCH', '/v1/numbers/num_01h2xcejqtf2nbrexx3vqjhp41', 'DELETE, PUT'],
+      ['PATCH', '/v1/numbers/num_01h2xcejqtf2nbrexx3vqjhp41', 'DELETE, GET, PUT'],
       ['OPTIONS', '/v1/numbers', 'GET'],
     ];
     for (const [method, path, allow] of table) {

@@ -11,6 +11,9 @@ import { createTestDatabase, type TestDatabase } from '#test/support/test-databa
 /** What grows with use: reading one of these from end to end is never the way. */
 const growing = ['messages', 'hand_outs', 'events', 'send_queue'];
 
+/** What /metrics counts, at most once in five seconds. */
+const counting = ['messages.queue-depth'];
+
 const messages = 100_000;
 
 describe('every named statement (decision 0003)', () => {
@@ -74,7 +77,8 @@ describe('every named statement (decision 0003)', () => {
       const plan = rows.map((row) => String(row['QUERY PLAN'])).join('\n');
       const scanned = [...plan.matchAll(/Seq Scan on (\w+)/g)].map((match) => match[1] ?? '');
       const found = scanned.filter((table) => filled.includes(table));
-      if (found.length > 0) offenders.push(`${name}: ${[...new Set(found)].join(', ')}`);
+      if (found.length > 0 && !counting.includes(name))
+        offenders.push(`${name}: ${[...new Set(found)].join(', ')}`);
     }
     assert.deepEqual(offenders, []);
   });

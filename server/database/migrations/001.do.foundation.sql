@@ -36,6 +36,14 @@ CREATE TABLE usage_months (
   PRIMARY KEY (team_id, month)
 );
 
+-- Requests of a team in its latest minute. A crash may forget it: then a minute's count begins anew.
+CREATE UNLOGGED TABLE rate_windows (
+  team_id uuid PRIMARY KEY,
+  -- Since the epoch.
+  minute bigint NOT NULL,
+  taken bigint NOT NULL
+);
+
 CREATE TABLE numbers (
   team_id uuid NOT NULL REFERENCES teams (id),
   id uuid NOT NULL,
@@ -235,12 +243,13 @@ $$;
 -- foreign key: a second one here cost a tenth of the send path. First in, first out by seq, which is the order of acceptance (ids are not).
 CREATE SEQUENCE send_queue_seq AS bigint CACHE 1;
 CREATE TABLE send_queue (
-  message_id uuid PRIMARY KEY,
   team_id uuid NOT NULL,
+  message_id uuid NOT NULL,
   number_id uuid NOT NULL,
   seq bigint NOT NULL DEFAULT nextval('send_queue_seq'),
   to_handle text NOT NULL,
-  ready_at timestamptz NOT NULL
+  ready_at timestamptz NOT NULL,
+  PRIMARY KEY (team_id, message_id)
 );
 CREATE UNIQUE INDEX send_queue_order ON send_queue (number_id, seq);
 

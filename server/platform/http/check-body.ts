@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { AppError, invalid } from '#server/platform/app-error.ts';
+import { describeProblem } from './schema-problem.ts';
 
 export type BodyCheck = (body: unknown) => void;
 
@@ -52,42 +53,6 @@ export function compileBodyCheck(schema: TSchema): BodyCheck {
         `${unknown} is not a field of this request. ${known.length > 0 ? `Known fields: ${known.join(', ')}.` : 'It takes none.'}`,
       );
     }
-    throw describe(validator.Errors(body)[0]);
+    throw describeProblem(validator.Errors(body)[0]);
   };
-}
-
-interface SchemaProblem {
-  readonly keyword: string;
-  readonly instancePath: string;
-  readonly params: object;
-}
-
-function describe(problem: SchemaProblem | undefined): AppError {
-  const field = problem?.instancePath.split('/')[1];
-  const details = new Map<string, unknown>(Object.entries(problem?.params ?? {}));
-  const listed = (name: string) => {
-    const value = details.get(name);
-    return Array.isArray(value) ? value.join(', ') : String(value);
-  };
-  switch (problem?.keyword) {
-    case 'required': {
-      const missing = listed('requiredProperties').split(', ')[0] ?? '';
-      return invalid(missing, `${missing} is required.`);
-    }
-    case 'type':
-      return invalid(field ?? '', `${field} must be a ${listed('type').replace(', ', ' or ')}.`);
-    case 'enum':
-      return invalid(field ?? '', `${field} must be one of: ${listed('allowedValues')}.`);
-    case 'maxLength':
-      return invalid(field ?? '', `${field} may have at most ${listed('limit')} characters.`);
-    case 'minLength':
-      return invalid(field ?? '', `${field} must have at least ${listed('limit')} characters.`);
-    case 'pattern':
-      return invalid(
-        field ?? '',
-        `${field} must be an E.164 phone number: +, country code and number, such as +14155550100.`,
-      );
-    default:
-      return invalid(field ?? '', `${field} is not valid.`);
-  }
 }

@@ -1,31 +1,55 @@
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { Compile } from 'typebox/compile';
-import type { Permission } from '#contract/permissions.ts';
+import type { ErrorCode } from '#contract/errors.ts';
+import { allows, type Permission } from '#contract/permissions.ts';
 import { closed } from '#contract/schema.ts';
 import { AppError } from '#server/platform/app-error.ts';
-import type { Ids } from '#server/platform/ids.ts';
+import type { Ids, TeamId } from '#server/platform/ids.ts';
 import type { Logger } from '#server/platform/logger.ts';
-import { type BodyCheck, checkStrings, compileBodyCheck } from './check-body.ts';
-import type { Principal, Route } from './route.ts';
+import { checkStrings, compileBodyCheck } from './check-body.ts';
+import { compileQueryCheck } from './check-query.ts';
+import type { Audience, Principal, Route } from './route.ts';
 import { toAppError } from './to-app-error.ts';
 import { answerUnreadable, refuseUnreadable } from './unreadable-request.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
     principal: Principal | undefined;
+    errorCode: ErrorCode | undefined;
+  }
+  interface FastifyContextConfig {
+    audience?: Audience;
   }
 }
 
 export interface HttpServerOptions {
   readonly routes: readonly Route[];
-  /** 401 and 403, before a body is read. */
-  readonly authenticate: (request: FastifyRequest, permission: Permission | undefined) => Promise<Principal>;
+  /** Who calls, before a body is read; throws 401. */
+  readonly authenticate: (request: FastifyRequest) => Promise<Principal>;
+  /** Counts the call of a principal; throws 429. @returns the headers that say what is left */
+  readonly limit: (principal: Principal) => Promise<Readonly<Record<string, string>>>;
+  /** Told of each answer once it is sent, for metrics and logs. */
+  readonly record: (answered: Answered) => void;
   readonly isStopping: () => boolean;
   readonly ids: Ids;
   readonly logger: Logger;
   readonly trustProxy: readonly string[];
   /** Tests hold every answer against its schema, before JSON could hide a wrong type. */
   readonly checkAnswers?: boolean;
+}
+
+/** What became of a request. */
+export interface Answered {
+  readonly requestId: string;
+  readonly method: string;
+  /** The route's pattern, never an address with ids in it; undefined where none matched. */
+  readonly route: string | undefined;
+  readonly audience: Audience | undefined;
+  readonly status: number;
+  readonly durationMs: number;
+  /** The code of a refusal. */
+  readonly errorCode: ErrorCode | undefined;
+  readonly teamId: TeamId | undefined;
 }
 
 /** The body of an ordinary request; content of 5,000 characters, each escaped as a surrogate pair, fits four times. */
@@ -62,6 +86,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   server.setSerializerCompiler(() => JSON.stringify);
   server.decorateRequest('principal', undefined);
+  server.decorateRequest('errorCode', undefined);
 
   server.addHook('onRequest', async (request, reply) => {
     reply.headers(answerHeaders(request));
@@ -69,6 +94,19 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
       throw new AppError('invalid_request', 'Send the header Host: HTTP/1.1 asks for it.', { param: 'Host' });
     }
+  });
+  server.addHook('onResponse', async (request, reply) => {
+    const { url, config } = request.routeOptions;
+    options.record({
+      requestId: request.id,
+      method: request.method,
+      route: url,
+      audience: config.audience,
+      status: reply.statusCode,
+      durationMs: reply.elapsedTime,
+      errorCode: request.errorCode,
+      teamId: request.principal?.teamId,
+    });
   });
   server.setErrorHandler((error, request, reply) => sendError(options.logger, error, request, reply));
   server.setNotFoundHandler((request, reply) => {
@@ -79,27 +117,32 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
 }
 
 function register(server: FastifyInstance, options: HttpServerOptions, route: Route): void {
-  const checkBody: BodyCheck = compileBodyCheck(route.body ?? closed({}));
+  const checkBody = compileBodyCheck(route.body ?? closed({}));
+  const checkQuery = compileQueryCheck(route.query ?? closed({}));
   const checkAnswer = options.checkAnswers ? compileAnswerChecks(route) : undefined;
   server.route({
     method: route.method,
     url: route.path,
     exposeHeadRoute: false,
+    config: { audience: route.audience },
     ...(route.bodyLimitBytes === undefined ? {} : { bodyLimit: route.bodyLimitBytes }),
-    onRequest: async (request) => {
-      if (route.audience === 'api') request.principal = await options.authenticate(request, route.permission);
+    onRequest: async (request, reply) => {
+      if (route.audience !== 'api') return;
+      const principal = await options.authenticate(request);
+      request.principal = principal;
+      reply.headers(await options.limit(principal));
+      refuseWithout(route.permission, principal);
     },
     ...(route.onFailure ? { errorHandler: deviceErrorHandler(options.logger, route.onFailure) } : {}),
     handler: async (request, reply) => {
-      const body = route.audience === 'api' ? readJson(request) : request.body;
-      if (route.audience === 'api') {
-        refuseQuery(request);
-        checkBody(body);
-      }
+      const isApi = route.audience === 'api';
+      const query = isApi ? checkQuery(request.query) : request.query;
+      const body = isApi ? readJson(request) : request.body;
+      if (isApi) checkBody(body);
       const answer = await route.handle({
         principal: request.principal ?? nobody,
         params: request.params as Record<string, string>,
-        query: request.query as Record<string, unknown>,
+        query,
         body,
         request,
         reply,
@@ -116,6 +159,15 @@ function register(server: FastifyInstance, options: HttpServerOptions, route: Ro
   });
 }
 
+/** 403, after 401 and 429 (specification section 7.2). */
+function refuseWithout(permission: Permission | undefined, principal: Principal): void {
+  if (permission === undefined || allows(principal.permissions, permission)) return;
+  throw new AppError(
+    'forbidden',
+    `This API key lacks the permission ${permission}. Use or create a key that has it.`,
+  );
+}
+
 /** Reading the team of a caller that was never identified is a mistake of ours and must not find one. */
 const nobody: Principal = {
   get teamId(): never {
@@ -124,6 +176,8 @@ const nobody: Principal = {
   get keyId(): never {
     throw new Error('this audience has no principal');
   },
+  permissions: [],
+  plan: 'free',
 };
 
 /** The parsed body. One that is empty or was not sent reads as an object without fields, so that fields are missed by name. */
@@ -154,15 +208,6 @@ function parseJson(bytes: Buffer): unknown {
       },
     );
   }
-}
-
-/** No operation that is served so far takes query parameters; one that is sent is a misunderstanding. */
-function refuseQuery(request: FastifyRequest): void {
-  const name = Object.keys(request.query as object)[0];
-  if (name === undefined) return;
-  throw new AppError('invalid_request', `${name} is not a query parameter of this request; it takes none.`, {
-    param: name,
-  });
 }
 
 function compileAnswerChecks(route: Route): (status: number, body: unknown) => void {
@@ -206,6 +251,7 @@ function matches(pattern: string, path: string): boolean {
 
 function sendError(logger: Logger, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const appError = toAppError(error);
+  request.errorCode = appError.code;
   if (appError.code === 'internal_error') {
     logger.error({ err: appError.cause ?? error, requestId: request.id }, 'a request failed');
   }

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Static, TSchema } from 'typebox';
-import type { Permission } from '#contract/permissions.ts';
+import type { Static, TObject, TSchema } from 'typebox';
+import type { Grant, Permission } from '#contract/permissions.ts';
+import type { PlanName } from '#contract/plans.ts';
 import type { TeamId } from '#server/platform/ids.ts';
 
 /**
@@ -13,12 +14,14 @@ export type Audience = 'api' | 'device' | 'page' | 'operations';
 export interface Principal {
   readonly teamId: TeamId;
   readonly keyId: string;
+  readonly permissions: readonly Grant[];
+  readonly plan: PlanName;
 }
 
-export interface Call<Body = unknown> {
+export interface Call<Body = unknown, Query = unknown> {
   readonly principal: Principal;
   readonly params: Readonly<Record<string, string>>;
-  readonly query: Readonly<Record<string, unknown>>;
+  readonly query: Query;
   readonly body: Body;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
@@ -30,6 +33,25 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** What the reference says of an operation of /v1 beside its schemas. */
+export interface OperationText {
+  /** A verb and a noun, unique: `sendMessage`. */
+  readonly operationId: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description: string;
+  /** The statuses it may be refused with, beside those that every operation has. */
+  readonly refusals: readonly number[];
+  /** Request headers of its own. */
+  readonly headers?: readonly HeaderText[];
+}
+
+export interface HeaderText {
+  readonly name: string;
+  readonly description: string;
+  readonly schema: TSchema;
+}
+
 /** A route is data: what serves it, what documents it and what tests it read the same object. */
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -37,7 +59,11 @@ export interface Route {
   readonly audience: Audience;
   /** For the audience `api`; undefined needs a valid key and nothing more. */
   readonly permission?: Permission;
+  /** Of every operation of the audience `api`. */
+  readonly text?: OperationText;
   readonly body?: TSchema;
+  /** Without one no query parameter is taken. Numbers and booleans are read from their text. */
+  readonly query?: TObject;
   /** Success answers by status; tests hold every answer against them before it is serialised. */
   readonly answers: Readonly<Record<number, TSchema>>;
   readonly handle: (call: Call) => Promise<Answer>;
@@ -47,11 +73,17 @@ export interface Route {
   readonly onFailure?: (error: unknown) => unknown;
 }
 
-/** Declares a route whose handler gets a body of the type that its schema describes. */
+/** Declares a route whose handler gets a body or a query of the type that its schema describes. */
 export function route<B extends TSchema>(
   definition: Omit<Route, 'body' | 'handle'> & {
     readonly body: B;
     readonly handle: (call: Call<Static<B>>) => Promise<Answer>;
+  },
+): Route;
+export function route<Q extends TObject>(
+  definition: Omit<Route, 'query' | 'handle'> & {
+    readonly query: Q;
+    readonly handle: (call: Call<unknown, Static<Q>>) => Promise<Answer>;
   },
 ): Route;
 export function route(definition: Route): Route;

@@ -1,0 +1,34 @@
+import type { TSchema } from 'typebox';
+import { ErrorBody } from './errors.ts';
+import { AcceptedMessage, Message, MessageDetail, MessageList, SendMessageRequest } from './message.ts';
+import {
+  Deleted,
+  NumberDetail,
+  NumberList,
+  NumberResource,
+  SetupLink,
+  UpdatedNumber,
+  UpdateNumberRequest,
+  VerifyNumberRequest,
+} from './number.ts';
+import { Team, UpdateTeamRequest } from './team.ts';
+
+/** The schemas that /v1/openapi.json shows by name. */
+export const components: Readonly<Record<string, TSchema>> = {
+  Error: ErrorBody,
+  Team,
+  UpdateTeamRequest,
+  Number: NumberResource,
+  NumberDetail,
+  NumberList,
+  UpdatedNumber,
+  UpdateNumberRequest,
+  VerifyNumberRequest,
+  SetupLink,
+  Deleted,
+  Message,
+  MessageDetail,
+  MessageList,
+  AcceptedMessage,
+  SendMessageRequest,
+};

@@ -1,0 +1,30 @@
+import { Type } from 'typebox';
+import { planNames } from './plans.ts';
+import { closed, literals, publicIdOf, timestamp } from './schema.ts';
+
+export const nameMaxCharacters = 100;
+
+/** A Team (specification section 2.2). */
+export const Team = closed({
+  id: publicIdOf('team', 'The id of the team.'),
+  name: Type.String({ description: 'What people call it.', examples: ['Example Ltd'] }),
+  plan: literals(planNames, { description: 'Decides the limits of section 8.' }),
+  monthly_message_limit: Type.Integer({
+    description: 'Outbound messages that the team may send in a calendar month (UTC).',
+    examples: [10_000],
+  }),
+  created_at: timestamp('When the team was made.'),
+});
+export type Team = Type.Static<typeof Team>;
+
+export const UpdateTeamRequest = closed({
+  name: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: nameMaxCharacters,
+      description: `The new name, 1 to ${nameMaxCharacters} characters. Left out, it stays.`,
+      examples: ['Example Ltd'],
+    }),
+  ),
+});
+export type UpdateTeamRequest = Type.Static<typeof UpdateTeamRequest>;

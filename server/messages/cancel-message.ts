@@ -1,0 +1,32 @@
+import type { Runtime } from '#server/database/runtime.ts';
+import { AppError, notFound } from '#server/platform/app-error.ts';
+import type { MessageId, TeamId } from '#server/platform/ids.ts';
+import { lockUsage } from '#server/usage/usage-store.ts';
+import { failQueued } from './fail-queued.ts';
+import type { MessageRow } from './message.ts';
+import { findMessage } from './message-store.ts';
+
+/**
+ * Takes a message back that no phone has yet (specification section 4.3); it is given back to its month.
+ * @throws AppError 404; 409 where it is not queued any more
+ */
+export async function cancelMessage(
+  services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
+  teamId: TeamId,
+  messageId: MessageId,
+): Promise<MessageRow> {
+  return services.database.transaction(async (trx) => {
+    await lockUsage(trx, [teamId]);
+    // Who takes it out of the queue has it: a poll that claims it at the same moment, or this.
+    const cancelled = await failQueued(trx, services, teamId, [messageId], 'cancelled');
+    const message = await findMessage(trx, teamId, messageId);
+    if (!message) throw notFound('message');
+    if (cancelled === 0) {
+      throw new AppError(
+        'conflict',
+        `Only a queued message can be cancelled; this one is ${message.status}. Nothing was changed.`,
+      );
+    }
+    return message;
+  });
+}

@@ -1,0 +1,197 @@
+import { STATUS_CODES } from 'node:http';
+import type { TSchema } from 'typebox';
+import type { OperationText, Route } from './route.ts';
+
+interface DocumentOptions {
+  readonly title: string;
+  readonly version: string;
+  readonly description: string;
+  readonly baseUrl: string;
+  /** Tags in the order of the reference, with a sentence each. */
+  readonly tags: Readonly<Record<string, string>>;
+  /** Schemas that are shown by name wherever a route uses the same object; `Error` is the body of refusals. */
+  readonly components: Readonly<Record<string, TSchema>>;
+  /** The path parameters by name. */
+  readonly parameters: Readonly<Record<string, TSchema>>;
+  /** What each refusal means, by status. */
+  readonly refusals: Readonly<Record<number, string>>;
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Every operation can be refused with these. */
+const commonRefusals = [400, 401, 403, 429, 500];
+
+/** An OpenAPI 3.1 document of the routes of /v1, made from the table that serves them (specification section 9). */
+export function openApiDocument(routes: readonly Route[], options: DocumentOptions): Json {
+  const names = new Map(Object.entries(options.components).map(([name, schema]) => [schema, name]));
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const route of routes) {
+    if (route.audience !== 'api' || route.text === undefined) continue;
+    const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
+    paths[path] = {
+      ...paths[path],
+      [route.method.toLowerCase()]: operation(route, route.text, names, options),
+    };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: options.title,
+      version: options.version,
+      description: options.description,
+      license: { name: 'MIT', identifier: 'MIT' },
+      contact: { name: 'Whoever runs this server', url: options.baseUrl },
+    },
+    servers: [{ url: options.baseUrl }],
+    tags: Object.entries(options.tags).map(([name, description]) => ({ name, description })),
+    security: [{ apiKey: [] }],
+    paths,
+    components: {
+      securitySchemes: {
+        apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'An API key of the team.' },
+      },
+      headers: answerHeaders,
+      responses: Object.fromEntries(
+        Object.entries(options.refusals).map(([status, meaning]) => [
+          responseName(Number(status)),
+          {
+            description: meaning,
+            headers: refusalHeaders(Number(status)),
+            content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+          },
+        ]),
+      ),
+      schemas: Object.fromEntries(
+        Object.entries(options.components).map(([name, schema]) => [name, show(schema, names, schema)]),
+      ),
+    },
+  };
+}
+
+function operation(
+  route: Route,
+  text: OperationText,
+  names: ReadonlyMap<TSchema, string>,
+  options: DocumentOptions,
+): Json {
+  const parameters = [
+    ...[...route.path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
+      name,
+      in: 'path',
+      required: true,
+      schema: options.parameters[`${route.path.split('/')[2]}.${name}`],
+    })),
+    ...Object.entries(route.query?.properties ?? {}).map(([name, schema]) => ({
+      name,
+      in: 'query',
+      ...lifted(schema, names),
+    })),
+    ...(text.headers ?? []).map(({ name, description, schema }) => ({
+      name,
+      in: 'header',
+      description,
+      schema,
+    })),
+  ];
+  const refusals = [...commonRefusals, ...text.refusals].sort((left, right) => left - right);
+  return {
+    operationId: text.operationId,
+    tags: [text.tag],
+    summary: text.summary,
+    description: `${text.description}\n\nPermission: \`${route.permission}\`.`,
+    ...(parameters.length > 0 ? { parameters } : {}),
+    ...(route.body
+      ? {
+          requestBody: {
+            required: true,
+            content: { 'application/json': { schema: show(route.body, names) } },
+          },
+        }
+      : {}),
+    responses: {
+      ...Object.fromEntries(
+        Object.entries(route.answers).map(([status, schema]) => [
+          status,
+          {
+            description: STATUS_CODES[status],
+            headers: successHeaders,
+            content: { 'application/json': { schema: show(schema, names) } },
+          },
+        ]),
+      ),
+      ...Object.fromEntries(
+        refusals.map((status) => [status, { $ref: `#/components/responses/${responseName(status)}` }]),
+      ),
+    },
+  };
+}
+
+/** A parameter says itself what its schema says for a field. */
+function lifted(schema: TSchema, names: ReadonlyMap<TSchema, string>): Json {
+  const { description, ...rest } = show(schema, names);
+  return { ...(description === undefined ? {} : { description }), schema: rest };
+}
+
+/**
+ * A schema as the document shows it: named ones by reference, and answers without `additionalProperties`, since
+ * fields may be added within v1. Requests say it: there an unknown field is refused.
+ */
+function show(schema: TSchema, names: ReadonlyMap<TSchema, string>, top?: TSchema): Json {
+  const name = names.get(schema);
+  if (name !== undefined && schema !== top) return { $ref: `#/components/schemas/${name}` };
+  const isRequest = top !== undefined && (names.get(top) ?? '').endsWith('Request');
+  const shown: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(schema)) {
+    if (key === 'additionalProperties' && !isRequest) continue;
+    shown[key] = showPart(key, value, names);
+  }
+  return shown;
+}
+
+function showPart(key: string, value: unknown, names: ReadonlyMap<TSchema, string>): unknown {
+  if (key === 'properties') {
+    return Object.fromEntries(
+      Object.entries(value as Record<string, TSchema>).map(([name, part]) => [name, show(part, names)]),
+    );
+  }
+  if (key === 'anyOf') return (value as TSchema[]).map((part) => show(part, names));
+  return key === 'items' ? show(value as TSchema, names) : value;
+}
+
+function responseName(status: number): string {
+  return (STATUS_CODES[status] ?? String(status)).replaceAll(/\W/g, '');
+}
+
+const answerHeaders: Json = {
+  'request-id': { description: 'Names the request in the logs of the server.', schema: { type: 'string' } },
+  'ratelimit-policy': {
+    description: 'Requests (q) per seconds (w) that the team may send.',
+    schema: { type: 'string' },
+    example: '"team";q=1000;w=60',
+  },
+  ratelimit: {
+    description: 'What is left (r) of it, and the seconds until it begins anew (t).',
+    schema: { type: 'string' },
+    example: '"team";r=997;t=41',
+  },
+  'retry-after': {
+    description: 'Seconds to wait before the request is repeated.',
+    schema: { type: 'integer' },
+  },
+  'idempotent-replayed': {
+    description: 'true: this is the answer to an earlier request with the same Idempotency-Key.',
+    schema: { type: 'string' },
+  },
+};
+const headerRef = (name: string) => ({ [name]: { $ref: `#/components/headers/${name}` } });
+const successHeaders: Json = {
+  ...headerRef('request-id'),
+  ...headerRef('ratelimit-policy'),
+  ...headerRef('ratelimit'),
+};
+
+function refusalHeaders(status: number): Json {
+  const waits = [429, 500, 503].includes(status) ? headerRef('retry-after') : {};
+  return { ...headerRef('request-id'), ...waits };
+}

@@ -1,0 +1,50 @@
+import { Team, UpdateTeamRequest } from '#contract/team.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { notFound } from '#server/platform/app-error.ts';
+import { type Route, route } from '#server/platform/http/route.ts';
+import { findTeam, renameTeam } from './team-store.ts';
+import { teamView } from './team-view.ts';
+
+export function teamRoutes({ database }: Pick<Runtime, 'database'>): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/v1/team',
+      audience: 'api',
+      permission: 'team:read',
+      text: {
+        operationId: 'getTeam',
+        tag: 'Team',
+        summary: 'Get the team',
+        description: 'The team that the API key belongs to.',
+        refusals: [],
+      },
+      answers: { 200: Team },
+      handle: async ({ principal }) => {
+        const team = await findTeam(database.pool, principal.teamId);
+        if (!team) throw notFound('team');
+        return { body: teamView(team) };
+      },
+    }),
+    route({
+      method: 'PUT',
+      path: '/v1/team',
+      audience: 'api',
+      permission: 'team:write',
+      text: {
+        operationId: 'updateTeam',
+        tag: 'Team',
+        summary: 'Rename the team',
+        description: 'Changes what is sent and answers the team as it then is; `{}` changes nothing.',
+        refusals: [],
+      },
+      body: UpdateTeamRequest,
+      answers: { 200: Team },
+      handle: async ({ principal, body }) => {
+        const team = await renameTeam(database.pool, principal.teamId, body.name);
+        if (!team) throw notFound('team');
+        return { body: teamView(team) };
+      },
+    }),
+  ];
+}

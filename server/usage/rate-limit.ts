@@ -1,0 +1,105 @@
+import { type PlanName, plans } from '#contract/plans.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { statement } from '#server/database/statement.ts';
+import { AppError, tooManyRequests } from '#server/platform/app-error.ts';
+import type { TeamId } from '#server/platform/ids.ts';
+
+const windowSeconds = 60;
+
+/** The share of a limit that a process takes at once, at least one: what it may leave unused when a minute ends. */
+const lotShare = 0.01;
+
+interface TakenRow {
+  /** Of the window that the row now counts, this lot included; may pass the limit. */
+  readonly taken: number;
+  /** That window, in minutes since the epoch. */
+  readonly minute: number;
+}
+
+const takeLot = statement<TakenRow>(
+  'usage.take-lot',
+  `INSERT INTO rate_windows AS w (team_id, minute, taken) VALUES ($1, $2, $3)
+   ON CONFLICT (team_id) DO UPDATE SET minute = greatest(w.minute, excluded.minute),
+     taken = CASE WHEN w.minute < excluded.minute THEN excluded.taken ELSE w.taken + excluded.taken END
+   RETURNING taken, minute`,
+);
+
+interface Window {
+  minute: number;
+  /** Requests that this process may still let through. */
+  permits: number;
+  /** What the team's processes have taken together, as far as this one knows. */
+  taken: number;
+  waiting: number;
+  lot: Promise<void> | undefined;
+}
+
+/** How many teams a process remembers; past it, it forgets all and asks the database again. */
+const windowsMax = 10_000;
+
+/**
+ * Requests per team and minute (specification section 7.2, decision 0011). A process takes permits from the team's
+ * row in lots of a hundredth of the limit and spends them without asking, so that the limit is never passed however
+ * many processes there are, and most requests cost no statement. At the limit it refuses until the minute ends.
+ */
+export class RateLimits {
+  readonly #services: Pick<Runtime, 'database' | 'clock'>;
+  readonly #windows = new Map<TeamId, Window>();
+
+  constructor(services: Pick<Runtime, 'database' | 'clock'>) {
+    this.#services = services;
+  }
+
+  /**
+   * Lets one request of a team through.
+   * @returns the headers ratelimit-policy and ratelimit (IETF draft "RateLimit header fields")
+   * @throws AppError 429 with retry-after: whole seconds until the minute ends
+   */
+  async take(teamId: TeamId, plan: PlanName): Promise<Readonly<Record<string, string>>> {
+    const limit = plans[plan].requestsPerMinute;
+    const policy = { 'ratelimit-policy': `"team";q=${limit};w=${windowSeconds}` };
+    for (;;) {
+      const window = this.#window(teamId);
+      const secondsLeft = windowSeconds - Math.floor((this.#services.clock.nowMs() / 1_000) % windowSeconds);
+      const headers = (left: number) => ({ ...policy, ratelimit: `"team";r=${left};t=${secondsLeft}` });
+      if (window.permits > 0) {
+        window.permits -= 1;
+        return headers(Math.max(0, limit - window.taken) + window.permits);
+      }
+      if (window.taken >= limit) {
+        const refusal = tooManyRequests(secondsLeft);
+        throw new AppError(refusal.code, refusal.message, {
+          headers: { ...refusal.headers, ...headers(0) },
+        });
+      }
+      window.waiting += 1;
+      window.lot ??= this.#takeLot(teamId, window, limit).finally(() => {
+        window.lot = undefined;
+      });
+      await window.lot.finally(() => {
+        window.waiting -= 1;
+      });
+    }
+  }
+
+  #window(teamId: TeamId): Window {
+    const minute = Math.floor(this.#services.clock.nowMs() / 60_000);
+    const known = this.#windows.get(teamId);
+    if (known && known.minute >= minute) return known;
+    if (this.#windows.size >= windowsMax) this.#windows.clear();
+    const window: Window = { minute, permits: 0, taken: 0, waiting: 0, lot: undefined };
+    this.#windows.set(teamId, window);
+    return window;
+  }
+
+  /** As many as wait, and a hundredth of the limit at least. */
+  async #takeLot(teamId: TeamId, window: Window, limit: number): Promise<void> {
+    const wanted = Math.max(1, Math.floor(limit * lotShare), window.waiting);
+    const row = await takeLot.row(this.#services.database.hot, teamId, window.minute, wanted);
+    if (!row) throw new Error('the count of requests was not returned');
+    // Another process's clock may have begun the next minute: this lot counts there.
+    window.minute = row.minute;
+    window.taken = row.taken;
+    window.permits += Math.max(0, Math.min(wanted, limit - (row.taken - wanted)));
+  }
+}
