@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { plans } from '#contract/plans.ts';
+import { setTeamPlan } from '#server/teams/team-store.ts';
+import { ApiClient, field } from '#test/support/api-client.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+
+const get = (api: ApiClient) => api.get('/v1/team');
+
+describe('requests per minute (specification sections 7.2 and 8)', () => {
+  let service: TestService;
+
+  before(async () => {
+    service = await startTestService({ RATE_LIMITS: 'on' });
+  });
+  after(() => service.close());
+
+  /** To the start of the next minute, so that no test runs over its end. */
+  const nextMinute = () => service.clock.advance(60_000 - (service.clock.nowMs() % 60_000));
+  const statuses = async (count: number, ...apis: ApiClient[]) => {
+    const answers = await Promise.all(
+      Array.from({ length: count }, (_, index) => get(apis[index % apis.length] as ApiClient)),
+    );
+    return {
+      ok: answers.filter((answer) => answer.status === 200).length,
+      refused: answers.filter((answer) => answer.status === 429),
+    };
+  };
+  const used = async (team: TestTeam, count: number) => {
+    const { refused } = await statuses(count, team.api);
+    assert.equal(refused.length, 0);
+  };
+
+  it('lets exactly the plan’s number through, of a sudden burst too, and says what is left', async () => {
+    for (const plan of ['free', 'starter', 'pro'] as const) {
+      nextMinute();
+      const team = await service.newTeam({ plan });
+      const limit = plans[plan].requestsPerMinute;
+      const first = await get(team.api);
+      assert.equal(first.headers.get('ratelimit-policy'), `"team";q=${limit};w=60`);
+      assert.match(first.headers.get('ratelimit') ?? '', new RegExp(`^"team";r=${limit - 1};t=60$`));
+      const { ok, refused } = await statuses(limit + 50, team.api);
+      assert.equal(ok, limit - 1);
+      assert.equal(refused.length, 51);
+      assert.match(refused[0]?.headers.get('ratelimit') ?? '', /^"team";r=0;t=\d+$/);
+    }
+  });
+
+  it('a 429 names the seconds, and whoever waits that long is let through, at whatever moment', async () => {
+    for (const atMs of [0, 1, 999, 1_000, 29_500, 58_999, 59_000, 59_999]) {
+      nextMinute();
+      const team = await service.newTeam({ plan: 'free' });
+      await used(team, 60);
+      service.clock.advance(atMs);
+      const secondsLeft = () => 60 - Math.floor((service.clock.nowMs() / 1_000) % 60);
+      const before = secondsLeft();
+      const refused = await get(team.api);
+      if (refused.status === 200) {
+        assert.ok(secondsLeft() > before, 'a new minute has begun');
+        continue;
+      }
+      const seconds = Number(refused.headers.get('retry-after'));
+      assert.ok(seconds <= before, `${seconds}: no longer than until the minute ends`);
+      assert.equal(refused.status, 429);
+      assert.equal(field(refused.json, 'error.code'), 'rate_limited');
+      assert.equal(field(refused.json, 'error.message'), `Too many requests. Retry in ${seconds} seconds.`);
+      service.clock.advance(seconds * 1_000);
+      assert.equal((await get(team.api)).status, 200);
+    }
+  });
+
+  it('holds over two processes together, and leaves at most two percent unused', async () => {
+    const second = await service.startAnother();
+    try {
+      for (const plan of ['free', 'starter', 'pro'] as const) {
+        nextMinute();
+        const team = await service.newTeam({ plan });
+        const limit = plans[plan].requestsPerMinute;
+        const processes = [team.api, new ApiClient(second.baseUrl, team.api.key)];
+        const { ok } = await statuses(limit, ...processes);
+        assert.ok(ok >= limit * 0.98, `${plan}: ${ok} of ${limit}`);
+        const more = await statuses(limit, ...processes);
+        assert.ok(ok + more.ok <= limit, `${plan}: ${ok} and ${more.ok} of ${limit}`);
+      }
+    } finally {
+      await second.close();
+    }
+  });
+
+  it('counts a team’s keys together and teams apart', async () => {
+    nextMinute();
+    const team = await service.newTeam({ plan: 'free' });
+    const other = await service.newTeam({ plan: 'free' });
+    const keys = [team.api, await service.newKey(team.id, ['team:read'])];
+    assert.equal((await statuses(80, ...keys)).ok, 60);
+    assert.equal((await get(other.api)).status, 200);
+  });
+
+  it('is checked after the key and before the permission and the body', async () => {
+    nextMinute();
+    const team = await service.newTeam({ plan: 'free' });
+    const narrow = await service.newKey(team.id, ['numbers:read']);
+    await used(team, 60);
+    assert.equal((await new ApiClient(service.baseUrl, 'own_live_wrong').get('/v1/team')).status, 401);
+    assert.equal((await get(narrow)).status, 429, 'not 403');
+    assert.equal((await team.api.post('/v1/messages/send', { nothing: 1 })).status, 429, 'not 400');
+  });
+
+  it('counts what is refused: a request is a request', async () => {
+    nextMinute();
+    const team = await service.newTeam({ plan: 'free' });
+    for (let sent = 0; sent < 60; sent += 1) {
+      assert.equal((await team.api.post('/v1/messages/send', { nothing: 1 })).status, 400);
+    }
+    assert.equal((await team.api.post('/v1/messages/send', { nothing: 1 })).status, 429);
+  });
+
+  it('follows a change of plan within a second', async () => {
+    nextMinute();
+    const team = await service.newTeam({ plan: 'free' });
+    assert.equal((await statuses(61, team.api)).ok, 60);
+    await setTeamPlan(service.runtime.database.pool, team.id, 'starter', 1_000);
+    service.clock.advance(1_000);
+    assert.equal((await get(team.api)).status, 200);
+  });
+
+  it('does not count calls of phones, which have a limit of their own', async () => {
+    nextMinute();
+    const team = await service.newTeam({ plan: 'free' });
+    await used(team, 60);
+    const response = await fetch(`${service.baseUrl}/v1/device/poll`, { method: 'POST', body: '{}' });
+    assert.equal(response.status, 200);
+  });
+});
+
+it('RATE_LIMITS=off lifts the limit and its headers (specification section 10.5)', async () => {
+  const service = await startTestService();
+  try {
+    const team = await service.newTeam({ plan: 'free' });
+    const answers = await Promise.all(Array.from({ length: 100 }, () => get(team.api)));
+    for (const answer of answers) {
+      assert.equal(answer.status, 200);
+      assert.equal(answer.headers.get('ratelimit'), null);
+    }
+  } finally {
+    await service.close();
+  }
+});
