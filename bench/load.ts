@@ -2,12 +2,27 @@ import { connect, type Socket } from 'node:net';
 
 export interface Load {
   readonly origin: string;
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  /** The body of the n-th request, in ASCII. */
-  readonly body: (n: number) => string;
+  /** The n-th request as it goes over the wire, in ASCII. */
+  readonly request: (n: number) => string;
   readonly connections: number;
   readonly seconds: number;
+}
+
+/** A POST of JSON as it goes over the wire. */
+export function postJson(
+  origin: string,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+): (body: unknown) => string {
+  const lines = { host: new URL(origin).host, 'content-type': 'application/json', ...headers };
+  const text = Object.entries(lines)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('');
+  const head = `POST ${path} HTTP/1.1\r\n${text}content-length: `;
+  return (body) => {
+    const json = JSON.stringify(body);
+    return `${head}${json.length}\r\n\r\n${json}`;
+  };
 }
 
 /**
@@ -18,10 +33,6 @@ export interface Load {
  */
 export async function measure(load: Load): Promise<number> {
   const { hostname, port } = new URL(load.origin);
-  const headers = Object.entries({ host: `${hostname}:${port}`, ...load.headers })
-    .map(([name, value]) => `${name}: ${value}\r\n`)
-    .join('');
-  const head = `POST ${load.path} HTTP/1.1\r\n${headers}content-length: `;
   let sent = 0;
   let answered = 0;
   const started = performance.now();
@@ -36,8 +47,7 @@ export async function measure(load: Load): Promise<number> {
         const next = () => {
           if (performance.now() >= until) return resolve();
           sent += 1;
-          const body = load.body(sent);
-          socket.write(`${head}${body.length}\r\n\r\n${body}`, 'latin1');
+          socket.write(load.request(sent), 'latin1');
         };
         onAnswers(socket, (answer) => {
           if (!answer.startsWith('HTTP/1.1 202 ')) return reject(new Error(`${load.origin}: ${answer}`));

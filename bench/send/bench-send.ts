@@ -4,15 +4,16 @@ import { join } from 'node:path';
 import { findEngineUrl } from '#server/database/engine/engine-url.ts';
 import { DeviceWire } from '#test/support/test-phone.ts';
 import { freePort } from '#test/support/test-service.ts';
-import { measure, median } from '../load.ts';
+import { type Load, measure, median, postJson } from '../load.ts';
 import { type Served, serve } from '../serve.ts';
+import { startKannel } from './yardstick-kannel.ts';
 
 const rounds = 5;
 const seconds = 4;
 const numbers = Array.from({ length: 8 }, (_, index) => `+1415555010${index}`);
 
 /**
- * P1 and P2: durable sends per second against two yardsticks in the same run, median of five interleaved rounds.
+ * P1, P2 and P3: durable sends per second against three yardsticks in the same run, median of five interleaved rounds.
  * Everything runs with fsync on the embedded PostgreSQL; load, servers and database share this machine's cores.
  */
 export async function benchSend(): Promise<void> {
@@ -40,38 +41,51 @@ export async function benchSend(): Promise<void> {
     process.stdout.write(
       `durable sends, ${rounds} interleaved rounds of ${seconds} s each, answers per second\n\n`,
     );
-    await compare('P1', { own, yardstick: nothing, key, connections: 64, goal: 0.5 });
-    await compare('P1', { own, yardstick: nothing, key, connections: 256, goal: 0.8 });
-    await compare('P2', { own, yardstick: transaction, key, connections: 64, goal: 5 });
+    const ours = sends(own, key);
+    await compare('P1', { own: ours, yardstick: sends(nothing, key), connections: 64, goal: 0.5 });
+    await compare('P1', { own: ours, yardstick: sends(nothing, key), connections: 256, goal: 0.8 });
+    await compare('P2', { own: ours, yardstick: sends(transaction, key), connections: 64, goal: 5 });
+    const kannel = await startKannel(join(dataDir, 'kannel'));
+    if (kannel === undefined) {
+      process.stdout.write('P3: Kannel is not installed (Debian: kannel, kannel-extras); left out\n');
+      return;
+    }
+    served.push(kannel);
+    const sendsms = {
+      origin: kannel.origin,
+      request: (n: number) => kannel.request(numbers[n % numbers.length] ?? '', contact(n), text(n)),
+    };
+    await compare('P3', { own: ours, yardstick: sendsms, connections: 64, goal: 1 });
   } finally {
     for (const server of served.reverse()) await server.stop();
     await rm(dataDir, { recursive: true, force: true });
   }
 }
 
+type Target = Pick<Load, 'origin' | 'request'>;
+
+/** Sends over eight numbers to nine thousand contacts. */
+function sends(origin: string, key: string): Target {
+  const post = postJson(origin, '/v1/messages/send', { 'x-api-key': key });
+  return {
+    origin,
+    request: (n) => post({ from: numbers[n % numbers.length], to: contact(n), content: text(n) }),
+  };
+}
+
+const contact = (n: number) => `+1415555${String(1_000 + (n % 9_000))}`;
+const text = (n: number) => `Your appointment is on Tuesday at 10. Reply YES to confirm. #${n}`;
+
 interface Comparison {
-  readonly own: string;
-  readonly yardstick: string;
-  readonly key: string;
+  readonly own: Target;
+  readonly yardstick: Target;
   readonly connections: number;
   readonly goal: number;
 }
 
-async function compare(name: string, { own, yardstick, key, connections, goal }: Comparison): Promise<void> {
-  const load = (origin: string, forSeconds: number) =>
-    measure({
-      origin,
-      path: '/v1/messages/send',
-      headers: { 'x-api-key': key, 'content-type': 'application/json' },
-      body: (n) =>
-        JSON.stringify({
-          from: numbers[n % numbers.length],
-          to: `+1415555${String(1_000 + (n % 9_000))}`,
-          content: `Your appointment is on Tuesday at 10. Reply YES to confirm. #${n}`,
-        }),
-      connections,
-      seconds: forSeconds,
-    });
+async function compare(name: string, { own, yardstick, connections, goal }: Comparison): Promise<void> {
+  const load = (target: Target, forSeconds: number) =>
+    measure({ ...target, connections, seconds: forSeconds });
   await load(own, 2);
   await load(yardstick, 2);
   const pairs: { own: number; yardstick: number }[] = [];
