@@ -9,7 +9,7 @@ describe('the reference of the API (specification section 9)', () => {
 
   before(async () => {
     service = await startTestService();
-    document = await (await fetch(`${service.baseUrl}/v1/openapi.json`)).json();
+    document = (await (await fetch(`${service.baseUrl}/v1/openapi.json`)).json()) as typeof document;
   });
   after(() => service.close());
 
