@@ -27,7 +27,7 @@ export function createLoops(services: Runtime & { readonly waiting: WaitingPolls
     ...loop('api', 'wake held polls', second, async () => {
       waiting.forgetOldWakes();
       const numbers = waiting.numbers;
-      if (numbers.length > 0) waiting.wake(await numbersWithMessages(database.pool, numbers, clock.now()));
+      if (numbers.length > 0) waiting.wake(await numbersWithMessages(database.pool, numbers));
     }),
     ...loop('maintain', 'settle overdue hand-outs', second, () => settleOverdue(services)),
     ...loop('maintain', 'fail messages of deleted numbers', second, () => failOrphaned(services)),

@@ -33,7 +33,7 @@ export function createAuthenticate({
 
   /** Requests with the same key share one look; a look that failed is not kept. */
   const look = (key: string): Promise<LiveKeyRow | undefined> => {
-    const nowMs = clock.nowMs();
+    const nowMs = clock.elapsedMs();
     const known = cache.get(key);
     if (known && known.until > nowMs) return known.row;
     if (cache.size >= cacheMax) cache.clear();

@@ -12,7 +12,14 @@ interface DatabaseOptions {
   readonly logger: Logger;
   /** Connections for everything that is not on the hot path. */
   readonly poolSize?: number;
+  /** Milliseconds after which a statement is given up. */
+  readonly statementTimeoutMs?: number;
 }
+
+const defaultStatementTimeoutMs = 10_000;
+
+/** How much longer we wait than PostgreSQL itself: past it, the connection is taken for dead and thrown away. */
+const silenceMs = 2_000;
 
 /**
  * Two pools on one database: a small one for sends and hand-outs, so that a slow page can't make them wait, and
@@ -58,10 +65,13 @@ export class Database {
       await client.query('COMMIT');
       return result;
     } catch (error) {
-      // A connection that can't even roll back is thrown away, and its transaction with it.
-      await client.query('ROLLBACK').catch((rollbackError: Error) => {
-        broken = rollbackError;
-      });
+      // A connection that fell silent or can't even roll back is thrown away, and its transaction with it.
+      if (error instanceof Error && isSilence(error)) broken = error;
+      else {
+        await client.query('ROLLBACK').catch((rollbackError: Error) => {
+          broken = rollbackError;
+        });
+      }
       throw error;
     } finally {
       client.release(broken);
@@ -78,11 +88,13 @@ function openPool(
   options: DatabaseOptions,
   own: Pick<pg.PoolConfig, 'max' | 'application_name' | 'options'>,
 ): pg.Pool {
+  const statementTimeoutMs = options.statementTimeoutMs ?? defaultStatementTimeoutMs;
   const pool = new pg.Pool({
     connectionString: options.databaseUrl,
     ...own,
     connectionTimeoutMillis: 5_000,
-    statement_timeout: 10_000,
+    statement_timeout: statementTimeoutMs,
+    query_timeout: statementTimeoutMs + silenceMs,
     lock_timeout: 5_000,
     idle_in_transaction_session_timeout: 15_000,
     keepAlive: true,
@@ -115,6 +127,11 @@ export function errorCodeOf(error: unknown): string | undefined {
   return typeof error.code === 'string' ? error.code : undefined;
 }
 
+/** Whether the database said nothing for longer than it may: a connection that is half open looks like that. */
+function isSilence(error: Error): boolean {
+  return error.message === 'Query read timeout';
+}
+
 /** Whether the database could not be reached or was going away: the same request may succeed in a moment. */
 export function isDatabaseAway(error: unknown): boolean {
   const code = errorCodeOf(error);
@@ -122,7 +139,7 @@ export function isDatabaseAway(error: unknown): boolean {
     return connectionErrors.includes(code) || connectionClasses.includes(code.slice(0, 2));
   return (
     error instanceof Error &&
-    /connection terminated|timeout exceeded when trying to connect/i.test(error.message)
+    (isSilence(error) || /connection terminated|timeout exceeded when trying to connect/i.test(error.message))
   );
 }
 

@@ -49,7 +49,7 @@ export class Notifications {
     await this.#loop.stop();
     const client = this.#client;
     this.#client = undefined;
-    await client?.end().catch(() => undefined);
+    if (client) await endSoon(client);
   }
 
   async #connect(): Promise<void> {
@@ -57,6 +57,7 @@ export class Notifications {
       connectionString: this.#databaseUrl,
       application_name: 'ownline notifications',
       connectionTimeoutMillis: 5_000,
+      query_timeout: 5_000,
       keepAlive: true,
     });
     client.on('error', () => this.#drop(client));
@@ -93,7 +94,7 @@ export class Notifications {
     if (heard || this.#client !== client) return;
     this.#client = undefined;
     this.#logger.warn('a note to ourselves did not come back: the notification connection is replaced');
-    client.end().catch(() => undefined);
+    void endSoon(client);
     await this.#reconnect();
   }
 
@@ -106,4 +107,13 @@ export class Notifications {
       this.#logger.warn({ err: error }, 'could not listen for notifications; trying again');
     }
   }
+}
+
+const endingMs = 2_000;
+
+/** Says goodbye, and hangs up where nobody answers. */
+async function endSoon(client: pg.Client): Promise<void> {
+  const hangUp = setTimeout(() => client.connection.stream.destroy(), endingMs);
+  await client.end().catch(() => undefined);
+  clearTimeout(hangUp);
 }

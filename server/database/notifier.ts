@@ -20,20 +20,20 @@ export class Notifier {
     const waiting = this.#waiting.get(channel) ?? new Set();
     for (const id of ids) waiting.add(id);
     this.#waiting.set(channel, waiting);
-    this.#sending ??= this.#sendAll().finally(() => {
-      this.#sending = undefined;
-    });
+    this.#sending ??= this.#sendAll();
   }
 
   /** Resolves once everything said so far was sent or given up. */
   async drain(): Promise<void> {
-    await this.#sending;
+    while (this.#sending) await this.#sending;
   }
 
   async #sendAll(): Promise<void> {
     for (let batch = this.#take(); batch.size > 0; batch = this.#take()) {
       for (const [channel, ids] of batch) await this.#send(channel, [...ids].join(','));
     }
+    // In the same turn as the last look, so that nothing said after it is left behind.
+    this.#sending = undefined;
   }
 
   #take(): Map<string, Set<string>> {

@@ -56,7 +56,7 @@ const arrivals = statement<ArrivalRow>(
    SELECT f.*, c.device_id AS current_device, c.session_id AS current_session, c.live_until,
      cd.generation AS current_generation, p.poll,
      fl.message_id AS in_flight_id, fl.hand_out AS in_flight_hand_out, fl.session_id AS in_flight_session, fl.handed_out_at,
-     EXISTS (SELECT FROM send_queue q WHERE q.number_id = f.number_id AND q.ready_at <= $5) AS has_waiting
+     EXISTS (SELECT FROM send_queue q WHERE q.number_id = f.number_id) AS has_waiting
    FROM found f
    LEFT JOIN current c ON c.number_id = f.number_id
    LEFT JOIN devices cd ON cd.team_id = f.team_id AND cd.id = c.device_id

@@ -1,15 +1,18 @@
-import { Counter, Histogram } from 'prom-client';
 import { errorCodeOf, isDatabaseAway } from '#server/database/database.ts';
 import { monthOf } from '#server/database/partitions.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
 import { queueChannel } from '#server/devices/queue-channel.ts';
-import { AppError, unavailable } from '#server/platform/app-error.ts';
-import { Batcher } from '#server/platform/batcher.ts';
+import { AppError } from '#server/platform/app-error.ts';
 import type { MessageId, TeamId } from '#server/platform/ids.ts';
-import type { Metrics } from '#server/platform/metrics.ts';
 import { ensureUsageMonth } from '#server/usage/usage-store.ts';
-import { acceptStatement, type SendOutcomeRow, type SendRow, type SendVerdict } from './accept-statement.ts';
+import {
+  acceptUnlocked,
+  acceptWaiting,
+  type SendOutcomeRow,
+  type SendRow,
+  type SendVerdict,
+} from './accept-statement.ts';
 
 /** How long an Idempotency-Key is kept (specification section 4.3). */
 const idempotencyMs = 24 * 3_600_000;
@@ -19,66 +22,21 @@ const findKey = statement<{ message_id: MessageId }>(
   'SELECT message_id FROM idempotency_keys WHERE team_id = $1 AND key = $2 AND created_at > $3',
 );
 
-const batchSizeMax = 256;
-const batchesInFlightMax = 1;
-const waitingMax = 5_000;
+/** A send whose team or number is held by somebody. */
+export interface Locked {
+  readonly verdict: 'locked';
+}
+const locked: Locked = { verdict: 'locked' };
+
+type Services = Pick<Runtime, 'database' | 'clock' | 'logger'>;
 
 /** What became of one send. */
 export interface SendOutcome {
-  readonly verdict: Exclude<SendVerdict, 'again' | 'month_missing'>;
+  readonly verdict: Exclude<SendVerdict, 'again' | 'month_missing' | 'locked'>;
   readonly createdAt: Date;
   readonly knownMessageId: MessageId | null;
   readonly monthlyLimit: number;
   readonly used: number;
-}
-
-export interface SendAcceptor {
-  readonly accept: (row: SendRow) => Promise<SendOutcome>;
-  readonly drain: () => Promise<void>;
-}
-
-type Services = Pick<Runtime, 'database' | 'clock' | 'logger'>;
-
-/**
- * Takes sends one by one and accepts them in batches: while two statements run, what comes in waits for the next.
- * More than 5,000 waiting are answered 503 with retry-after.
- */
-export function createSendAcceptor(services: Services & Pick<Runtime, 'metrics'>): SendAcceptor {
-  const observe = createSendMetrics(services.metrics);
-  const batcher = new Batcher<SendRow, SendOutcome>({
-    run: async (rows) => {
-      const outcomes = await acceptSends(services, rows);
-      observe(outcomes);
-      return outcomes;
-    },
-    sizeMax: batchSizeMax,
-    inFlightMax: batchesInFlightMax,
-    windowMs: 0,
-    waitingMax,
-    refuse: () =>
-      unavailable('Too many messages are waiting to be accepted. Repeat the request in a moment.'),
-  });
-  return { accept: (row) => batcher.add(row), drain: () => batcher.drain() };
-}
-
-function createSendMetrics(metrics: Metrics): (outcomes: readonly SendOutcome[]) => void {
-  const batchSize = new Histogram({
-    name: 'ownline_send_batch_size',
-    help: 'Sends that were accepted or refused by one statement.',
-    buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256],
-    registers: [metrics],
-  });
-  const sends = new Counter({
-    name: 'ownline_sends_total',
-    help: 'Sends by what became of them: accepted, replayed, or why they were refused.',
-    labelNames: ['verdict'] as const,
-    registers: [metrics],
-  });
-  return (outcomes) => {
-    batchSize.observe(outcomes.length);
-    for (const [verdict, of] of Map.groupBy(outcomes, (outcome) => outcome.verdict))
-      sends.inc({ verdict }, of.length);
-  };
 }
 
 /** Whether a repeat with this key would meet an earlier message of the team. */
@@ -90,12 +48,28 @@ export async function isKeyKnown(
   return (await findKey.row(database.hot, teamId, key, clock.in(-idempotencyMs))) !== undefined;
 }
 
+export type Locking = 'wait' | 'skip_locked';
+
 /**
  * One outcome per row, in order. A row that lost a race for its key, or that found its month not begun, runs again
- * at once: by then the reason is gone.
+ * at once: by then the reason is gone. Only with `skip_locked` can a row be `locked`.
  */
-export async function acceptSends(services: Services, rows: readonly SendRow[]): Promise<SendOutcome[]> {
-  const outcomes: (SendOutcome | undefined)[] = rows.map(() => undefined);
+export async function acceptSends(
+  services: Services,
+  rows: readonly SendRow[],
+  locking?: 'wait',
+): Promise<SendOutcome[]>;
+export async function acceptSends(
+  services: Services,
+  rows: readonly SendRow[],
+  locking: Locking,
+): Promise<(SendOutcome | Locked)[]>;
+export async function acceptSends(
+  services: Services,
+  rows: readonly SendRow[],
+  locking: Locking = 'wait',
+): Promise<(SendOutcome | Locked)[]> {
+  const outcomes: (SendOutcome | Locked | undefined)[] = rows.map(() => undefined);
   let open = rows.map((_, index) => index);
   while (open.length > 0) {
     const at = services.clock.now();
@@ -104,12 +78,13 @@ export async function acceptSends(services: Services, rows: readonly SendRow[]):
       services,
       open.flatMap((index) => rows[index] ?? []),
       at,
+      locking,
     );
     for (const [place, result] of results.entries()) {
       const index = open[place];
       if (index === undefined) continue;
       if (result.verdict === 'again' || result.verdict === 'month_missing') again.push(index);
-      else outcomes[index] = toOutcome(result.verdict, result, at);
+      else outcomes[index] = result.verdict === 'locked' ? locked : toOutcome(result.verdict, result, at);
     }
     if (results.some((result) => result.verdict === 'month_missing')) {
       await ensureUsageMonth(
@@ -133,16 +108,21 @@ function toOutcome(verdict: SendOutcome['verdict'], row: SendOutcomeRow, created
   };
 }
 
-async function runBatch(services: Services, rows: readonly SendRow[], at: Date): Promise<SendOutcomeRow[]> {
+async function runBatch(
+  services: Services,
+  rows: readonly SendRow[],
+  at: Date,
+  locking: Locking,
+): Promise<SendOutcomeRow[]> {
   try {
-    return await runStatement(services, rows, at);
+    return await runStatement(services, rows, at, locking);
   } catch (error) {
     const code = errorCodeOf(error);
     // 22 and 23: a row that PostgreSQL can't take. Row by row, it fails alone and the others stand.
     if (code?.startsWith('22') || code?.startsWith('23')) {
       if (rows.length === 1) return [notStored(services, error)];
       const results: SendOutcomeRow[] = [];
-      for (const row of rows) results.push(...(await runBatch(services, [row], at)));
+      for (const row of rows) results.push(...(await runBatch(services, [row], at, locking)));
       return results;
     }
     if (!isDatabaseAway(error)) throw error;
@@ -164,10 +144,11 @@ async function runStatement(
   services: Services,
   rows: readonly SendRow[],
   at: Date,
+  locking: Locking,
 ): Promise<SendOutcomeRow[]> {
-  const { hot } = services.database;
-  const results = await acceptStatement.rows(
-    hot,
+  const accept = locking === 'wait' ? acceptWaiting : acceptUnlocked;
+  const results = await accept.rows(
+    services.database.hot,
     rows.map((_, index) => index + 1),
     rows.map((row) => row.teamId),
     rows.map((row) => row.messageId),

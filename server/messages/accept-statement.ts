@@ -15,7 +15,8 @@ export interface SendRow {
 
 /**
  * What became of one row. `again` lost a race for its key, or for a place that such a row may have left, and has to
- * run in a later batch. `not_stored` is a row that PostgreSQL can't take.
+ * run in a later batch. `locked` met a team or number that somebody holds, and has to wait without the others.
+ * `not_stored` is a row that PostgreSQL can't take.
  */
 export type SendVerdict =
   | 'accepted'
@@ -26,6 +27,7 @@ export type SendVerdict =
   | 'from_paused'
   | 'over_limit'
   | 'month_missing'
+  | 'locked'
   | 'not_stored'
   | 'again';
 
@@ -47,9 +49,11 @@ export interface SendOutcomeRow {
  * Locks are taken in the order of every writer: usage rows by team, then numbers by id. A snapshot is older than
  * the wait for a lock, so what decides is read through the lock (PostgreSQL re-reads a row that it had to wait for)
  * or through a unique key; a number deleted in that gap is caught by the sweep.
+ *
+ * A batch holds sends of many teams. With SKIP LOCKED none of them waits for another team's lock: rows of a team or
+ * number that is held come back as `locked`, and run again in a batch of their team, which waits.
  */
-export const acceptStatement = statement<SendOutcomeRow>(
-  'messages.accept-sends',
+const acceptSql = (locking: '' | 'SKIP LOCKED') =>
   `WITH input AS MATERIALIZED (
      SELECT * FROM unnest($1::int[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bytea[])
        AS t (n, team_id, message_id, from_handle, to_handle, content, key, fingerprint)
@@ -59,33 +63,46 @@ export const acceptStatement = statement<SendOutcomeRow>(
    ), usage AS MATERIALIZED (
      SELECT u.team_id, u.accepted FROM usage_months u
      WHERE u.month = $10 AND u.team_id IN (SELECT team_id FROM input)
-     ORDER BY u.team_id FOR NO KEY UPDATE
+     ORDER BY u.team_id FOR NO KEY UPDATE ${locking}
    ), number AS MATERIALIZED (
      SELECT nu.team_id, nu.id, nu.phone_number, nu.status, nu.verified_at FROM numbers nu
      WHERE (SELECT count(*) FROM usage) >= 0 -- the usage rows first: every writer locks in this order
        AND nu.deleted_at IS NULL
        AND (nu.team_id, nu.phone_number) IN (SELECT team_id, from_handle FROM input)
-     ORDER BY nu.id FOR SHARE
+     ORDER BY nu.id FOR SHARE ${locking}
    ), judged AS (
      SELECT i.*, nu.id AS number_id, k.message_id AS known_message_id,
        t.monthly_message_limit AS monthly_limit, u.accepted AS used,
        CASE
          WHEN k.same THEN 'replayed'
          WHEN k.n IS NOT NULL THEN 'key_reused'
+         ${ifHeld(
+           locking,
+           'nu.id IS NULL',
+           'FROM numbers x WHERE x.team_id = i.team_id AND x.phone_number = i.from_handle AND x.deleted_at IS NULL',
+         )}
          WHEN nu.id IS NULL THEN 'from_unregistered'
          WHEN nu.verified_at IS NULL THEN 'from_pending'
          WHEN nu.status = 'paused' THEN 'from_paused'
+         ${ifHeld(locking, 'u.team_id IS NULL', 'FROM usage_months x WHERE x.team_id = i.team_id AND x.month = $10')}
          WHEN u.team_id IS NULL THEN 'month_missing'
-         WHEN i.key IS NOT NULL AND row_number() OVER (PARTITION BY i.team_id, i.key ORDER BY i.n) > 1 THEN 'again'
          ELSE 'fine'
-       END AS verdict
+       END AS finding
      FROM input i
      JOIN teams t ON t.id = i.team_id
      LEFT JOIN known k ON k.n = i.n
      LEFT JOIN usage u ON u.team_id = i.team_id
      LEFT JOIN number nu ON nu.team_id = i.team_id AND nu.phone_number = i.from_handle
+   ), single AS (
+     -- Of the rows with one key that nothing else speaks against, the first goes ahead and the others look again.
+     SELECT j.*, CASE
+         WHEN j.finding = 'fine' AND j.key IS NOT NULL
+           AND row_number() OVER (PARTITION BY j.team_id, j.key, j.finding ORDER BY j.n) > 1 THEN 'again'
+         ELSE j.finding
+       END AS verdict
+     FROM judged j
    ), ranked AS MATERIALIZED (
-     SELECT j.*, row_number() OVER (PARTITION BY j.team_id, j.verdict ORDER BY j.n) AS place FROM judged j
+     SELECT s.*, row_number() OVER (PARTITION BY s.team_id, s.verdict ORDER BY s.n) AS place FROM single s
    ), granted AS (
      SELECT * FROM ranked WHERE verdict = 'fine' AND used + place <= monthly_limit
    ), new_keys AS (
@@ -101,7 +118,7 @@ export const acceptStatement = statement<SendOutcomeRow>(
      INSERT INTO messages (team_id, id, number_id, direction, from_handle, to_handle, content, status, created_at)
      SELECT team_id, message_id, number_id, 'outbound', from_handle, to_handle, content, 'queued', $9 FROM accepted
    ), new_queued AS (
-     INSERT INTO send_queue (message_id, team_id, number_id, to_handle, ready_at)
+     INSERT INTO send_queue (message_id, team_id, number_id, to_handle, queued_at)
      SELECT message_id, team_id, number_id, to_handle, $9 FROM accepted ORDER BY n
    ), raised AS (
      UPDATE usage_months u SET accepted = u.accepted + a.messages
@@ -123,5 +140,12 @@ export const acceptStatement = statement<SendOutcomeRow>(
        ) THEN 'over_limit'
        ELSE 'again'
      END AS verdict
-   FROM ranked r LEFT JOIN accepted a ON a.n = r.n`,
-);
+   FROM ranked r LEFT JOIN accepted a ON a.n = r.n`;
+
+/** A row that is there and was passed over: somebody holds it. */
+function ifHeld(locking: '' | 'SKIP LOCKED', passedOver: string, row: string): string {
+  return locking === '' ? '' : `WHEN ${passedOver} AND EXISTS (SELECT ${row}) THEN 'locked'`;
+}
+
+export const acceptUnlocked = statement<SendOutcomeRow>('messages.accept-unlocked', acceptSql('SKIP LOCKED'));
+export const acceptWaiting = statement<SendOutcomeRow>('messages.accept-waiting', acceptSql(''));

@@ -41,7 +41,7 @@ const claim = statement<HandOut>(
        AND s.returned = (SELECT returned FROM device_sessions WHERE number_id = $2) FOR UPDATE
    ), next AS MATERIALIZED (
      SELECT q.message_id, q.team_id, q.number_id, q.seq FROM send_queue q
-     WHERE q.number_id = (SELECT number_id FROM session) AND q.ready_at <= $6
+     WHERE q.number_id = (SELECT number_id FROM session)
      ORDER BY q.seq LIMIT 1 FOR UPDATE
    ), flying AS (
      INSERT INTO in_flight (number_id, team_id, message_id, hand_out, device_id, session_id, poll, seq, handed_out_at, lease_until)
@@ -77,7 +77,7 @@ const unclaim = statement<{ seq: number; to_handle: string }>(
    ), counted AS (
      UPDATE device_sessions s SET returned = s.returned + 1 FROM back b WHERE s.number_id = $2
    )
-   INSERT INTO send_queue (message_id, team_id, number_id, seq, to_handle, ready_at)
+   INSERT INTO send_queue (message_id, team_id, number_id, seq, to_handle, queued_at)
    SELECT b.id, $1, $2, l.seq, b.to_handle, $6 FROM back b JOIN landed l ON l.message_id = b.id
    RETURNING seq, to_handle`,
 );
@@ -123,15 +123,14 @@ export async function giveBackMessage(
 const waitingNumbers = statement<{ number_id: NumberId }>(
   'messages.numbers-waiting',
   `SELECT w.number_id FROM unnest($1::uuid[]) AS w (number_id)
-   WHERE EXISTS (SELECT FROM send_queue q WHERE q.number_id = w.number_id AND q.ready_at <= $2)`,
+   WHERE EXISTS (SELECT FROM send_queue q WHERE q.number_id = w.number_id)`,
 );
 
 /** Which of these numbers have something to hand out. */
 export async function numbersWithMessages(
   db: Queryable,
   numberIds: readonly NumberId[],
-  at: Date,
 ): Promise<NumberId[]> {
-  const rows = await waitingNumbers.rows(db, numberIds, at);
+  const rows = await waitingNumbers.rows(db, numberIds);
   return rows.map((row) => row.number_id);
 }

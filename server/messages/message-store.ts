@@ -54,7 +54,7 @@ const joinQueue = statement<Record<string, never>>(
   `WITH counted AS (
      UPDATE device_sessions SET returned = returned + 1 WHERE number_id = $3
    )
-   INSERT INTO send_queue (message_id, team_id, number_id, seq, to_handle, ready_at) VALUES ($1, $2, $3, $4, $5, $6)`,
+   INSERT INTO send_queue (message_id, team_id, number_id, seq, to_handle, queued_at) VALUES ($1, $2, $3, $4, $5, $6)`,
 );
 
 /** A confirmation ends every doubt, so may_have_been_sent and what a time-out left are cleared. */
@@ -145,9 +145,9 @@ export async function returnToQueue(
   trx: Transaction,
   message: MessageRow,
   seq: number,
-  readyAt: Date,
+  at: Date,
 ): Promise<void> {
-  await joinQueue.row(trx, message.id, message.team_id, message.number_id, seq, message.to_handle, readyAt);
+  await joinQueue.row(trx, message.id, message.team_id, message.number_id, seq, message.to_handle, at);
 }
 
 /*

@@ -10,7 +10,7 @@ interface QueueRow {
 
 const look = statement<QueueRow>(
   'messages.queue-depth',
-  `SELECT count(*) AS depth, min(ready_at) AS oldest, (SELECT count(*) FROM in_flight) AS in_flight FROM send_queue`,
+  `SELECT count(*) AS depth, min(queued_at) AS oldest, (SELECT count(*) FROM in_flight) AS in_flight FROM send_queue`,
 );
 
 /** How long a look at the queue is believed: whoever scrapes more often sees the same figures. */
@@ -23,8 +23,8 @@ export function watchQueue(
 ): void {
   let known: { readonly at: number; readonly row: Promise<QueueRow | undefined> } | undefined;
   const row = () => {
-    if (!known || clock.nowMs() - known.at > believedMs) {
-      known = { at: clock.nowMs(), row: look.row(database.pool) };
+    if (!known || clock.elapsedMs() - known.at > believedMs) {
+      known = { at: clock.elapsedMs(), row: look.row(database.pool) };
       known.row.catch(() => {
         known = undefined;
       });

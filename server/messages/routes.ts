@@ -10,11 +10,11 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { invalid, notFound } from '#server/platform/app-error.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { type MessageId, parseId } from '#server/platform/ids.ts';
-import type { SendAcceptor } from './accept-sends.ts';
 import { cancelMessage } from './cancel-message.ts';
 import { listMessages } from './list-messages.ts';
 import { findMessage } from './message-store.ts';
 import { messageDetailView } from './message-view.ts';
+import type { SendAcceptor } from './send-acceptor.ts';
 import { sendMessage } from './send-message.ts';
 import { waitingReason } from './waiting-reason.ts';
 

@@ -6,9 +6,10 @@ import { findLiveNumberByPhone } from '#server/numbers/number-store.ts';
 import { AppError, invalid, notFound, unavailable } from '#server/platform/app-error.ts';
 import type { TeamId } from '#server/platform/ids.ts';
 import { findTeam } from '#server/teams/team-store.ts';
-import { isKeyKnown, type SendAcceptor, type SendOutcome } from './accept-sends.ts';
+import { isKeyKnown, type SendOutcome } from './accept-sends.ts';
 import { findMessage } from './message-store.ts';
 import { acceptedView } from './message-view.ts';
+import type { SendAcceptor } from './send-acceptor.ts';
 
 type Services = Runtime & { readonly sends: SendAcceptor };
 

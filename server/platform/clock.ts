@@ -2,6 +2,9 @@
  * The one clock of a process (specification section 2.1, decision 0007). It follows the database's clock on a
  * monotonic base, so that all processes agree and a change of the host's clock moves nothing; SQL never calls
  * now(), it is given the time from here. Tests move it.
+ *
+ * Where the database's clock steps back, stamps stand still until it has caught up; how long something takes is
+ * counted by `elapsedMs`, which nothing but the passing of time (and a test) moves.
  */
 export class Clock {
   #offsetMs = performance.timeOrigin;
@@ -14,6 +17,11 @@ export class Clock {
     const readMs = Math.floor(performance.now() + this.#offsetMs + this.#movedMs);
     this.#latestMs = Math.max(this.#latestMs, readMs);
     return this.#latestMs;
+  }
+
+  /** A count that only grows, for lengths of time within this process: holds, caches, time-outs. */
+  elapsedMs(): number {
+    return performance.now() + this.#movedMs;
   }
 
   now(): Date {
@@ -33,9 +41,9 @@ export class Clock {
     this.#offsetMs = databaseMs - measuredAtMs;
   }
 
-  /** Calls back once the clock has moved on by `ms`. The returned function cancels. */
+  /** Calls back once `ms` have passed. The returned function cancels. */
   after(ms: number, callback: () => void): () => void {
-    const dueMs = this.nowMs() + ms;
+    const dueMs = this.elapsedMs() + ms;
     let timer: NodeJS.Timeout | undefined;
     const cancel = () => {
       clearTimeout(timer);
@@ -43,7 +51,7 @@ export class Clock {
     };
     const check = () => {
       clearTimeout(timer);
-      const leftMs = dueMs - this.nowMs();
+      const leftMs = dueMs - this.elapsedMs();
       if (leftMs <= 0) {
         cancel();
         callback();

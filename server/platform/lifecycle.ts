@@ -1,10 +1,14 @@
 import type { Logger } from './logger.ts';
 
+/** How long a part may take to close; what is in hand takes less (a held poll is answered at once). */
+const closingMs = 20_000;
+
 type Step = { readonly name: string; readonly close: () => Promise<void> };
 
 /**
  * Owns the signals of the process. Promise: the first SIGTERM or SIGINT stops taking work, finishes what is in
- * hand and closes everything in the reverse order of its opening; a second one exits at once.
+ * hand and closes everything in the reverse order of its opening; a second one exits at once. A part that does not
+ * close in time is logged and left behind.
  */
 export class Lifecycle {
   readonly #logger: Logger;
@@ -44,10 +48,16 @@ export class Lifecycle {
   async #closeAll(): Promise<void> {
     for (const step of this.#steps.reverse()) {
       try {
-        await step.close();
+        await within(closingMs, step.close());
       } catch (error) {
         this.#logger.error({ err: error, step: step.name }, 'a part did not close cleanly');
       }
     }
   }
+}
+
+async function within(ms: number, closing: Promise<void>): Promise<void> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`did not close within ${ms} ms`)), ms);
+  await Promise.race([closing, promise]).finally(() => clearTimeout(timer));
 }

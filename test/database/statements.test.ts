@@ -45,7 +45,7 @@ describe('every named statement (decision 0003)', () => {
       INSERT INTO messages (team_id, id, number_id, direction, from_handle, to_handle, content, status, created_at)
         SELECT '01990000-0000-7000-8000-000000000001', id, number_id, 'outbound', '+14155550' || lpad((n % 500)::text, 3, '0'),
           '+1212555' || lpad((n % 5000)::text, 4, '0'), 'Hello', 'queued', to_timestamp(0) FROM made;
-      INSERT INTO send_queue (message_id, team_id, number_id, to_handle, ready_at)
+      INSERT INTO send_queue (message_id, team_id, number_id, to_handle, queued_at)
         SELECT id, '01990000-0000-7000-8000-000000000001', number_id, '+12125550000', to_timestamp(0) FROM made WHERE n > 80000;
       INSERT INTO hand_outs (message_id, hand_out, team_id, number_id, device_id, session_id, handed_out_at)
         SELECT id, 1, '01990000-0000-7000-8000-000000000001', number_id, id, id, to_timestamp(0) FROM made;

@@ -3,10 +3,12 @@ import { createHash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { connect } from '#server/connect.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { acceptSends, createSendAcceptor } from '#server/messages/accept-sends.ts';
+import { acceptSends } from '#server/messages/accept-sends.ts';
 import type { SendRow } from '#server/messages/accept-statement.ts';
+import { createSendAcceptor } from '#server/messages/send-acceptor.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import type { TeamId } from '#server/platform/ids.ts';
+import { createMetrics } from '#server/platform/metrics.ts';
 import { startTestService, type TestService } from '#test/support/test-service.ts';
 import { until } from '#test/support/until.ts';
 
@@ -168,7 +170,7 @@ describe('acceptSends (specification section 4.3)', () => {
     const sender = await newSender(0);
     const runs = async () => {
       const rows = await other.database.hot.query<{ runs: number }>(
-        `SELECT generic_plans + custom_plans AS runs FROM pg_prepared_statements WHERE name = 'messages.accept-sends'`,
+        `SELECT generic_plans + custom_plans AS runs FROM pg_prepared_statements WHERE name = 'messages.accept-waiting'`,
       );
       return rows.rows[0]?.runs ?? 0;
     };
@@ -212,7 +214,7 @@ describe('acceptSends (specification section 4.3)', () => {
 
   it('refuses what exceeds the waiting room with 503 and retry-after, and accepts the rest', async () => {
     const sender = await newSender();
-    const acceptor = createSendAcceptor(service.runtime);
+    const acceptor = createSendAcceptor({ ...service.runtime, metrics: createMetrics() });
     const all = await Promise.allSettled(
       Array.from({ length: 5_600 }, (_, index) => acceptor.accept(row(sender, `message ${index}`))),
     );
@@ -225,7 +227,66 @@ describe('acceptSends (specification section 4.3)', () => {
     }
     assert.equal(await used(sender.teamId), all.length - refused.length);
     assert.equal((await stored(sender.teamId)).length, all.length - refused.length);
-    await acceptor.drain();
+  });
+
+  it('a row that is refused for its number leaves its key free for another row of the batch', async () => {
+    const sender = await newSender(1);
+    const outcomes = await acceptSends(service.runtime, [
+      row({ ...sender, phone: '+14155559999' }, 'from nobody', 'key'),
+      row(sender, 'from somebody', 'key'),
+    ]);
+    assert.deepEqual(
+      outcomes.map((outcome) => outcome.verdict),
+      ['from_unregistered', 'accepted'],
+    );
+  });
+
+  for (const held of ['usage_months', 'numbers']) {
+    it(`a team whose row of ${held} is held waits alone, and is accepted once it is free`, async (t) => {
+      const acceptor = createSendAcceptor({ ...service.runtime, metrics: createMetrics() });
+      const [stuck, free] = [await newSender(), await newSender()];
+      for (const sender of [stuck, free]) await acceptor.accept(row(sender, 'begin the month'));
+      const gate = await service.runtime.database.pool.connect();
+      t.after(() => gate.release(true));
+      await gate.query('BEGIN');
+      await gate.query(`SELECT FROM ${held} WHERE team_id = $1 FOR UPDATE`, [stuck.teamId]);
+      let isAnswered = false;
+      const waiting = Promise.all([1, 2, 3].map((n) => acceptor.accept(row(stuck, `stuck ${n}`))));
+      waiting.finally(() => {
+        isAnswered = true;
+      });
+      for (let n = 0; n < 20; n += 1)
+        assert.equal((await acceptor.accept(row(free, `free ${n}`))).verdict, 'accepted');
+      const later = acceptor.accept(row(stuck, 'stuck 4'));
+      assert.equal((await acceptor.accept(row(free, 'free, too'))).verdict, 'accepted');
+      assert.equal(isAnswered, false);
+      await gate.query('COMMIT');
+      assert.deepEqual(
+        [...(await waiting), await later].map((outcome) => outcome.verdict),
+        ['accepted', 'accepted', 'accepted', 'accepted'],
+      );
+      assert.equal(await used(stuck.teamId), 5);
+      assert.equal((await acceptor.accept(row(stuck, 'with the others again'))).verdict, 'accepted');
+    });
+  }
+
+  it('a number that is deleted while its sends wait for it is refused, not waited for again', async (t) => {
+    const acceptor = createSendAcceptor({ ...service.runtime, metrics: createMetrics() });
+    const sender = await newSender();
+    await acceptor.accept(row(sender, 'begin the month'));
+    const gate = await service.runtime.database.pool.connect();
+    t.after(() => gate.release(true));
+    await gate.query('BEGIN');
+    await gate.query('UPDATE numbers SET deleted_at = created_at WHERE team_id = $1', [sender.teamId]);
+    const waiting = acceptor.accept(row(sender, 'too late'));
+    await until('it waits', async () => {
+      const rows = await service.query(
+        `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'WITH input%' AND datname = current_database()`,
+      );
+      return rows.length === 1;
+    });
+    await gate.query('COMMIT');
+    assert.equal((await waiting).verdict, 'from_unregistered');
   });
 
   it('keeps the order of acceptance within a batch', async () => {

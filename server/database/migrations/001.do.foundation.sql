@@ -248,7 +248,8 @@ CREATE TABLE send_queue (
   number_id uuid NOT NULL,
   seq bigint NOT NULL DEFAULT nextval('send_queue_seq'),
   to_handle text NOT NULL,
-  ready_at timestamptz NOT NULL,
+  -- For its age only: order is by seq, since the clocks of two processes differ by a little.
+  queued_at timestamptz NOT NULL,
   PRIMARY KEY (team_id, message_id)
 );
 CREATE UNIQUE INDEX send_queue_order ON send_queue (number_id, seq);

@@ -1,0 +1,94 @@
+import { Counter, Histogram } from 'prom-client';
+import type { Runtime } from '#server/database/runtime.ts';
+import { unavailable } from '#server/platform/app-error.ts';
+import { Batcher } from '#server/platform/batcher.ts';
+import type { TeamId } from '#server/platform/ids.ts';
+import type { Metrics } from '#server/platform/metrics.ts';
+import { acceptSends, type Locked, type SendOutcome } from './accept-sends.ts';
+import type { SendRow } from './accept-statement.ts';
+
+const batchSizeMax = 256;
+const batchesInFlightMax = 1;
+const waitingMax = 5_000;
+
+export interface SendAcceptor {
+  readonly accept: (row: SendRow) => Promise<SendOutcome>;
+}
+
+/**
+ * Takes sends one by one and accepts them in batches: while a statement runs, what comes in waits for the next. More
+ * than 5,000 waiting are answered 503 with retry-after.
+ *
+ * The batch of all teams waits for nobody's lock. Sends of a team or number that somebody holds go to a batch of
+ * their own team, and later ones of the team follow them until it is empty.
+ */
+export function createSendAcceptor(
+  services: Pick<Runtime, 'database' | 'clock' | 'logger' | 'metrics'>,
+): SendAcceptor {
+  const observe = createSendMetrics(services.metrics);
+  const batches = (accept: (rows: readonly SendRow[]) => Promise<readonly (SendOutcome | Locked)[]>) =>
+    new Batcher<SendRow, SendOutcome | Locked>({
+      run: async (rows) => {
+        const outcomes = await accept(rows);
+        observe(outcomes);
+        return outcomes;
+      },
+      sizeMax: batchSizeMax,
+      inFlightMax: batchesInFlightMax,
+      windowMs: 0,
+      waitingMax,
+      refuse: () =>
+        unavailable('Too many messages are waiting to be accepted. Repeat the request in a moment.'),
+    });
+  const allTeams = batches((rows) => acceptSends(services, rows, 'skip_locked'));
+  const waitingTeams = new Map<
+    TeamId,
+    { readonly batcher: Batcher<SendRow, SendOutcome | Locked>; sends: number }
+  >();
+
+  const acceptInTeam = async (row: SendRow): Promise<SendOutcome | Locked> => {
+    const team = waitingTeams.get(row.teamId) ?? {
+      batcher: batches((rows) => acceptSends(services, rows, 'wait')),
+      sends: 0,
+    };
+    waitingTeams.set(row.teamId, team);
+    team.sends += 1;
+    try {
+      return await team.batcher.add(row);
+    } finally {
+      team.sends -= 1;
+      if (team.sends === 0) waitingTeams.delete(row.teamId);
+    }
+  };
+
+  return {
+    accept: async (row) => {
+      let outcome = waitingTeams.has(row.teamId) ? await acceptInTeam(row) : await allTeams.add(row);
+      if (outcome.verdict === 'locked') outcome = await acceptInTeam(row);
+      if (outcome.verdict === 'locked') throw new Error('a statement that waits for locks met one');
+      return outcome;
+    },
+  };
+}
+
+function createSendMetrics(metrics: Metrics): (outcomes: readonly (SendOutcome | Locked)[]) => void {
+  const batchSize = new Histogram({
+    name: 'ownline_send_batch_size',
+    help: 'Sends that were accepted or refused by one statement.',
+    buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256],
+    registers: [metrics],
+  });
+  const sends = new Counter({
+    name: 'ownline_sends_total',
+    help: 'Sends by what became of them: accepted, replayed, or why they were refused.',
+    labelNames: ['verdict'] as const,
+    registers: [metrics],
+  });
+  return (outcomes) => {
+    batchSize.observe(outcomes.length);
+    for (const [verdict, of] of Map.groupBy(outcomes, (outcome) => outcome.verdict)) {
+      // Those run again, and are counted then.
+      if (verdict !== 'locked') sends.inc({ verdict }, of.length);
+    }
+  };
+}
