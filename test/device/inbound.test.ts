@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { forgetOldKeys } from '#server/messages/sweep-messages.ts';
 import { connectNumber, DeviceWire, type FlatAnswer } from '#test/support/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
 
@@ -50,6 +51,7 @@ describe('inbound messages (specification section 11.5)', () => {
     const text = { from: '+12125550100', text: 'Yes' };
     const first = await wire.call('inbound', text);
     service.clock.advance(19_000);
+    await forgetOldKeys(service.runtime);
     assert.equal((await wire.call('inbound', text)).id, first.id);
     assert.notEqual((await wire.call('inbound', { ...text, text: 'No' })).id, first.id);
     assert.notEqual((await wire.call('inbound', { ...text, from: '+12125550101' })).id, first.id);
@@ -86,6 +88,34 @@ describe('inbound messages (specification section 11.5)', () => {
       (await wire.call('inbound', { from: '+12125550100', text: 'Hello', id: 'A-1' })).id,
       first.id,
     );
+  });
+
+  it('an id that is none, empty or missing is no id: other texts are other messages', async () => {
+    const { wire } = await connect();
+    const answers: FlatAnswer[] = [];
+    for (const id of ['none', '']) {
+      for (const text of ['one', 'two'])
+        answers.push(await wire.call('inbound', { from: '+12125550100', text: `${text} ${id}`, id }));
+    }
+    assert.equal(new Set(answers.map((answer) => answer.id)).size, 4);
+    const repeat = await wire.call('inbound', { from: '+12125550100', text: 'one none' });
+    assert.equal(repeat.id, answers[0]?.id);
+  });
+
+  it('two numbers never share a message, neither by text nor by id', async () => {
+    const one = await connect();
+    const other = await connect();
+    for (const id of ['none', 'A-1']) {
+      const text = { from: '+12125550100', text: 'to both', id };
+      assert.notEqual((await one.wire.call('inbound', text)).id, (await other.wire.call('inbound', text)).id);
+    }
+  });
+
+  it('media of 5 MB may be attached, and do not cost the text (sections 8 and 11.5)', async () => {
+    const { wire } = await connect();
+    const media = Buffer.alloc(5 * 1024 * 1024, 'x').toString('base64');
+    const inbound = { from: '+12125550100', text: 'Look', media, media_type: 'image/jpeg' };
+    assert.equal((await messageOf(await wire.call('inbound', inbound))).content, 'Look');
   });
 
   it('a phone number becomes E.164, any other handle stays as it is', async () => {
@@ -177,24 +207,32 @@ describe('inbound messages (specification section 11.5)', () => {
 });
 
 describe('limits of a token (specification section 11.7)', () => {
-  it('the 301st poll of a minute waits 5 s, the 121st inbound message is refused', async () => {
+  it('the 301st poll of a minute waits 5 s, the 121st inbound message is refused, and other tokens notice nothing', async () => {
     const service = await startTestService({ RATE_LIMITS: 'on' });
     try {
       const team = await service.newTeam();
       const { wire } = await connectNumber(service, team, '+14155550100');
+      const other = await connectNumber(service, team, '+14155550101');
       // A minute of its own: the calls below all fall into it.
       service.clock.advance(60_000 - (service.clock.nowMs() % 60_000));
       const stop = { session: 'ses_01h2xcejqtf2nbrexx3vqjhp41' };
       const polls = await Promise.all(Array.from({ length: 300 }, () => wire.call('poll', stop)));
       assert.ok(polls.every((answer) => answer.reason === 'superseded'));
       const startedAt = service.clock.nowMs();
-      assert.equal((await wire.call('poll', stop)).action, 'idle');
-      assert.ok(service.clock.nowMs() - startedAt >= 5_000);
+      const beyond = wire.call('poll', stop);
+      assert.equal((await other.wire.call('poll', stop)).reason, 'superseded');
+      assert.deepEqual(await beyond, { action: 'idle', session: stop.session, wait: '0' });
+      const heldMs = service.clock.nowMs() - startedAt;
+      assert.ok(heldMs >= 5_000 && heldMs < 15_000, String(heldMs));
       const texts = Array.from({ length: 121 }, (_, n) =>
         wire.call('inbound', { from: '+12125550100', text: `${n}` }),
       );
       const refused = (await Promise.all(texts)).filter((answer) => answer.ok === '0');
       assert.deepEqual(refused, [{ ok: '0', reason: 'rate_limited' }]);
+      assert.equal((await other.wire.call('inbound', { from: '+12125550100', text: '' })).ok, '1');
+      service.clock.advance(60_000);
+      assert.equal((await wire.call('poll', stop)).reason, 'superseded', 'the next minute begins anew');
+      assert.equal((await wire.call('inbound', { from: '+12125550100', text: 'again' })).ok, '1');
     } finally {
       await service.close();
     }

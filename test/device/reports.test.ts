@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { settleOverdue } from '#server/messages/sweep-messages.ts';
 import { connectNumber, DeviceWire } from '#test/support/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
 import { until } from '#test/support/until.ts';
@@ -72,6 +73,67 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
     assert.deepEqual(await eventsOf(id), ['message.failed 1']);
   });
 
+  it('only the exact word failed is a failure: whatever else last_status says, the message was sent', async () => {
+    for (const word of ['Failed', 'failure', 'none']) {
+      const { wire, id } = await handedOut();
+      await wire.poll({ last: id, last_status: word });
+      assert.equal((await messageOf(id)).status, 'sent', word);
+    }
+  });
+
+  it('none and an empty text are no words of the phone', async () => {
+    for (const words of ['none', '']) {
+      const { wire, id } = await handedOut();
+      await wire.poll({ last: id, last_status: 'failed', last_error: words });
+      assert.equal((await messageOf(id)).error_message, 'The phone could not send the message.');
+    }
+  });
+
+  it('no poll is answered before its report is committed, not even with a stop', async () => {
+    const { wire, id } = await handedOut();
+    const stale = new DeviceWire(service.baseUrl, wire.token);
+    const unknown = new DeviceWire(service.baseUrl, 'dev_nobody');
+    const client = await service.runtime.database.pool.connect();
+    let answered = false;
+    let answer: ReturnType<DeviceWire['poll']>;
+    try {
+      await client.query('BEGIN');
+      await client.query(`SELECT FROM messages WHERE status = 'polling' FOR UPDATE`);
+      answer = stale.poll({ session: 'ses_01h2xcejqtf2nbrexx3vqjhp41', last: id });
+      answer.then(() => {
+        answered = true;
+      });
+      await until('the report waits', async () => {
+        const waiting = await service.query(
+          `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+        );
+        return waiting.length > 0;
+      });
+      // Polls that came later and wait for nothing: had the report not held the first one back, it would be answered.
+      for (let n = 0; n < 3; n += 1) assert.equal((await unknown.poll()).reason, 'unauthorized');
+      assert.equal(answered, false);
+      await client.query('COMMIT');
+    } finally {
+      client.release();
+    }
+    assert.equal((await answer).reason, 'superseded');
+    assert.equal((await messageOf(id)).status, 'sent');
+  });
+
+  it('a report that could not be committed is answered unavailable, and the repeat of that poll counts', async () => {
+    const { wire, id } = await handedOut();
+    await service.query('ALTER TABLE hand_outs RENAME TO hand_outs_away');
+    try {
+      const answer = await wire.poll({ last: id });
+      assert.deepEqual(answer, { ok: '0', reason: 'unavailable', wait: '15' });
+    } finally {
+      await service.query('ALTER TABLE hand_outs_away RENAME TO hand_outs');
+    }
+    assert.equal((await messageOf(id)).status, 'polling');
+    await wire.poll({ last: id });
+    assert.equal((await messageOf(id)).status, 'sent');
+  });
+
   it('a report for a message of another number, or for one that was never handed out, changes nothing', async () => {
     const mine = await handedOut();
     const other = await handedOut();
@@ -90,7 +152,8 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
 
   it('a late sent within 72 hours corrects device_timeout', async () => {
     const { wire, id } = await unconfirmed();
-    service.clock.advance(71 * 3_600_000);
+    // Counted from the hand-out, which is 10 minutes older than the time-out.
+    service.clock.advance(72 * 3_600_000 - 600_001 - 60_000);
     await wire.poll({ last: id });
     const message = await messageOf(id);
     assert.deepEqual([message.status, message.error_code, message.failed_at], ['sent', null, null]);
@@ -99,7 +162,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
 
   it('a later one does not, and no other failure is corrected', async () => {
     const { wire, id } = await unconfirmed();
-    service.clock.advance(72 * 3_600_000);
+    service.clock.advance(72 * 3_600_000 - 600_001 + 1);
     await wire.poll({ last: id });
     assert.equal((await messageOf(id)).status, 'failed');
     const failed = await handedOut();
@@ -113,6 +176,16 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
     await team.api.delete(`/v1/numbers/${number.numberId}`);
     assert.equal((await wire.poll({ last: id })).reason, 'deleted');
     assert.equal((await messageOf(id)).status, 'sent');
+  });
+
+  it('a hand-out that stays unconfirmed after the deletion of its number is not retried', async () => {
+    const { id, number } = await handedOut();
+    await team.api.put(`/v1/numbers/${number.numberId}`, { on_unconfirmed: 'retry_once' });
+    await team.api.delete(`/v1/numbers/${number.numberId}`);
+    service.clock.advance(600_001);
+    await settleOverdue(service.runtime);
+    const message = await messageOf(id);
+    assert.deepEqual([message.error_code, message.may_have_been_sent], ['device_timeout', true]);
   });
 
   it('delivered straight from polling, and from device_timeout, makes sent first', async () => {
@@ -185,8 +258,10 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
       await handed.wire.poll({ last: handed.id });
       assert.equal((await messageOf(handed.id)).status, 'sent');
       assert.deepEqual(await eventsOf(handed.id), ['message.sent 1']);
-      const { answer } = await restart(handed);
-      assert.notEqual(answer.action, 'send');
+      assert.equal((await handed.wire.poll()).action, 'idle');
+      const from = handed.number.phoneNumber;
+      const later = await team.api.send({ from, to: '+12125550100', content: 'later' });
+      assert.equal((await handed.wire.poll()).id, later, 'it is out of the way of what came later');
     });
 
     it('a failure of the first hand-out says nothing of the second', async () => {
@@ -197,6 +272,18 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
       assert.equal((await messageOf(handed.id)).status, 'polling');
       await wire.poll({ last: handed.id });
       assert.equal((await messageOf(handed.id)).status, 'sent');
+    });
+
+    it('a late sent of the first hand-out does not empty the hands that hold the second', async () => {
+      const handed = await retried();
+      const { wire, answer } = await restart(handed);
+      assert.equal(answer.id, handed.id);
+      await handed.wire.poll({ last: handed.id });
+      assert.equal((await messageOf(handed.id)).status, 'sent');
+      const from = handed.number.phoneNumber;
+      const later = await team.api.send({ from, to: '+12125550100', content: 'later' });
+      assert.equal((await messageOf(later)).waiting_reason, 'phone_busy');
+      assert.equal((await wire.poll({ last: handed.id })).id, later);
     });
 
     it('costs what it cost when its number is deleted while it waits', async () => {

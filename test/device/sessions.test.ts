@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { settleOverdue } from '#server/messages/sweep-messages.ts';
 import { field } from '#test/support/api-client.ts';
 import {
   type ConnectedNumber,
   claim,
   connectNumber,
   DeviceWire,
+  type FlatAnswer,
   findNumber,
 } from '#test/support/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
@@ -79,6 +81,10 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     const current = await claim(team.api, await verify(team, phone));
     await assert.rejects(claim(team.api, oldUrl), /404/);
     assert.deepEqual(await old.poll(), { action: 'stop', session: 'none', reason: 'superseded' });
+    assert.deepEqual(await old.call('inbound', { from: '+12125550100', text: 'from whose phone?' }), {
+      ok: '0',
+      reason: 'superseded',
+    });
     assert.equal((await current.poll()).action, 'idle');
   });
 
@@ -93,17 +99,58 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     }
   });
 
+  it('last_seen_at follows the polls, at most 10 s behind (section 2.5)', async () => {
+    const number = await connectNumber(service, team, phoneNumber());
+    service.clock.advance(20 * 60_000);
+    const polledAtMs = service.clock.nowMs();
+    assert.equal((await number.wire.poll()).action, 'idle');
+    const seenAtMs = Date.parse(
+      String(field(await findNumber(team.api, number.phoneNumber), 'last_seen_at')),
+    );
+    assert.ok(seenAtMs >= polledAtMs - 10_000 && seenAtMs <= service.clock.nowMs(), String(seenAtMs));
+  });
+
   it('a second loop is turned away while the first lives, and starts once it is gone', async () => {
     const number = await connectNumber(service, team, phoneNumber());
     assert.equal((await number.wire.poll()).action, 'idle');
     const starter = new DeviceWire(service.baseUrl, number.wire.token);
     assert.equal((await starter.poll()).reason, 'already_running');
+    for (const session of ['', 'none'])
+      assert.equal((await starter.poll({ session })).reason, 'already_running', `"${session}" is new too`);
+    assert.equal((await starter.call('poll', {})).reason, 'already_running', 'and so is a missing one');
     // A hold of 1 s and 35 s after the last answer.
     service.clock.advance(34_500);
     assert.equal((await starter.poll()).reason, 'already_running');
     service.clock.advance(2_000);
     assert.equal((await starter.poll()).action, 'idle');
     assert.equal((await number.wire.poll()).reason, 'superseded');
+  });
+
+  it('of two first polls at once one begins the session, and the other is told already_running', async () => {
+    const phone = phoneNumber();
+    const one = await claim(team.api, await verify(team, phone));
+    const two = new DeviceWire(service.baseUrl, one.token);
+    const client = await service.runtime.database.pool.connect();
+    let answers: Promise<FlatAnswer[]>;
+    try {
+      // Both were let through by the look, and wait to begin their session.
+      await client.query('BEGIN');
+      await client.query('SELECT FROM numbers WHERE phone_number = $1 FOR NO KEY UPDATE', [phone]);
+      answers = Promise.all([one.poll(), two.poll()]);
+      await until('both wait', async () => {
+        const waiting = await service.query(
+          `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+        );
+        return waiting.length === 2;
+      });
+      await client.query('COMMIT');
+    } finally {
+      client.release();
+    }
+    assert.deepEqual((await answers).map((answer) => answer.reason ?? answer.action).sort(), [
+      'already_running',
+      'idle',
+    ]);
   });
 
   it('after a takeover the old message keeps its grace until 180 s after its hand-out, and nothing else goes out', async () => {
@@ -122,6 +169,19 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     service.clock.advance(23_000);
     await until('it is unconfirmed', async () => (await statusOf(id)).error_code === 'device_timeout');
     assert.equal((await restarted.poll()).id, waiting);
+  });
+
+  it('the grace is 180 s from the hand-out, not from the takeover, and not a few seconds more or less', async () => {
+    const number = await connectNumber(service, team, phoneNumber());
+    const id = await team.api.send({ from: number.phoneNumber, to: '+12125550100', content: 'in doubt' });
+    assert.equal((await number.wire.poll()).id, id);
+    assert.equal((await (await reconnect(number)).poll()).action, 'idle');
+    service.clock.advance(175_000);
+    await settleOverdue(service.runtime);
+    assert.equal((await statusOf(id)).status, 'polling');
+    service.clock.advance(5_000);
+    await settleOverdue(service.runtime);
+    assert.equal((await statusOf(id)).error_code, 'device_timeout');
   });
 
   it('a report of the old session within the grace counts', async () => {
@@ -152,6 +212,8 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     const late = await number.wire.poll({ last: id });
     assert.deepEqual(late, { action: 'stop', session: 'none', reason: 'superseded' });
     assert.equal((await statusOf(id)).status, 'sent');
+    const reply = { from: '+12125550100', text: 'to the old phone' };
+    assert.equal((await number.wire.call('inbound', reply)).ok, '1', 'what it received still counts, too');
     const after = await team.api.send({
       from: number.phoneNumber,
       to: '+12125550100',
@@ -159,6 +221,17 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     });
     assert.equal((await fresh.poll()).id, after);
     assert.equal(field(await findNumber(team.api, number.phoneNumber), 'id'), number.numberId);
+  });
+
+  it('an older token never takes the number back, not with a new session and not after the newer phone fell silent', async () => {
+    const number = await connectNumber(service, team, phoneNumber());
+    const fresh = await reconnect(number);
+    assert.equal((await fresh.poll()).action, 'idle');
+    const old = new DeviceWire(service.baseUrl, number.wire.token);
+    assert.equal((await old.poll()).reason, 'superseded');
+    service.clock.advance(3_600_000);
+    assert.equal((await old.poll()).reason, 'superseded');
+    assert.equal((await fresh.poll()).action, 'idle');
   });
 
   it('the old phone works until the first poll of the new one', async () => {
@@ -181,6 +254,18 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     assert.deepEqual(answers.map((answer) => answer.reason ?? answer.action).sort(), ['idle', 'taken']);
     const loser = answers[0]?.action === 'stop' ? mine : theirs;
     assert.equal((await loser.poll({ session: 'new' })).reason, 'taken');
+  });
+
+  it('a phone is taken only while the other number stands', async () => {
+    const phone = phoneNumber();
+    const other = await service.newTeam();
+    const mine = await claim(team.api, await verify(team, phone));
+    const theirs = await claim(other.api, await verify(other, phone));
+    assert.equal((await theirs.poll()).action, 'idle');
+    assert.equal((await mine.poll()).reason, 'taken');
+    const number = await findNumber(other.api, phone);
+    assert.equal((await other.api.delete(`/v1/numbers/${field(number, 'id')}`)).status, 200);
+    assert.equal((await mine.poll({ session: 'new' })).action, 'idle');
   });
 
   it('a deleted number tells its phone to stop; a late report still counts', async () => {
@@ -211,4 +296,84 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     await until('it is gone', async () => (await findNumber(team.api, phone)) === undefined);
     await another.close();
   });
+});
+
+describe('the life of a session: the hold of 25 s and 35 s more after its last answer (specification section 11.2)', () => {
+  let service: TestService;
+  let team: TestTeam;
+  let next = 0;
+
+  before(async () => {
+    service = await startTestService({ DEVICE_HOLD_SECONDS: '25' });
+    team = await service.newTeam();
+  });
+  after(() => service.close());
+
+  const phoneNumber = () => {
+    next += 1;
+    return `+14155550${String(next).padStart(3, '0')}`;
+  };
+  const sessionOf = async (phone: string) => {
+    const rows = await service.query<{ session_id: string; poll: number }>(
+      'SELECT session_id, poll FROM device_sessions s JOIN numbers n ON n.id = s.number_id WHERE n.phone_number = $1',
+      [phone],
+    );
+    return `${rows[0]?.session_id} ${rows[0]?.poll}`;
+  };
+  /** A poll that is held to the end; fails where it is turned away. */
+  const idlePoll = async (phone: string, wire: DeviceWire) => {
+    const before = await sessionOf(phone);
+    const answer = wire.poll();
+    answer.catch(() => undefined);
+    await until('the poll is counted', async () => (await sessionOf(phone)) !== before);
+    service.clock.advance(25_000);
+    assert.equal((await answer).action, 'idle');
+  };
+  /** From now, when its last answer has just come. */
+  const livesForSixtySeconds = async (phone: string, token: string) => {
+    const starter = new DeviceWire(service.baseUrl, token);
+    service.clock.advance(57_000);
+    assert.equal((await starter.poll()).reason, 'already_running');
+    service.clock.advance(4_000);
+    await idlePoll(phone, starter);
+  };
+
+  it('after the idle answer of its first poll', async () => {
+    const phone = phoneNumber();
+    const verify = await team.api.post('/v1/numbers/verify', { phone_number: phone });
+    const wire = await claim(team.api, String(verify.json.setup_url));
+    await idlePoll(phone, wire);
+    await livesForSixtySeconds(phone, wire.token);
+  });
+
+  it('after the idle answer of a later poll', async () => {
+    const { phoneNumber: phone, wire } = await connectNumber(service, team, phoneNumber());
+    await idlePoll(phone, wire);
+    await livesForSixtySeconds(phone, wire.token);
+  });
+
+  it('after a hand-out, however soon that came', async () => {
+    const { phoneNumber: phone, wire } = await connectNumber(service, team, phoneNumber());
+    const id = await team.api.send({ from: phone, to: '+12125550100', content: 'at once' });
+    assert.equal((await wire.poll()).id, id);
+    await livesForSixtySeconds(phone, wire.token);
+  });
+});
+
+it('a takeover never lengthens a lease that is shorter than the grace (specification sections 11.2 and 11.4)', async () => {
+  const service = await startTestService({ DEVICE_LEASE_SECONDS: '60' });
+  try {
+    const team = await service.newTeam();
+    const number = await connectNumber(service, team, '+14155550100');
+    const id = await team.api.send({ from: number.phoneNumber, to: '+12125550100', content: 'in doubt' });
+    assert.equal((await number.wire.poll()).id, id);
+    const { json } = await team.api.post(`/v1/numbers/${number.numberId}/reconnect`);
+    const fresh = await claim(team.api, String(json.setup_url));
+    assert.equal((await fresh.poll()).action, 'idle');
+    service.clock.advance(60_000);
+    await settleOverdue(service.runtime);
+    assert.equal((await team.api.get(`/v1/messages/${id}`)).json.error_code, 'device_timeout');
+  } finally {
+    await service.close();
+  }
 });

@@ -24,6 +24,16 @@ describe('held polls (specification section 11.4)', () => {
     assert.equal(later.ended, 'held');
   });
 
+  it('nor is one that was meant for everybody, held polls and coming ones', () => {
+    const waiting = new WaitingPolls();
+    const held = waiting.register(other, waiting.serial, false);
+    const serial = waiting.serial;
+    waiting.wakeEverybody();
+    assert.equal(held.awake, true);
+    assert.equal(waiting.register(one, serial, false).awake, true);
+    assert.equal(waiting.register(one, waiting.serial, false).awake, false, 'who looked later has seen it');
+  });
+
   it('is remembered through one sweep, and forgotten after the next', () => {
     const waiting = new WaitingPolls();
     const serial = waiting.serial;

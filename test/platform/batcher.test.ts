@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Batcher } from '#server/platform/batcher.ts';
+import { until } from '#test/support/until.ts';
 
 /** A batcher whose batches the test finishes itself. */
-function manual(options: { inFlightMax?: number; waitingMax?: number; sizeMax?: number } = {}) {
+function manual(
+  options: { inFlightMax?: number; waitingMax?: number; sizeMax?: number; windowMs?: number } = {},
+) {
   const batches: { inputs: readonly number[]; finish: () => void; fail: (error: Error) => void }[] = [];
   const batcher = new Batcher<number, string>({
     run: (inputs) => {
@@ -13,7 +16,7 @@ function manual(options: { inFlightMax?: number; waitingMax?: number; sizeMax?: 
     },
     sizeMax: options.sizeMax ?? 100,
     inFlightMax: options.inFlightMax ?? 1,
-    windowMs: 0,
+    windowMs: options.windowMs ?? 0,
     waitingMax: options.waitingMax ?? 100,
     refuse: () => new Error('full'),
   });
@@ -55,6 +58,50 @@ describe('batches (decision 0005)', () => {
     await turn();
     batches[1]?.finish();
     assert.equal(await kept, 'done 2');
+  });
+
+  it('a call that its batch gives no answer to is rejected, never left with nothing', async () => {
+    const batcher = new Batcher<number, string>({
+      run: async () => ['done 1'],
+      sizeMax: 100,
+      inFlightMax: 1,
+      windowMs: 0,
+      waitingMax: 100,
+      refuse: () => new Error('full'),
+    });
+    const calls = await Promise.allSettled([batcher.add(1), batcher.add(2)]);
+    assert.deepEqual(
+      calls.map((call) => call.status),
+      ['fulfilled', 'rejected'],
+    );
+  });
+
+  it('what is more than one batch holds goes out beside it, as far as batches may run at once', async () => {
+    const { batcher, batches, turn } = manual({ sizeMax: 1, inFlightMax: 2 });
+    const calls = [1, 2, 3].map((n) => batcher.add(n));
+    await turn();
+    const inputs = () => batches.map((batch) => batch.inputs);
+    assert.deepEqual(inputs(), [[1], [2]]);
+    batches[1]?.finish();
+    assert.equal(await calls[1], 'done 2');
+    assert.deepEqual(inputs(), [[1], [2], [3]]);
+    batches[0]?.finish();
+    batches[2]?.finish();
+    assert.deepEqual(await Promise.all(calls), ['done 1', 'done 2', 'done 3']);
+  });
+
+  it('with a window the first call waits for those of later turns', async () => {
+    const { batcher, batches, turn } = manual({ windowMs: 300 });
+    const calls = [batcher.add(1)];
+    await turn();
+    calls.push(batcher.add(2));
+    await until('the window is over', () => batches.length > 0);
+    assert.deepEqual(
+      batches.map((batch) => batch.inputs),
+      [[1, 2]],
+    );
+    batches[0]?.finish();
+    assert.deepEqual(await Promise.all(calls), ['done 1', 'done 2']);
   });
 
   it('more than may wait is refused at once', async () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Clock } from '#server/platform/clock.ts';
 import { firstIdAt, Ids, parseId, publicId } from '#server/platform/ids.ts';
+import { until } from '#test/support/until.ts';
 
 describe('the clock (specification section 2.1, decision 0007)', () => {
   it('follows the time that it is told, and never goes back', () => {
@@ -11,6 +12,17 @@ describe('the clock (specification section 2.1, decision 0007)', () => {
     assert.ok(ahead >= 1_900_000_000_000 && ahead < 1_900_000_001_000, String(ahead));
     clock.follow(1_800_000_000_000, performance.now());
     assert.equal(clock.nowMs(), ahead);
+  });
+
+  it('calls back by itself when the time has come', async () => {
+    const clock = new Clock();
+    const askedAtMs = clock.nowMs();
+    let rang = false;
+    clock.after(20, () => {
+      rang = true;
+    });
+    await until('it rings', () => rang, 10_000);
+    assert.ok(clock.nowMs() - askedAtMs >= 20);
   });
 
   it('calls back once when it was moved past the moment, and not when cancelled', () => {

@@ -14,6 +14,8 @@ describe('the settings (specification section 10.5, docs/configuration.md)', () 
     assert.equal(config.deviceHoldMs, 25_000);
     assert.equal(config.deviceLeaseMs, 600_000);
     assert.equal(config.queueExpiryMs, 86_400_000);
+    assert.equal(config.rateLimits, true);
+    assert.deepEqual(config.trustProxy, []);
     assert.deepEqual([...config.roles], ['api', 'deliver', 'maintain']);
   });
 
@@ -28,6 +30,36 @@ describe('the settings (specification section 10.5, docs/configuration.md)', () 
       ['https://texts.example.com', 'https://texts.example.com'],
     );
     assert.equal(readConfig({ HOST: '::1', PORT: '8080' }).baseUrl, 'http://[::1]:8080');
+  });
+
+  it('are bounded: the bounds themselves are taken, one more and one less are not', () => {
+    const bounds: [string, number, number][] = [
+      ['PORT', 1, 65_535],
+      ['DEVICE_HOLD_SECONDS', 1, 50],
+      ['DEVICE_LEASE_SECONDS', 30, 86_400],
+      ['QUEUE_EXPIRY_HOURS', 1, 8_760],
+    ];
+    for (const [name, least, most] of bounds) {
+      for (const taken of [least, most]) readConfig({ [name]: String(taken) });
+      for (const refused of [least - 1, most + 1]) {
+        assert.throws(() => readConfig({ [name]: String(refused) }), new RegExp(`${name} must be`));
+      }
+    }
+  });
+
+  it('refuse an address with a query, a fragment or a name in it', () => {
+    for (const part of ['?a=b', '#top']) {
+      assert.throws(() => readConfig({ BASE_URL: `https://texts.example.com/${part}` }), ConfigError);
+    }
+    assert.throws(() => readConfig({ APP_URL: 'https://someone@texts.example.com' }), ConfigError);
+    assert.throws(() => readConfig({ APP_URL: 'ftp://texts.example.com' }), ConfigError);
+  });
+
+  it('TRUST_PROXY is a list, with or without blanks', () => {
+    assert.deepEqual(readConfig({ TRUST_PROXY: '10.0.0.1, 10.1.0.0/16,' }).trustProxy, [
+      '10.0.0.1',
+      '10.1.0.0/16',
+    ]);
   });
 
   it('says all problems at once, each with what to write instead', () => {

@@ -28,11 +28,34 @@ describe('loops and the lifecycle (specification section 10.3)', () => {
     rounds[0]?.();
     await new Promise((resolve) => setImmediate(resolve));
     assert.equal(rounds.length, 2);
-    const stopped = loop.stop();
+    let isOver = false;
+    const stopped = loop.stop().then(() => {
+      isOver = true;
+    });
     loop.notify();
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(isOver, false, 'stop awaits the round in progress');
     rounds[1]?.();
     await stopped;
     assert.equal(rounds.length, 2, 'nothing begins after stop');
+  });
+
+  it('what was asked for once is one more round, and then the loop rests', async () => {
+    let rounds = 0;
+    const loop = new Loop({
+      name: 'test',
+      intervalMs: 3_600_000,
+      logger,
+      run: async () => {
+        rounds += 1;
+        await new Promise((resolve) => setImmediate(resolve));
+      },
+    });
+    loop.start();
+    loop.notify();
+    for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    await loop.stop();
+    assert.equal(rounds, 2);
   });
 
   it('a round that fails does not end the loop', async () => {
