@@ -11,7 +11,6 @@ import { queueChannel } from '#server/devices/queue-channel.ts';
 import { watchQueue } from '#server/messages/queue-metrics.ts';
 import { messageRoutes } from '#server/messages/routes.ts';
 import { createSendAcceptor } from '#server/messages/send-acceptor.ts';
-import { failMessagesOfNumber } from '#server/messages/sweep-messages.ts';
 import { numberRoutes } from '#server/numbers/routes.ts';
 import { setupPageRoutes } from '#server/numbers/setup-page-routes.ts';
 import type { Clock } from '#server/platform/clock.ts';
@@ -29,6 +28,7 @@ import { firstStart } from './first-start.ts';
 import { createLoops } from './loops.ts';
 import { createRecorder } from './observe.ts';
 import { operationsRoutes } from './operations-routes.ts';
+import { whenNumberRemoved } from './participants.ts';
 
 export interface App {
   readonly lifecycle: Lifecycle;
@@ -92,10 +92,7 @@ async function open(
   const isStopping = () => lifecycle.stopping;
   const apiRoutes = [
     ...teamRoutes(runtime),
-    ...numberRoutes({
-      ...runtime,
-      participants: [(trx, number) => failMessagesOfNumber(runtime, trx, number)],
-    }),
+    ...numberRoutes({ ...runtime, participants: whenNumberRemoved(runtime) }),
     ...messageRoutes({ ...runtime, sends }),
     ...deviceRoutes({ ...runtime, waiting, arrivals: createArrivals(runtime) }),
     ...setupPageRoutes(runtime),

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { isE164 } from '#contract/handles.ts';
-import { failMessagesOfNumber } from '#server/messages/sweep-messages.ts';
 import { deleteNumber } from '#server/numbers/delete-number.ts';
 import { findVerifiedNumber } from '#server/numbers/number-store.ts';
+import { whenNumberRemoved } from '#server/participants.ts';
 import { invalid, notFound } from '#server/platform/app-error.ts';
 import { publicId } from '#server/platform/ids.ts';
 import { printResult, withRuntime } from './command-context.ts';
@@ -25,10 +25,7 @@ export function addNumberCommands(program: Command): void {
       const result = await withRuntime(async (runtime) => {
         const held = await findVerifiedNumber(runtime.database.pool, options.phoneNumber);
         if (!held) throw notFound('verified number');
-        const participants = [
-          (trx, removed) => failMessagesOfNumber(runtime, trx, removed),
-        ] satisfies Parameters<typeof deleteNumber>[0]['participants'];
-        await deleteNumber({ ...runtime, participants }, held.team_id, held.id);
+        await deleteNumber({ ...runtime, participants: whenNumberRemoved(runtime) }, held.team_id, held.id);
         return { released: true, phone_number: held.phone_number, team_id: publicId('team', held.team_id) };
       });
       printResult(result, options.json);

@@ -4,6 +4,7 @@ import { unavailable } from '#server/platform/app-error.ts';
 import { Batcher } from '#server/platform/batcher.ts';
 import type { MessageId, SessionId } from '#server/platform/ids.ts';
 import type { Arrival } from './stop-reason.ts';
+import type { PollPlace } from './waiting-polls.ts';
 
 /** A poll as it arrives. */
 export interface Arriving {
@@ -63,6 +64,22 @@ const arrivals = statement<ArrivalRow>(
    LEFT JOIN polled p ON p.number_id = f.number_id AND p.session_id = f.asked_session
    LEFT JOIN in_flight fl ON fl.number_id = f.number_id`,
 );
+
+const shorten = statement<Record<string, never>>(
+  'device-protocol.shorten-session',
+  'UPDATE device_sessions SET live_until = least(live_until, $4) WHERE number_id = $1 AND session_id = $2 AND poll = $3',
+);
+
+/**
+ * The phone left while it was held: its session lives on for as long as after an answer, and no longer, so that the
+ * next start of the shortcut is not turned away for the length of a hold that nobody waits for.
+ */
+export async function shortenSession(
+  { database, clock, config }: Pick<Runtime, 'database' | 'clock' | 'config'>,
+  { numberId, sessionId, poll }: PollPlace,
+): Promise<void> {
+  await shorten.row(database.pool, numberId, sessionId, poll, clock.in(sessionLifeMs(config.deviceHoldMs)));
+}
 
 const windowMs = 20;
 const batchMax = 1_000;

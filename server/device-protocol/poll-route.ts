@@ -7,7 +7,7 @@ import { type Route, route } from '#server/platform/http/route.ts';
 import { parseId } from '#server/platform/ids.ts';
 import { MinuteLimit } from '#server/platform/minute-limit.ts';
 import { type DeviceBody, readDeviceBody, valueIn } from './device-body.ts';
-import { type Poll, type PollResult, type PollServices, poll } from './poll.ts';
+import { type Poll, type PollResult, type PollServices, poll, reportLast } from './poll.ts';
 import { pollAnswer, unavailableAnswer } from './poll-answer.ts';
 
 const pollsPerMinute = 300;
@@ -27,10 +27,13 @@ export function pollRoute(services: PollServices): Route {
       const body = readDeviceBody(request.body);
       if (!body) return { body: unavailableAnswer };
       const token = deviceToken(request);
+      const asked = readPoll(body, token, leaving(reply));
       if (services.config.rateLimits && token !== undefined && !limit.allows(token)) {
+        // An answer makes the phone forget what it reported: that is kept, also beyond the limit.
+        await reportLast(services, asked);
         return overLimit(services, body, reply);
       }
-      const result = await poll(services, readPoll(body, token, leaving(reply)));
+      const result = await poll(services, asked);
       if (result.kind === 'send' && hasLeft(reply)) return giveBack(services, result, reply);
       return { body: pollAnswer(result) };
     },

@@ -5,7 +5,7 @@ import { type Claimant, claimMessage, type HandOut } from '#server/messages/clai
 import { reportMessage } from '#server/messages/report-message.ts';
 import { settleUnconfirmed } from '#server/messages/settle-unconfirmed.ts';
 import type { MessageId, SessionId } from '#server/platform/ids.ts';
-import { type ArrivalRow, type Arrivals, sessionLifeMs } from './arrive.ts';
+import { type ArrivalRow, type Arrivals, sessionLifeMs, shortenSession } from './arrive.ts';
 import { startSession } from './start-session.ts';
 import { decidePoll, type StopReason } from './stop-reason.ts';
 import type { WaitingPolls } from './waiting-polls.ts';
@@ -13,7 +13,7 @@ import type { WaitingPolls } from './waiting-polls.ts';
 /** A poll, read from its body. */
 export interface Poll {
   readonly tokenHash: Buffer;
-  /** undefined for "new" and for what is no session id. */
+  /** undefined for "new". */
   readonly sessionId: SessionId | undefined;
   readonly last:
     | { readonly messageId: MessageId; readonly failed: boolean; readonly error: string | null }
@@ -39,7 +39,7 @@ const repeatMs = 10_000;
  * then token and session decide; then it is held until there is a message or the hold ends.
  */
 export async function poll(services: PollServices, asked: Poll): Promise<PollResult> {
-  if (asked.last) await report(services, asked, asked.last);
+  await reportLast(services, asked);
   const serial = services.waiting.serial;
   const { row } = await services.arrivals.arrive({ tokenHash: asked.tokenHash, sessionId: asked.sessionId });
   const decision = decidePoll(row, services.clock.now());
@@ -51,7 +51,10 @@ export async function poll(services: PollServices, asked: Poll): Promise<PollRes
   return hold(services, asked, { ...row, current_session: started.sessionId, poll: 1 }, serial);
 }
 
-async function report(services: PollServices, asked: Poll, last: NonNullable<Poll['last']>): Promise<void> {
+/** What the poll says of the message that the phone has just handled; idempotent. */
+export async function reportLast(services: PollServices, asked: Poll): Promise<void> {
+  const { last } = asked;
+  if (!last) return;
   const device = await findDeviceByToken(services.database.pool, asked.tokenHash);
   if (!device) return;
   await reportMessage(services, device, {
@@ -79,7 +82,7 @@ async function hold(
     sessionId,
     poll: row.poll,
   };
-  const waiting = services.waiting.register(row.number_id, serial, row.has_waiting || settled);
+  const waiting = services.waiting.register(claimant, serial, row.has_waiting || settled);
   const cancelTimer = services.clock.after(services.config.deviceHoldMs, () => waiting.end('held'));
   const onLeft = () => waiting.end('left');
   asked.left.addEventListener('abort', onLeft);
@@ -97,6 +100,7 @@ async function hold(
     asked.left.removeEventListener('abort', onLeft);
     services.waiting.remove(waiting);
   }
+  if (waiting.ended === 'left') await shortenSession(services, claimant);
   return waiting.ended === 'stopping' ? { kind: 'unavailable' } : { kind: 'idle', sessionId };
 }
 

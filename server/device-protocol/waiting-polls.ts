@@ -1,17 +1,28 @@
-import type { NumberId } from '#server/platform/ids.ts';
+import type { NumberId, SessionId } from '#server/platform/ids.ts';
 
 /** How a wait ended without a message. */
 export type WaitEnd = 'held' | 'replaced' | 'left' | 'stopping';
 
+/** Which poll: session ids sort by time, and polls count up within a session. */
+export interface PollPlace {
+  readonly numberId: NumberId;
+  readonly sessionId: SessionId;
+  readonly poll: number;
+}
+
+function isNewer(one: PollPlace, other: PollPlace): boolean {
+  return one.sessionId === other.sessionId ? one.poll > other.poll : one.sessionId > other.sessionId;
+}
+
 /** One held poll. It is woken to look, as often as needed, until it ends. */
 export class WaitingPoll {
-  readonly numberId: NumberId;
+  readonly place: PollPlace;
   #end: WaitEnd | undefined;
   #awake: boolean;
   #wake = Promise.withResolvers<void>();
 
-  constructor(numberId: NumberId, awake: boolean) {
-    this.numberId = numberId;
+  constructor(place: PollPlace, awake: boolean) {
+    this.place = place;
     this.#awake = awake;
   }
 
@@ -66,21 +77,28 @@ export class WaitingPolls {
     return [...this.#waiting.keys()];
   }
 
-  register(numberId: NumberId, lookedAtSerial: number, awake: boolean): WaitingPoll {
+  /** The newest poll of a number waits, whichever came here first. */
+  register(place: PollPlace, lookedAtSerial: number, awake: boolean): WaitingPoll {
+    const { numberId } = place;
     const wokenAt = Math.max(
       this.#recent.get(numberId) ?? 0,
       this.#before.get(numberId) ?? 0,
       this.#everybodyAt,
     );
-    const poll = new WaitingPoll(numberId, awake || wokenAt > lookedAtSerial);
-    this.#waiting.get(numberId)?.end('replaced');
-    this.#waiting.set(numberId, poll);
-    if (this.#stopping) poll.end('stopping');
-    return poll;
+    const waiting = new WaitingPoll(place, awake || wokenAt > lookedAtSerial);
+    const other = this.#waiting.get(numberId);
+    if (other && isNewer(other.place, place)) waiting.end('replaced');
+    else {
+      other?.end('replaced');
+      this.#waiting.set(numberId, waiting);
+    }
+    if (this.#stopping) waiting.end('stopping');
+    return waiting;
   }
 
   remove(poll: WaitingPoll): void {
-    if (this.#waiting.get(poll.numberId) === poll) this.#waiting.delete(poll.numberId);
+    const { numberId } = poll.place;
+    if (this.#waiting.get(numberId) === poll) this.#waiting.delete(numberId);
   }
 
   wake(numberIds: Iterable<NumberId>): void {

@@ -15,7 +15,7 @@ import {
 } from './accept-statement.ts';
 
 /** How long an Idempotency-Key is kept (specification section 4.3). */
-const idempotencyMs = 24 * 3_600_000;
+export const idempotencyMs = 24 * 3_600_000;
 
 const findKey = statement<{ message_id: MessageId }>(
   'messages.find-idempotency-key',

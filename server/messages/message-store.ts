@@ -30,7 +30,12 @@ const find = statement<MessageRow>(
 );
 const lock = statement<MessageRow>(
   'messages.lock',
-  `SELECT ${sqlMessage('m')} FROM messages m WHERE m.team_id = $1 AND m.id = $2 FOR NO KEY UPDATE`,
+  // Its place in the queue first, where it has one: in that order it is also failed, claimed and cancelled.
+  `WITH place AS MATERIALIZED (
+     SELECT FROM send_queue WHERE team_id = $1 AND message_id = $2 FOR UPDATE
+   )
+   SELECT ${sqlMessage('m')} FROM messages m
+   WHERE m.team_id = $1 AND m.id = $2 AND (SELECT count(*) FROM place) >= 0 FOR NO KEY UPDATE`,
 );
 const handOuts = statement<HandOutRow>(
   'messages.hand-outs',
@@ -38,7 +43,8 @@ const handOuts = statement<HandOutRow>(
 );
 const settleHandOut = statement<Record<string, never>>(
   'messages.settle-hand-out',
-  'UPDATE hand_outs SET outcome = $3, settled_at = $4 WHERE message_id = $1 AND hand_out = $2 AND outcome IS DISTINCT FROM $3',
+  `UPDATE hand_outs SET outcome = $3, settled_at = $4
+   WHERE message_id = $1 AND hand_out = $2 AND outcome IS DISTINCT FROM $3 AND ($5 OR outcome IS NULL)`,
 );
 const endFlight = statement<InFlightRow>(
   'messages.end-flight',
@@ -116,14 +122,16 @@ export function listHandOuts(db: Queryable, messageId: MessageId): Promise<HandO
   return handOuts.rows(db, messageId);
 }
 
+/** @param isBelieved false leaves what is already known of the hand-out as it is */
 export async function recordOutcome(
   trx: Transaction,
   messageId: MessageId,
   handOut: number,
   outcome: 'sent' | 'failed' | 'unconfirmed',
   at: Date,
+  isBelieved: boolean,
 ): Promise<void> {
-  await settleHandOut.row(trx, messageId, handOut, outcome, at);
+  await settleHandOut.row(trx, messageId, handOut, outcome, at, isBelieved);
 }
 
 /** The phone's hands are free again. @returns undefined where this hand-out was settled before */

@@ -68,9 +68,10 @@ async function reportSent(
 ): Promise<void> {
   const now = services.clock.now();
   await endInFlight(trx, message.number_id, message.id, meant.hand_out);
-  await recordOutcome(trx, message.id, meant.hand_out, 'sent', now);
   if (message.status === 'failed' && now.getTime() - meant.handed_out_at.getTime() > lateReportMs) return;
   const sent = await confirmSent(trx, message, now);
+  // A report that comes after the end of a message says nothing of it, and of its hand-out only where nothing is known.
+  await recordOutcome(trx, message.id, meant.hand_out, 'sent', now, sent !== undefined);
   if (!sent) return;
   if (message.status === 'queued') await removeFromQueue(trx, message.team_id, message.id);
   await appendMessageEvents(trx, services, 'message.sent', [sent]);
@@ -89,8 +90,8 @@ async function reportFailed(
     report.status === 'not_delivered' && message.status === 'sent'
       ? await failNotDelivered(trx, message, now, report.error)
       : await failByDevice(trx, message, now, report.error);
+  await recordOutcome(trx, message.id, meant.hand_out, 'failed', now, failed !== undefined);
   if (!failed) return;
-  await recordOutcome(trx, message.id, meant.hand_out, 'failed', now);
   await appendMessageEvents(trx, services, 'message.failed', [failed]);
 }
 

@@ -16,7 +16,7 @@ export interface SendAcceptor {
 }
 
 /**
- * Takes sends one by one and accepts them in batches: while a statement runs, what comes in waits for the next. More
+ * Takes sends one by one and accepts them in batches: while its statement runs, what comes in waits for the next. More
  * than 5,000 waiting are answered 503 with retry-after.
  *
  * The batch of all teams waits for nobody's lock. Sends of a team or number that somebody holds go to a batch of

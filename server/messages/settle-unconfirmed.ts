@@ -35,7 +35,7 @@ export async function settleUnconfirmed(
 
 async function settle(services: Services, trx: Transaction, flight: InFlightRow): Promise<void> {
   const now = services.clock.now();
-  await recordOutcome(trx, flight.message_id, flight.hand_out, 'unconfirmed', now);
+  await recordOutcome(trx, flight.message_id, flight.hand_out, 'unconfirmed', now, true);
   const message = await lockMessage(trx, flight.team_id, flight.message_id);
   if (!message) return;
   const number = await findNumber(trx, flight.team_id, flight.number_id);

@@ -4,6 +4,7 @@ import { queueChannel } from '#server/devices/queue-channel.ts';
 import type { NumberRow } from '#server/numbers/number-store.ts';
 import { firstIdAt, type MessageId, type NumberId, type TeamId } from '#server/platform/ids.ts';
 import { lockUsage } from '#server/usage/usage-store.ts';
+import { idempotencyMs } from './accept-sends.ts';
 import { failQueued } from './fail-queued.ts';
 import type { InFlightRow } from './message-store.ts';
 import { settleUnconfirmed } from './settle-unconfirmed.ts';
@@ -16,8 +17,14 @@ interface QueuedRow {
 /** Rows a round takes at most; the next round, a second later, takes more. */
 const roundMax = 500;
 
-/** How far back a deleted number is looked at: a send that raced its deletion is seconds old. */
-const deletedWithinMs = 3_600_000;
+/** A send in progress when its number is deleted, and a sweep that was late. */
+const orphanSlackMs = 3_600_000;
+
+/** Three times what a repeat of an inbound message may take (specification section 11.5). */
+const recentMs = 60_000;
+
+/** Rounds that follow each other at once, before other work has its turn. */
+const roundsMax = 50;
 
 const expired = statement<QueuedRow>(
   'messages.expired',
@@ -36,20 +43,23 @@ const orphaned = statement<QueuedRow>(
 );
 const ofNumber = statement<QueuedRow>(
   'messages.queued-of-number',
-  'SELECT team_id, message_id FROM send_queue WHERE number_id = $1',
+  'SELECT team_id, message_id FROM send_queue WHERE number_id = $1 ORDER BY seq LIMIT $2',
 );
 const overdue = statement<InFlightRow>(
   'messages.overdue',
   `SELECT number_id, team_id, message_id, hand_out, session_id, seq, handed_out_at, lease_until
    FROM in_flight WHERE lease_until <= $1 ORDER BY lease_until LIMIT $2`,
 );
-const forgetKeys = statement<Record<string, never>>(
+// Rows of a heap stand roughly in the order they came: the old ones are met first.
+const forgetKeys = statement<{ key: string }>(
   'messages.forget-idempotency-keys',
-  'DELETE FROM idempotency_keys WHERE created_at <= $1',
+  `DELETE FROM idempotency_keys WHERE ctid IN (SELECT ctid FROM idempotency_keys WHERE created_at <= $1 LIMIT $2)
+   RETURNING key`,
 );
-const forgetRecent = statement<Record<string, never>>(
+const forgetRecent = statement<{ message_id: MessageId }>(
   'messages.forget-recent-inbound',
-  'DELETE FROM inbound_recent WHERE stored_at <= $1',
+  `DELETE FROM inbound_recent WHERE ctid IN (SELECT ctid FROM inbound_recent WHERE stored_at <= $1 LIMIT $2)
+   RETURNING message_id`,
 );
 
 type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'logger'>;
@@ -57,13 +67,33 @@ type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'logger'
 /** Fails what waited longer than QUEUE_EXPIRY_HOURS (specification section 3.2); a pause does not stop that clock. */
 export async function failExpired(services: Services): Promise<number> {
   const bound = firstIdAt(services.clock.nowMs() - services.config.queueExpiryMs);
-  return failAll(services, await expired.rows(services.database.pool, bound, roundMax), 'expired');
+  return inRounds(async () => {
+    const rows = await expired.rows(services.database.pool, bound, roundMax);
+    return failAll(services, rows, 'expired');
+  });
 }
 
-/** Fails messages whose acceptance raced the deletion of their number. */
+/**
+ * Fails messages of deleted numbers: those whose acceptance raced the deletion, and those of a queue that was longer
+ * than the deletion took with it. No message waits longer than the expiry, so no number is looked at for longer.
+ */
 export async function failOrphaned(services: Services): Promise<number> {
-  const since = services.clock.in(-deletedWithinMs);
-  return failAll(services, await orphaned.rows(services.database.pool, since, roundMax), 'number_removed');
+  const since = services.clock.in(-services.config.queueExpiryMs - orphanSlackMs);
+  return inRounds(async () => {
+    const rows = await orphaned.rows(services.database.pool, since, roundMax);
+    return failAll(services, rows, 'number_removed');
+  });
+}
+
+/** Each round is short, so that nobody waits long for its locks. @returns how many rows they took together */
+async function inRounds(round: () => Promise<number>): Promise<number> {
+  let total = 0;
+  for (let rounds = 0; rounds < roundsMax; rounds += 1) {
+    const taken = await round();
+    total += taken;
+    if (taken < roundMax) break;
+  }
+  return total;
 }
 
 async function failAll(
@@ -87,13 +117,16 @@ async function failAll(
   return failed;
 }
 
-/** The part of a number's deletion that is about messages; runs in its transaction (wired in app.ts). */
+/**
+ * The part of a number's deletion that is about messages; runs in its transaction. A long queue is left to the sweep:
+ * sends of the team wait for this transaction.
+ */
 export async function failMessagesOfNumber(
   services: Pick<Runtime, 'clock' | 'ids'>,
   trx: Transaction,
   number: NumberRow,
 ): Promise<void> {
-  const rows = await ofNumber.rows(trx, number.id);
+  const rows = await ofNumber.rows(trx, number.id, roundMax);
   await failQueued(
     trx,
     services,
@@ -108,7 +141,12 @@ export async function settleOverdue(services: Services): Promise<number> {
   const rows = await overdue.rows(services.database.pool, services.clock.now(), roundMax);
   const freed: NumberId[] = [];
   for (const flight of rows) {
-    if (await settleUnconfirmed(services, flight)) freed.push(flight.number_id);
+    try {
+      if (await settleUnconfirmed(services, flight)) freed.push(flight.number_id);
+    } catch (error) {
+      // The others are not kept waiting by one; it is tried again in the next round.
+      services.logger.error({ err: error }, 'a hand-out could not be settled');
+    }
   }
   if (freed.length > 0) services.database.notify(queueChannel, freed);
   return freed.length;
@@ -116,6 +154,8 @@ export async function settleOverdue(services: Services): Promise<number> {
 
 /** Forgets idempotency keys after 24 h and inbound fingerprints once they decide nothing any more. */
 export async function forgetOldKeys({ database, clock }: Services): Promise<void> {
-  await forgetKeys.row(database.pool, clock.in(-24 * 3_600_000));
-  await forgetRecent.row(database.pool, clock.in(-60_000));
+  await inRounds(
+    async () => (await forgetKeys.rows(database.pool, clock.in(-idempotencyMs), roundMax)).length,
+  );
+  await inRounds(async () => (await forgetRecent.rows(database.pool, clock.in(-recentMs), roundMax)).length);
 }

@@ -6,7 +6,7 @@ import type { NumberId, TeamId } from '#server/platform/ids.ts';
 import { lockUsage } from '#server/usage/usage-store.ts';
 import { lockNumber, markDeleted, type NumberRow } from './number-store.ts';
 
-/** Runs in the transaction that removes a number; wired in app.ts, since numbers know nothing of messages. */
+/** Runs in the transaction that removes a number; wired in participants.ts, since numbers know nothing of messages. */
 export type NumberRemoved = (trx: Transaction, number: NumberRow) => Promise<void>;
 
 /**

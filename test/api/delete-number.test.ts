@@ -5,6 +5,7 @@ import { ApiClient, field } from '#test/support/api-client.ts';
 import { plantCanary } from '#test/support/canary.ts';
 import { claim, connectNumber, findNumber } from '#test/support/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { until } from '#test/support/until.ts';
 
 const to = '+14155550101';
 
@@ -146,6 +147,24 @@ describe('DELETE /v1/numbers/:id (specification section 4.2)', () => {
       'SELECT FROM send_queue q JOIN numbers n ON n.id = q.number_id WHERE n.deleted_at IS NOT NULL',
     );
     assert.deepEqual(queued, []);
+    assert.equal(await used(), before);
+  });
+
+  it('takes at most a round of a long queue with it, and the sweep fails the rest', async () => {
+    const { numberId, phoneNumber } = await connectNumber(service, team, '+14155550190');
+    const before = await used();
+    const ids = await Promise.all(
+      Array.from({ length: 1_203 }, (_, n) =>
+        team.api.send({ from: phoneNumber, to: '+12125550100', content: `long ${n}` }),
+      ),
+    );
+    assert.equal((await team.api.delete(`/v1/numbers/${numberId}`)).status, 200);
+    await until('all of them have failed', async () => {
+      const rows = await service.query<{ n: number }>(
+        `SELECT count(*) AS n FROM messages WHERE content LIKE 'long %' AND error_code = 'number_removed'`,
+      );
+      return rows[0]?.n === ids.length;
+    });
     assert.equal(await used(), before);
   });
 });

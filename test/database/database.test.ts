@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { Database } from '#server/database/database.ts';
+import { syncClock } from '#server/database/clock-sync.ts';
+import { Database, isDatabaseAway } from '#server/database/database.ts';
 import { Notifications } from '#server/database/notifications.ts';
+import { Clock } from '#server/platform/clock.ts';
 import { createLogger } from '#server/platform/logger.ts';
+import { startFreezingProxy } from '#test/support/freezing-proxy.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 import { until } from '#test/support/until.ts';
 
@@ -81,5 +84,51 @@ describe('connections to the database (specification section 10.3)', () => {
     } finally {
       await notifications.stop();
     }
+  });
+
+  it('a connection that fell silent is given up and thrown away, in a transaction too, and closing does not wait for it', async () => {
+    const proxy = await startFreezingProxy(test.url);
+    const name = new URL(test.url.replace('@/', '@localhost/')).pathname;
+    const databaseUrl = `postgresql://ownline@127.0.0.1:${proxy.port}${name}`;
+    const beyond = new Database({ databaseUrl, logger, poolSize: 2, statementTimeoutMs: 200 });
+    const notifications = new Notifications(databaseUrl, logger);
+    try {
+      await notifications.start();
+      await Promise.all([
+        beyond.pool.query('SELECT'),
+        beyond.pool.query('SELECT'),
+        beyond.hot.query('SELECT'),
+      ]);
+      proxy.freeze();
+      const silent = [
+        beyond.hot.query('SELECT'),
+        beyond.transaction((trx) => trx.query('SELECT')),
+        beyond.pool.query('SELECT'),
+      ];
+      for (const result of await Promise.allSettled(silent)) {
+        assert.equal(result.status, 'rejected');
+        assert.ok(isDatabaseAway(result.reason), String(result.reason));
+      }
+      assert.equal((await beyond.hot.query('SELECT')).rowCount, 1, 'on a new connection');
+      assert.equal(await beyond.transaction(async (trx) => (await trx.query('SELECT')).rowCount), 1);
+    } finally {
+      await notifications.stop();
+      await beyond.close();
+      await proxy.close();
+    }
+  });
+
+  it('the clock is not moved by waiting for a connection', async () => {
+    const clients = await Promise.all(Array.from({ length: 10 }, () => database.pool.connect()));
+    const clock = new Clock();
+    const syncing = syncClock(database.pool, clock);
+    await database.hot.query('SELECT pg_sleep(0.3)');
+    for (const client of clients) client.release();
+    await syncing;
+    const { rows } = await database.hot.query<{ ms: number }>(
+      'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS ms',
+    );
+    const aheadMs = clock.nowMs() - (rows[0]?.ms ?? 0);
+    assert.ok(Math.abs(aheadMs) < 100, `${aheadMs} ms`);
   });
 });

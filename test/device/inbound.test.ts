@@ -237,4 +237,22 @@ describe('limits of a token (specification section 11.7)', () => {
       await service.close();
     }
   });
+
+  it('a report that comes with a poll beyond the limit counts all the same', async () => {
+    const service = await startTestService({ RATE_LIMITS: 'on' });
+    try {
+      const team = await service.newTeam();
+      const { wire, phoneNumber } = await connectNumber(service, team, '+14155550100');
+      const id = await team.api.send({ from: phoneNumber, to: '+12125550100', content: 'handed out' });
+      assert.equal((await wire.poll()).id, id);
+      service.clock.advance(60_000 - (service.clock.nowMs() % 60_000));
+      // Another phone of the owner, with a copy of the token.
+      const stop = { session: 'ses_01h2xcejqtf2nbrexx3vqjhp41' };
+      await Promise.all(Array.from({ length: 300 }, () => wire.call('poll', stop)));
+      assert.equal((await wire.poll({ last: id })).action, 'idle');
+      assert.equal((await team.api.get(`/v1/messages/${id}`)).json.status, 'sent');
+    } finally {
+      await service.close();
+    }
+  });
 });

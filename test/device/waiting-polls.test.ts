@@ -1,18 +1,25 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { WaitingPolls } from '#server/device-protocol/waiting-polls.ts';
-import type { NumberId } from '#server/platform/ids.ts';
+import type { NumberId, SessionId } from '#server/platform/ids.ts';
 
 const one = '01990000-0000-7000-8000-000000000001' as NumberId;
 const other = '01990000-0000-7000-8000-000000000002' as NumberId;
+
+/** The next poll of one session. */
+let polls = 0;
+const place = (numberId: NumberId) => {
+  polls += 1;
+  return { numberId, sessionId: '01990000-0000-7000-8000-00000000000a' as SessionId, poll: polls };
+};
 
 describe('held polls (specification section 11.4)', () => {
   it('a wake between the look and the registration is not lost', async () => {
     const waiting = new WaitingPolls();
     const serial = waiting.serial;
     waiting.wake([one]);
-    await waiting.register(one, serial, false).untilWoken();
-    const later = waiting.register(other, serial, false);
+    await waiting.register(place(one), serial, false).untilWoken();
+    const later = waiting.register(place(other), serial, false);
     let woken = false;
     const wait = later.untilWoken().then(() => {
       woken = true;
@@ -26,12 +33,16 @@ describe('held polls (specification section 11.4)', () => {
 
   it('nor is one that was meant for everybody, held polls and coming ones', () => {
     const waiting = new WaitingPolls();
-    const held = waiting.register(other, waiting.serial, false);
+    const held = waiting.register(place(other), waiting.serial, false);
     const serial = waiting.serial;
     waiting.wakeEverybody();
     assert.equal(held.awake, true);
-    assert.equal(waiting.register(one, serial, false).awake, true);
-    assert.equal(waiting.register(one, waiting.serial, false).awake, false, 'who looked later has seen it');
+    assert.equal(waiting.register(place(one), serial, false).awake, true);
+    assert.equal(
+      waiting.register(place(one), waiting.serial, false).awake,
+      false,
+      'who looked later has seen it',
+    );
   });
 
   it('is remembered through one sweep, and forgotten after the next', () => {
@@ -46,18 +57,29 @@ describe('held polls (specification section 11.4)', () => {
 
   it('a newer poll of a number replaces the older one; stopping ends all, later ones too', () => {
     const waiting = new WaitingPolls();
-    const older = waiting.register(one, 0, false);
-    const newer = waiting.register(one, 0, false);
+    const older = waiting.register(place(one), 0, false);
+    const newer = waiting.register(place(one), 0, false);
     assert.deepEqual([older.ended, newer.ended], ['replaced', undefined]);
     waiting.remove(older);
     assert.deepEqual(waiting.numbers, [one], 'the older one does not take the newer one with it');
     waiting.stop();
     assert.equal(newer.ended, 'stopping');
-    assert.equal(waiting.register(other, 0, false).ended, 'stopping');
+    assert.equal(waiting.register(place(other), 0, false).ended, 'stopping');
   });
 
   /** Whether a poll that registers now would look at once: its wait is over before it is ended. */
   function isAwake(waiting: WaitingPolls, serial: number): boolean {
-    return waiting.register(one, serial, false).awake;
+    return waiting.register(place(one), serial, false).awake;
   }
+
+  it('the newest poll waits, also where an older one comes later', () => {
+    const waiting = new WaitingPolls();
+    const [older, newer] = [place(one), place(one)];
+    const held = waiting.register(newer, waiting.serial, false);
+    assert.equal(waiting.register(older, waiting.serial, false).ended, 'replaced');
+    assert.equal(held.ended, undefined);
+    const nextSession = { ...older, sessionId: '01990000-0000-7000-8000-00000000000b' as SessionId, poll: 1 };
+    assert.equal(waiting.register(nextSession, waiting.serial, false).ended, undefined);
+    assert.equal(held.ended, 'replaced');
+  });
 });

@@ -25,6 +25,19 @@ describe('the clock (specification section 2.1, decision 0007)', () => {
     assert.ok(clock.nowMs() - askedAtMs >= 20);
   });
 
+  it('counts lengths of time on, where the time that it is told steps back', async () => {
+    const clock = new Clock();
+    clock.follow(1_900_000_000_000, performance.now());
+    const { promise, resolve } = Promise.withResolvers<number>();
+    const startedAt = performance.now();
+    const elapsed = clock.elapsedMs();
+    clock.after(50, () => resolve(performance.now() - startedAt));
+    clock.follow(1_800_000_000_000, performance.now());
+    clock.after(1, () => undefined);
+    assert.ok((await promise) >= 49);
+    assert.ok(clock.elapsedMs() > elapsed);
+  });
+
   it('calls back once when it was moved past the moment, and not when cancelled', () => {
     const clock = new Clock();
     const rung: string[] = [];

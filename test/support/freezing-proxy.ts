@@ -1,0 +1,36 @@
+import { connect, createServer, type Socket } from 'node:net';
+
+export interface FreezingProxy {
+  readonly port: number;
+  /** From now on nothing passes through the connections that are open: they stay open and say nothing. */
+  readonly freeze: () => void;
+  readonly close: () => Promise<void>;
+}
+
+/** A TCP port in front of a PostgreSQL that listens on a Unix socket, whose connections can fall silent. */
+export async function startFreezingProxy(databaseUrl: string): Promise<FreezingProxy> {
+  const url = new URL(databaseUrl.replace('@/', '@localhost/'));
+  const path = `${url.searchParams.get('host') ?? ''}/.s.PGSQL.${url.searchParams.get('port') ?? (url.port || '5432')}`;
+  const open = new Set<Socket>();
+  const server = createServer((inner) => {
+    const outer = connect(path);
+    for (const socket of [inner, outer]) {
+      open.add(socket);
+      socket.on('error', () => undefined).on('close', () => open.delete(socket));
+    }
+    inner.pipe(outer).pipe(inner);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (typeof address !== 'object' || address === null) throw new Error('no port');
+  return {
+    port: address.port,
+    freeze: () => {
+      for (const socket of open) socket.unpipe().pause();
+    },
+    close: async () => {
+      for (const socket of open) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
