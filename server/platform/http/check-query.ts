@@ -16,7 +16,8 @@ export function compileQueryCheck(schema: TObject): QueryCheck {
   return (query) => {
     const values: Record<string, unknown> = {};
     for (const [name, value] of Object.entries(query as object)) {
-      const property = schema.properties[name];
+      // Not what every object inherits: `constructor` is no parameter.
+      const property = Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined;
       if (property === undefined) throw unknownParameter(name, known);
       if (typeof value !== 'string') throw invalid(name, `Send ${name} once.`);
       if (/^ \d/.test(value)) {
