@@ -22,14 +22,18 @@ const defaultStatementTimeoutMs = 10_000;
 const silenceMs = 2_000;
 
 /**
- * Two pools on one database: a small one for sends and hand-outs, so that a slow page can't make them wait, and
- * one for the rest. Every connection has time-outs from its first moment.
+ * Three pools on one database: a small one for sends and hand-outs, so that a slow page can't make them wait, one for
+ * pages of lists, and one for the rest. Every connection has time-outs from its first moment.
  *
  * The hot statements are planned once: their arrays differ in length, not in what is the best way to run them, and
  * planning the send statement takes longer than running it.
+ *
+ * Pages go along an index whatever the statistics say: a plan that reads and sorts everything looks cheaper for a handle
+ * that is rare on average, or before a table was ever analyzed, and has no bound (decision 0012).
  */
 export class Database {
   readonly hot: pg.Pool;
+  readonly pages: pg.Pool;
   readonly pool: pg.Pool;
   readonly #notifying: pg.Pool;
   readonly #notifier: Notifier;
@@ -39,6 +43,18 @@ export class Database {
       max: 6,
       application_name: 'ownline hot',
       options: '-c plan_cache_mode=force_generic_plan',
+    });
+    this.pages = openPool(options, {
+      max: 4,
+      application_name: 'ownline pages',
+      options: [
+        'plan_cache_mode=force_generic_plan',
+        ...['sort', 'incremental_sort', 'seqscan', 'bitmapscan', 'hashjoin', 'mergejoin'].map(
+          (way) => `enable_${way}=off`,
+        ),
+      ]
+        .map((setting) => `-c ${setting}`)
+        .join(' '),
     });
     this.pool = openPool(options, { max: options.poolSize ?? 10, application_name: 'ownline' });
     // A notification that a crash takes away is made good by a sweep, so its commit need not wait for the disk.
@@ -80,7 +96,7 @@ export class Database {
 
   async close(): Promise<void> {
     await this.#notifier.drain();
-    await Promise.all([this.hot.end(), this.pool.end(), this.#notifying.end()]);
+    await Promise.all([this.hot.end(), this.pages.end(), this.pool.end(), this.#notifying.end()]);
   }
 }
 

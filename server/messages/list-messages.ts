@@ -3,7 +3,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { type Statement, statement } from '#server/database/statement.ts';
 import { findLiveNumberByPhone } from '#server/numbers/number-store.ts';
 import { invalid } from '#server/platform/app-error.ts';
-import { type MessageId, parseId, publicId, type TeamId } from '#server/platform/ids.ts';
+import { parseId, publicId, type TeamId } from '#server/platform/ids.ts';
 import { type MessageRow, sqlMessage } from './message.ts';
 import { messageView } from './message-view.ts';
 
@@ -16,52 +16,70 @@ export const examinedMax = 10_000;
 /** After every id: where the first page begins. */
 const beginning = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-interface Source {
-  readonly page: Statement<MessageRow>;
-  readonly reached: Statement<{ id: MessageId }>;
+/** A message that the page read: one that fits its filters, or the last one that it may read. */
+interface PageRow extends MessageRow {
+  readonly fits: boolean;
+  readonly is_bound: boolean;
 }
 
 /**
- * A way through the messages of a team, newest first, along an index.
- * @param rows FROM and WHERE up to there; it is given the parameter that holds the handle it goes along, if any
+ * A way through the messages of a team, newest first, along an index. What fits and how far the page came are told by
+ * one statement: two would look at two moments, and what arrived between them would shift the place.
+ * @param order newest first, in the words of the index
+ * @param rows SELECT of the messages before $2 up to there; $8 is the handle that it goes along
  */
-function source(name: string, rows: (handle: string) => string): Source {
-  return {
-    page: statement<MessageRow>(
-      `messages.list-${name}`,
-      `SELECT ${sqlMessage('m')}
-       FROM (SELECT m.* FROM ${rows('$8')} ORDER BY m.id DESC LIMIT ${examinedMax}) m
-       WHERE ($3::text IS NULL OR m.from_handle = $3) AND ($4::text IS NULL OR m.to_handle = $4)
-         AND ($5::text IS NULL OR m.status = $5) AND ($6::text IS NULL OR m.direction = $6)
-       ORDER BY m.id DESC LIMIT $7`,
-    ),
-    reached: statement<{ id: MessageId }>(
-      `messages.list-${name}-reached`,
-      `SELECT m.id FROM ${rows('$3')} ORDER BY m.id DESC OFFSET ${examinedMax - 1} LIMIT 1`,
-    ),
-  };
+function source(name: string, order: string, rows: string): Statement<PageRow> {
+  return statement<PageRow>(
+    `messages.list-${name}`,
+    `SELECT ${sqlMessage('m')}, m.fits, m.is_bound
+     FROM (SELECT m.*, row_number() OVER (ORDER BY ${order}) = ${examinedMax} AS is_bound,
+             ($3::text IS NULL OR m.from_handle = $3) AND ($4::text IS NULL OR m.to_handle = $4)
+               AND ($5::text IS NULL OR m.status = $5) AND ($6::text IS NULL OR m.direction = $6) AS fits
+           FROM (${rows} ORDER BY ${order} LIMIT ${examinedMax}) m) m
+     WHERE m.fits OR m.is_bound ORDER BY ${order} LIMIT $7`,
+  );
 }
 
-const ofTeam = 'm.team_id = $1 AND m.id < $2';
-const byTime = source('by-time', () => `messages m WHERE ${ofTeam}`);
-const bySender = source('by-sender', (handle) => `messages m WHERE ${ofTeam} AND m.from_handle = ${handle}`);
-const byRecipient = source(
-  'by-recipient',
-  (handle) => `messages m WHERE ${ofTeam} AND m.to_handle = ${handle}`,
-);
-const failed = source('failed', () => `messages m WHERE ${ofTeam} AND m.failed_at IS NOT NULL`);
-// What waits and what flies are small tables of their own: no index of the history knows these states.
-const queued = source(
+/**
+ * Along (team, handle, id). Bounds and order are of whole rows, not `handle = $8`: then the index on that handle is the
+ * only one that has the order, and no statistics can lead to another that passes over what does not fit.
+ */
+const alongHandle = (name: string, column: 'from_handle' | 'to_handle') =>
+  source(
+    name,
+    `m.team_id DESC, m.${column} DESC, m.id DESC`,
+    `SELECT m.* FROM messages m
+     WHERE (m.team_id, m.${column}, m.id) < ($1, $8, $2) AND m.id < $2
+       AND (m.team_id, m.${column}, m.id) >= ($1, $8, '00000000-0000-0000-0000-000000000000')`,
+  );
+
+/**
+ * Along the ids of a small table of its own: no index of the history knows these states. OFFSET 0 keeps the small table
+ * in the lead.
+ */
+const alongIds = (name: string, messageIds: string) =>
+  source(
+    name,
+    'waiting_id DESC',
+    `SELECT m.*, w.message_id AS waiting_id
+     FROM (${messageIds} ORDER BY message_id DESC LIMIT ${examinedMax}) w
+     CROSS JOIN LATERAL (SELECT m.* FROM messages m WHERE m.team_id = $1 AND m.id = w.message_id OFFSET 0) m`,
+  );
+
+const ofTeam = 'SELECT m.* FROM messages m WHERE m.team_id = $1 AND m.id < $2';
+const byTime = source('by-time', 'm.id DESC', ofTeam);
+const bySender = alongHandle('by-sender', 'from_handle');
+const byRecipient = alongHandle('by-recipient', 'to_handle');
+const failed = source('failed', 'm.id DESC', `${ofTeam} AND m.failed_at IS NOT NULL`);
+const queued = alongIds(
   'queued',
-  () =>
-    `send_queue q JOIN messages m ON m.team_id = q.team_id AND m.id = q.message_id
-     WHERE q.team_id = $1 AND q.message_id < $2`,
+  'SELECT q.message_id FROM send_queue q WHERE q.team_id = $1 AND q.message_id < $2',
 );
-const polling = source(
+const polling = alongIds(
   'polling',
-  () =>
-    `numbers n JOIN in_flight f ON f.number_id = n.id JOIN messages m ON m.team_id = f.team_id AND m.id = f.message_id
-     WHERE n.team_id = $1 AND f.message_id < $2`,
+  `SELECT f.message_id FROM numbers n
+   CROSS JOIN LATERAL (SELECT f.message_id FROM in_flight f WHERE f.number_id = n.id OFFSET 0) f
+   WHERE n.team_id = $1 AND f.message_id < $2`,
 );
 
 /**
@@ -79,8 +97,8 @@ export async function listMessages(
   const direction = directionOf(query);
   if (direction === 'none') return { messages: [], cursor: '', has_more: false };
   const { source, along } = await choose(services, teamId, query);
-  const rows = await source.page.rows(
-    services.database.pool,
+  const rows = await source.rows(
+    services.database.pages,
     teamId,
     before,
     query.from ?? null,
@@ -90,12 +108,14 @@ export async function listMessages(
     limit + 1,
     ...along,
   );
-  const messages = rows.slice(0, limit).map(messageView);
+  const fitting = rows.filter((row) => row.fits);
+  const messages = fitting.slice(0, limit).map(messageView);
   const last = messages.at(-1)?.id ?? '';
-  if (rows.length > limit) return { messages, cursor: last, has_more: true };
-  const reached = await source.reached.row(services.database.pool, teamId, before, ...along);
-  if (!reached) return { messages, cursor: last, has_more: false };
-  return { messages, cursor: publicId('msg', reached.id), has_more: true };
+  const bound = rows.find((row) => row.is_bound);
+  if (messages.length === limit) {
+    return { messages, cursor: last, has_more: fitting.length > limit || bound !== undefined };
+  }
+  return { messages, cursor: bound ? publicId('msg', bound.id) : last, has_more: bound !== undefined };
 }
 
 /** A position, never looked up: the page begins after it. */
@@ -117,7 +137,7 @@ async function choose(
   { database }: Pick<Runtime, 'database'>,
   teamId: TeamId,
   { status, from, to }: ListMessagesQuery,
-): Promise<{ source: Source; along: string[] }> {
+): Promise<{ source: Statement<PageRow>; along: string[] }> {
   if (status === 'queued') return { source: queued, along: [] };
   if (status === 'polling') return { source: polling, along: [] };
   if (status === 'failed') return { source: failed, along: [] };

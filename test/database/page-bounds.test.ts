@@ -1,0 +1,279 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type pg from 'pg';
+import type { ListMessagesQuery } from '#contract/message.ts';
+import { directions, messageStatuses } from '#contract/message.ts';
+import { Database } from '#server/database/database.ts';
+import { ensurePartitions } from '#server/database/partitions.ts';
+import { examinedMax, listMessages } from '#server/messages/list-messages.ts';
+import { Clock } from '#server/platform/clock.ts';
+import { type MessageId, publicId, type TeamId } from '#server/platform/ids.ts';
+import { createLogger } from '#server/platform/logger.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
+
+const total = 1_000_000;
+const team = '01990000-0000-7000-8000-000000000001' as TeamId;
+
+/** Of the team: one number with nine tenths of everything, one with little, one whose history is old. */
+const big = '+14155550100';
+const small = '+14155550110';
+/** One contact in fifty thousand messages, all of them old; five thousand with two hundred each; one with ten. */
+const busyContact = '+14155550101';
+const rareContact = '+14155550103';
+const unknown = '+14155550999';
+
+/** Rows that a plan may read beside those of its page: one of each month, where they are merged. */
+const beside = 20;
+
+interface PlanNode {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly 'Rows Removed by Index Recheck'?: number;
+  readonly 'Shared Hit Blocks': number;
+  readonly 'Shared Read Blocks': number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+
+/** Rows that were read of each table, those included that a filter threw away. */
+function rowsRead(plan: PlanNode): Map<string, number> {
+  const read = new Map<string, number>();
+  for (const node of nodesOf(plan)) {
+    const relation = node['Relation Name'];
+    if (relation === undefined) continue;
+    const table = relation.replace(/_(\d{4}_\d{2}|unplaced)$/, '');
+    const each =
+      node['Actual Rows'] +
+      (node['Rows Removed by Filter'] ?? 0) +
+      (node['Rows Removed by Index Recheck'] ?? 0);
+    read.set(table, (read.get(table) ?? 0) + Math.round(each * node['Actual Loops']));
+  }
+  return read;
+}
+
+const blocks = (plan: PlanNode) => plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
+
+/** Without the names that have no value, as a query string is read. */
+const present = (query: Readonly<Record<string, string | undefined>>) =>
+  Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined)) as ListMessagesQuery;
+
+describe('a page of messages at a million (decision 0012)', () => {
+  let database: TestDatabase;
+  let service: Database;
+  let client: pg.PoolClient;
+  let middle: string;
+
+  before(async () => {
+    database = await createTestDatabase();
+    service = new Database({ databaseUrl: database.url, logger: createLogger('fatal') });
+    await ensurePartitions(service.pool, new Clock());
+    client = await service.pages.connect();
+    await client.query('SET statement_timeout = 0');
+    await client.query('SET lock_timeout = 0');
+    await withoutIndexes(fill);
+    const { rows } = await client.query<{ id: MessageId }>('SELECT id FROM messages WHERE content = $1', [
+      String(total / 2),
+    ]);
+    middle = rows.map((row) => publicId('msg', row.id)).join();
+  });
+  after(async () => {
+    client.release();
+    await service.close();
+    await database.drop();
+  });
+
+  /** Rows come faster without indexes; they are made anew as they were. */
+  async function withoutIndexes(work: () => Promise<unknown>): Promise<void> {
+    const { rows } = await client.query<{ name: string; definition: string }>(
+      `SELECT indexname AS name, indexdef AS definition FROM pg_indexes
+       WHERE tablename = 'messages' AND indexname <> 'messages_pkey'`,
+    );
+    for (const index of rows) await client.query(`DROP INDEX ${index.name}`);
+    await work();
+    for (const index of rows) await client.query(index.definition.replace(' ON ONLY ', ' ON '));
+  }
+
+  /** A million messages of one team over three months, the last weeks of which no partition was made for in time. */
+  async function fill(): Promise<void> {
+    await client.query(`
+      INSERT INTO teams SELECT '${team}', 'Example team', 'enterprise', 1000000000, to_timestamp(0);
+      INSERT INTO numbers (team_id, id, phone_number, verified_at, created_at)
+        SELECT '${team}', ('01990000-0000-7000-8000-0000000001' || n)::uuid, '+141555501' || n, to_timestamp(0), to_timestamp(0)
+        FROM unnest(ARRAY['00', '10', '20', '30', '40', '50']) AS n;
+      ALTER TABLE messages DROP CONSTRAINT messages_team_id_number_id_fkey;
+      CREATE TEMP TABLE months AS SELECT d, (extract(epoch FROM d) * 1000)::bigint AS ms
+        FROM (SELECT date_trunc('month', clock_timestamp()) - interval '45 days' AS d) AS since;
+      INSERT INTO messages (team_id, id, number_id, direction, from_handle, to_handle, content, status, created_at,
+          hand_outs, sent_at, delivered_at, failed_at, error_code)
+        SELECT '${team}', id, number_id, CASE WHEN inbound THEN 'inbound' ELSE 'outbound' END,
+          CASE WHEN inbound THEN person ELSE own END, CASE WHEN inbound THEN own ELSE person END, n::text, status,
+          to_timestamp(0), CASE WHEN inbound OR status = 'queued' THEN 0 ELSE 1 END,
+          CASE WHEN status IN ('sent', 'delivered') THEN to_timestamp(1) END,
+          CASE WHEN status = 'delivered' THEN to_timestamp(2) END, CASE WHEN status = 'failed' THEN to_timestamp(1) END,
+          CASE WHEN status = 'failed' THEN 'device_error' END
+        FROM (
+          SELECT n, n % 5 = 0 AS inbound,
+            (lpad(to_hex(ms + n::bigint * 4500), 12, '0') || '70008000' || lpad(to_hex(n), 12, '0'))::uuid AS id,
+            CASE WHEN n % 10 < 9 THEN '${big}' WHEN n < 200000 THEN '+14155550120' ELSE '${small}' END AS own,
+            ('01990000-0000-7000-8000-0000000001' || CASE WHEN n % 10 < 9 THEN '00' WHEN n < 200000 THEN '20' ELSE '10' END)::uuid
+              AS number_id,
+            CASE WHEN n % 100000 = 7 THEN '${rareContact}' WHEN n BETWEEN 100000 AND 400000 AND n % 6 = 1 THEN '${busyContact}'
+              ELSE '+1212555' || lpad((n % 5000)::text, 4, '0') END AS person,
+            CASE WHEN n % 5 = 0 THEN 'received' WHEN n > ${total} - 30000 THEN 'queued'
+              WHEN n BETWEEN 300000 AND 350000 THEN 'failed' WHEN n IN (1, 33, 955556) THEN 'delivered' ELSE 'sent' END AS status
+          FROM months, generate_series(1, ${total}) AS n
+        ) AS made;
+      INSERT INTO send_queue (team_id, message_id, number_id, to_handle, ready_at)
+        SELECT team_id, id, number_id, to_handle, to_timestamp(0) FROM messages WHERE status = 'queued' ORDER BY id;`);
+  }
+
+  /** The plan of the very statement that a query leads to, with its very parameters. */
+  async function explained(query: ListMessagesQuery): Promise<PlanNode> {
+    const ran: { text: string; values: unknown[] }[] = [];
+    const recorder = {
+      query: async (statement: { text: string; values: unknown[] }) => {
+        ran.push(statement);
+        return { rows: [] };
+      },
+    };
+    const { pool } = service;
+    await listMessages({ database: { pool, pages: recorder } as unknown as Database }, team, query);
+    const [paging, ...others] = ran;
+    assert.ok(paging && others.length === 0, 'a page is one statement');
+    const values = paging.values.map((value) =>
+      value === null ? 'NULL' : client.escapeLiteral(String(value)),
+    );
+    await client.query(`PREPARE page AS ${paging.text}`);
+    const { rows } = await client.query(
+      `EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) EXECUTE page (${values.join(', ')})`,
+    );
+    await client.query('DEALLOCATE page');
+    const [explanation] = rows.flatMap((row) => row['QUERY PLAN'] as { Plan: PlanNode }[]);
+    assert.ok(explanation);
+    return explanation.Plan;
+  }
+
+  /** Each combination of filters once, from the newest message or from the middle. */
+  function* queries(): Generator<ListMessagesQuery> {
+    let turn = 0;
+    for (const from of [undefined, big, small, busyContact, unknown]) {
+      for (const to of [undefined, big, busyContact, rareContact]) {
+        for (const status of [undefined, ...messageStatuses]) {
+          for (const direction of [undefined, ...directions]) {
+            if (status !== undefined && direction !== undefined) continue;
+            turn += 1;
+            const cursor = turn % 2 === 0 ? middle : undefined;
+            yield { ...present({ from, to, status, direction, cursor }), limit: 50 };
+          }
+        }
+      }
+    }
+  }
+
+  async function assertBounded(mode: 'auto' | 'force_generic_plan'): Promise<void> {
+    await client.query(`SET plan_cache_mode = ${mode}`);
+    const beyond: string[] = [];
+    let most = 0;
+    let explainedQueries = 0;
+    for (const query of queries()) {
+      explainedQueries += 1;
+      for (const [table, read] of rowsRead(await explained(query))) {
+        most = Math.max(most, read);
+        if (read > examinedMax + beside) beyond.push(`${JSON.stringify(query)}: ${read} of ${table}`);
+      }
+    }
+    assert.deepEqual(beyond, []);
+    assert.equal(explainedQueries, 180);
+    // The bound was met: without it there would have been more to read.
+    assert.ok(most >= examinedMax, `${most}`);
+  }
+
+  const bounded = `reads at most ${examinedMax.toLocaleString('en')} rows for every combination of filters`;
+
+  it(`${bounded}, before the tables were ever analyzed`, () => assertBounded('force_generic_plan'));
+
+  it(`${bounded}, analyzed, planned once`, async () => {
+    await client.query('ANALYZE');
+    await assertBounded('force_generic_plan');
+  });
+
+  it(`${bounded}, analyzed, planned for its values`, () => assertBounded('auto'));
+
+  it('reads no more than it shows where every message fits', async () => {
+    for (const query of [
+      {},
+      { from: big },
+      { to: big },
+      { status: 'failed' },
+      { status: 'queued' },
+    ] as const) {
+      for (const limit of [1, 50, 100]) {
+        for (const [table, read] of rowsRead(await explained({ ...query, limit }))) {
+          assert.ok(read <= limit + 1 + beside, `${JSON.stringify(query)} ${limit}: ${read} of ${table}`);
+        }
+      }
+    }
+  });
+
+  it('costs page 1,000 at most twice what page 1 costs, in blocks read', async () => {
+    const ways: [ListMessagesQuery, string][] = [
+      [{}, ''],
+      [{ from: big }, `AND from_handle = '${big}'`],
+      [{ to: big }, `AND to_handle = '${big}'`],
+      [{ status: 'received' }, `AND status = 'received'`],
+      [{ status: 'queued' }, `AND status = 'queued'`],
+      [{ status: 'failed' }, `AND status = 'failed'`],
+    ];
+    for (const [query, condition] of ways) {
+      const limit = query.status === 'queued' || query.status === 'failed' ? 20 : 100;
+      const { rows } = await service.pool.query<{ id: MessageId }>(
+        `SELECT id FROM messages WHERE team_id = $1 ${condition} ORDER BY id DESC OFFSET ${999 * limit - 1} LIMIT 1`,
+        [team],
+      );
+      const [last] = rows;
+      assert.ok(last, condition);
+      const page = (cursor: string) => explained({ ...query, limit, cursor });
+      await page('');
+      const first = blocks(await page(''));
+      const thousandth = blocks(await page(publicId('msg', last.id)));
+      assert.ok(thousandth <= 2 * first, `${condition}: ${first} blocks, then ${thousandth}`);
+    }
+  });
+
+  it('finds everything behind short and empty pages: 3 delivered of a million', async () => {
+    for (const filters of [{ status: 'delivered' }, { from: big, status: 'delivered' }] as const) {
+      const found: string[] = [];
+      let empty = 0;
+      for (let cursor = '', pages = 1; ; pages += 1) {
+        const page = await listMessages({ database: service }, team, { ...filters, cursor });
+        found.push(...page.messages.map((message) => message.content));
+        if (page.messages.length === 0) empty += 1;
+        if (!page.has_more) break;
+        assert.ok(page.cursor !== cursor && pages <= total / examinedMax, 'the walk goes on');
+        cursor = page.cursor;
+      }
+      assert.deepEqual(found, ['955556', '33', '1']);
+      assert.ok(empty > 50, `${empty}`);
+    }
+  });
+
+  it('a full page ends with its cursor, a short one where it stopped reading', async () => {
+    const full = await listMessages({ database: service }, team, { status: 'failed', from: big, limit: 100 });
+    assert.equal(full.messages.length, 100);
+    assert.deepEqual([full.cursor, full.has_more], [full.messages.at(-1)?.id, true]);
+    const short = await listMessages({ database: service }, team, { status: 'delivered' });
+    const { rows } = await service.pool.query<{ id: MessageId }>(
+      `SELECT id FROM messages WHERE team_id = $1 ORDER BY id DESC OFFSET ${examinedMax - 1} LIMIT 1`,
+      [team],
+    );
+    assert.deepEqual(short, {
+      messages: [],
+      cursor: rows.map((row) => publicId('msg', row.id)).join(),
+      has_more: true,
+    });
+  });
+});
