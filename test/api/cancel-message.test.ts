@@ -1,0 +1,300 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { failExpired, settleOverdue } from '#server/messages/sweep-messages.ts';
+import { type MessageId, parseId } from '#server/platform/ids.ts';
+import { type ApiAnswer, ApiClient, field } from '#test/support/api-client.ts';
+import { plantCanary } from '#test/support/canary.ts';
+import { type ConnectedNumber, connectNumber } from '#test/support/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+
+const to = '+14155550101';
+
+describe('POST /v1/messages/:id/cancel (specification sections 3.2 and 4.3)', () => {
+  let service: TestService;
+  let canary: Awaited<ReturnType<typeof plantCanary>>;
+  let phones = 0;
+
+  before(async () => {
+    service = await startTestService();
+    canary = await plantCanary(service);
+  });
+  after(() => service.close());
+
+  async function newSender(monthlyLimit = 1_000): Promise<TestTeam & { readonly number: ConnectedNumber }> {
+    const team = await service.newTeam({ monthlyLimit });
+    phones += 1;
+    const number = await connectNumber(service, team, `+1415555${String(2000 + phones)}`);
+    return { ...team, number };
+  }
+
+  type Sender = Awaited<ReturnType<typeof newSender>>;
+
+  const send = (team: Sender, content = 'Hello') =>
+    team.api.send({ from: team.number.phoneNumber, to, content });
+  const cancel = (team: Pick<TestTeam, 'api'>, id: string): Promise<ApiAnswer> =>
+    team.api.post(`/v1/messages/${id}/cancel`);
+  const get = async (team: TestTeam, id: string) => (await team.api.get(`/v1/messages/${id}`)).json;
+  const uuid = (id: string) => parseId('msg', id) as MessageId;
+
+  const events = (id: string) =>
+    service.query<{ type: string; sequence: number; body: string }>(
+      'SELECT type, sequence, body FROM events WHERE message_id = $1 ORDER BY sequence',
+      [uuid(id)],
+    );
+
+  async function usage(team: TestTeam): Promise<Record<string, number>> {
+    const rows = await service.query<{ month: string; accepted: number }>(
+      'SELECT month::text, accepted FROM usage_months WHERE team_id = $1 ORDER BY month',
+      [team.id],
+    );
+    return Object.fromEntries(rows.map((row) => [row.month.slice(0, 7), row.accepted]));
+  }
+
+  function assertConflict(answer: ApiAnswer, status: string): void {
+    assert.equal(answer.status, 409, answer.text);
+    assert.equal(field(answer.json, 'error.code'), 'conflict');
+    assert.match(String(field(answer.json, 'error.message')), new RegExp(`this one is ${status}\\.`));
+  }
+
+  it('fails a queued message with cancelled and answers it with every field of section 2.6', async () => {
+    const team = await newSender();
+    const id = await send(team);
+    const queued = await get(team, id);
+    const answer = await cancel(team, id);
+    assert.equal(answer.status, 200, answer.text);
+    assert.match(String(answer.json.failed_at), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    assert.deepEqual(answer.json, {
+      ...queued,
+      status: 'failed',
+      failed_at: answer.json.failed_at,
+      error_code: 'cancelled',
+      error_message: 'The message was cancelled before a phone picked it up.',
+    });
+    assert.deepEqual(await get(team, id), answer.json);
+  });
+
+  it('is never handed out; what was sent after it is', async () => {
+    const team = await newSender();
+    const first = await send(team, 'first');
+    const second = await send(team, 'second');
+    assert.equal((await get(team, second)).waiting_reason, 'earlier_message');
+    assert.equal((await cancel(team, first)).status, 200);
+    assert.equal((await get(team, second)).waiting_reason, null);
+    assert.equal((await team.number.wire.poll()).id, second);
+    assert.equal((await team.number.wire.poll({ last: second })).action, 'idle');
+    assert.equal((await get(team, first)).status, 'failed');
+  });
+
+  it('writes one message.failed with what section 6.2 lists, however often it is asked', async () => {
+    const team = await newSender();
+    const id = await send(team);
+    const answers = await Promise.all(Array.from({ length: 10 }, () => cancel(team, id)));
+    const statuses = answers.map((answer) => answer.status).sort();
+    assert.deepEqual(statuses, [200, ...Array(9).fill(409)]);
+    const written = await events(id);
+    assert.deepEqual(
+      written.map((event) => [event.type, event.sequence]),
+      [['message.failed', 1]],
+    );
+    const message = await get(team, id);
+    const { data, ...envelope } = JSON.parse(written.map((event) => event.body).join());
+    assert.deepEqual([envelope.type, envelope.team_id], ['message.failed', team.publicId]);
+    assert.deepEqual(data, {
+      id,
+      from: message.from,
+      to,
+      content: 'Hello',
+      media_url: null,
+      status: 'failed',
+      created_at: message.created_at,
+      sent_at: null,
+      failed_at: message.failed_at,
+      error_code: 'cancelled',
+      error_message: message.error_message,
+      may_have_been_sent: false,
+    });
+  });
+
+  it('refuses a message that is not queued any more with 409, says how it stands and changes nothing', async () => {
+    const team = await newSender();
+    const { wire } = team.number;
+    const standing = new Map<string, string>();
+    const sent = await send(team);
+    assert.equal((await wire.poll()).id, sent);
+    standing.set('sent', sent);
+    const delivered = await send(team);
+    assert.equal((await wire.poll({ last: sent })).id, delivered);
+    standing.set('delivered', delivered);
+    const failed = await send(team);
+    assert.equal((await wire.poll({ last: delivered })).id, failed);
+    await wire.call('status', { id: delivered, status: 'delivered' });
+    standing.set('failed', failed);
+    const polling = await send(team);
+    assert.equal((await wire.poll({ last: failed, last_status: 'failed' })).id, polling);
+    standing.set('polling', polling);
+    const received = await wire.call('inbound', { from: to, text: 'Hi' });
+    standing.set('received', received.id ?? '');
+    const used = await usage(team);
+    for (const [status, id] of standing) {
+      const before = await get(team, id);
+      assert.equal(before.status, status);
+      const written = await events(id);
+      assertConflict(await cancel(team, id), status);
+      assert.deepEqual(await get(team, id), before);
+      assert.deepEqual(await events(id), written);
+    }
+    assert.deepEqual(await usage(team), used);
+    assert.equal((await wire.poll({ last: polling })).action, 'idle');
+    assert.equal((await get(team, polling)).status, 'sent');
+  });
+
+  it('answers 404 for a message of another team and one that never was, and touches neither', async () => {
+    const team = await newSender();
+    for (const id of [canary.queuedId, canary.inboundId, 'msg_01h2xcejqtf2nbrexx3vqjhp41', 'msg_x', 'x']) {
+      const answer = await cancel(team, id);
+      assert.equal(answer.status, 404, answer.text);
+      assert.equal(field(answer.json, 'error.code'), 'not_found');
+    }
+    const theirs = await canary.team.api.get(`/v1/messages/${canary.queuedId}`);
+    assert.equal(theirs.json.status, 'queued');
+  });
+
+  it('refuses one that expired, was cancelled or lost its number with 409', async () => {
+    const team = await newSender();
+    const expired = await send(team);
+    service.clock.advance(25 * 3_600_000);
+    while ((await failExpired(service.runtime)) > 0);
+    assertConflict(await cancel(team, expired), 'failed');
+    assert.equal((await get(team, expired)).error_code, 'expired');
+    const orphan = await send(team);
+    await team.api.delete(`/v1/numbers/${team.number.numberId}`);
+    assertConflict(await cancel(team, orphan), 'failed');
+    assert.equal((await get(team, orphan)).error_code, 'number_removed');
+  });
+
+  it('takes no field and no parameter', async () => {
+    const team = await newSender();
+    const id = await send(team);
+    const withField = await team.api.post(`/v1/messages/${id}/cancel`, { reason: 'mistake' });
+    assert.deepEqual([withField.status, field(withField.json, 'error.param')], [400, 'reason']);
+    const withParameter = await team.api.post(`/v1/messages/${id}/cancel?force=true`);
+    assert.deepEqual([withParameter.status, field(withParameter.json, 'error.param')], [400, 'force']);
+    assert.equal((await get(team, id)).status, 'queued');
+    assert.equal((await team.api.post(`/v1/messages/${id}/cancel`, {})).status, 200);
+  });
+
+  it('gives the message back at once: the next one is accepted where the month was used up', async () => {
+    const team = await newSender(2);
+    const id = await send(team);
+    await send(team);
+    const full = { from: team.number.phoneNumber, to, content: 'one too many' };
+    assert.equal((await team.api.post('/v1/messages/send', full)).status, 402);
+    assert.equal((await cancel(team, id)).status, 200);
+    assert.deepEqual(Object.values(await usage(team)), [1]);
+    assert.equal((await team.api.post('/v1/messages/send', full)).status, 202);
+    assert.equal((await team.api.post('/v1/messages/send', full)).status, 402);
+  });
+
+  it('gives it back to the month in which it was accepted', async () => {
+    const team = await newSender(2);
+    const now = service.clock.now();
+    const midnight = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1);
+    service.clock.advance(midnight - 60_000 - service.clock.nowMs());
+    const old = service.clock.now().toISOString().slice(0, 7);
+    const id = await send(team);
+    await send(team);
+    service.clock.advance(120_000);
+    const young = service.clock.now().toISOString().slice(0, 7);
+    await send(team);
+    assert.deepEqual(await usage(team), { [old]: 2, [young]: 1 });
+    assert.equal((await cancel(team, id)).status, 200);
+    assert.deepEqual(await usage(team), { [old]: 1, [young]: 1 });
+  });
+
+  it('costs where a phone had it once: retry_once, cancelled while it waits for its second hand-out', async () => {
+    const team = await newSender(1);
+    await team.api.put(`/v1/numbers/${team.number.numberId}`, { on_unconfirmed: 'retry_once' });
+    const id = await send(team);
+    assert.equal((await team.number.wire.poll()).id, id);
+    service.clock.advance(601_000);
+    await settleOverdue(service.runtime);
+    assert.equal((await get(team, id)).status, 'queued');
+    const answer = await cancel(team, id);
+    assert.equal(answer.status, 200, answer.text);
+    assert.deepEqual([answer.json.error_code, answer.json.may_have_been_sent], ['cancelled', true]);
+    assert.deepEqual(Object.values(await usage(team)), [1]);
+    const again = { from: team.number.phoneNumber, to, content: 'Hello' };
+    assert.equal((await team.api.post('/v1/messages/send', again)).status, 402);
+  });
+
+  it('against a held poll: the phone has it or it is cancelled, never both, over two processes', async () => {
+    const second = await service.startAnother();
+    try {
+      const team = await newSender();
+      const { wire } = team.number;
+      const elsewhere = { api: new ApiClient(second.baseUrl, team.api.key) };
+      const outcomes = { handedOut: 0, cancelled: 0 };
+      const ask = (last: string) => {
+        const poll = { isAnswered: false, answer: wire.poll({ last }) };
+        poll.answer = poll.answer.finally(() => {
+          poll.isAnswered = true;
+        });
+        return poll;
+      };
+      let poll = ask('none');
+      // The cancelling comes the later the more often it won: so it meets the hand-out at every point of its way.
+      let delay = 0;
+      for (let round = 0; round < 60; round += 1) {
+        const id = await send(team, `round ${round}`);
+        for (let step = 0; step < delay; step += 1) await service.query('SELECT');
+        const answer = await cancel(round % 2 === 0 ? team : elsewhere, id);
+        const message = await get(team, id);
+        if (answer.status === 200) {
+          assert.deepEqual([message.status, message.error_code], ['failed', 'cancelled']);
+          assert.equal((await events(id)).length, 1);
+          outcomes.cancelled += 1;
+          delay += outcomes.handedOut === 0 ? delay + 1 : 1;
+          if (poll.isAnswered) {
+            assert.equal((await poll.answer).action, 'idle');
+            poll = ask('none');
+          }
+        } else {
+          assertConflict(answer, 'polling');
+          assert.equal(message.status, 'polling');
+          assert.deepEqual(await events(id), []);
+          assert.equal((await poll.answer).id, id);
+          outcomes.handedOut += 1;
+          delay = Math.max(0, delay - 1);
+          poll = ask(id);
+        }
+      }
+      assert.ok(outcomes.handedOut >= 5 && outcomes.cancelled >= 5, JSON.stringify(outcomes));
+      assert.equal((await poll.answer).action, 'idle');
+      assert.deepEqual(Object.values(await usage(team)), [outcomes.handedOut]);
+    } finally {
+      await second.close();
+    }
+  });
+
+  it('against a late report of its first hand-out: sent or cancelled, never both, and both are answered', async () => {
+    const team = await newSender();
+    const { wire } = team.number;
+    await team.api.put(`/v1/numbers/${team.number.numberId}`, { on_unconfirmed: 'retry_once' });
+    for (let round = 0; round < 20; round += 1) {
+      const id = await send(team, `round ${round}`);
+      const poll = await wire.poll();
+      assert.equal(poll.id, id, JSON.stringify(poll));
+      service.clock.advance(601_000);
+      await settleOverdue(service.runtime);
+      const [answer, report] = await Promise.all([
+        cancel(team, id),
+        wire.call('status', { id, status: 'delivered' }),
+      ]);
+      assert.deepEqual(Object.keys(report), ['ok', 'id'], JSON.stringify(report));
+      const message = await get(team, id);
+      if (answer.status === 200) assert.equal(message.error_code, 'cancelled');
+      else assertConflict(answer, '(sent|delivered)');
+      assert.equal(message.status, answer.status === 200 ? 'failed' : 'delivered');
+    }
+  });
+});
