@@ -1,0 +1,317 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { planNames, plans } from '#contract/plans.ts';
+import { publicId } from '#server/platform/ids.ts';
+import { type ApiAnswer, field } from '#test/support/api-client.ts';
+import { plantCanary } from '#test/support/canary.ts';
+import { connectNumber, findNumber } from '#test/support/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+
+const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const to = '+14155550101';
+
+describe('GET and PUT /v1/team (specification sections 2.2 and 4.1)', () => {
+  let service: TestService;
+  let team: TestTeam;
+
+  before(async () => {
+    service = await startTestService();
+    await plantCanary(service);
+    team = await service.newTeam({ plan: 'pro' });
+  });
+  after(() => service.close());
+
+  it('shows the five fields of the team', async () => {
+    const answer = await team.api.get('/v1/team');
+    assert.equal(answer.status, 200);
+    assert.match(String(answer.json.created_at), instant);
+    assert.match(team.publicId, /^team_[0-9a-hjkmnp-tv-z]{26}$/);
+    assert.deepEqual(answer.json, {
+      id: team.publicId,
+      name: 'Example team',
+      plan: 'pro',
+      monthly_message_limit: 10_000,
+      created_at: answer.json.created_at,
+    });
+  });
+
+  it('shows each plan with its limit, or the one that was set for the team', async () => {
+    for (const plan of planNames) {
+      const { api } = await service.newTeam({ plan });
+      const { json } = await api.get('/v1/team');
+      assert.deepEqual([json.plan, json.monthly_message_limit], [plan, plans[plan].monthlyMessages]);
+    }
+    const { api } = await service.newTeam({ plan: 'free', monthlyLimit: 7 });
+    assert.equal((await api.get('/v1/team')).json.monthly_message_limit, 7);
+  });
+
+  it('PUT changes the name, answers the whole team, and nothing else of it moves', async () => {
+    const before = await team.api.get('/v1/team');
+    const answer = await team.api.put('/v1/team', { name: 'Büro Süd' });
+    assert.equal(answer.status, 200);
+    assert.deepEqual(answer.json, { ...before.json, name: 'Büro Süd' });
+    assert.equal((await team.api.get('/v1/team')).text, answer.text);
+  });
+
+  it('PUT changes only the team of the key', async () => {
+    const other = await service.newTeam();
+    await team.api.put('/v1/team', { name: 'Only this one' });
+    assert.equal((await other.api.get('/v1/team')).json.name, 'Example team');
+  });
+
+  it('takes names of 1 to 100 code points, as they are', async () => {
+    for (const name of [
+      'a',
+      ' ',
+      'a'.repeat(100),
+      '😀'.repeat(100),
+      'e\u0301'.repeat(50),
+      'null',
+      '\ufeffa\n',
+    ]) {
+      const answer = await team.api.put('/v1/team', { name });
+      assert.deepEqual([answer.status, answer.json.name], [200, name], answer.text);
+      assert.equal((await team.api.get('/v1/team')).json.name, name);
+    }
+  });
+
+  it('{}, an empty body and none change nothing and answer the team', async () => {
+    await team.api.put('/v1/team', { name: 'Stays' });
+    const before = await team.api.get('/v1/team');
+    for (const answer of [
+      await team.api.put('/v1/team', {}),
+      await team.api.request('PUT', '/v1/team', { rawBody: '' }),
+      await team.api.request('PUT', '/v1/team'),
+    ]) {
+      assert.equal(answer.status, 200, answer.text);
+      assert.equal(answer.text, before.text);
+    }
+  });
+
+  it('refuses other names and other fields with the field at fault, and changes nothing', async () => {
+    await team.api.put('/v1/team', { name: 'Stays' });
+    const refused: [unknown, string][] = [
+      [{ name: '' }, 'name'],
+      [{ name: 'a'.repeat(101) }, 'name'],
+      [{ name: '😀'.repeat(101) }, 'name'],
+      [{ name: `${'e\u0301'.repeat(50)}a` }, 'name'],
+      [{ name: '👨‍👩‍👧'.repeat(21) }, 'name'],
+      [{ name: null }, 'name'],
+      [{ name: 5 }, 'name'],
+      [{ name: ['a'] }, 'name'],
+      [{ name: 'a\u0000' }, 'name'],
+      [{ name: 'a\ud800' }, 'name'],
+      [{ name: 'Changed', plan: 'enterprise' }, 'plan'],
+      [{ name: 'Changed', monthly_message_limit: 1_000_000 }, 'monthly_message_limit'],
+      [{ id: team.publicId }, 'id'],
+      [{ Name: 'Changed' }, 'Name'],
+      [{ constructor: 'Changed' }, 'constructor'],
+    ];
+    for (const [body, param] of refused) {
+      const answer = await team.api.put('/v1/team', body);
+      assert.equal(answer.status, 400, `${JSON.stringify(body)}: ${answer.text}`);
+      assert.deepEqual(
+        [field(answer.json, 'error.code'), field(answer.json, 'error.param')],
+        ['invalid_request', param],
+      );
+    }
+    assert.equal((await team.api.put('/v1/team', 'Changed')).status, 400);
+    const query = await team.api.request('GET', '/v1/team?x=1');
+    assert.deepEqual([query.status, field(query.json, 'error.param')], [400, 'x']);
+    const { json } = await team.api.get('/v1/team');
+    assert.deepEqual([json.name, json.plan, json.monthly_message_limit], ['Stays', 'pro', 10_000]);
+  });
+});
+
+describe('GET /v1/numbers/:id (specification sections 2.5 and 4.2)', () => {
+  let service: TestService;
+  let team: TestTeam;
+
+  before(async () => {
+    service = await startTestService();
+    await plantCanary(service);
+    team = await service.newTeam();
+  });
+  after(() => service.close());
+
+  it('shows what the list shows of the number, and on_unconfirmed', async () => {
+    const number = await connectNumber(service, team, '+14155550100');
+    await team.api.send({ from: number.phoneNumber, to, content: 'one' });
+    await number.wire.call('inbound', { from: to, text: 'two' });
+    await connectNumber(service, team, '+14155550110');
+    const change = { label: 'Support 😀', status: 'paused', on_unconfirmed: 'retry_once' };
+    await team.api.put(`/v1/numbers/${number.numberId}`, change);
+    const answer = await team.api.get(`/v1/numbers/${number.numberId}`);
+    assert.equal(answer.status, 200);
+    assert.match(String(answer.json.created_at), instant);
+    assert.match(String(answer.json.last_seen_at), instant);
+    assert.deepEqual(answer.json, {
+      id: number.numberId,
+      phone_number: number.phoneNumber,
+      label: 'Support 😀',
+      status: 'paused',
+      verified: true,
+      device_name: 'Test iPhone',
+      last_seen_at: answer.json.last_seen_at,
+      messages_today: 2,
+      created_at: answer.json.created_at,
+      on_unconfirmed: 'retry_once',
+    });
+    const { on_unconfirmed: _, ...listed } = answer.json;
+    assert.deepEqual(await findNumber(team.api, number.phoneNumber), listed);
+  });
+
+  it('shows a pending number: strings without a value empty, times without one null, on_unconfirmed fail', async () => {
+    await team.api.post('/v1/numbers/verify', { phone_number: '+14155550120' });
+    const listed = await findNumber(team.api, '+14155550120');
+    const answer = await team.api.get(`/v1/numbers/${listed?.id}`);
+    assert.deepEqual(
+      [answer.json.verified, answer.json.device_name, answer.json.last_seen_at, answer.json.messages_today],
+      [false, '', null, 0],
+    );
+    assert.deepEqual(answer.json, { ...listed, on_unconfirmed: 'fail' });
+  });
+
+  it('counts messages_today of this number alone; a cancelled one stays counted', async () => {
+    const first = await connectNumber(service, team, '+14155550130');
+    const second = await connectNumber(service, team, '+14155550140');
+    const today = async (id: string) => (await team.api.get(`/v1/numbers/${id}`)).json.messages_today;
+    const id = await team.api.send({ from: first.phoneNumber, to: second.phoneNumber, content: 'Hello' });
+    assert.deepEqual([await today(first.numberId), await today(second.numberId)], [1, 0]);
+    await second.wire.call('inbound', { from: first.phoneNumber, text: 'Hello' });
+    assert.deepEqual([await today(first.numberId), await today(second.numberId)], [1, 1]);
+    assert.equal((await team.api.post(`/v1/messages/${id}/cancel`)).status, 200);
+    assert.equal(await today(first.numberId), 1);
+    service.clock.advance(new Date(service.clock.nowMs()).setUTCHours(24, 0, 0, 0) - service.clock.nowMs());
+    assert.deepEqual([await today(first.numberId), await today(second.numberId)], [0, 0]);
+  });
+});
+
+describe('an id of another team (specification section 7.2)', () => {
+  let service: TestService;
+  let team: TestTeam;
+
+  before(async () => {
+    service = await startTestService();
+    team = await service.newTeam();
+  });
+  after(() => service.close());
+
+  /** What a client can compare: status, every header but the two that differ by nature, and the bytes of the body. */
+  function comparable(answer: ApiAnswer): unknown {
+    const headers = [...answer.headers].filter(([name]) => name !== 'request-id' && name !== 'date');
+    return { status: answer.status, headers, text: answer.text };
+  }
+
+  it('is answered exactly like a deleted one and one that never was, on every address of /v1 that has an id', async () => {
+    const canary = await plantCanary(service);
+    const gone = await connectNumber(service, team, '+14155550150');
+    const lost = await connectNumber(service, canary.team, '+14155550160');
+    await team.api.delete(`/v1/numbers/${gone.numberId}`);
+    await canary.team.api.delete(`/v1/numbers/${lost.numberId}`);
+    const never = '01h2xcejqtf2nbrexx3vqjhp41';
+    // The id of another kind of thing behind the prefix: the number's for a message, and the other way round.
+    const swapped = (id: string, prefix: string) => id.replace(/^[a-z]+_/, `${prefix}_`);
+    const ids: Readonly<Record<string, readonly string[]>> = {
+      numbers: [
+        canary.number.numberId,
+        lost.numberId,
+        gone.numberId,
+        swapped(canary.queuedId, 'num'),
+        canary.queuedId,
+        publicId('team', canary.team.id),
+        'num_x',
+      ],
+      messages: [
+        canary.queuedId,
+        canary.inboundId,
+        swapped(canary.number.numberId, 'msg'),
+        canary.number.numberId,
+        'msg_x',
+      ],
+    };
+    const bodies: Readonly<Record<string, unknown>> = {
+      'PUT /v1/numbers/:id': { label: 'Mine', status: 'paused' },
+    };
+    const routes = service.app.routes.filter(
+      (route) => route.audience === 'api' && route.path.includes('/:id'),
+    );
+    const asked = routes.map((route) => `${route.method} ${route.path}`).sort();
+    assert.deepEqual(asked, [
+      'DELETE /v1/numbers/:id',
+      'GET /v1/messages/:id',
+      'GET /v1/numbers/:id',
+      'POST /v1/messages/:id/cancel',
+      'POST /v1/numbers/:id/reconnect',
+      'PUT /v1/numbers/:id',
+    ]);
+    const state = async () => [
+      (await canary.team.api.get('/v1/numbers')).text,
+      (await canary.team.api.get('/v1/messages')).text,
+    ];
+    const before = await state();
+    for (const route of routes) {
+      const kind = route.path.split('/')[2] ?? '';
+      const prefix = kind === 'numbers' ? 'num' : 'msg';
+      const ask = (id: string) =>
+        team.api.request(route.method, route.path.replace(':id', id), {
+          body: bodies[`${route.method} ${route.path}`],
+        });
+      const expected = comparable(await ask(`${prefix}_${never}`));
+      assert.equal(field(expected, 'status'), 404);
+      for (const id of ids[kind] ?? []) {
+        assert.deepEqual(comparable(await ask(id)), expected, `${route.method} ${route.path} ${id}`);
+      }
+    }
+    assert.deepEqual(await state(), before);
+  });
+});
+
+describe('waiting_reason (specification section 4.3)', () => {
+  let service: TestService;
+  let team: TestTeam;
+
+  before(async () => {
+    service = await startTestService();
+    team = await service.newTeam();
+  });
+  after(() => service.close());
+
+  const reason = async (id: string) => (await team.api.get(`/v1/messages/${id}`)).json.waiting_reason;
+
+  it('is phone_offline once the last poll is more than 5 minutes ago, and not before', async () => {
+    const number = await connectNumber(service, team, '+14155550170');
+    const id = await team.api.send({ from: number.phoneNumber, to, content: 'Hello' });
+    const seen = Date.parse(String((await findNumber(team.api, number.phoneNumber))?.last_seen_at));
+    service.clock.advance(seen + 5 * 60_000 - 2_000 - service.clock.nowMs());
+    assert.equal(await reason(id), null);
+    service.clock.advance(3_000);
+    assert.equal(await reason(id), 'phone_offline');
+    assert.equal((await number.wire.poll()).id, id);
+    assert.equal(await reason(id), null);
+  });
+
+  it('says what a person could act on first: a pause before an absence, an absence before a busy phone', async () => {
+    const number = await connectNumber(service, team, '+14155550180');
+    const held = await team.api.send({ from: number.phoneNumber, to, content: 'held' });
+    const waiting = await team.api.send({ from: number.phoneNumber, to, content: 'waiting' });
+    assert.equal(await reason(waiting), 'earlier_message');
+    assert.equal((await number.wire.poll()).id, held);
+    assert.equal(await reason(waiting), 'phone_busy');
+    service.clock.advance(5 * 60_000 + 1_000);
+    assert.equal(await reason(waiting), 'phone_offline');
+    await team.api.put(`/v1/numbers/${number.numberId}`, { status: 'paused' });
+    assert.equal(await reason(waiting), 'number_paused');
+    assert.equal(await reason(held), null);
+  });
+
+  it('knows numbers apart: what waits for another phone of the team holds nothing back', async () => {
+    const one = await connectNumber(service, team, '+14155550190');
+    const other = await connectNumber(service, team, '+14155550191');
+    await team.api.send({ from: one.phoneNumber, to, content: 'earlier, elsewhere' });
+    const id = await team.api.send({ from: other.phoneNumber, to, content: 'Hello' });
+    assert.equal(await reason(id), null);
+    await one.wire.poll();
+    assert.equal(await reason(id), null);
+  });
+});
