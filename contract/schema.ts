@@ -32,7 +32,11 @@ export function nullable<S extends TSchema>(schema: S) {
 
 /** An id of the API: `msg_01h2xcejqtf2nbrexx3vqjhp41` (specification section 2.1). */
 export function publicIdOf(prefix: string, description: string) {
-  return Type.String({ description, examples: [`${prefix}_01h2xcejqtf2nbrexx3vqjhp41`] });
+  return Type.String({
+    pattern: `^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`,
+    description,
+    examples: [`${prefix}_01h2xcejqtf2nbrexx3vqjhp41`],
+  });
 }
 
 export type { Static };

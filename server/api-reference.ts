@@ -63,7 +63,8 @@ export function apiReferenceRoutes(config: Config, routes: readonly Route[]): Ro
 const introduction = `Send and receive iMessages through your own iPhones.
 
 Every request carries an API key in \`x-api-key\`. Bodies are JSON; a field or parameter that is not known is refused.
-Every answer carries \`request-id\`. What is not 2xx has a body of the shape \`Error\`, whose message says what to do next.
+Every answer carries \`request-id\`. What is not 2xx has a body of the shape \`Error\`, whose message says what to do next:
+also what belongs to no operation, 404 for an unknown address and 405 with \`allow\` for a method that it does not take.
 
 Fields and operations may be added within v1; nothing is removed or changes its meaning, so ignore fields that you do
 not know.`;
@@ -81,6 +82,8 @@ const refusals: Readonly<Record<number, string>> = {
   403: 'The API key lacks the permission.',
   404: 'There is no such thing in this team.',
   409: 'It collides with what is there.',
+  413: 'The body is larger than 256 KiB.',
+  415: 'The body is not sent with `Content-Type: application/json`.',
   429: 'Too many requests; `retry-after` says how long to wait.',
   500: 'Something failed on the server; repeat the request.',
   503: 'The server is at its capacity or stopping; repeat the request after `retry-after`.',

@@ -19,8 +19,12 @@ interface DocumentOptions {
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Every operation can be refused with these. */
+/** Every operation can be refused with these, and with the others where a body is read. */
 const commonRefusals = [400, 401, 403, 429, 500];
+const bodyRefusals = [413, 415];
+
+/** Many clients send `{}` with every POST: an operation that needs no body takes that one. */
+const noFields: TSchema = { type: 'object', maxProperties: 0 };
 
 /** An OpenAPI 3.1 document of the routes of /v1, made from the table that serves them (specification section 9). */
 export function openApiDocument(routes: readonly Route[], options: DocumentOptions): Json {
@@ -94,18 +98,20 @@ function operation(
       schema,
     })),
   ];
-  const refusals = [...commonRefusals, ...text.refusals].sort((left, right) => left - right);
+  const readsBody = route.method !== 'GET';
+  const refusals = [...commonRefusals, ...(readsBody ? bodyRefusals : []), ...text.refusals];
+  const body = route.body ?? (route.method === 'POST' ? noFields : undefined);
   return {
     operationId: text.operationId,
     tags: [text.tag],
     summary: text.summary,
     description: `${text.description}\n\nPermission: \`${route.permission}\`.`,
     ...(parameters.length > 0 ? { parameters } : {}),
-    ...(route.body
+    ...(body
       ? {
           requestBody: {
-            required: true,
-            content: { 'application/json': { schema: show(route.body, names) } },
+            required: 'required' in body,
+            content: { 'application/json': { schema: show(body, names) } },
           },
         }
       : {}),
@@ -115,13 +121,15 @@ function operation(
           status,
           {
             description: STATUS_CODES[status],
-            headers: successHeaders,
+            headers: successHeaders(text),
             content: { 'application/json': { schema: show(schema, names) } },
           },
         ]),
       ),
       ...Object.fromEntries(
-        refusals.map((status) => [status, { $ref: `#/components/responses/${responseName(status)}` }]),
+        refusals
+          .toSorted()
+          .map((status) => [status, { $ref: `#/components/responses/${responseName(status)}` }]),
       ),
     },
   };
@@ -164,9 +172,15 @@ function responseName(status: number): string {
 }
 
 const answerHeaders: Json = {
-  'request-id': { description: 'Names the request in the logs of the server.', schema: { type: 'string' } },
+  'request-id': {
+    description: 'Names the request in the logs of the server.',
+    required: true,
+    schema: { type: 'string' },
+  },
+  'cache-control': { description: 'Always no-store.', required: true, schema: { type: 'string' } },
   'ratelimit-policy': {
-    description: 'Requests (q) per seconds (w) that the team may send.',
+    description:
+      'Requests (q) per seconds (w) that the team may send. Left out where the server sets no limit.',
     schema: { type: 'string' },
     example: '"team";q=1000;w=60',
   },
@@ -177,21 +191,28 @@ const answerHeaders: Json = {
   },
   'retry-after': {
     description: 'Seconds to wait before the request is repeated.',
-    schema: { type: 'integer' },
+    required: true,
+    schema: { type: 'integer', minimum: 1 },
   },
   'idempotent-replayed': {
     description: 'true: this is the answer to an earlier request with the same Idempotency-Key.',
-    schema: { type: 'string' },
+    schema: { type: 'string', const: 'true' },
   },
 };
-const headerRef = (name: string) => ({ [name]: { $ref: `#/components/headers/${name}` } });
-const successHeaders: Json = {
-  ...headerRef('request-id'),
-  ...headerRef('ratelimit-policy'),
-  ...headerRef('ratelimit'),
-};
+const headerRefs = (names: readonly string[]): Json =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+const everyAnswer = ['request-id', 'cache-control'];
+const afterKey = ['ratelimit-policy', 'ratelimit'];
 
+/** An operation that takes an Idempotency-Key says where it repeats an answer. */
+function successHeaders({ headers = [] }: OperationText): Json {
+  const repeats = headers.some(({ name }) => name === 'Idempotency-Key') ? ['idempotent-replayed'] : [];
+  return headerRefs([...everyAnswer, ...afterKey, ...repeats]);
+}
+
+/** Whose requests they are is not known before a key was good. */
 function refusalHeaders(status: number): Json {
-  const waits = [429, 500, 503].includes(status) ? headerRef('retry-after') : {};
-  return { ...headerRef('request-id'), ...waits };
+  const counted = status === 401 ? [] : afterKey;
+  const waits = [429, 500, 503].includes(status) ? ['retry-after'] : [];
+  return headerRefs([...everyAnswer, ...counted, ...waits]);
 }
