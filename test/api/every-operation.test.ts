@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { ApiClient } from '#test/support/api-client.ts';
+import { connectNumber } from '#test/support/test-phone.ts';
+import { startTestService, type TestService } from '#test/support/test-service.ts';
+
+const from = '+14155550100';
+const to = '+14155550101';
+
+/** One success of each operation, so that `npm run referees` holds each against the document (referees/README.md). */
+describe('every operation of the document (specification section 4)', () => {
+  let service: TestService;
+
+  before(async () => {
+    service = await startTestService({ RATE_LIMITS: 'on' });
+  });
+  after(() => service.close());
+
+  it('succeeds, with fields that have a value and fields that have none', async () => {
+    const team = await service.newTeam();
+    const { numberId, wire } = await connectNumber(service, team, from);
+    const succeeded: string[] = [];
+    const call = async (method: string, pattern: string, id = '', body?: unknown, query = '') => {
+      const answer = await team.api.request(method, `${pattern.replace('{id}', id)}${query}`, { body });
+      assert.ok(answer.status < 300, `${method} ${pattern}: ${answer.text}`);
+      succeeded.push(`${method} ${pattern}`);
+      return answer.json;
+    };
+
+    await call('PUT', '/v1/team', '', { name: 'Example Ltd' });
+    await call('GET', '/v1/team');
+    await call('POST', '/v1/numbers/verify', '', { phone_number: '+14155550102' });
+    await call('PUT', '/v1/numbers/{id}', numberId, { label: 'Support', on_unconfirmed: 'retry_once' });
+    await call('GET', '/v1/numbers');
+    await call('GET', '/v1/numbers/{id}', numberId);
+
+    const message = { from, to, content: 'Your table is ready.' };
+    const failed = String((await call('POST', '/v1/messages/send', '', message)).id);
+    await wire.poll();
+    await wire.poll({ last: failed, last_status: 'failed', last_error: 'no network' });
+    const delivered = await team.api.send(message, 'every-operation');
+    assert.equal(await team.api.send(message, 'every-operation'), delivered);
+    await wire.poll();
+    const cancelled = await team.api.send({ ...message, content: 'Or is it?' });
+    await call('GET', '/v1/messages/{id}', cancelled);
+    await call('POST', '/v1/messages/{id}/cancel', cancelled);
+    await wire.poll({ last: delivered });
+    await wire.call('status', { id: delivered, status: 'delivered' });
+    await wire.call('inbound', { from: 'someone@example.com', text: 'Thank you' });
+    for (const id of [failed, delivered]) await call('GET', '/v1/messages/{id}', id);
+    await call('GET', '/v1/messages');
+    const filters = `from=%2B14155550100&to=%2B14155550101&status=delivered&direction=outbound&limit=1`;
+    const page = await call('GET', '/v1/messages', '', undefined, `?${filters}`);
+    await call('GET', '/v1/messages', '', undefined, `?${filters}&cursor=${page.cursor}`);
+
+    await call('POST', '/v1/numbers/{id}/reconnect', numberId);
+    await call('DELETE', '/v1/numbers/{id}', numberId);
+    assert.deepEqual(await documentedOperations(), [...new Set(succeeded)].sort());
+  });
+
+  async function documentedOperations(): Promise<string[]> {
+    const { json } = await new ApiClient(service.baseUrl, '').get('/v1/openapi.json');
+    return Object.entries(json.paths as Record<string, object>)
+      .flatMap(([path, operations]) =>
+        Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
+      )
+      .sort();
+  }
+});
