@@ -1,3 +1,5 @@
+import { destinationOf, throwViolations } from './through-referees.ts';
+
 export interface ApiAnswer {
   readonly status: number;
   readonly headers: Headers;
@@ -28,9 +30,11 @@ export class ApiClient {
 
   async request(method: string, path: string, options: RequestOptions = {}): Promise<ApiAnswer> {
     const body = options.rawBody ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
-    const response = await fetch(`${this.baseUrl}${path}`, {
+    const destination = destinationOf(this.baseUrl, path);
+    const response = await fetch(`${destination.origin}${path}`, {
       method,
       headers: {
+        ...destination.headers,
         ...(this.key === '' ? {} : { 'x-api-key': this.key }),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...options.headers,
@@ -38,6 +42,7 @@ export class ApiClient {
       ...(body === undefined ? {} : { body }),
     });
     const text = await response.text();
+    throwViolations(response.headers, `${method} ${path}`);
     this.checkAnswer(text, method, path);
     const parsed: unknown = response.headers.get('content-type')?.includes('json') ? JSON.parse(text) : {};
     return {

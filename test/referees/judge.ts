@@ -1,0 +1,136 @@
+import { type Answer, type Listener, listen, type Request, sendTo } from './http-message.ts';
+import { type Prism, startPrism } from './programs.ts';
+
+/** What became of the requests of a run. */
+export interface Score {
+  /** Requests that agree with the document, and whose answers were judged. */
+  agreeing: number;
+  /** Requests that break the document on purpose: Ownline has to refuse them, and its refusals were judged. */
+  refused: number;
+  /** Requests to addresses and methods that the document does not have: Ownline has to answer 404 or 405. */
+  elsewhere: number;
+  readonly violations: string[];
+  /** Method, address and status of every answer that was judged. */
+  readonly seen: Set<string>;
+}
+
+export interface Judge {
+  readonly url: string;
+  readonly score: Score;
+  readonly stop: () => Promise<void>;
+}
+
+/** A request on its way through Prism, with the answer that Ownline gave. */
+interface Carried {
+  readonly request: Request;
+  readonly upstream: string;
+  answer?: Answer;
+}
+
+/** Ownline takes no larger body; Prism is spared them. */
+const bodyLimitBytes = 256 * 1024;
+
+/**
+ * Stands between the tests and every Ownline that they start. A request goes to Prism; what Prism lets through arrives
+ * at `carry`, which sends the bytes as the test wrote them to the Ownline that the test meant. (Prism itself would
+ * write JSON anew, and hangs on what is none.) Prism judges the answer; the test gets it as Ownline gave it.
+ */
+export async function startJudge(document: string): Promise<Judge> {
+  const score: Score = { agreeing: 0, refused: 0, elsewhere: 0, violations: [], seen: new Set() };
+  const underway = new Map<string, Carried>();
+  const closers: (() => Promise<unknown>)[] = [];
+  const stop = async () => {
+    for (const close of closers.reverse()) await close();
+  };
+  let ids = 0;
+
+  async function carry(request: Request): Promise<Answer> {
+    const carried = underway.get(request.headers['x-carried'] ?? '');
+    if (carried === undefined) throw new Error(`${request.method} ${request.path} came from nowhere`);
+    carried.answer = await sendTo(carried.upstream, carried.request);
+    return carried.answer;
+  }
+
+  /** Sends a form of the request to a Prism. @returns what Prism says, and Ownline where it was asked */
+  async function ask(prism: Prism, form: Request, carried: Carried) {
+    ids += 1;
+    const id = String(ids);
+    underway.set(id, carried);
+    try {
+      const said = await sendTo(prism.url, { ...form, headers: { ...form.headers, 'x-carried': id } });
+      return { said, answer: carried.answer };
+    } finally {
+      underway.delete(id);
+    }
+  }
+
+  async function judge(strict: Prism, lenient: Prism, incoming: Request): Promise<Answer> {
+    const { 'x-upstream': upstream = '', ...headers } = incoming.headers;
+    const request: Request = { ...incoming, headers };
+    const carried: Carried = { request, upstream };
+    const what = `${request.method} ${request.path}`;
+    const verdict = (answer: Answer, problems: readonly string[]): Answer => {
+      score.seen.add(`${request.method} ${request.path.split('?')[0]} ${answer.status}`);
+      if (problems.length === 0) return answer;
+      const text = problems.join('; ');
+      score.violations.push(`${what} answered ${answer.status}: ${text}`);
+      return { ...answer, headers: { ...answer.headers, 'x-violations': encodeURI(text.slice(0, 2_000)) } };
+    };
+
+    const first = isReadable(request) ? await ask(strict, request, carried) : undefined;
+    if (first?.answer) {
+      score.agreeing += 1;
+      return verdict(first.answer, problemsOf(first.said));
+    }
+    if (first && /NO_(PATH|METHOD)_MATCHED/.test(first.said.body.toString())) {
+      score.elsewhere += 1;
+      const answer = await sendTo(upstream, request);
+      const isRefused = answer.status === 404 || answer.status === 405;
+      return verdict(answer, isRefused ? [] : ['the document has no such operation']);
+    }
+    // Prism refused the request and sent it to nobody. Ownline has to refuse it too; how, the other Prism judges, which
+    // looks at no request, but asks for a key.
+    score.refused += 1;
+    const form = { ...request, headers: { 'x-api-key': 'not looked at' }, body: Buffer.alloc(0) };
+    const second = await ask(lenient, form, carried);
+    if (second.answer === undefined) throw new Error(`Prism kept ${what}: ${second.said.body}`);
+    const isTaken = second.answer.status < 400;
+    const why = isTaken ? [`Ownline takes what the document forbids: ${first?.said.body}`] : [];
+    return verdict(second.answer, [...why, ...problemsOf(second.said)]);
+  }
+
+  try {
+    const upstream: Listener = await listen(carry);
+    closers.push(upstream.close);
+    const strict = await startPrism(document, upstream.url);
+    closers.push(strict.stop);
+    const lenient = await startPrism(document, upstream.url, ['--validate-request=false']);
+    closers.push(lenient.stop);
+    const front = await listen((request) => judge(strict, lenient, request));
+    closers.push(front.close);
+    return { url: front.url, score, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Whether Prism can read the body at all; any other breaks every document. */
+function isReadable({ body }: Request): boolean {
+  if (body.length === 0) return true;
+  if (body.length > bodyLimitBytes) return false;
+  try {
+    JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Prism names what is wrong in a header, warnings included: an answer of a status that is not documented is one. */
+function problemsOf(said: Answer): string[] {
+  const violations = said.headers['sl-violations'];
+  if (violations !== undefined) return [violations];
+  const isPrisms = said.headers['content-type']?.includes('problem+json') ?? false;
+  return isPrisms ? [said.body.toString()] : [];
+}

@@ -1,0 +1,21 @@
+/** Where `npm run referees` listens; unset in every other run, and then requests go straight to Ownline. */
+const refereesUrl = process.env.TEST_REFEREES_URL;
+
+export interface Destination {
+  readonly origin: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** What the document describes is judged on its way: all of /v1 but the device protocol and the document itself. */
+export function destinationOf(baseUrl: string, path: string): Destination {
+  const isDescribed = path.startsWith('/v1/') && !/^\/v1\/(device\/|openapi\.json)/.test(path);
+  if (refereesUrl === undefined || !isDescribed) return { origin: baseUrl, headers: {} };
+  return { origin: refereesUrl, headers: { 'x-upstream': baseUrl } };
+}
+
+/** A test whose answer breaks the document fails with what the referee says. */
+export function throwViolations(headers: Headers, what: string): void {
+  const violations = headers.get('x-violations');
+  if (violations !== null)
+    throw new Error(`${what} does not agree with /v1/openapi.json: ${decodeURI(violations)}`);
+}
