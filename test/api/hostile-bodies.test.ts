@@ -63,6 +63,7 @@ describe('bodies that are wrong (specification sections 2.1 and 7.2)', () => {
       ['an unknown field', `{${valid},"mediaUrl":"https://example.com/a.png"}`, 'mediaUrl'],
       ['NUL', `{"to":"${to}","from":"${from}","content":"a\\u0000b"}`, 'content'],
       ['NUL in a name', `{${valid},"a\\u0000":1}`, 'a\u0000'],
+      ['half a surrogate pair in a name', `{${valid},"a\\ud83d":1}`, 'a\ufffd'],
       ['a high surrogate alone', `{"to":"${to}","from":"${from}","content":"a\\ud83d"}`, 'content'],
       ['a low surrogate alone', `{"to":"${to}","from":"${from}","content":"\\ude00a"}`, 'content'],
       [

@@ -28,10 +28,11 @@ export function checkStrings(value: unknown, param?: string, depth = 0): void {
   }
 }
 
+/** The name itself may be what is broken: it is shown so that every parser can read the answer. */
 function refuse(param: string | undefined, problem: string): AppError {
-  return param === undefined
-    ? new AppError('invalid_request', `The body ${problem}.`)
-    : invalid(param, `${param} ${problem}.`);
+  if (param === undefined) return new AppError('invalid_request', `The body ${problem}.`);
+  const shown = param.toWellFormed();
+  return invalid(shown, `${shown} ${problem}.`);
 }
 
 /** The check of a body against its schema. Its refusal names the field and what the field wants. */
