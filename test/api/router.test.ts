@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { METHODS } from 'node:http';
 import { createServer } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import { refuseUnreadable } from '#server/platform/http/unreadable-request.ts';
+import { UnreadableRequests } from '#server/platform/http/unreadable-request.ts';
 import { field } from '#test/support/api-client.ts';
-import { type RawAnswer, rawRequest } from '#test/support/raw-http.ts';
+import { type RawAnswer, rawExchange, rawRequest } from '#test/support/raw-http.ts';
 import { freePort, startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
 
 /** Every refusal has this shape, whoever makes it (specification section 7.1). */
@@ -76,6 +76,9 @@ describe('what meets no operation (specification section 7)', () => {
       ['PUT', '/v1/messages/send', 'GET, POST'],
       ['PATCH', '/v1/numbers/num_01h2xcejqtf2nbrexx3vqjhp41', 'DELETE, GET, PUT'],
       ['OPTIONS', '/v1/numbers', 'GET'],
+      ['POST', 'http://somebody.example:1/v1/numbers?x=1', 'GET'],
+      ['POST', '/v1/num%62ers', 'GET'],
+      ['PATCH', '/v1/numbers/num%5F%2F', 'DELETE, GET, PUT'],
     ];
     for (const [method, path, allow] of table) {
       const answer = await ask(`${method} ${path} HTTP/1.1`);
@@ -150,6 +153,15 @@ describe('what meets no operation (specification section 7)', () => {
     }
   });
 
+  it('refuses query parameters by name that have the name of something every object has', async () => {
+    for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
+      for (const path of ['/v1/numbers', '/v1/messages']) {
+        const json = assertEnvelope(await ask(`GET ${path}?${name}=1 HTTP/1.1`), 400);
+        assert.equal(field(json, 'error.param'), name);
+      }
+    }
+  });
+
   it('answers what is no readable HTTP in the envelope and closes', async () => {
     const key = `x-api-key: ${team.api.key}`;
     const unreadable: [string, number, string | Uint8Array][] = [
@@ -196,11 +208,25 @@ describe('what meets no operation (specification section 7)', () => {
     }
   });
 
+  it('answers what came whole before it on the connection first', async () => {
+    const message = `GET /v1/team HTTP/1.1\r\nHost: a\r\nx-api-key: ${team.api.key}\r\n\r\n`;
+    const answers = await rawExchange(service.baseUrl, `${message.repeat(3)}hello\r\n\r\n`);
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 200, 200, 400],
+    );
+    const tunnel = await rawExchange(service.baseUrl, `${message}CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n`);
+    assert.deepEqual(
+      tunnel.map(({ status }) => status),
+      [200, 405],
+    );
+  });
+
   it('answers 408 in the envelope for a request that does not end', async () => {
     // Node decides when; what is answered then is ours.
     const server = createServer((socket) => {
       const tooSlow = Object.assign(new Error('too slow'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
-      refuseUnreadable(tooSlow, socket, service.runtime.ids.nextPublic('req'));
+      new UnreadableRequests(() => service.runtime.ids.nextPublic('req')).onClientError(tooSlow, socket);
     });
     const port = await freePort();
     await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));

@@ -1,3 +1,4 @@
+import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 
 export interface RawAnswer {
@@ -6,30 +7,134 @@ export interface RawAnswer {
   readonly body: string;
 }
 
+interface RawOptions {
+  /**
+   * true: says that nothing more will come as soon as all is written, for a request that is not whole. Node gives no
+   * answer then to a request that was whole.
+   */
+  readonly halfClose?: boolean;
+}
+
+/** A server that neither answers nor closes within this time fails the test. */
+const limitMs = 10_000;
+
 /**
  * Writes bytes as they are and reads until the server closes: for requests that no HTTP client would send.
  * A request that the server can read must ask for `connection: close` itself.
  */
-export async function rawRequest(baseUrl: string, bytes: string | Uint8Array): Promise<RawAnswer> {
+export async function rawRequest(
+  baseUrl: string,
+  bytes: string | Uint8Array,
+  options: RawOptions = {},
+): Promise<RawAnswer> {
+  const text = (await readToEnd(baseUrl, bytes, options)).toString('utf8');
+  const split = text.indexOf('\r\n\r\n');
+  return { ...readHead(text.slice(0, split)), body: text.slice(split + 4) };
+}
+
+/** The same for several requests in one go: every answer in its order. Not for HEAD, whose answers have no body. */
+export async function rawExchange(
+  baseUrl: string,
+  bytes: string | Uint8Array,
+  options: RawOptions = {},
+): Promise<RawAnswer[]> {
+  let left = await readToEnd(baseUrl, bytes, options);
+  const answers: RawAnswer[] = [];
+  while (left.length > 0) {
+    const split = left.indexOf('\r\n\r\n');
+    const head = readHead(left.subarray(0, split).toString('latin1'));
+    // 100 Continue is no answer yet.
+    const isAnswer = head.status !== 100;
+    const end = split + 4 + (isAnswer ? Number(head.headers.get('content-length') ?? Number.NaN) : 0);
+    if (split < 0 || !(end <= left.length)) throw new Error(`no whole answer: ${left.toString('latin1')}`);
+    if (isAnswer) answers.push({ ...head, body: left.subarray(split + 4, end).toString('utf8') });
+    left = left.subarray(end);
+  }
+  return answers;
+}
+
+async function readToEnd(
+  baseUrl: string,
+  bytes: string | Uint8Array,
+  { halfClose = false }: RawOptions,
+): Promise<Buffer> {
   const { hostname, port } = new URL(baseUrl);
-  const socket = connect(Number(port), hostname);
+  const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: halfClose });
   const parts: Buffer[] = [];
   socket.on('data', (part: Buffer) => parts.push(part));
   const closed = new Promise<void>((resolve, reject) => {
     socket.once('close', () => resolve());
-    socket.on('error', (error) => (parts.length > 0 ? resolve() : reject(error)));
+    socket.once('end', () => socket.end());
+    socket.on('error', (error) => (parts.length > 0 || halfClose ? resolve() : reject(error)));
+    socket.setTimeout(limitMs, () => {
+      reject(new Error(`neither answered nor closed: ${Buffer.from(bytes).toString('latin1')}`));
+      socket.destroy();
+    });
   });
-  socket.write(bytes);
+  if (halfClose) socket.end(bytes);
+  else socket.write(bytes);
   await closed;
-  return readAnswer(Buffer.concat(parts).toString('utf8'));
+  return Buffer.concat(parts);
 }
 
-function readAnswer(text: string): RawAnswer {
-  const split = text.indexOf('\r\n\r\n');
-  const [first = '', ...lines] = text.slice(0, split).split('\r\n');
+function readHead(text: string): Pick<RawAnswer, 'status' | 'headers'> {
+  const [first = '', ...lines] = text.split('\r\n');
   const headers = lines.map((line) => {
     const colon = line.indexOf(':');
     return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()] as const;
   });
-  return { status: Number(first.split(' ')[1]), headers: new Map(headers), body: text.slice(split + 4) };
+  return { status: Number(first.split(' ')[1]), headers: new Map(headers) };
+}
+
+/** A request that an HTTP library can send. */
+export interface PlainRequest {
+  readonly method: string;
+  /** As it goes into the request line. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array | undefined;
+}
+
+/** A few connections that are kept and used again and again, with requests that fetch would not send. */
+export class KeptConnections {
+  readonly #baseUrl: string;
+  readonly #agent: Agent;
+
+  constructor(baseUrl: string, connections: number) {
+    this.#baseUrl = baseUrl;
+    this.#agent = new Agent({ keepAlive: true, maxSockets: connections });
+  }
+
+  ask({ method, path, headers, body }: PlainRequest): Promise<RawAnswer> {
+    const { hostname, port } = new URL(this.#baseUrl);
+    const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
+    return new Promise((resolve, reject) => {
+      const asked = request({
+        agent: this.#agent,
+        hostname,
+        port,
+        method,
+        path,
+        headers: { ...length, ...headers },
+      });
+      asked.once('error', reject);
+      asked.once('response', (response) => {
+        const parts: Buffer[] = [];
+        response.on('data', (part: Buffer) => parts.push(part));
+        response.once('error', reject);
+        response.once('end', () =>
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: new Map(Object.entries(response.headers).map(([name, value]) => [name, String(value)])),
+            body: Buffer.concat(parts).toString('utf8'),
+          }),
+        );
+      });
+      asked.end(body);
+    });
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
 }

@@ -10,7 +10,7 @@ import { checkStrings, compileBodyCheck } from './check-body.ts';
 import { compileQueryCheck } from './check-query.ts';
 import type { Audience, Principal, Route } from './route.ts';
 import { toAppError } from './to-app-error.ts';
-import { answerUnreadable, refuseUnreadable } from './unreadable-request.ts';
+import { UnreadableRequests } from './unreadable-request.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -63,6 +63,7 @@ const paramMaxCharacters = 20_000;
  * because each of them breaks the contract without a word (decision 0009).
  */
 export function createHttpServer(options: HttpServerOptions): FastifyInstance {
+  const unreadable = new UnreadableRequests(() => options.ids.nextPublic('req'));
   const server = fastify({
     logger: false,
     trustProxy: options.trustProxy.length > 0 ? [...options.trustProxy] : false,
@@ -78,9 +79,9 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     // Node's own refusal of a request without Host has no body; ours has the envelope.
     http: { requireHostHeader: false },
     frameworkErrors: (error, request, reply) => sendError(options.logger, error, request, reply),
-    clientErrorHandler: (error, socket) => refuseUnreadable(error, socket, options.ids.nextPublic('req')),
+    clientErrorHandler: unreadable.onClientError,
   });
-  answerUnreadable(server.server, () => options.ids.nextPublic('req'));
+  unreadable.listenTo(server.server);
 
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
@@ -225,7 +226,7 @@ function compileAnswerChecks(route: Route): (status: number, body: unknown) => v
 
 /** 404, or 405 with what is allowed, for a request that meets no route (specification section 7.2). */
 function unrouted(routes: readonly Route[], request: FastifyRequest): AppError {
-  const path = request.url.split('?')[0] ?? '';
+  const path = pathOf(request.url);
   const methods = routes.filter((route) => matches(route.path, path)).map((route) => route.method);
   if (methods.length === 0) {
     return new AppError(
@@ -238,6 +239,16 @@ function unrouted(routes: readonly Route[], request: FastifyRequest): AppError {
     status: 405,
     headers: { allow },
   });
+}
+
+/** As the router reads an address: a proxy may write it with scheme and host, and letters may be percent-encoded. */
+function pathOf(url: string): string {
+  const path = (url.split('?')[0] ?? '').replace(/^https?:\/\/[^/]*/i, '');
+  try {
+    return decodeURI(path);
+  } catch {
+    return path;
+  }
 }
 
 function matches(pattern: string, path: string): boolean {

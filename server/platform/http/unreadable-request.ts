@@ -1,35 +1,69 @@
-import { type Server, STATUS_CODES } from 'node:http';
+import { type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { AppError } from '#server/platform/app-error.ts';
 
 /**
  * Answers what Node refuses before there is a request to route: broken framing, too many header bytes, a request that
  * never ends, CONNECT, an unknown expectation. Each gets the same envelope as every other refusal
- * (specification section 7.1), and its connection is closed, since nothing on it can be trusted any more.
- * @param nextRequestId makes the request-id of such an answer
+ * (specification section 7.1), and its connection is closed, since nothing on it can be trusted any more. Requests
+ * that came whole before it on the same connection are answered first, or their sender would take the refusal for
+ * the answer to a message that was accepted.
  */
-export function answerUnreadable(server: Server, nextRequestId: () => string): void {
-  server.on('connect', (_request, socket) =>
-    writeRefusal(
-      socket,
-      nextRequestId(),
-      new AppError('invalid_request', 'This server is no proxy: CONNECT is not served.', { status: 405 }),
-    ),
-  );
-  server.on('checkExpectation', (_request, response) => {
-    const refusal = new AppError('invalid_request', 'Of all expectations, only 100-continue is met.', {
-      status: 417,
-    });
-    const body = JSON.stringify(refusal.envelope());
-    response.writeHead(refusal.status, headersOf(body, nextRequestId())).end(body);
-  });
-}
+export class UnreadableRequests {
+  /** Makes the request-id of such an answer. */
+  readonly #nextRequestId: () => string;
+  readonly #unanswered = new WeakMap<Duplex, Set<ServerResponse>>();
+  readonly #refused = new WeakSet<Duplex>();
 
-/** The handler of Node's `clientError`. */
-export function refuseUnreadable(error: Error & { code?: string }, socket: Duplex, requestId: string): void {
-  // The peer is gone: nobody is left to tell.
-  if (error.code === 'ECONNRESET' || socket.destroyed) return;
-  writeRefusal(socket, requestId, refusalOf(error.code));
+  constructor(nextRequestId: () => string) {
+    this.#nextRequestId = nextRequestId;
+  }
+
+  listenTo(server: Server): void {
+    server.on('request', (request, response) => this.#await(request.socket, response));
+    server.on('connect', (_request, socket) =>
+      this.#refuse(
+        socket,
+        new AppError('invalid_request', 'This server is no proxy: CONNECT is not served.', { status: 405 }),
+      ),
+    );
+    server.on('checkExpectation', (request, response) => {
+      this.#await(request.socket, response);
+      const refusal = new AppError('invalid_request', 'Of all expectations, only 100-continue is met.', {
+        status: 417,
+      });
+      const body = JSON.stringify(refusal.envelope());
+      response.writeHead(refusal.status, headersOf(body, this.#nextRequestId())).end(body);
+    });
+  }
+
+  /** The handler of Node's `clientError`. */
+  readonly onClientError = (error: Error & { code?: string }, socket: Duplex): void => {
+    // The peer is gone: nobody is left to tell.
+    if (error.code === 'ECONNRESET' || socket.destroyed) return;
+    this.#refuse(socket, refusalOf(error.code));
+  };
+
+  #await(socket: Duplex, response: ServerResponse): void {
+    const open = this.#unanswered.get(socket) ?? new Set();
+    this.#unanswered.set(socket, open.add(response));
+    response.once('close', () => open.delete(response));
+  }
+
+  #refuse(socket: Duplex, refusal: AppError): void {
+    // Node reports each further piece of what it can't read.
+    if (this.#refused.has(socket)) return;
+    this.#refused.add(socket);
+    const open = [...(this.#unanswered.get(socket) ?? [])];
+    const last = open.findLast((response) => response.req.complete);
+    const finish = () => {
+      // One whose body turned out unreadable may have been answered before all of it came.
+      const isAnswered = open.some((response) => !response.req.complete && response.headersSent);
+      writeRefusal(socket, isAnswered ? undefined : refusal, this.#nextRequestId());
+    };
+    if (last) last.once('close', finish);
+    else finish();
+  }
 }
 
 function refusalOf(code: string | undefined): AppError {
@@ -54,8 +88,8 @@ function refusalOf(code: string | undefined): AppError {
   }
 }
 
-function writeRefusal(socket: Duplex, requestId: string, refusal: AppError): void {
-  if (socket.writable) {
+function writeRefusal(socket: Duplex, refusal: AppError | undefined, requestId: string): void {
+  if (refusal && socket.writable) {
     const body = JSON.stringify(refusal.envelope());
     const lines = Object.entries(headersOf(body, requestId)).map(([name, value]) => `${name}: ${value}\r\n`);
     socket.write(
