@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { type ErrorCode, errorStatus } from '#contract/errors.ts';
+import { canaryMark, canaryPhone } from './api-client.ts';
+import type { RawAnswer } from './raw-http.ts';
+
+/** Words that only the inside of a server says: a place in its code, SQL, an error of a library. */
+const inside =
+  /\n\s+at |node_modules|file:\/\/|\.ts:\d|\b(SELECT|INSERT INTO|UPDATE \w+ SET|DELETE FROM)\b|duplicate key|violates|syntax error|invalid (input|byte)|(relation|column) "|ECONN|(Type|Range|Reference|Syntax)Error|Cannot read|is not a function|FST_ERR|HPE_/;
+
+/** HTTP's own words, sent with the code of 400 (specification section 7.1). */
+const ownWords = [405, 408, 413, 415, 417, 431];
+
+/**
+ * What holds for every answer, whatever was asked (specification sections 7.1 and 7.2): it is no failure of ours, tells
+ * nothing of our inside or of another team, carries request-id and cache-control, and a refusal has the envelope.
+ */
+export function assertSound(answer: RawAnswer, what: string): void {
+  const shown = `${what}\n${answer.status} ${answer.body.slice(0, 2_000)}`;
+  assert.ok(answer.status >= 200 && answer.status < 500, shown);
+  assert.match(answer.headers.get('request-id') ?? '', /^req_[0-9a-hjkmnp-tv-z]{26}$/, shown);
+  assert.equal(answer.headers.get('cache-control'), 'no-store', shown);
+  assert.doesNotMatch(answer.body, inside, shown);
+  assert.ok(!answer.body.includes(canaryMark) && !answer.body.includes(canaryPhone), shown);
+  if (answer.status < 300) return;
+  assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8', shown);
+  if (answer.body !== '') assertEnvelope(answer, shown);
+}
+
+function assertEnvelope(answer: RawAnswer, shown: string): void {
+  const { error, ...rest } = JSON.parse(answer.body);
+  assert.deepEqual(rest, {}, shown);
+  assert.ok(Object.hasOwn(errorStatus, error.code), shown);
+  const status = ownWords.includes(answer.status) ? 400 : answer.status;
+  assert.equal(errorStatus[error.code as ErrorCode], status, shown);
+  assert.equal(typeof error.message, 'string', shown);
+  assert.match(error.message, /^(?!undefined (is not valid|must))[\s\S]{10,}/, shown);
+  assert.ok(error.message.isWellFormed(), shown);
+  if (!('param' in error)) return;
+  assert.equal(typeof error.param, 'string', shown);
+  assert.ok(error.param.isWellFormed(), shown);
+}
