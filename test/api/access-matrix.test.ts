@@ -1,0 +1,263 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { type Grant, type Permission, permissions } from '#contract/permissions.ts';
+import { newApiKey } from '#server/api-keys/api-key.ts';
+import { revokeKey } from '#server/api-keys/api-key-store.ts';
+import { createKey } from '#server/api-keys/create-key.ts';
+import type { Audience } from '#server/platform/http/route.ts';
+import { type ApiAnswer, ApiClient, field } from '#test/support/api-client.ts';
+import { plantCanary } from '#test/support/canary.ts';
+import { connectNumber, findNumber } from '#test/support/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+
+const from = '+14155550100';
+const to = '+14155550101';
+
+/** What a request is about; made anew for each one that is allowed, since it may use it up. */
+interface Things {
+  readonly numberId: string;
+  readonly messageId: string;
+  readonly phoneNumber: string;
+}
+
+interface Operation {
+  readonly permission: Permission;
+  readonly status: number;
+  readonly body?: (things: Things) => unknown;
+}
+
+/** Every operation of /v1: what it asks for, and a request that is right. One that is missing here fails the test. */
+const operations: Readonly<Record<string, Operation>> = {
+  'GET /v1/team': { permission: 'team:read', status: 200 },
+  'PUT /v1/team': { permission: 'team:write', status: 200, body: () => ({ name: 'Renamed' }) },
+  'GET /v1/numbers': { permission: 'numbers:read', status: 200 },
+  'GET /v1/numbers/:id': { permission: 'numbers:read', status: 200 },
+  'POST /v1/numbers/verify': {
+    permission: 'numbers:write',
+    status: 200,
+    body: ({ phoneNumber }) => ({ phone_number: phoneNumber }),
+  },
+  'POST /v1/numbers/:id/reconnect': { permission: 'numbers:write', status: 200 },
+  'PUT /v1/numbers/:id': { permission: 'numbers:write', status: 200, body: () => ({ status: 'paused' }) },
+  'DELETE /v1/numbers/:id': { permission: 'numbers:write', status: 200 },
+  'POST /v1/messages/send': {
+    permission: 'messages:send',
+    status: 202,
+    body: () => ({ from, to, content: 'Hello' }),
+  },
+  'GET /v1/messages': { permission: 'messages:read', status: 200 },
+  'GET /v1/messages/:id': { permission: 'messages:read', status: 200 },
+  'POST /v1/messages/:id/cancel': { permission: 'messages:send', status: 200 },
+};
+
+/** What needs no API key, by whom it is for. A new route has to be written down here, so that none is open unseen. */
+const withoutKey: Readonly<Record<Exclude<Audience, 'api'>, readonly string[]>> = {
+  // A setup link's token or a device token each.
+  device: [
+    'POST /v1/device/claim',
+    'POST /v1/device/inbound',
+    'POST /v1/device/poll',
+    'POST /v1/device/status',
+  ],
+  // The reference, and what the token of a setup link opens.
+  page: [
+    'GET /docs',
+    'GET /docs/js/scalar.js',
+    'GET /setup/:token',
+    'GET /v1/openapi.json',
+    'POST /setup/:token',
+    'POST /setup/:token/done',
+  ],
+  // Nothing of any team.
+  operations: ['GET /healthz', 'GET /metrics', 'GET /readyz'],
+};
+
+describe('who may do what (specification sections 5.1 and 5.2)', () => {
+  let service: TestService;
+  let canary: Awaited<ReturnType<typeof plantCanary>>;
+  let team: TestTeam;
+  let things: Things;
+  let made = 0;
+
+  before(async () => {
+    service = await startTestService();
+    canary = await plantCanary(service);
+    team = await service.newTeam();
+    await connectNumber(service, team, from);
+    things = await newThings();
+  });
+  after(() => service.close());
+
+  /** A number that waits for its phone, a message that waits in the queue, and a number that nobody has. */
+  async function newThings(): Promise<Things> {
+    made += 1;
+    const phoneNumber = `+4420794${String(made).padStart(5, '0')}`;
+    await team.api.post('/v1/numbers/verify', { phone_number: phoneNumber });
+    return {
+      numberId: String((await findNumber(team.api, phoneNumber))?.id),
+      messageId: await team.api.send({ from, to, content: 'Hello' }),
+      phoneNumber: `+3312345${String(made).padStart(5, '0')}`,
+    };
+  }
+
+  function ask(api: ApiClient, name: string, about: Things): Promise<ApiAnswer> {
+    const [method = '', pattern = ''] = name.split(' ');
+    const id = pattern.includes('/numbers/') ? about.numberId : about.messageId;
+    const body = operations[name]?.body?.(about);
+    return api.request(method, pattern.replace(':id', id), { body });
+  }
+
+  /** Everything of a team that a request could change. */
+  async function stateOf(api: ApiClient): Promise<readonly string[]> {
+    const list = await api.get('/v1/numbers');
+    const numbers = Array.isArray(list.json.numbers) ? list.json.numbers : [];
+    const paths = ['/v1/team', '/v1/messages', ...numbers.map(({ id }) => `/v1/numbers/${id}`)];
+    const answers = await Promise.all(paths.map((path) => api.get(path)));
+    // A phone's last poll may be written after the poll itself.
+    return answers.map((answer) => answer.text.replace(/"last_seen_at":"[^"]+"/, ''));
+  }
+
+  const served = (audience: Audience) =>
+    service.app.routes
+      .filter((route) => route.audience === audience)
+      .map((route) => `${route.method} ${route.path}`)
+      .sort();
+
+  it('every operation that is served is in this table with its permission, and no other', () => {
+    assert.deepEqual(Object.keys(operations).sort(), served('api'));
+    for (const route of service.app.routes.filter(({ audience }) => audience === 'api')) {
+      assert.equal(route.permission, operations[`${route.method} ${route.path}`]?.permission, route.path);
+    }
+  });
+
+  it('every route that needs no key is listed by whom it is for', () => {
+    for (const [audience, routes] of Object.entries(withoutKey)) {
+      assert.deepEqual(served(audience as Audience), routes, audience);
+    }
+    assert.equal(
+      service.app.routes.length,
+      Object.keys(operations).length + Object.values(withoutKey).flat().length,
+      'a route of an audience that this test does not know',
+    );
+  });
+
+  it('answers 401 for a missing, empty, mistyped, unknown, foreign-looking or revoked key, on every operation', async () => {
+    const good = team.api.key;
+    const swapped = `${good.slice(0, 12)}${good[13]}${good[12]}${good.slice(14)}`;
+    const keys = [
+      '',
+      'x',
+      newApiKey(),
+      good.slice(0, -1),
+      `${good}0`,
+      good.toUpperCase(),
+      good[12] === good[13] ? newApiKey() : swapped,
+      good.replace('own_live_', 'own_test_'),
+      `Bearer ${good}`,
+      `${good}, ${good}`,
+      await revokedKey(),
+    ];
+    const before = await stateOf(team.api);
+    for (const key of keys) {
+      const api = new ApiClient(service.baseUrl, key);
+      for (const name of Object.keys(operations)) {
+        const answer = await ask(api, name, things);
+        assert.equal(answer.status, 401, `${key} ${name}: ${answer.text}`);
+        assert.equal(field(answer.json, 'error.code'), 'unauthorized');
+        assert.match(answer.headers.get('request-id') ?? '', /^req_/);
+        assert.equal(answer.headers.get('cache-control'), 'no-store');
+        assert.ok(!answer.text.includes(good.slice(9)), 'an answer repeats the key');
+      }
+    }
+    assert.deepEqual(await stateOf(team.api), before, 'a refused request changed something');
+  });
+
+  /** One that worked a second ago. */
+  async function revokedKey(): Promise<string> {
+    const { row, key } = await createKey(service.runtime.database.pool, service.runtime, {
+      teamId: team.id,
+      name: 'to be revoked',
+      permissions: ['*'],
+    });
+    assert.equal((await new ApiClient(service.baseUrl, key).get('/v1/team')).status, 200);
+    await revokeKey(service.runtime.database.pool, row.id, service.clock.now());
+    service.clock.advance(1_000);
+    return key;
+  }
+
+  it('lets each permission do what it names and nothing else, and * everything', async () => {
+    for (const grant of [...permissions, '*'] as Grant[]) {
+      const api = await service.newKey(team.id, [grant]);
+      for (const [name, { permission, status }] of Object.entries(operations)) {
+        const isReading = grant === 'messages:send' && permission === 'messages:read';
+        if (grant === '*' || grant === permission || isReading) {
+          const answer = await ask(api, name, await newThings());
+          assert.equal(answer.status, status, `${grant}: ${name} ${answer.text}`);
+        } else {
+          await assertForbidden(api, name, permission);
+        }
+      }
+    }
+  });
+
+  it('refuses a key that has every permission but the one, and changes nothing', async () => {
+    for (const [name, { permission }] of Object.entries(operations)) {
+      const others = permissions.filter(
+        (other) => other !== permission && !(permission === 'messages:read' && other === 'messages:send'),
+      );
+      await assertForbidden(await service.newKey(team.id, [...others]), name, permission);
+    }
+  });
+
+  async function assertForbidden(api: ApiClient, name: string, permission: Permission): Promise<void> {
+    const before = await stateOf(team.api);
+    const answer = await ask(api, name, things);
+    assert.equal(answer.status, 403, `${name}: ${answer.text}`);
+    assert.equal(field(answer.json, 'error.code'), 'forbidden');
+    assert.match(String(field(answer.json, 'error.message')), new RegExp(`${permission}\\b`));
+    assert.deepEqual(await stateOf(team.api), before, `${name} changed something`);
+  }
+
+  it('answers for another team’s ids, byte for byte, as for ids that never were', async () => {
+    const before = await stateOf(canary.team.api);
+    const { ids } = service.runtime;
+    for (const name of Object.keys(operations).filter((operation) => operation.includes(':id'))) {
+      const never = { ...things, numberId: ids.nextPublic('num'), messageId: ids.nextPublic('msg') };
+      for (const messageId of [canary.queuedId, canary.inboundId]) {
+        const foreign = { ...things, numberId: canary.number.numberId, messageId };
+        const [told, wanted] = [await ask(team.api, name, foreign), await ask(team.api, name, never)];
+        assert.equal(wanted.status, 404, `${name}: ${wanted.text}`);
+        assert.deepEqual(bytesOf(told), bytesOf(wanted), name);
+      }
+    }
+    assert.deepEqual(await stateOf(canary.team.api), before, 'another team’s request changed something');
+  });
+
+  it('answers for another team’s phone number as for one that nobody has', async () => {
+    const [taken, free] = ['+14155550110', '+14155550111'];
+    const other = await service.newTeam();
+    const { wire } = await connectNumber(service, other, taken);
+    await wire.call('inbound', { from: to, text: 'Hello' });
+    await other.api.send({ from: taken, to, content: 'Hello' });
+    const requests: [string, string, unknown?][] = [
+      ['POST', '/v1/messages/send', { from: taken, to, content: 'Hello' }],
+      ['GET', `/v1/messages?from=${encodeURIComponent(taken)}`],
+      ['GET', `/v1/messages?to=${encodeURIComponent(taken)}`],
+    ];
+    const before = await stateOf(other.api);
+    for (const [method, path, body] of requests) {
+      const asFree = (text: string) => text.replaceAll(taken.slice(1), free.slice(1));
+      const told = await team.api.request(method, path, { body });
+      const freeBody = body === undefined ? undefined : JSON.parse(asFree(JSON.stringify(body)));
+      const wanted = await team.api.request(method, asFree(path), { body: freeBody });
+      assert.deepEqual(bytesOf({ ...told, text: asFree(told.text) }), bytesOf(wanted), path);
+    }
+    assert.deepEqual(await stateOf(other.api), before, 'another team’s request changed something');
+  });
+});
+
+/** An answer but for what names the request and its second. */
+function bytesOf({ status, headers, text }: ApiAnswer) {
+  const { 'request-id': _id, date: _date, ...rest } = Object.fromEntries(headers);
+  return { status, headers: rest, text };
+}
