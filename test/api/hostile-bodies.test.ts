@@ -118,6 +118,78 @@ describe('bodies that are wrong (specification sections 2.1 and 7.2)', () => {
     assertRefused(await post('/v1/numbers/verify', large), '10 MB', undefined, 413);
   });
 
+  /** A right body of every operation that is not a GET; an operation without one takes no field. */
+  const rightBodies: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+    'PUT /v1/team': { name: 'Example Ltd' },
+    'POST /v1/numbers/verify': { phone_number: '+14155550102' },
+    'POST /v1/numbers/:id/reconnect': {},
+    'PUT /v1/numbers/:id': { label: 'Support', status: 'active', on_unconfirmed: 'fail' },
+    'DELETE /v1/numbers/:id': {},
+    'POST /v1/messages/send': { to, from, content: 'Hello', media_url: null },
+    'POST /v1/messages/:id/cancel': {},
+  };
+
+  it('has a right body of every operation, with every field', () => {
+    const served = service.app.routes.filter(
+      ({ audience, method }) => audience === 'api' && method !== 'GET',
+    );
+    const fields = served.map(({ method, path, body }) => [
+      `${method} ${path}`,
+      Object.keys(body && 'properties' in body ? (body.properties as object) : {}).sort(),
+    ]);
+    const listed = Object.entries(rightBodies).map(([name, body]) => [name, Object.keys(body).sort()]);
+    assert.deepEqual(listed.sort(), fields.sort());
+  });
+
+  it('refuses on every operation, and in each of its fields, what no field can be, and changes nothing', async () => {
+    const owner = await service.newTeam();
+    const { numberId } = await connectNumber(service, owner, '+14155550103');
+    const messageId = await owner.api.send({ from: '+14155550103', to, content: 'Hello' });
+    accepted += 1;
+    const state = async () => {
+      const paths = ['team', `numbers/${numberId}`, 'numbers', `messages/${messageId}`];
+      const answers = await Promise.all(paths.map((path) => owner.api.get(`/v1/${path}`)));
+      return answers.map((answer) => answer.text);
+    };
+    const before = await state();
+    for (const [name, right] of Object.entries(rightBodies)) {
+      const [method = '', pattern = ''] = name.split(' ');
+      const path = pattern.replace(':id', pattern.includes('/numbers/') ? numberId : messageId);
+      const refuse = async (
+        what: string,
+        rawBody: string | Uint8Array<ArrayBuffer>,
+        param?: string,
+        status = 400,
+      ) => {
+        const headers = { 'content-type': 'application/json' };
+        const answer = await owner.api.request(method, path, { rawBody, headers });
+        assertRefused(answer, `${name}: ${what}`, param, status);
+      };
+      const whole = JSON.stringify(right);
+      const withField = (field: string, json: string) =>
+        `{${Object.entries({ ...right, [field]: undefined })
+          .map(([key, value]) => `"${key}":${key === field ? json : JSON.stringify(value)}`)
+          .join(',')}}`;
+      for (const [what, json] of hostileValues) {
+        for (const field of Object.keys(right)) {
+          if (json !== 'null' || right[field] !== null)
+            await refuse(`${what} in ${field}`, withField(field, json), field);
+        }
+        await refuse(`${what} in an unknown field`, withField('nothing', json), 'nothing');
+        await refuse(`${what} in __proto__`, `{"__proto__":${json}}`, '__proto__');
+      }
+      for (const [what, json] of hostileWholes) await refuse(what, json(whole));
+      await refuse('Latin-1', Uint8Array.from([...Buffer.from('{"name":"'), 0xfc, 0x22, 0x7d]));
+      await refuse('200,000 levels', nested(200_000), undefined, 413);
+      await refuse('10 MB', `${whole}${' '.repeat(10_000_000)}`, undefined, 413);
+      const [required] = Object.keys(right).filter(
+        (field) => name.startsWith('POST') && right[field] !== null,
+      );
+      if (required !== undefined) await refuse('a missing field', '{}', required);
+    }
+    assert.deepEqual(await state(), before);
+  });
+
   it('takes 5,000 emoji, each escaped as two surrogates, in one body', async () => {
     const answer = await post(
       '/v1/messages/send',
@@ -205,6 +277,38 @@ describe('bodies that are wrong (specification sections 2.1 and 7.2)', () => {
     }
   });
 });
+
+/** What no field of any request can be, as JSON. */
+const hostileValues: readonly (readonly [string, string])[] = [
+  ['a number', '14155550101'],
+  ['a number too large', '1e999'],
+  ['true', 'true'],
+  ['null', 'null'],
+  ['an array', '["a"]'],
+  ['an object', '{"a":"b"}'],
+  ['NUL', '"a\\u0000b"'],
+  ['a high surrogate alone', '"a\\ud83d"'],
+  ['a low surrogate alone', '"\\ude00a"'],
+  ['NUL within', '{"a":["\\u0000"]}'],
+  ['a lone surrogate as a name within', '{"\\ud83d":1}'],
+  ['__proto__ within', '{"__proto__":{"length":1}}'],
+  ['30,000 levels', nested(30_000)],
+  ['20,000 objects', `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`],
+];
+
+/** What no body can be, made of a right one. */
+const hostileWholes: readonly (readonly [string, (whole: string) => string])[] = [
+  ['100,000 levels', () => nested(100_000)],
+  ['an array of it', (whole) => `[${whole}]`],
+  ['a string', (whole) => JSON.stringify(whole)],
+  ['a number', () => '1'],
+  ['null', () => 'null'],
+  ['half of it', (whole) => whole.slice(0, -1)],
+  ['two of it', (whole) => `${whole}${whole}`],
+  ['a comma too many', (whole) => `${whole.slice(0, -1)},}`],
+  ['white space', () => ' \n'],
+  ['a form', () => 'a=b'],
+];
 
 function nested(levels: number): string {
   return '['.repeat(levels) + ']'.repeat(levels);
