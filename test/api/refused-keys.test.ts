@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { newApiKey } from '#server/api-keys/api-key.ts';
+import { type ApiAnswer, ApiClient, field } from '#test/support/api-client.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+
+const perMinute = 60;
+
+describe('refused keys are limited per address (specification section 7.2)', () => {
+  let service: TestService;
+  let team: TestTeam;
+
+  /** Each test begins with a minute of its own. */
+  const nextMinute = (secondsLeft = 60) => {
+    const nowMs = service.clock.nowMs();
+    service.clock.advance(60_000 - (nowMs % 60_000) + (60 - secondsLeft) * 1_000);
+  };
+  const start = async (settings: Readonly<Record<string, string>> = {}) => {
+    service = await startTestService({ RATE_LIMITS: 'on', ...settings });
+    team = await service.newTeam();
+    nextMinute();
+  };
+
+  /** A request with a key that is refused, by default a well-formed one that nobody has. */
+  const tryKey = (key = newApiKey(), forwardedFor?: string): Promise<ApiAnswer> =>
+    new ApiClient(service.baseUrl, key).request('GET', '/v1/team', {
+      headers: forwardedFor === undefined ? {} : { 'x-forwarded-for': forwardedFor },
+    });
+
+  async function statusesOf(tries: readonly (() => Promise<ApiAnswer>)[]): Promise<Record<number, number>> {
+    const counts: Record<number, number> = {};
+    for (const { status } of await Promise.all(tries.map((attempt) => attempt()))) {
+      counts[status] = (counts[status] ?? 0) + 1;
+    }
+    return counts;
+  }
+  const times = (n: number, attempt: (n: number) => Promise<ApiAnswer>) =>
+    statusesOf(Array.from({ length: n }, (_, index) => () => attempt(index)));
+
+  describe('without a proxy', () => {
+    before(() => start());
+    after(() => service.close());
+
+    it(`answers 401 ${perMinute} times a minute and 429 after, whatever makes the key wrong`, async () => {
+      const wrong = [
+        '',
+        'x',
+        newApiKey(),
+        `${team.api.key}0`,
+        team.api.key.replace('own_live_', 'own_test_'),
+      ];
+      assert.deepEqual(await times(perMinute, (n) => tryKey(wrong[n % wrong.length])), { 401: perMinute });
+      for (const key of wrong) {
+        const answer = await tryKey(key);
+        assert.equal(answer.status, 429, answer.text);
+        assert.equal(field(answer.json, 'error.code'), 'rate_limited');
+      }
+    });
+
+    it('goes on serving good keys from the same address', async () => {
+      assert.equal((await tryKey()).status, 429);
+      assert.deepEqual(await times(perMinute * 2, () => team.api.get('/v1/team')), { 200: perMinute * 2 });
+    });
+
+    it('says in retry-after when the next key may be tried, and takes it then', async () => {
+      nextMinute(17);
+      assert.deepEqual(await times(perMinute + 1, () => tryKey()), { 401: perMinute, 429: 1 });
+      const refused = await tryKey();
+      const seconds = Number(refused.headers.get('retry-after'));
+      assert.ok(seconds >= 1 && seconds <= 17, `retry-after: ${seconds}`);
+      assert.equal(field(refused.json, 'error.message'), `Too many requests. Retry in ${seconds} seconds.`);
+      service.clock.advance(seconds * 1_000);
+      assert.equal((await tryKey()).status, 401);
+    });
+
+    it('does not count good keys', async () => {
+      nextMinute();
+      await times(perMinute, () => team.api.get('/v1/team'));
+      assert.deepEqual(await times(perMinute, () => tryKey()), { 401: perMinute });
+    });
+
+    it('believes no X-Forwarded-For', async () => {
+      nextMinute();
+      const counts = await times(perMinute + 10, (n) => tryKey(newApiKey(), `198.51.100.${n}`));
+      assert.deepEqual(counts, { 401: perMinute, 429: 10 });
+    });
+  });
+
+  describe('behind a proxy that TRUST_PROXY names', () => {
+    before(() => start({ TRUST_PROXY: '127.0.0.1' }));
+    after(() => service.close());
+
+    it('counts for each address that the proxy names', async () => {
+      assert.deepEqual(await times(perMinute + 5, () => tryKey(newApiKey(), '203.0.113.1')), {
+        401: perMinute,
+        429: 5,
+      });
+      assert.equal((await tryKey(newApiKey(), '203.0.113.2')).status, 401);
+      assert.equal((await tryKey(newApiKey())).status, 401, 'the proxy itself');
+    });
+
+    it('believes only what the proxy added, not what its client sent', async () => {
+      nextMinute();
+      const counts = await times(perMinute + 5, (n) => tryKey(newApiKey(), `198.51.100.${n}, 203.0.113.1`));
+      assert.deepEqual(counts, { 401: perMinute, 429: 5 });
+    });
+  });
+
+  describe('behind a proxy that TRUST_PROXY does not name', () => {
+    before(() => start({ TRUST_PROXY: '192.0.2.1' }));
+    after(() => service.close());
+
+    it('believes no X-Forwarded-For', async () => {
+      const counts = await times(perMinute + 5, (n) => tryKey(newApiKey(), `192.0.2.1, 198.51.100.${n}`));
+      assert.deepEqual(counts, { 401: perMinute, 429: 5 });
+    });
+  });
+});
+
+it('RATE_LIMITS=off lifts the limit of refused keys (docs/configuration.md)', async () => {
+  const service = await startTestService({ RATE_LIMITS: 'off' });
+  try {
+    const api = new ApiClient(service.baseUrl, 'x');
+    for (let n = 0; n < perMinute + 5; n += 1) assert.equal((await api.get('/v1/team')).status, 401);
+  } finally {
+    await service.close();
+  }
+});
