@@ -13,6 +13,8 @@ export interface SpawnedService {
   readonly child: ChildProcess;
   /** Everything it printed so far. */
   readonly output: () => string;
+  /** Of that, what it printed on standard error: its log. */
+  readonly log: () => string;
   /** Sends a signal and waits for the end. @returns the exit code, null where the signal ended it */
   readonly kill: (signal: NodeJS.Signals) => Promise<number | null>;
 }
@@ -34,11 +36,14 @@ export async function spawnService({ settings, port, command }: SpawnOptions): P
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let printed = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.setEncoding('utf8').on('data', (text: string) => {
-      printed += text;
-    });
-  }
+  let logged = '';
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    printed += text;
+  });
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    printed += text;
+    logged += text;
+  });
   const ended = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
   const baseUrl = `http://127.0.0.1:${chosen}`;
   await until('the service is ready', async () => {
@@ -52,6 +57,7 @@ export async function spawnService({ settings, port, command }: SpawnOptions): P
     baseUrl,
     child,
     output: () => printed,
+    log: () => logged,
     kill: (signal) => {
       if (child.exitCode === null && child.signalCode === null) child.kill(signal);
       return ended;

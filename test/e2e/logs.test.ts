@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import pg from 'pg';
+import { newApiKey } from '#server/api-keys/api-key.ts';
+import { findEngineUrl } from '#server/database/engine/engine-url.ts';
+import { ApiClient } from '#test/support/api-client.ts';
+import { rawExchange } from '#test/support/raw-http.ts';
+import { firstKey, type SpawnedService, spawnService } from '#test/support/spawned-service.ts';
+import { claim, type DeviceWire } from '#test/support/test-phone.ts';
+import { until } from '#test/support/until.ts';
+
+const from = '+14155550100';
+const to = '+14155550101';
+
+/** In every text and name that is sent; nothing that is logged may have it. */
+const mark = 'canary5c1e';
+
+describe('what is logged at the finest level (specification section 10.1)', () => {
+  let dataDir: string;
+  let service: SpawnedService;
+  let api: ApiClient;
+  let wire: DeviceWire;
+  /** Keys and tokens, real ones and refused ones. */
+  const secrets: string[] = [];
+  const keep = <T extends string>(secret: T): T => {
+    secrets.push(secret);
+    return secret;
+  };
+  const tokenOf = (setupUrl: unknown) => keep(String(setupUrl).split('/').at(-1) ?? '');
+  const call = (path: string, body: string, headers: Readonly<Record<string, string>> = {}) =>
+    fetch(`${service.baseUrl}${path}`, { method: 'POST', body, headers });
+
+  before(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'ownline-logs-'));
+    service = await spawnService({
+      settings: { DATA_DIR: dataDir, LOG_LEVEL: 'trace', DEVICE_HOLD_SECONDS: '1' },
+    });
+    api = new ApiClient(service.baseUrl, keep(await firstKey(dataDir)));
+  });
+  after(async () => {
+    await service.kill('SIGKILL');
+    await rm(dataDir, { recursive: true, force: true });
+  });
+
+  it('a number is set up, a message sent and received', async () => {
+    const verify = await api.post('/v1/numbers/verify', { phone_number: from });
+    const setup = `/setup/${tokenOf(verify.json.setup_url)}`;
+    wire = await claim(api, String(verify.json.setup_url));
+    keep(wire.token);
+    assert.match(await (await fetch(`${service.baseUrl}${setup}`)).text(), /iPhone/);
+    assert.ok((await (await call(setup, '')).text()).includes(wire.token));
+    assert.equal((await wire.poll()).action, 'idle');
+    const headers = { 'idempotency-key': `key-${mark}` };
+    const message = { from, to, content: `Outbound ${mark}` };
+    const sent = await api.post('/v1/messages/send', message, headers);
+    assert.equal(sent.status, 202, sent.text);
+    assert.equal((await api.post('/v1/messages/send', message, headers)).status, 202);
+    const handedOut = await wire.poll();
+    assert.equal(handedOut.text, message.content);
+    const last = { last: handedOut.id ?? '', last_status: 'failed', last_error: `could not: ${mark}` };
+    assert.equal((await wire.poll(last)).action, 'idle');
+    assert.equal((await wire.call('inbound', { from: to, text: `Inbound ${mark}` })).ok, '1');
+    await wire.call('status', { id: handedOut.id, status: 'delivered', error: mark });
+    await api.put(`/v1/numbers/${(await numberIds())[0]}`, { label: `Label ${mark}` });
+    assert.equal((await call(`${setup}/done`, '')).status, 200);
+    const again = await api.request('POST', `/v1/numbers/${(await numberIds())[0]}/reconnect`);
+    tokenOf(again.json.setup_url);
+  });
+
+  async function numberIds(): Promise<string[]> {
+    const { json } = await api.get('/v1/numbers');
+    return Array.isArray(json.numbers) ? json.numbers.map(({ id }) => String(id)) : [];
+  }
+
+  it('keys, tokens and requests of all kinds are refused', async () => {
+    const wrongKeys = [
+      keep(newApiKey()),
+      keep(`${api.key}0`),
+      keep(newApiKey().replace('live', 'test')),
+      `Bearer ${mark}`,
+    ];
+    for (const key of wrongKeys) {
+      assert.equal((await new ApiClient(service.baseUrl, key).get('/v1/team')).status, 401);
+    }
+    const json = { 'x-api-key': api.key, 'content-type': 'application/json' };
+    const bodies = [
+      `{"content":"${mark}"`,
+      `${mark}`,
+      `{"content":"${mark}\\u0000"}`,
+      `{"${mark}":1}`,
+      `{"from":"${mark}","to":["${mark}"],"content":{"${mark}":1}}`,
+      `{"from":"${from}","to":"${to}","content":"${mark}","media_url":"https://example.com/${mark}.png"}`,
+      `{"content":"${mark.repeat(50_000)}"}`,
+    ];
+    for (const body of bodies) assert.ok((await call('/v1/messages/send', body, json)).status >= 400);
+    const paths = [
+      `/${mark}`,
+      `/v1/messages/${mark}`,
+      `/v1/messages/%${mark}`,
+      `/v1/messages?cursor=${mark}&${mark}=1`,
+    ];
+    for (const path of paths) assert.ok((await api.get(path)).status >= 400);
+    await call('/v1/messages/send', '{}', { ...json, 'idempotency-key': `${mark} ${mark}` });
+    for (const body of [`{"token":"${keep('x'.repeat(43))}"}`, `{"token":"${mark}"`, mark]) {
+      assert.ok((await call('/v1/device/claim', body)).status >= 400);
+    }
+    for (const path of ['poll', 'inbound', 'status']) {
+      for (const body of [mark, `{"text":"${mark}"}`, `{"text":"${mark.repeat(1_000_000)}"}`]) {
+        await call(`/v1/device/${path}`, body, { 'x-device-token': keep(`dev_${'y'.repeat(43)}`) });
+      }
+    }
+    for (const text of [
+      `${mark}\r\n\r\n`,
+      `GET /${mark} ${mark}\r\n\r\n`,
+      `CONNECT ${mark}:1 HTTP/1.1\r\nHost: ${mark}\r\n\r\n`,
+    ]) {
+      assert.ok((await rawExchange(service.baseUrl, text)).every(({ status }) => status >= 400));
+    }
+  });
+
+  it('the database refuses rows, whose values its own messages would name', async () => {
+    const database = new pg.Client({ connectionString: await findEngineUrl(dataDir) });
+    await database.connect();
+    await database.query('ALTER TABLE messages ADD CONSTRAINT refuses_all CHECK (content IS NULL) NOT VALID');
+    const answer = await api.post(
+      '/v1/messages/send',
+      { from, to, content: `Refused ${mark}` },
+      { 'idempotency-key': mark },
+    );
+    assert.equal(answer.status, 500, answer.text);
+    assert.equal((await wire.call('inbound', { from: to, text: `Refused ${mark}` })).ok, '0');
+    await database.query('ALTER TABLE messages DROP CONSTRAINT refuses_all');
+    await database.end();
+  });
+
+  it('the database is killed under load and comes back', async () => {
+    const send = (n: number) =>
+      api.post(
+        '/v1/messages/send',
+        { from, to, content: `Load ${mark}` },
+        { 'idempotency-key': `${mark}-${n}` },
+      );
+    const isDone = { value: false };
+    const load = Array.from({ length: 4 }, async (_, n) => {
+      while (!isDone.value) {
+        await Promise.all([
+          send(n),
+          wire.poll(),
+          wire.call('inbound', { from: to, text: mark }),
+          call('/v1/device/claim', '{"token":"x"}'),
+        ]);
+      }
+    });
+    const pid = Number((await readFile(join(dataDir, 'pg', 'postmaster.pid'), 'utf8')).split('\n')[0]);
+    process.kill(pid, 'SIGKILL');
+    await until('the failure is logged', () => service.log().includes('a request failed'));
+    await until('messages are accepted again', async () => (await send(9)).status === 202);
+    isDone.value = true;
+    await Promise.all(load);
+    assert.equal(await service.kill('SIGTERM'), 0, service.output());
+  });
+
+  it('every line of the log is JSON with level, time and msg', () => {
+    const lines = service.log().trimEnd().split('\n');
+    const messages = new Set<string>();
+    for (const line of lines) {
+      const { level, time, msg } = JSON.parse(line);
+      assert.deepEqual([typeof level, typeof time, typeof msg], ['number', 'number', 'string'], line);
+      messages.add(msg);
+    }
+    // What was to be seen was seen.
+    for (const msg of ['answered', 'a request failed', 'a device call failed', 'PostgreSQL runs again']) {
+      assert.ok(messages.has(msg), `${msg} is not among ${[...messages].join('; ')}`);
+    }
+    assert.ok(service.log().includes('"/setup/:token/done"') && service.log().includes('refuses_all'));
+  });
+
+  it('neither it nor the log of PostgreSQL has a key, a token or anything that was written', async () => {
+    const postgres = await readFile(join(dataDir, 'postgres.log'), 'utf8');
+    assert.ok(postgres.includes('refuses_all'), 'the log of PostgreSQL is where it was looked for');
+    assert.ok(new Set(secrets).size >= 9 && secrets.every((secret) => secret.length > 20), secrets.join());
+    for (const [name, text] of [
+      ['the output', service.output()],
+      ['postgres.log', postgres],
+    ] as const) {
+      for (const secret of [mark, ...secrets]) {
+        const at = text.indexOf(secret);
+        assert.equal(at, -1, `${name} has ${secret}: ${text.slice(Math.max(0, at - 300), at + 300)}`);
+      }
+    }
+  });
+});
