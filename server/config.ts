@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { isPlanName, type PlanName, planNames } from '#contract/plans.ts';
 import { ConfigError } from './platform/config-error.ts';
@@ -95,6 +96,14 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
     problems.push(`ROLES must be one or more of ${roles.join(',')}, not "${chosenRoles.join(',')}".`);
   }
 
+  const trustProxy = (text('TRUST_PROXY') ?? '').split(',').flatMap((part) => part.trim() || []);
+  const noProxy = trustProxy.find((part) => !isAddressOrRange(part));
+  if (noProxy !== undefined) {
+    problems.push(
+      `TRUST_PROXY must be addresses or ranges such as 10.0.0.0/8, with commas, not "${noProxy}".`,
+    );
+  }
+
   const defaultPlan = text('DEFAULT_PLAN') ?? 'enterprise';
   if (!isPlanName(defaultPlan)) {
     problems.push(`DEFAULT_PLAN must be one of ${planNames.join(', ')}, not "${defaultPlan}".`);
@@ -105,7 +114,7 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
     port,
     baseUrl,
     appUrl: address('APP_URL', baseUrl),
-    trustProxy: (text('TRUST_PROXY') ?? '').split(',').flatMap((part) => part.trim() || []),
+    trustProxy,
     dataDir: resolve(text('DATA_DIR') ?? (userId === 0 ? '/var/lib/ownline' : './data')),
     databaseUrl,
     secretsKey,
@@ -119,4 +128,14 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
   };
   if (problems.length > 0) throw new ConfigError(problems);
   return config;
+}
+
+/** `10.0.0.1`, `10.0.0.0/8`, `fd00::/8`, or a word for some of them: loopback, linklocal, uniquelocal. */
+function isAddressOrRange(text: string): boolean {
+  if (['loopback', 'linklocal', 'uniquelocal'].includes(text)) return true;
+  const [address = '', prefix, ...rest] = text.split('/');
+  const bits = isIP(address) === 4 ? 32 : 128;
+  const isPrefix =
+    prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) >= 1 && Number(prefix) <= bits);
+  return isIP(address) !== 0 && isPrefix && rest.length === 0;
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { fastify } from 'fastify';
 import { readConfig } from '#server/config.ts';
 import { ConfigError } from '#server/platform/config-error.ts';
 
@@ -55,11 +56,24 @@ describe('the settings (specification section 10.5, docs/configuration.md)', () 
     assert.throws(() => readConfig({ APP_URL: 'ftp://texts.example.com' }), ConfigError);
   });
 
-  it('TRUST_PROXY is a list, with or without blanks', () => {
-    assert.deepEqual(readConfig({ TRUST_PROXY: '10.0.0.1, 10.1.0.0/16,' }).trustProxy, [
-      '10.0.0.1',
-      '10.1.0.0/16',
-    ]);
+  it('TRUST_PROXY takes addresses and ranges that the server can read, and nothing else', () => {
+    const right = ['127.0.0.1', '10.0.0.0/8', '::1', 'fd00::/8', '::ffff:10.0.0.1', 'loopback', '1.2.3.4/32'];
+    const read = readConfig({ TRUST_PROXY: `${right.join(' , ')},` });
+    assert.deepEqual(read.trustProxy, right);
+    assert.doesNotThrow(() => fastify({ trustProxy: [...read.trustProxy] }));
+    for (const wrong of [
+      'true',
+      '*',
+      'proxy.internal',
+      '10.0.0',
+      '10.0.0.0/0',
+      '10.0.0.0/33',
+      '::/129',
+      '::1/8/8',
+      '1/8',
+    ]) {
+      assert.throws(() => readConfig({ TRUST_PROXY: wrong }), /TRUST_PROXY must be/, wrong);
+    }
   });
 
   it('says all problems at once, each with what to write instead', () => {
@@ -74,6 +88,7 @@ describe('the settings (specification section 10.5, docs/configuration.md)', () 
       QUEUE_EXPIRY_HOURS: 'a day',
       LOG_LEVEL: 'loud',
       RATE_LIMITS: 'maybe',
+      TRUST_PROXY: '10.0.0.1, true',
     };
     assert.throws(
       () => readConfig(wrong),
