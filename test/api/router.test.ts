@@ -222,6 +222,15 @@ describe('what meets no operation (specification section 7)', () => {
     );
   });
 
+  it('answers a request once whose body turns out unreadable after it was refused', async () => {
+    const head = 'POST /v1/numbers/verify HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n';
+    const answers = await rawExchange(service.baseUrl, head, { later: 'zz\r\n' });
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [401],
+    );
+  });
+
   it('answers 408 in the envelope for a request that does not end', async () => {
     // Node decides when; what is answered then is ours.
     const server = createServer((socket) => {

@@ -138,7 +138,7 @@ function headerLines(key: string): fc.Arbitrary<string[]> {
         'x-api-key:',
         'Expect: 100-continue',
       ],
-      ...['Expect: a-miracle', 'Upgrade: websocket', 'Upgrade: h2c', 'Connection: upgrade'],
+      ...['Expect: a-miracle', 'Upgrade: websocket', 'Upgrade: h2c'],
       ...[
         'Trailer: x-api-key',
         'TE: trailers',

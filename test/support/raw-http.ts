@@ -13,6 +13,8 @@ interface RawOptions {
    * answer then to a request that was whole.
    */
   readonly halfClose?: boolean;
+  /** Is written once an answer has begun to arrive. */
+  readonly later?: string;
 }
 
 /** A server that neither answers nor closes within this time fails the test. */
@@ -56,12 +58,13 @@ export async function rawExchange(
 async function readToEnd(
   baseUrl: string,
   bytes: string | Uint8Array,
-  { halfClose = false }: RawOptions,
+  { halfClose = false, later }: RawOptions,
 ): Promise<Buffer> {
   const { hostname, port } = new URL(baseUrl);
   const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: halfClose });
   const parts: Buffer[] = [];
   socket.on('data', (part: Buffer) => parts.push(part));
+  if (later !== undefined) socket.once('data', () => socket.write(later));
   const closed = new Promise<void>((resolve, reject) => {
     socket.once('close', () => resolve());
     socket.once('end', () => socket.end());

@@ -12,7 +12,8 @@ import { AppError } from '#server/platform/app-error.ts';
 export class UnreadableRequests {
   /** Makes the request-id of such an answer. */
   readonly #nextRequestId: () => string;
-  readonly #unanswered = new WeakMap<Duplex, Set<ServerResponse>>();
+  /** Of each connection: what is not answered yet, or was before all of its body came. */
+  readonly #open = new WeakMap<Duplex, Set<ServerResponse>>();
   readonly #refused = new WeakSet<Duplex>();
 
   constructor(nextRequestId: () => string) {
@@ -45,17 +46,18 @@ export class UnreadableRequests {
   };
 
   #await(socket: Duplex, response: ServerResponse): void {
-    const open = this.#unanswered.get(socket) ?? new Set();
-    this.#unanswered.set(socket, open.add(response));
-    response.once('close', () => open.delete(response));
+    const open = this.#open.get(socket) ?? new Set();
+    for (const earlier of open) if (isOver(earlier)) open.delete(earlier);
+    this.#open.set(socket, open.add(response));
+    response.once('close', () => isOver(response) && open.delete(response));
   }
 
   #refuse(socket: Duplex, refusal: AppError): void {
     // Node reports each further piece of what it can't read.
     if (this.#refused.has(socket)) return;
     this.#refused.add(socket);
-    const open = [...(this.#unanswered.get(socket) ?? [])];
-    const last = open.findLast((response) => response.req.complete);
+    const open = [...(this.#open.get(socket) ?? [])];
+    const last = open.findLast((response) => response.req.complete && !response.writableFinished);
     const finish = () => {
       // One whose body turned out unreadable may have been answered before all of it came.
       const isAnswered = open.some((response) => !response.req.complete && response.headersSent);
@@ -64,6 +66,10 @@ export class UnreadableRequests {
     if (last) last.once('close', finish);
     else finish();
   }
+}
+
+function isOver(response: ServerResponse): boolean {
+  return response.writableFinished && response.req.complete;
 }
 
 function refusalOf(code: string | undefined): AppError {
