@@ -1,7 +1,7 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
-import { endOpenLink, findOpenLink, insertDeviceOnce, type SetupLinkRow } from './device-store.ts';
+import { endOpenLink, insertDeviceOnce, lockOpenLink, type SetupLinkRow } from './device-store.ts';
 
 /**
  * Trades a setup link for the device token (specification section 11.1). Until the owner presses Done the same link
@@ -13,15 +13,17 @@ export async function claimDevice(
   setupToken: string,
 ): Promise<{ readonly deviceToken: string; readonly link: SetupLinkRow }> {
   const now = clock.now();
-  const link = await findOpenLink(database.pool, sha256(setupToken), now);
-  if (!link) throw linkIsOver();
   const deviceToken = secrets.deviceToken(setupToken);
-  await insertDeviceOnce(database.pool, link, {
-    id: ids.next('dev'),
-    tokenHash: sha256(deviceToken),
-    createdAt: now,
+  return database.transaction(async (trx) => {
+    const link = await lockOpenLink(trx, sha256(setupToken), now);
+    if (!link) throw linkIsOver();
+    await insertDeviceOnce(trx, link, {
+      id: ids.next('dev'),
+      tokenHash: sha256(deviceToken),
+      createdAt: now,
+    });
+    return { deviceToken, link };
   });
-  return { deviceToken, link };
 }
 
 /** The owner is done with the link: it gives the token to nobody any more (specification section 11.1). */

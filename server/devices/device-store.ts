@@ -49,10 +49,10 @@ const endDevices = statement<Record<string, never>>(
   'devices.end-devices',
   'UPDATE devices SET ended_at = $3 WHERE team_id = $1 AND number_id = $2 AND ended_at IS NULL',
 );
-const findLink = statement<SetupLinkRow>(
-  'devices.find-link',
-  `SELECT ${linkColumns} FROM setup_links WHERE token_hash = $1 AND ended_at IS NULL AND expires_at > $2`,
-);
+const openLink = `SELECT ${linkColumns} FROM setup_links
+  WHERE token_hash = $1 AND ended_at IS NULL AND expires_at > $2`;
+const findLink = statement<SetupLinkRow>('devices.find-link', openLink);
+const lockLink = statement<SetupLinkRow>('devices.lock-link', `${openLink} FOR SHARE`);
 const endLink = statement<{ id: SetupLinkId }>(
   'devices.end-link',
   `UPDATE setup_links SET ended_at = $2 WHERE token_hash = $1 AND ended_at IS NULL AND expires_at > $2 RETURNING id`,
@@ -130,6 +130,18 @@ export function findOpenLink(db: Queryable, tokenHash: Buffer, at: Date): Promis
   return findLink.row(db, tokenHash, at);
 }
 
+/**
+ * The same, and it stays open until the caller's commit: who ends links and their devices ends the links first, and
+ * so finds every device that they gave.
+ */
+export function lockOpenLink(
+  trx: Transaction,
+  tokenHash: Buffer,
+  at: Date,
+): Promise<SetupLinkRow | undefined> {
+  return lockLink.row(trx, tokenHash, at);
+}
+
 /** @returns false where the link was not open any more */
 export async function endOpenLink(db: Queryable, tokenHash: Buffer, at: Date): Promise<boolean> {
   return (await endLink.row(db, tokenHash, at)) !== undefined;
@@ -137,12 +149,12 @@ export async function endOpenLink(db: Queryable, tokenHash: Buffer, at: Date): P
 
 /** Claiming again with the same link finds the device of the first time. */
 export async function insertDeviceOnce(
-  db: Queryable,
+  trx: Transaction,
   link: SetupLinkRow,
   device: { readonly id: DeviceId; readonly tokenHash: Buffer; readonly createdAt: Date },
 ): Promise<void> {
   await insertDevice.row(
-    db,
+    trx,
     link.team_id,
     device.id,
     link.number_id,

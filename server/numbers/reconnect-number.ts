@@ -17,10 +17,8 @@ export async function reconnectNumber(
   return services.database.transaction(async (trx) => {
     const number = await lockNumber(trx, teamId, numberId);
     if (!number || number.deleted_at) throw notFound('number');
+    const setupUrl = await makeSetupLink(trx, services, teamId, numberId);
     if (number.verified_at === null) await endAllDevices(trx, teamId, numberId, services.clock.now());
-    return {
-      setupUrl: await makeSetupLink(trx, services, teamId, numberId),
-      phoneNumber: number.phone_number,
-    };
+    return { setupUrl, phoneNumber: number.phone_number };
   });
 }

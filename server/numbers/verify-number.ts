@@ -11,6 +11,7 @@ import {
   findLiveNumberByPhone,
   findVerifiedNumber,
   insertNumber,
+  lockNumber,
 } from './number-store.ts';
 
 /** How long a number may stay without a phone (specification section 4.2). */
@@ -27,6 +28,10 @@ export async function verifyNumber(services: Runtime, teamId: TeamId, phoneNumbe
   return database.transaction(async (trx) => {
     const team = await lockTeam(trx, teamId);
     if (!team) throw notFound('team');
+    // The number before its links and devices, as the first poll of its phone takes them; whether that poll has
+    // verified it is asked once the lock is had.
+    const found = await findLiveNumberByPhone(trx, teamId, phoneNumber);
+    const pending = found && found.verified_at === null ? await lockNumber(trx, teamId, found.id) : undefined;
     if (await findVerifiedNumber(trx, phoneNumber)) {
       throw new AppError(
         'conflict',
@@ -36,11 +41,11 @@ export async function verifyNumber(services: Runtime, teamId: TeamId, phoneNumbe
       );
     }
     const now = clock.now();
-    const pending = await findLiveNumberByPhone(trx, teamId, phoneNumber);
-    if (pending) {
-      await endAllDevices(trx, teamId, pending.id, now);
+    if (pending && pending.deleted_at === null) {
       await extendPending(trx, teamId, pending.id, clock.in(pendingMs));
-      return makeSetupLink(trx, services, teamId, pending.id);
+      const setupUrl = await makeSetupLink(trx, services, teamId, pending.id);
+      await endAllDevices(trx, teamId, pending.id, now);
+      return setupUrl;
     }
     const current = await countNumbers(trx, teamId);
     const limit = plans[team.plan].numbers;

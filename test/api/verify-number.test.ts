@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type ApiAnswer, canaryPhone, field } from '#test/support/api-client.ts';
 import { plantCanary } from '#test/support/canary.ts';
+import { lockRows } from '#test/support/row-lock.ts';
 import { claim, connectNumber, findNumber } from '#test/support/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
 
@@ -109,6 +110,71 @@ describe('POST /v1/numbers/verify (specification section 4.2)', () => {
     assert.equal((await findNumber(other.api, '+14155550104'))?.verified, true);
     assert.equal((await findNumber(team.api, '+14155550104'))?.verified, false);
     assertConflict(await verify('+14155550104'));
+  });
+
+  const lockNumberOf = (phone: string) =>
+    lockRows(service.databaseUrl, 'SELECT FROM numbers WHERE phone_number = $1 FOR UPDATE', [phone]);
+  const lockLinkOf = (phone: string) =>
+    lockRows(
+      service.databaseUrl,
+      'SELECT FROM setup_links l JOIN numbers n ON n.id = l.number_id WHERE n.phone_number = $1 FOR UPDATE OF l',
+      [phone],
+    );
+
+  it('that meets the first poll of the phone and comes second is a conflict, and the phone goes on', async () => {
+    const phone = '+14155550106';
+    const device = await claim(team.api, await linkFor(phone));
+    const lock = await lockNumberOf(phone);
+    const polling = device.poll();
+    await lock.waiting(1);
+    const verifying = verify(phone);
+    await lock.waiting(2);
+    await lock.release();
+    assertConflict(await verifying);
+    assert.equal((await polling).action, 'idle');
+    assert.equal((await device.poll()).action, 'idle', 'its token still counts');
+    assert.equal((await findNumber(team.api, phone))?.verified, true);
+  });
+
+  it('that meets the first poll of the phone and comes first ends what the old link gave', async () => {
+    const phone = '+14155550107';
+    const old = await claim(team.api, await linkFor(phone));
+    const lock = await lockNumberOf(phone);
+    const verifying = verify(phone);
+    await lock.waiting(1);
+    const polling = old.poll();
+    await lock.waiting(2);
+    await lock.release();
+    const answer = await verifying;
+    assert.equal(answer.status, 200, answer.text);
+    assert.deepEqual(await polling, { action: 'stop', session: 'none', reason: 'superseded' });
+    assert.equal((await findNumber(team.api, phone))?.verified, false);
+    const device = await claim(team.api, String(answer.json.setup_url));
+    assert.equal((await device.poll()).action, 'idle');
+  });
+
+  it('a claim of the old link that meets it gives no token that lives on, whichever comes first', async () => {
+    const phone = '+14155550108';
+    const first = await linkFor(phone);
+    const lock = await lockLinkOf(phone);
+    const claiming = claim(team.api, first);
+    await lock.waiting(1);
+    const verifying = verify(phone);
+    await lock.waiting(2);
+    await lock.release();
+    const old = await claiming;
+    const second = String((await verifying).json.setup_url);
+    assert.deepEqual(await old.poll(), { action: 'stop', session: 'none', reason: 'superseded' });
+
+    const lockAgain = await lockLinkOf(phone);
+    const verifyingAgain = verify(phone);
+    await lockAgain.waiting(1);
+    const late = assert.rejects(claim(team.api, second), /404/);
+    await lockAgain.waiting(2);
+    await lockAgain.release();
+    await late;
+    const device = await claim(team.api, String((await verifyingAgain).json.setup_url));
+    assert.equal((await device.poll()).action, 'idle');
   });
 
   it('gives links that work for 24 hours', async () => {
