@@ -138,6 +138,29 @@ describe('inbound messages (specification section 11.5)', () => {
     }
   });
 
+  it('a short code stays as it is, whatever the country of the receiving number; a local number becomes E.164', async () => {
+    const cases: [string, string, string][] = [
+      ['+4930231250', '80808', '80808'],
+      ['+4930231250', '22 000', '22 000'],
+      ['+4930231250', '0049 30 23125 002', '+493023125002'],
+      ['+4930231250', '030 23125 001', '+493023125001'],
+      ['+4930231250', '00 80808', '00 80808'],
+      ['+4930231250', '+2024', '+2024'],
+      ['+4318171', '2024', '2024'],
+      ['+442079460957', '07700 900123', '+447700900123'],
+      ['+442079460957', '60066', '60066'],
+      ['+14155550199', '(415) 555-0101', '+14155550101'],
+      ['+14155550199', '555-0101', '555-0101'],
+    ];
+    const wires = new Map<string, DeviceWire>();
+    for (const [own, reported, kept] of cases) {
+      const wire = wires.get(own) ?? (await connectNumber(service, team, own)).wire;
+      wires.set(own, wire);
+      const message = await messageOf(await wire.call('inbound', { from: reported, text: reported }));
+      assert.equal(message.from, kept, `${reported} at ${own}`);
+    }
+  });
+
   it('no text is refused: what PostgreSQL cannot keep becomes U+FFFD, length and emptiness do not matter', async () => {
     const { wire } = await connect();
     const odd = await messageOf(
