@@ -3,7 +3,8 @@ export type DeviceBody = ReadonlyMap<string, string>;
 
 /**
  * Reads what a device sent, whatever its Content-Type says. Unknown fields are ignored; U+0000 and lone surrogates
- * become U+FFFD; what is neither text nor number counts as missing.
+ * become U+FFFD; numbers, true and false are read as texts, and of a list its texts, one a line, as a shortcut writes
+ * them; anything else counts as missing.
  * @returns undefined where the body is no JSON object
  */
 export function readDeviceBody(raw: unknown): DeviceBody | undefined {
@@ -17,10 +18,20 @@ export function readDeviceBody(raw: unknown): DeviceBody | undefined {
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return undefined;
   const fields = new Map<string, string>();
   for (const [name, value] of Object.entries(parsed)) {
-    if (typeof value === 'string') fields.set(name, value.toWellFormed().replaceAll('\u0000', '\ufffd'));
-    else if (typeof value === 'number') fields.set(name, String(value));
+    const text = Array.isArray(value) ? listText(value) : scalarText(value);
+    if (text !== undefined) fields.set(name, text.toWellFormed().replaceAll('\u0000', '\ufffd'));
   }
   return fields;
+}
+
+function scalarText(value: unknown): string | undefined {
+  const isText = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+  return isText ? String(value) : undefined;
+}
+
+function listText(values: readonly unknown[]): string | undefined {
+  const texts = values.flatMap((value) => scalarText(value) ?? []);
+  return texts.length === 0 ? undefined : texts.join('\n');
 }
 
 /** A field whose missing, empty and "none" forms all mean that there is no value. Never used for a text. */

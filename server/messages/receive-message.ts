@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement, type Transaction } from '#server/database/statement.ts';
 import type { NumberRow } from '#server/numbers/number-store.ts';
+import { sha256 } from '#server/platform/crypto.ts';
 import type { MessageId } from '#server/platform/ids.ts';
 import { type MessageRow, sqlMessage } from './message.ts';
 import { appendMessageEvents } from './message-event.ts';
@@ -18,10 +18,13 @@ export interface Inbound {
 /** Several automations of an iPhone may fire for one text; the same text this soon is the same message. */
 const sameTextMs = 20_000;
 
+/** No real handle is longer; the indexes of the history could not hold one of any length. */
+const handleCharactersMax = 320;
+
 const claimGivenId = statement<{ message_id: MessageId }>(
   'messages.claim-given-id',
-  `INSERT INTO inbound_ids (number_id, device_given_id, message_id) VALUES ($1, $2, $3)
-   ON CONFLICT (number_id, device_given_id) DO UPDATE SET number_id = excluded.number_id RETURNING message_id`,
+  `INSERT INTO inbound_ids (number_id, given_id_hash, message_id) VALUES ($1, $2, $3)
+   ON CONFLICT (number_id, given_id_hash) DO UPDATE SET number_id = excluded.number_id RETURNING message_id`,
 );
 const claimFingerprint = statement<{ message_id: MessageId }>(
   'messages.claim-fingerprint',
@@ -57,7 +60,7 @@ export async function receiveMessage(
       number.team_id,
       id,
       number.id,
-      from,
+      keptHandle(from),
       number.phone_number,
       inbound.text,
       services.clock.now(),
@@ -65,6 +68,11 @@ export async function receiveMessage(
     if (message) await appendMessageEvents(trx, services, 'message.received', [message]);
     return { id, repeated: false };
   });
+}
+
+function keptHandle(handle: string): string {
+  // Twice as many code units hold at least as many characters.
+  return [...handle.slice(0, 2 * handleCharactersMax)].slice(0, handleCharactersMax).join('');
 }
 
 /** Whose message this is: ours, or the one that was stored before. A repeat waits for the first to commit. */
@@ -76,11 +84,9 @@ async function keepOnce(
   id: MessageId,
 ): Promise<MessageId> {
   if (inbound.deviceGivenId !== undefined) {
-    return (await claimGivenId.row(trx, number.id, inbound.deviceGivenId, id))?.message_id ?? id;
+    return (await claimGivenId.row(trx, number.id, sha256(inbound.deviceGivenId), id))?.message_id ?? id;
   }
-  const fingerprint = createHash('sha256')
-    .update(JSON.stringify([inbound.from, inbound.text]))
-    .digest();
+  const fingerprint = sha256(JSON.stringify([inbound.from, inbound.text]));
   const since = clock.in(-sameTextMs);
   return (await claimFingerprint.row(trx, number.id, fingerprint, id, clock.now(), since))?.message_id ?? id;
 }

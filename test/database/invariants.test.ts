@@ -231,7 +231,7 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
     await key();
     await assert.rejects(key(), violates(/^23505 idempotency_keys_pkey/));
     const given = () =>
-      pool.query(`INSERT INTO inbound_ids VALUES ($1, 'given', $2)`, [number, ids.next('msg')]);
+      pool.query(`INSERT INTO inbound_ids VALUES ($1, sha256('given'), $2)`, [number, ids.next('msg')]);
     await given();
     await assert.rejects(given(), violates(/^23505 inbound_ids_pkey/));
     const link = ids.next('link');

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { forgetOldKeys } from '#server/messages/sweep-messages.ts';
 import { connectNumber, DeviceWire, type FlatAnswer } from '#test/support/test-phone.ts';
@@ -177,6 +178,50 @@ describe('inbound messages (specification section 11.5)', () => {
         (await messageOf(await wire.call('inbound', { from: '+12125550100', text }))).content,
         text,
       );
+    }
+  });
+
+  it('no handle and no id is refused for its length; of a handle 320 characters are kept, which the list finds', async () => {
+    const { wire } = await connect();
+    // Noise: what repeats itself would be compressed, and would fit an index.
+    const noise = (characters: number) => randomBytes(characters).toString('hex').slice(0, characters);
+    const sender = `${'👍'.repeat(300)}${noise(3_000)}`;
+    const kept = [...sender].slice(0, 320).join('');
+    const first = await wire.call('inbound', { from: sender, text: 'Yes' });
+    assert.equal((await messageOf(first)).from, kept);
+    assert.equal((await wire.call('inbound', { from: sender, text: 'Yes' })).id, first.id);
+    const second = await wire.call('inbound', { from: `${sender}2`, text: 'Yes' });
+    assert.notEqual(second.id, first.id, 'another sender, though what is kept of it is the same');
+    const list = await team.api.get(`/v1/messages?from=${encodeURIComponent(kept)}`);
+    const listed = list.json.messages as { id: string }[];
+    assert.deepEqual(
+      listed.map(({ id }) => id),
+      [second.id, first.id],
+    );
+    const id = noise(4_000);
+    const third = await wire.call('inbound', { from: '+12125550100', text: 'a', id: `${id}1` });
+    const fourth = await wire.call('inbound', { from: '+12125550100', text: 'b', id: `${id}2` });
+    assert.equal((await messageOf(fourth)).content, 'b');
+    assert.equal(
+      (await wire.call('inbound', { from: '+12125550100', text: 'a', id: `${id}1` })).id,
+      third.id,
+    );
+  });
+
+  it('numbers, true and false are read as texts, and of a list its texts, one a line (section 11.1)', async () => {
+    const { wire } = await connect();
+    const cases: [unknown, unknown, string, string][] = [
+      [['+12125550104', '+12125550105'], 'a', '+12125550104', 'a'],
+      [12125550106, ['b', 'c'], '12125550106', 'b\nc'],
+      ['+12125550107', true, '+12125550107', 'true'],
+      ['+12125550107', false, '+12125550107', 'false'],
+      [[null, { deep: 'x' }, 'Example\u0000Bank'], 0, 'Example\ufffdBank', '0'],
+      ['+12125550108', null, '+12125550108', ''],
+      ['+12125550109', [], '+12125550109', ''],
+    ];
+    for (const [from, text, keptFrom, keptText] of cases) {
+      const message = await messageOf(await wire.call('inbound', { from, text }));
+      assert.deepEqual([message.from, message.content], [keptFrom, keptText], JSON.stringify({ from, text }));
     }
   });
 

@@ -281,12 +281,13 @@ CREATE TABLE idempotency_keys (
   PRIMARY KEY (team_id, key)
 );
 
--- Repeats of an inbound message: by the device's own id for ever, by sender and text for a short while.
+-- Repeats of an inbound message: by the device's own id for ever, by sender and text for a short while. Both are kept as
+-- their SHA-256: a device may give them any length.
 CREATE TABLE inbound_ids (
   number_id uuid NOT NULL,
-  device_given_id text NOT NULL,
+  given_id_hash bytea NOT NULL CHECK (octet_length(given_id_hash) = 32),
   message_id uuid NOT NULL,
-  PRIMARY KEY (number_id, device_given_id)
+  PRIMARY KEY (number_id, given_id_hash)
 );
 CREATE TABLE inbound_recent (
   number_id uuid NOT NULL,
