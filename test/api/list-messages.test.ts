@@ -202,7 +202,7 @@ describe('GET /v1/messages (specification section 4.3)', () => {
     );
     if (status === 'queued') {
       await service.query(
-        'INSERT INTO send_queue (team_id, message_id, number_id, to_handle, ready_at) VALUES ($1, $2, $3, $4, $5)',
+        'INSERT INTO send_queue (team_id, message_id, number_id, to_handle, queued_at) VALUES ($1, $2, $3, $4, $5)',
         [team.id, id, numberId, item.to, at],
       );
     }

@@ -127,7 +127,7 @@ describe('a page of messages at a million (decision 0012)', () => {
               WHEN n BETWEEN 300000 AND 350000 THEN 'failed' WHEN n IN (1, 33, 955556) THEN 'delivered' ELSE 'sent' END AS status
           FROM months, generate_series(1, ${total}) AS n
         ) AS made;
-      INSERT INTO send_queue (team_id, message_id, number_id, to_handle, ready_at)
+      INSERT INTO send_queue (team_id, message_id, number_id, to_handle, queued_at)
         SELECT team_id, id, number_id, to_handle, to_timestamp(0) FROM messages WHERE status = 'queued' ORDER BY id;`);
   }
 
