@@ -1,5 +1,8 @@
 import type { FastifyInstance } from 'fastify';
+import { createAccountDoor, createIdentify, createVisitorDoor } from '#server/accounts/doors.ts';
+import { createApiDoor } from '#server/api-keys/api-door.ts';
 import { createAuthenticate } from '#server/api-keys/authenticate.ts';
+import { forMembers } from '#server/dashboard/team-routes.ts';
 import { startEngine } from '#server/database/engine/engine.ts';
 import { migrate } from '#server/database/migrate.ts';
 import { Notifications } from '#server/database/notifications.ts';
@@ -20,6 +23,7 @@ import type { NumberId } from '#server/platform/ids.ts';
 import { Lifecycle } from '#server/platform/lifecycle.ts';
 import type { Logger } from '#server/platform/logger.ts';
 import { teamRoutes } from '#server/teams/routes.ts';
+import { createTeamDoor } from '#server/teams/team-door.ts';
 import { RateLimits } from '#server/usage/rate-limit.ts';
 import { apiReferenceRoutes } from './api-reference.ts';
 import type { Config } from './config.ts';
@@ -100,13 +104,23 @@ async function open(
   watchQueue(runtime, waiting);
   const routes = [
     ...operationsRoutes(runtime, isStopping),
-    ...(config.roles.has('api') ? [...apiRoutes, ...apiReferenceRoutes(config, apiRoutes)] : []),
+    ...(config.roles.has('api')
+      ? [...apiRoutes, ...forMembers(apiRoutes), ...apiReferenceRoutes(config, apiRoutes)]
+      : []),
   ];
+  const identify = createIdentify(runtime);
   const server = createHttpServer({
     routes,
-    authenticate: createAuthenticate(runtime),
+    doors: {
+      api: createApiDoor({
+        authenticate: createAuthenticate(runtime),
+        limit: async (teamId, plan) => (config.rateLimits ? rateLimits.take(teamId, plan) : {}),
+      }),
+      team: createTeamDoor(identify, runtime),
+      account: createAccountDoor(identify, runtime),
+      visitor: createVisitorDoor(runtime),
+    },
     record: createRecorder(runtime.metrics, logger),
-    limit: async ({ teamId, plan }) => (config.rateLimits ? rateLimits.take(teamId, plan) : {}),
     isStopping,
     ids: runtime.ids,
     logger,

@@ -11,7 +11,9 @@ const order = [
   'contract',
   'platform',
   'database',
+  'audit',
   'outbox',
+  'accounts',
   'teams',
   'api-keys',
   'usage',
@@ -19,6 +21,7 @@ const order = [
   'numbers',
   'messages',
   'device-protocol',
+  'dashboard',
 ] as const;
 
 /** Slices that stand side by side in that order and do not see each other. */

@@ -3,6 +3,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { AppError, tooManyRequests } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import type { Principal } from '#server/platform/http/route.ts';
+import { publicId } from '#server/platform/ids.ts';
 import { MinuteLimit } from '#server/platform/minute-limit.ts';
 import { isWellFormedKey } from './api-key.ts';
 import { findLiveKey, type LiveKeyRow } from './api-key-store.ts';
@@ -54,6 +55,11 @@ export function createAuthenticate({
     if (key === undefined || key === '') throw refuse(request, 'Send your API key in the header x-api-key.');
     const row = typeof key === 'string' && isWellFormedKey(key) ? await look(key) : undefined;
     if (!row) throw refuse(request, 'This API key is not valid: mistyped, revoked or of another server.');
-    return { teamId: row.team_id, keyId: row.id, permissions: row.permissions, plan: row.plan };
+    return {
+      teamId: row.team_id,
+      actor: { kind: 'key', id: publicId('key', row.id), name: row.name },
+      permissions: row.permissions,
+      plan: row.plan,
+    };
   };
 }

@@ -3,7 +3,23 @@ import { V7Generator } from 'uuidv7';
 import type { Clock } from './clock.ts';
 
 /** The prefixes of public ids (specification section 2.1). */
-export type IdPrefix = 'team' | 'key' | 'num' | 'msg' | 'evt' | 'dev' | 'ses' | 'link' | 'req';
+export type IdPrefix =
+  | 'team'
+  | 'key'
+  | 'num'
+  | 'msg'
+  | 'evt'
+  | 'dev'
+  | 'ses'
+  | 'link'
+  | 'req'
+  | 'acc'
+  | 'usr'
+  | 'inv'
+  | 'acs'
+  | 'alk'
+  | 'pky'
+  | 'aud';
 
 /** A UUIDv7 as the database keeps it, branded with what it names. The API shows it as a TypeID. */
 export type Id<P extends IdPrefix> = string & { readonly prefix: P };
@@ -15,6 +31,11 @@ export type EventId = Id<'evt'>;
 export type DeviceId = Id<'dev'>;
 export type SessionId = Id<'ses'>;
 export type SetupLinkId = Id<'link'>;
+export type AccountId = Id<'acc'>;
+export type MemberId = Id<'usr'>;
+export type InvitationId = Id<'inv'>;
+export type AccountSessionId = Id<'acs'>;
+export type PasskeyId = Id<'pky'>;
 
 /** Makes ids that sort by time, strictly increasing within a process. */
 export class Ids {

@@ -232,7 +232,7 @@ DECLARE
   next_id uuid := first_id_at((month + interval '1 month')::timestamp AT TIME ZONE 'UTC');
   history text;
 BEGIN
-  FOREACH history IN ARRAY ARRAY['messages', 'hand_outs', 'events'] LOOP
+  FOR history IN SELECT partrelid::regclass::text FROM pg_partitioned_table ORDER BY 1 LOOP
     EXECUTE format('CREATE TABLE IF NOT EXISTS %I PARTITION OF %I FOR VALUES FROM (%L) TO (%L)',
       history || to_char(month, '_YYYY_MM'), history, first_id, next_id);
   END LOOP;

@@ -1,34 +1,33 @@
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { Compile } from 'typebox/compile';
 import type { ErrorCode } from '#contract/errors.ts';
-import { allows, type Permission } from '#contract/permissions.ts';
 import { closed } from '#contract/schema.ts';
+import type { Actor, By } from '#server/platform/actor.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import type { Ids, TeamId } from '#server/platform/ids.ts';
 import type { Logger } from '#server/platform/logger.ts';
 import { checkStrings, compileBodyCheck } from './check-body.ts';
 import { compileQueryCheck } from './check-query.ts';
-import type { Audience, Principal, Route } from './route.ts';
+import type { Audience, Caller, Door, Route } from './route.ts';
 import { toAppError } from './to-app-error.ts';
 import { UnreadableRequests } from './unreadable-request.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    principal: Principal | undefined;
+    caller: Caller | undefined;
     errorCode: ErrorCode | undefined;
   }
   interface FastifyContextConfig {
     audience?: Audience;
+    audit?: string | undefined;
   }
 }
 
 export interface HttpServerOptions {
   readonly routes: readonly Route[];
-  /** Who calls, before a body is read; throws 401. */
-  readonly authenticate: (request: FastifyRequest) => Promise<Principal>;
-  /** Counts the call of a principal; throws 429. @returns the headers that say what is left */
-  readonly limit: (principal: Principal) => Promise<Readonly<Record<string, string>>>;
-  /** Told of each answer once it is sent, for metrics and logs. */
+  /** By audience; where there is none, everybody may enter. */
+  readonly doors: Readonly<Partial<Record<Audience, Door>>>;
+  /** Told of each answer once it is sent, for metrics, logs and the audit of refusals. */
   readonly record: (answered: Answered) => void;
   readonly isStopping: () => boolean;
   readonly ids: Ids;
@@ -50,7 +49,14 @@ export interface Answered {
   /** The code of a refusal. */
   readonly errorCode: ErrorCode | undefined;
   readonly teamId: TeamId | undefined;
+  /** Where somebody is known to have called. */
+  readonly by: By | undefined;
+  /** What the audit log calls the operation, where it changes something. */
+  readonly audit: string | undefined;
 }
+
+/** The audiences that speak JSON and are told what they got wrong. */
+const jsonAudiences: readonly Audience[] = ['api', 'team', 'account', 'visitor'];
 
 /** The body of an ordinary request; content of 5,000 characters, each escaped as a surrogate pair, fits four times. */
 const bodyLimitBytes = 256 * 1024;
@@ -86,7 +92,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   server.setSerializerCompiler(() => JSON.stringify);
-  server.decorateRequest('principal', undefined);
+  server.decorateRequest('caller', undefined);
   server.decorateRequest('errorCode', undefined);
 
   server.addHook('onRequest', async (request, reply) => {
@@ -106,7 +112,9 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
       status: reply.statusCode,
       durationMs: reply.elapsedTime,
       errorCode: request.errorCode,
-      teamId: request.principal?.teamId,
+      teamId: request.caller?.principal?.teamId,
+      by: byOf(request),
+      audit: config.audit,
     });
   });
   server.setErrorHandler((error, request, reply) => sendError(options.logger, error, request, reply));
@@ -121,27 +129,33 @@ function register(server: FastifyInstance, options: HttpServerOptions, route: Ro
   const checkBody = compileBodyCheck(route.body ?? closed({}));
   const checkQuery = compileQueryCheck(route.query ?? closed({}));
   const checkAnswer = options.checkAnswers ? compileAnswerChecks(route) : undefined;
+  const door = options.doors[route.audience];
+  const isJson = jsonAudiences.includes(route.audience);
   server.route({
     method: route.method,
     url: route.path,
     exposeHeadRoute: false,
-    config: { audience: route.audience },
+    config: { audience: route.audience, audit: route.audit },
     ...(route.bodyLimitBytes === undefined ? {} : { bodyLimit: route.bodyLimitBytes }),
     onRequest: async (request, reply) => {
-      if (route.audience !== 'api') return;
-      const principal = await options.authenticate(request);
-      request.principal = principal;
-      reply.headers(await options.limit(principal));
-      refuseWithout(route.permission, principal);
+      if (door) request.caller = await door(request, reply, route);
     },
     ...(route.onFailure ? { errorHandler: deviceErrorHandler(options.logger, route.onFailure) } : {}),
     handler: async (request, reply) => {
-      const isApi = route.audience === 'api';
-      const query = isApi ? checkQuery(request.query) : request.query;
-      const body = isApi ? readJson(request) : request.body;
-      if (isApi) checkBody(body);
+      const query = isJson ? checkQuery(request.query) : request.query;
+      const body = isJson ? readJson(request) : request.body;
+      if (isJson) checkBody(body);
+      const caller = request.caller ?? nobody;
       const answer = await route.handle({
-        principal: request.principal ?? nobody,
+        get principal() {
+          return caller.principal ?? missing();
+        },
+        get signedIn() {
+          return caller.signedIn ?? missing();
+        },
+        get by() {
+          return byOf(request) ?? missing();
+        },
         params: request.params as Record<string, string>,
         query,
         body,
@@ -160,26 +174,18 @@ function register(server: FastifyInstance, options: HttpServerOptions, route: Ro
   });
 }
 
-/** 403, after 401 and 429 (specification section 7.2). */
-function refuseWithout(permission: Permission | undefined, principal: Principal): void {
-  if (permission === undefined || allows(principal.permissions, permission)) return;
-  throw new AppError(
-    'forbidden',
-    `This API key lacks the permission ${permission}. Use or create a key that has it.`,
-  );
-}
+const nobody: Caller = {};
 
 /** Reading the team of a caller that was never identified is a mistake of ours and must not find one. */
-const nobody: Principal = {
-  get teamId(): never {
-    throw new Error('this audience has no principal');
-  },
-  get keyId(): never {
-    throw new Error('this audience has no principal');
-  },
-  permissions: [],
-  plan: 'free',
-};
+function missing(): never {
+  throw new Error('this audience has no such caller');
+}
+
+function byOf(request: FastifyRequest): By | undefined {
+  const { principal, signedIn } = request.caller ?? nobody;
+  const actor: Actor | undefined = principal?.actor ?? signedIn?.actor;
+  return actor && { ...actor, ip: request.ip, requestId: request.id };
+}
 
 /** The parsed body. One that is empty or was not sent reads as an object without fields, so that fields are missed by name. */
 function readJson(request: FastifyRequest): unknown {

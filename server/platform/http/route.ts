@@ -1,25 +1,56 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TObject, TSchema } from 'typebox';
-import type { Grant, Permission } from '#contract/permissions.ts';
+import type { Permission, PersonalPermission, RoleGrant } from '#contract/permissions.ts';
 import type { PlanName } from '#contract/plans.ts';
-import type { TeamId } from '#server/platform/ids.ts';
+import type { Actor, By } from '#server/platform/actor.ts';
+import type { AccountId, AccountSessionId, TeamId } from '#server/platform/ids.ts';
 
 /**
  * Who a route is for. `api` is public and needs a key, `device` is public and frozen (shortcuts can't be updated),
- * `page` is what a person opens, `operations` is for the machines that watch.
+ * `page` is what a person opens, `operations` is for the machines that watch. The dashboard has three of its own, which
+ * are neither public nor frozen: `team` needs the session of a member of the team in the path, `account` that of
+ * anybody, `visitor` none.
  */
-export type Audience = 'api' | 'device' | 'page' | 'operations';
+export type Audience = 'api' | 'team' | 'account' | 'visitor' | 'device' | 'page' | 'operations';
 
-/** Who calls: filled in by `authenticate` before anything else is looked at. */
+/** Who acts for a team, and what they may do: by a key, or by a session and a role. */
 export interface Principal {
   readonly teamId: TeamId;
-  readonly keyId: string;
-  readonly permissions: readonly Grant[];
+  readonly actor: Actor;
+  readonly permissions: readonly RoleGrant[];
   readonly plan: PlanName;
 }
 
+/** Who is signed in. */
+export interface SignedIn {
+  readonly accountId: AccountId;
+  readonly sessionId: AccountSessionId;
+  readonly actor: Actor;
+}
+
+/** What a door found out about a caller: more, the further in it leads. */
+export interface Caller {
+  readonly principal?: Principal;
+  readonly signedIn?: SignedIn;
+}
+
+/**
+ * Stands before the routes of an audience, and is asked before a body is read: throws 401, 429 or 403, in that order
+ * (specification section 7.2). Headers that it sets are on refusals too.
+ */
+export type Door = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  route: Pick<Route, 'method' | 'permission'>,
+) => Promise<Caller>;
+
 export interface Call<Body = unknown, Query = unknown> {
+  /** Of the audiences `api` and `team`. */
   readonly principal: Principal;
+  /** Of the audiences `team` and `account`. */
+  readonly signedIn: SignedIn;
+  /** For the audit log; of every audience with a caller. */
+  readonly by: By;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Query;
   readonly body: Body;
@@ -57,8 +88,10 @@ export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: string;
   readonly audience: Audience;
-  /** For the audience `api`; undefined needs a valid key and nothing more. */
-  readonly permission?: Permission;
+  /** For the audiences `api` and `team`; undefined needs a valid key, or a membership, and nothing more. */
+  readonly permission?: Permission | PersonalPermission;
+  /** What the audit log calls it where it changes something: a refusal is noted under this name (section 12.6). */
+  readonly audit?: string;
   /** Of every operation of the audience `api`. */
   readonly text?: OperationText;
   readonly body?: TSchema;

@@ -1,0 +1,61 @@
+import { type Queryable, statement } from '#server/database/statement.ts';
+import type { AccountId } from '#server/platform/ids.ts';
+import { emailKey } from './email.ts';
+
+export interface AccountRow {
+  readonly id: AccountId;
+  readonly email: string;
+  readonly email_key: string;
+  readonly name: string;
+  readonly password_hash: string | null;
+  readonly created_at: Date;
+}
+
+const insert = statement<AccountRow>(
+  'accounts.insert',
+  `INSERT INTO accounts (id, email, email_key, name, created_at) VALUES ($1, $2, $3, $4, $5)
+   ON CONFLICT (email_key) DO NOTHING RETURNING *`,
+);
+const find = statement<AccountRow>('accounts.find', 'SELECT * FROM accounts WHERE id = $1');
+const findByEmail = statement<AccountRow>(
+  'accounts.find-by-email',
+  'SELECT * FROM accounts WHERE email_key = $1',
+);
+const rename = statement<AccountRow>(
+  'accounts.rename',
+  'UPDATE accounts SET name = coalesce($2, name) WHERE id = $1 RETURNING *',
+);
+const setPassword = statement<AccountRow>(
+  'accounts.set-password',
+  'UPDATE accounts SET password_hash = $2 WHERE id = $1 RETURNING *',
+);
+
+/** @returns undefined where the address has an account already */
+export function insertAccount(
+  db: Queryable,
+  account: Pick<AccountRow, 'id' | 'email' | 'name' | 'created_at'>,
+): Promise<AccountRow | undefined> {
+  return insert.row(db, account.id, account.email, emailKey(account.email), account.name, account.created_at);
+}
+
+export function findAccount(db: Queryable, accountId: AccountId): Promise<AccountRow | undefined> {
+  return find.row(db, accountId);
+}
+
+export function findAccountByEmail(db: Queryable, email: string): Promise<AccountRow | undefined> {
+  return findByEmail.row(db, emailKey(email));
+}
+
+/** An undefined name stays as it is. */
+export function renameAccount(
+  db: Queryable,
+  accountId: AccountId,
+  name: string | undefined,
+): Promise<AccountRow | undefined> {
+  return rename.row(db, accountId, name ?? null);
+}
+
+/** @param hash argon2id in the PHC form */
+export async function setPasswordHash(db: Queryable, accountId: AccountId, hash: string): Promise<void> {
+  await setPassword.row(db, accountId, hash);
+}

@@ -1,0 +1,68 @@
+import type { FastifyRequest } from 'fastify';
+import type { Runtime } from '#server/database/runtime.ts';
+import { AppError, tooManyRequests } from '#server/platform/app-error.ts';
+import { sha256 } from '#server/platform/crypto.ts';
+import type { Door, SignedIn } from '#server/platform/http/route.ts';
+import { publicId } from '#server/platform/ids.ts';
+import { MinuteLimit } from '#server/platform/minute-limit.ts';
+import { refuseForeignOrigin } from './same-origin.ts';
+import { SessionCookie, sessionDays } from './session-cookie.ts';
+import { findLiveSession, type LiveSessionRow, touchSession } from './session-store.ts';
+
+/** What a person and a page of theirs may ask in a minute; far more than a page asks for. */
+const requestsPerMinute = 600;
+/** What one source may ask in a minute without being signed in. */
+const visitsPerMinute = 120;
+/** A session's last use is written no more often than this. */
+const touchMs = 60_000;
+
+/** Who is signed in, by the cookie: 401 without one. Nothing is cached, so a session that ended has ended everywhere. */
+export type Identify = (request: FastifyRequest) => Promise<SignedIn>;
+
+export function createIdentify(services: Pick<Runtime, 'database' | 'clock' | 'config'>): Identify {
+  const { database, clock, config } = services;
+  const cookie = new SessionCookie(config);
+  const limit = new MinuteLimit(clock, requestsPerMinute);
+
+  const touch = async (session: LiveSessionRow): Promise<void> => {
+    if (clock.nowMs() - session.last_used_at.getTime() < touchMs) return;
+    await touchSession(database.pool, session.id, clock.now(), clock.in(sessionDays * 86_400_000));
+  };
+
+  return async (request) => {
+    const token = cookie.read(request);
+    const session =
+      token === undefined ? undefined : await findLiveSession(database.pool, sha256(token), clock.now());
+    if (!session) throw new AppError('unauthorized', 'You are not signed in. Sign in, and repeat this.');
+    if (config.rateLimits && !limit.allows(session.id)) throw tooManyRequests(secondsLeft(clock.nowMs()));
+    await touch(session);
+    return {
+      accountId: session.account_id,
+      sessionId: session.id,
+      actor: { kind: 'account', id: publicId('acc', session.account_id), name: session.email },
+    };
+  };
+}
+
+/** The door of what anybody does who is signed in (specification section 12.3). */
+export function createAccountDoor(identify: Identify, { config }: Pick<Runtime, 'config'>): Door {
+  return async (request) => {
+    const signedIn = await identify(request);
+    refuseForeignOrigin(request, config.appUrl);
+    return { signedIn };
+  };
+}
+
+/** The door of what the dashboard asks before somebody is signed in. */
+export function createVisitorDoor({ clock, config }: Pick<Runtime, 'clock' | 'config'>): Door {
+  const limit = new MinuteLimit(clock, visitsPerMinute);
+  return async (request) => {
+    if (config.rateLimits && !limit.allows(request.ip)) throw tooManyRequests(secondsLeft(clock.nowMs()));
+    refuseForeignOrigin(request, config.appUrl);
+    return {};
+  };
+}
+
+function secondsLeft(nowMs: number): number {
+  return 60 - Math.floor((nowMs / 1_000) % 60);
+}

@@ -1,0 +1,50 @@
+import type { FastifyRequest } from 'fastify';
+import { recordAudit } from '#server/audit/record-audit.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import type { Queryable } from '#server/database/statement.ts';
+import { randomToken, sha256 } from '#server/platform/crypto.ts';
+import { publicId } from '#server/platform/ids.ts';
+import type { AccountRow } from './account-store.ts';
+import { SessionCookie, sessionDays } from './session-cookie.ts';
+import { insertSession, type SignInMethod } from './session-store.ts';
+
+const userAgentMaxCharacters = 300;
+
+/**
+ * Signs an account in: a new session with a token of its own, whatever the browser carried before (section 12.2). Only
+ * the token's hash is stored.
+ * @returns the header set-cookie
+ */
+export async function openSession(
+  db: Queryable,
+  services: Pick<Runtime, 'ids' | 'clock' | 'config'>,
+  account: Pick<AccountRow, 'id' | 'email'>,
+  method: SignInMethod,
+  request: Pick<FastifyRequest, 'ip' | 'id' | 'headers'>,
+): Promise<string> {
+  const { ids, clock, config } = services;
+  const token = randomToken();
+  await insertSession(db, {
+    id: ids.next('acs'),
+    account_id: account.id,
+    tokenHash: sha256(token),
+    method,
+    ip: request.ip,
+    user_agent: (request.headers['user-agent'] ?? '').slice(0, userAgentMaxCharacters),
+    created_at: clock.now(),
+    expires_at: clock.in(sessionDays * 86_400_000),
+  });
+  await recordAudit(db, services, {
+    by: {
+      kind: 'account',
+      id: publicId('acc', account.id),
+      name: account.email,
+      ip: request.ip,
+      requestId: request.id,
+    },
+    action: 'account.signed_in',
+    accountId: account.id,
+    details: { method },
+  });
+  return new SessionCookie(config).set(token);
+}

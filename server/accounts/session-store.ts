@@ -1,0 +1,116 @@
+import { type Queryable, statement } from '#server/database/statement.ts';
+import type { AccountId, AccountSessionId } from '#server/platform/ids.ts';
+
+export type SignInMethod = 'link' | 'password' | 'passkey' | 'invitation';
+
+export interface AccountSessionRow {
+  readonly id: AccountSessionId;
+  readonly account_id: AccountId;
+  readonly method: SignInMethod;
+  readonly ip: string;
+  readonly user_agent: string;
+  readonly created_at: Date;
+  readonly last_used_at: Date;
+  readonly expires_at: Date;
+}
+
+/** A session that lives, and whose it is. */
+export interface LiveSessionRow extends AccountSessionRow {
+  readonly email: string;
+}
+
+const columns =
+  's.id, s.account_id, s.method, s.ip, s.user_agent, s.created_at, s.last_used_at, s.expires_at';
+
+const insert = statement<AccountSessionRow>(
+  'account-sessions.insert',
+  `INSERT INTO account_sessions AS s (id, account_id, token_hash, method, ip, user_agent, created_at, last_used_at, expires_at)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8) RETURNING ${columns}`,
+);
+const findLive = statement<LiveSessionRow>(
+  'account-sessions.find-live',
+  `SELECT ${columns}, a.email FROM account_sessions s JOIN accounts a ON a.id = s.account_id
+   WHERE s.token_hash = $1 AND s.expires_at > $2`,
+);
+const touch = statement<AccountSessionRow>(
+  'account-sessions.touch',
+  'UPDATE account_sessions s SET last_used_at = $2, expires_at = $3 WHERE id = $1',
+);
+const list = statement<AccountSessionRow>(
+  'account-sessions.list',
+  `SELECT ${columns} FROM account_sessions s WHERE account_id = $1 AND expires_at > $2
+   ORDER BY last_used_at DESC, id LIMIT 200`,
+);
+const end = statement<{ id: AccountSessionId }>(
+  'account-sessions.end',
+  'DELETE FROM account_sessions WHERE account_id = $1 AND id = $2 RETURNING id',
+);
+const endAll = statement<{ id: AccountSessionId }>(
+  'account-sessions.end-all',
+  'DELETE FROM account_sessions WHERE account_id = $1 AND id IS DISTINCT FROM $2::uuid RETURNING id',
+);
+const forget = statement<Record<string, never>>(
+  'account-sessions.forget',
+  'DELETE FROM account_sessions WHERE expires_at <= $1',
+);
+
+export async function insertSession(
+  db: Queryable,
+  session: Omit<AccountSessionRow, 'last_used_at'> & { readonly tokenHash: Buffer },
+): Promise<void> {
+  await insert.row(
+    db,
+    session.id,
+    session.account_id,
+    session.tokenHash,
+    session.method,
+    session.ip,
+    session.user_agent,
+    session.created_at,
+    session.expires_at,
+  );
+}
+
+export function findLiveSession(
+  db: Queryable,
+  tokenHash: Buffer,
+  now: Date,
+): Promise<LiveSessionRow | undefined> {
+  return findLive.row(db, tokenHash, now);
+}
+
+export async function touchSession(
+  db: Queryable,
+  sessionId: AccountSessionId,
+  now: Date,
+  expiresAt: Date,
+): Promise<void> {
+  await touch.row(db, sessionId, now, expiresAt);
+}
+
+/** Last used first, 200 at most. */
+export function listSessions(db: Queryable, accountId: AccountId, now: Date): Promise<AccountSessionRow[]> {
+  return list.rows(db, accountId, now);
+}
+
+/** @returns false where the account has no such session */
+export async function endSession(
+  db: Queryable,
+  accountId: AccountId,
+  sessionId: AccountSessionId,
+): Promise<boolean> {
+  return (await end.row(db, accountId, sessionId)) !== undefined;
+}
+
+/** Signs an account out everywhere. @param but stays signed in @returns how many ended */
+export async function endSessions(
+  db: Queryable,
+  accountId: AccountId,
+  but?: AccountSessionId,
+): Promise<number> {
+  return (await endAll.rows(db, accountId, but ?? null)).length;
+}
+
+export async function forgetExpiredSessions(db: Queryable, now: Date): Promise<void> {
+  await forget.row(db, now);
+}

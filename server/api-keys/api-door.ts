@@ -1,0 +1,25 @@
+import type { FastifyRequest } from 'fastify';
+import { allows } from '#contract/permissions.ts';
+import type { PlanName } from '#contract/plans.ts';
+import { AppError } from '#server/platform/app-error.ts';
+import type { Door, Principal } from '#server/platform/http/route.ts';
+import type { TeamId } from '#server/platform/ids.ts';
+
+interface ApiDoor {
+  readonly authenticate: (request: FastifyRequest) => Promise<Principal>;
+  /** Counts a request of the team; throws 429. @returns the headers that say what is left */
+  readonly limit: (teamId: TeamId, plan: PlanName) => Promise<Readonly<Record<string, string>>>;
+}
+
+/** The door of /v1 (specification section 7.2): 401 for the key, 429 for the team's minute, 403 for the permission. */
+export function createApiDoor({ authenticate, limit }: ApiDoor): Door {
+  return async (request, reply, { permission }) => {
+    const principal = await authenticate(request);
+    reply.headers(await limit(principal.teamId, principal.plan));
+    if (permission === undefined || allows(principal.permissions, permission)) return { principal };
+    throw new AppError(
+      'forbidden',
+      `This API key lacks the permission ${permission}. Use or create a key that has it.`,
+    );
+  };
+}

@@ -1,0 +1,77 @@
+import { type Queryable, statement } from '#server/database/statement.ts';
+import type { Actor } from '#server/platform/actor.ts';
+import type { AccountId, Id, TeamId } from '#server/platform/ids.ts';
+import type { AuditAction } from './audit-action.ts';
+
+export interface AuditRow {
+  readonly id: Id<'aud'>;
+  readonly team_id: TeamId | null;
+  readonly account_id: AccountId | null;
+  readonly actor_kind: Actor['kind'];
+  readonly actor_id: string;
+  readonly actor_name: string;
+  readonly action: AuditAction;
+  readonly target: string;
+  readonly details: Readonly<Record<string, unknown>>;
+  readonly outcome: 'done' | 'refused';
+  readonly error_code: string | null;
+  readonly ip: string;
+  readonly request_id: string;
+  readonly created_at: Date;
+}
+
+const columns = `id, team_id, account_id, actor_kind, actor_id, actor_name, action, target, details, outcome, error_code, ip,
+  request_id, created_at`;
+
+const insert = statement<AuditRow>(
+  'audit.insert',
+  `INSERT INTO audit_log (${columns}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+);
+const listOfTeam = statement<AuditRow>(
+  'audit.list-of-team',
+  `SELECT ${columns} FROM audit_log WHERE team_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3`,
+);
+const listOfAccount = statement<AuditRow>(
+  'audit.list-of-account',
+  `SELECT ${columns} FROM audit_log WHERE account_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3`,
+);
+
+export async function insertAudit(db: Queryable, row: AuditRow): Promise<void> {
+  await insert.row(
+    db,
+    row.id,
+    row.team_id,
+    row.account_id,
+    row.actor_kind,
+    row.actor_id,
+    row.actor_name,
+    row.action,
+    row.target,
+    JSON.stringify(row.details),
+    row.outcome,
+    row.error_code,
+    row.ip,
+    row.request_id,
+    row.created_at,
+  );
+}
+
+/** Newest first. @param before an id that is not shown, nor anything newer */
+export function listTeamAudit(
+  db: Queryable,
+  teamId: TeamId,
+  before: string,
+  limit: number,
+): Promise<AuditRow[]> {
+  return listOfTeam.rows(db, teamId, before, limit);
+}
+
+/** What concerns one account: its sign-ins, its password. Newest first. */
+export function listAccountAudit(
+  db: Queryable,
+  accountId: AccountId,
+  before: string,
+  limit: number,
+): Promise<AuditRow[]> {
+  return listOfAccount.rows(db, accountId, before, limit);
+}

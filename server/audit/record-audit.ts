@@ -1,0 +1,45 @@
+import type { Runtime } from '#server/database/runtime.ts';
+import type { Queryable } from '#server/database/statement.ts';
+import type { By } from '#server/platform/actor.ts';
+import type { AccountId, TeamId } from '#server/platform/ids.ts';
+import type { AuditAction } from './audit-action.ts';
+import { insertAudit } from './audit-store.ts';
+
+interface Done {
+  readonly by: By;
+  readonly action: AuditAction;
+  /** Of one of the two at least. */
+  readonly teamId?: TeamId;
+  readonly accountId?: AccountId;
+  /** The public id of what it was done to; left out for the team itself. */
+  readonly target?: string;
+  /** What was asked for, in the words of the API. Never a key, a token, a password or the text of a message. */
+  readonly details?: Readonly<Record<string, unknown>>;
+  /** The code of the error, where it was refused. */
+  readonly refusedWith?: string;
+}
+
+/** Notes what was done, in the transaction that does it, so that neither stands without the other (section 12.6). */
+export async function recordAudit(
+  db: Queryable,
+  { ids, clock }: Pick<Runtime, 'ids' | 'clock'>,
+  done: Done,
+): Promise<void> {
+  const { by } = done;
+  await insertAudit(db, {
+    id: ids.next('aud'),
+    team_id: done.teamId ?? null,
+    account_id: done.accountId ?? null,
+    actor_kind: by.kind,
+    actor_id: by.id,
+    actor_name: by.name,
+    action: done.action,
+    target: done.target ?? '',
+    details: done.details ?? {},
+    outcome: done.refusedWith === undefined ? 'done' : 'refused',
+    error_code: done.refusedWith ?? null,
+    ip: by.ip,
+    request_id: by.requestId,
+    created_at: clock.now(),
+  });
+}

@@ -1,0 +1,20 @@
+/** Who did something: a kind, the public id behind it, and what people call it. */
+export interface Actor {
+  /** `operator` sits at the server's command line, `server` is Ownline by itself. */
+  readonly kind: 'key' | 'member' | 'account' | 'operator' | 'server';
+  /** A public id; '' for the operator and the server. */
+  readonly id: string;
+  /** The name of the key, the person's e-mail address; '' for the operator and the server. */
+  readonly name: string;
+}
+
+/** Who did something, and where the request came from: what the audit log keeps (specification section 12.6). */
+export interface By extends Actor {
+  /** Source address; '' where no request stands behind it. */
+  readonly ip: string;
+  /** `req_…`; '' where no request stands behind it. */
+  readonly requestId: string;
+}
+
+/** At the server's own command line. */
+export const operator: By = { kind: 'operator', id: '', name: '', ip: '', requestId: '' };

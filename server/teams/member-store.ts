@@ -1,0 +1,154 @@
+import type { Role } from '#contract/permissions.ts';
+import type { PlanName } from '#contract/plans.ts';
+import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
+import type { AccountId, MemberId, TeamId } from '#server/platform/ids.ts';
+
+export interface MemberRow {
+  readonly team_id: TeamId;
+  readonly id: MemberId;
+  readonly account_id: AccountId;
+  readonly role: Role;
+  readonly created_at: Date;
+  readonly removed_at: Date | null;
+}
+
+/** A member with what their account says of them. */
+export interface PersonRow extends MemberRow {
+  readonly email: string;
+  readonly name: string;
+}
+
+/** A team that an account is a member of. */
+export interface MembershipRow {
+  readonly member_id: MemberId;
+  readonly role: Role;
+  readonly team_id: TeamId;
+  readonly team_name: string;
+  readonly plan: PlanName;
+}
+
+const columns = 'm.team_id, m.id, m.account_id, m.role, m.created_at, m.removed_at, a.email, a.name';
+const people = `SELECT ${columns} FROM members m JOIN accounts a ON a.id = m.account_id`;
+
+const insert = statement<MemberRow>(
+  'members.insert',
+  'INSERT INTO members (team_id, id, account_id, role, created_at) VALUES ($1, $2, $3, $4, $5) RETURNING *',
+);
+const find = statement<PersonRow>(
+  'members.find',
+  `${people} WHERE m.team_id = $1 AND m.id = $2 AND m.removed_at IS NULL`,
+);
+const findOfAccount = statement<PersonRow>(
+  'members.find-of-account',
+  `${people} WHERE m.team_id = $1 AND m.account_id = $2 AND m.removed_at IS NULL`,
+);
+const findByEmail = statement<PersonRow>(
+  'members.find-by-email',
+  `${people} WHERE m.team_id = $1 AND a.email_key = $2 AND m.removed_at IS NULL`,
+);
+const list = statement<PersonRow>(
+  'members.list',
+  `${people} WHERE m.team_id = $1 AND m.removed_at IS NULL ORDER BY m.id`,
+);
+const membershipColumns = 'm.id AS member_id, m.role, t.id AS team_id, t.name AS team_name, t.plan';
+const findMembershipOf = statement<MembershipRow>(
+  'members.find-membership',
+  `SELECT ${membershipColumns} FROM members m JOIN teams t ON t.id = m.team_id
+   WHERE m.team_id = $1 AND m.account_id = $2 AND m.removed_at IS NULL`,
+);
+const listMembershipsOf = statement<MembershipRow>(
+  'members.list-memberships',
+  `SELECT ${membershipColumns} FROM members m JOIN teams t ON t.id = m.team_id
+   WHERE m.account_id = $1 AND m.removed_at IS NULL ORDER BY m.id`,
+);
+const setRoleOf = statement<{ id: MemberId }>(
+  'members.set-role',
+  'UPDATE members SET role = $3 WHERE team_id = $1 AND id = $2 AND removed_at IS NULL RETURNING id',
+);
+const remove = statement<{ id: MemberId }>(
+  'members.remove',
+  'UPDATE members SET removed_at = $3 WHERE team_id = $1 AND id = $2 AND removed_at IS NULL RETURNING id',
+);
+const countOwnersOf = statement<{ owners: number }>(
+  'members.count-owners',
+  `SELECT count(*) AS owners FROM members WHERE team_id = $1 AND role = 'owner' AND removed_at IS NULL`,
+);
+const countOf = statement<{ members: number }>(
+  'members.count',
+  'SELECT count(*) AS members FROM members WHERE team_id = $1 AND removed_at IS NULL',
+);
+
+/** The caller holds the team's row: every change of members takes it first (docs/architecture.md, lock order). */
+export async function insertMember(trx: Transaction, member: Omit<MemberRow, 'removed_at'>): Promise<void> {
+  await insert.row(trx, member.team_id, member.id, member.account_id, member.role, member.created_at);
+}
+
+export function findMember(
+  db: Queryable,
+  teamId: TeamId,
+  memberId: MemberId,
+): Promise<PersonRow | undefined> {
+  return find.row(db, teamId, memberId);
+}
+
+export function findMemberOfAccount(
+  db: Queryable,
+  teamId: TeamId,
+  accountId: AccountId,
+): Promise<PersonRow | undefined> {
+  return findOfAccount.row(db, teamId, accountId);
+}
+
+/** @param key the address as it is compared (server/accounts/email.ts) */
+export function findMemberByEmail(
+  db: Queryable,
+  teamId: TeamId,
+  key: string,
+): Promise<PersonRow | undefined> {
+  return findByEmail.row(db, teamId, key);
+}
+
+/** Oldest first. */
+export function listMembers(db: Queryable, teamId: TeamId): Promise<PersonRow[]> {
+  return list.rows(db, teamId);
+}
+
+/** What a signed-in person is in a team; undefined where they are no member of it, or there is no such team. */
+export function findMembership(
+  db: Queryable,
+  teamId: TeamId,
+  accountId: AccountId,
+): Promise<MembershipRow | undefined> {
+  return findMembershipOf.row(db, teamId, accountId);
+}
+
+/** The teams of an account, the one it joined first first. */
+export function listMemberships(db: Queryable, accountId: AccountId): Promise<MembershipRow[]> {
+  return listMembershipsOf.rows(db, accountId);
+}
+
+export async function setRole(
+  trx: Transaction,
+  teamId: TeamId,
+  memberId: MemberId,
+  role: Role,
+): Promise<void> {
+  await setRoleOf.row(trx, teamId, memberId, role);
+}
+
+export async function markRemoved(
+  trx: Transaction,
+  teamId: TeamId,
+  memberId: MemberId,
+  at: Date,
+): Promise<void> {
+  await remove.row(trx, teamId, memberId, at);
+}
+
+export async function countOwners(trx: Transaction, teamId: TeamId): Promise<number> {
+  return (await countOwnersOf.row(trx, teamId))?.owners ?? 0;
+}
+
+export async function countMembers(db: Queryable, teamId: TeamId): Promise<number> {
+  return (await countOf.row(db, teamId))?.members ?? 0;
+}

@@ -1,0 +1,42 @@
+import { allows, roleGrants } from '#contract/permissions.ts';
+import type { Identify } from '#server/accounts/doors.ts';
+import { refuseForeignOrigin } from '#server/accounts/same-origin.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { AppError, notFound } from '#server/platform/app-error.ts';
+import type { Door } from '#server/platform/http/route.ts';
+import { parseId, publicId } from '#server/platform/ids.ts';
+import { findMembership } from './member-store.ts';
+
+/**
+ * The door of what members do in a team, by the session and the team in the path (specification section 12.3). Role and
+ * membership are read for each request: a change of either counts from the next one on, on every process.
+ */
+export function createTeamDoor(
+  identify: Identify,
+  { database, config }: Pick<Runtime, 'database' | 'config'>,
+): Door {
+  return async (request, _reply, { permission }) => {
+    const signedIn = await identify(request);
+    refuseForeignOrigin(request, config.appUrl);
+    const { team_id: publicTeamId = '' } = request.params as Readonly<Record<string, string>>;
+    const teamId = parseId('team', publicTeamId);
+    const membership = teamId && (await findMembership(database.pool, teamId, signedIn.accountId));
+    if (!membership) throw notFound('team');
+    const permissions = roleGrants[membership.role];
+    if (permission !== undefined && !allows(permissions, permission)) {
+      throw new AppError(
+        'forbidden',
+        `Your role, ${membership.role}, does not include ${permission}. Ask an owner or an admin of the team.`,
+      );
+    }
+    return {
+      signedIn,
+      principal: {
+        teamId: membership.team_id,
+        actor: { kind: 'member', id: publicId('usr', membership.member_id), name: signedIn.actor.name },
+        permissions,
+        plan: membership.plan,
+      },
+    };
+  };
+}
