@@ -4,9 +4,10 @@ import { claimDevice, finishSetup } from '#server/devices/claim-device.ts';
 import { findOpenLink } from '#server/devices/device-store.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
+import { pageHeaders } from '#server/platform/http/page.ts';
 import { type Answer, type Route, route } from '#server/platform/http/route.ts';
 import { findNumber, type NumberRow } from './number-store.ts';
-import { renderSetupDone, renderSetupOver, renderSetupPage, setupPageHeaders } from './setup-page.ts';
+import { renderSetupDone, renderSetupOver, renderSetupPage } from './setup-page.ts';
 
 const answers = { 200: Type.String(), 404: Type.String() };
 
@@ -68,7 +69,7 @@ export function setupPageRoutes(services: Runtime): Route[] {
 }
 
 function page(html: string, status = 200): Answer {
-  return { status, body: html, headers: setupPageHeaders };
+  return { status, body: html, headers: pageHeaders };
 }
 
 function over(): Answer {

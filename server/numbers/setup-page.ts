@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { escapeHtml, renderPage } from '#server/platform/http/page.ts';
 
 /** What the setup page shows. `deviceToken` once the person has asked for it. */
 export interface SetupPage {
@@ -11,35 +11,9 @@ export interface SetupPage {
   readonly connected: boolean;
 }
 
-const css = `
-:root { color-scheme: light dark; --line: light-dark(#d9dce1, #3a3f47); --quiet: light-dark(#5b6470, #a3acb8);
-  --card: light-dark(#fff, #1b1e23); --page: light-dark(#f5f6f8, #121417); --accent: light-dark(#0a5ad6, #7db2ff); }
-* { box-sizing: border-box; }
-body { margin: 0; background: var(--page); font: 16px/1.5 system-ui, sans-serif; color: light-dark(#15181c, #eceff3); }
-main { max-width: 42rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; }
-h1 { font-size: 1.5rem; line-height: 1.25; margin: 0.5rem 0 0.25rem; }
-h2 { font-size: 1.05rem; margin: 0 0 0.5rem; }
-p { margin: 0.5rem 0; } .quiet { color: var(--quiet); }
-section { background: var(--card); border: 1px solid var(--line); border-radius: 14px; padding: 1rem 1.1rem; margin: 1rem 0; }
-ol, ul { margin: 0.25rem 0; padding-left: 1.35rem; } li { margin: 0.35rem 0; } ol ol { list-style: lower-alpha; }
-code { font: 0.9em ui-monospace, monospace; overflow-wrap: anywhere; }
-.value { display: block; padding: 0.6rem 0.7rem; margin: 0.25rem 0 0.75rem; border: 1px solid var(--line); border-radius: 10px; user-select: all; -webkit-user-select: all; }
-button { font: inherit; font-weight: 600; min-height: 44px; padding: 0.5rem 1.1rem; border: 0; border-radius: 11px; color: light-dark(#fff, #0b1626); background: var(--accent); }
-button:focus-visible { outline: 3px solid var(--accent); outline-offset: 3px; }
-.state { font-weight: 600; }
-`;
-
-/** Only the page's own style, and forms back to this server: no script, no frame, no address leaks to another site. */
-export const setupPageHeaders = {
-  'content-type': 'text/html; charset=utf-8',
-  'content-security-policy': `default-src 'none'; style-src 'sha256-${createHash('sha256').update(css).digest('base64')}'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
-} as const;
-
 /** The page that a person opens on the iPhone (specification section 11.8). */
 export function renderSetupPage(page: SetupPage): string {
-  return layout(
+  return renderPage(
     `Connect ${page.phoneNumber}`,
     `<h1>Connect ${escapeHtml(page.phoneNumber)}</h1>
 <p class="quiet">Open this page on the iPhone that has this number. It takes about ten minutes.</p>
@@ -77,7 +51,7 @@ while the first one runs.</li></ol></section>
 }
 
 export function renderSetupOver(): string {
-  return layout(
+  return renderPage(
     'Setup link',
     `<h1>This setup link is over</h1><p>It was used, replaced by a newer one, or is older than 24 hours. Ask for a new one with
 <code>POST /v1/numbers/:id/reconnect</code>, or <code>POST /v1/numbers/verify</code> for a number that no phone has connected yet.</p>`,
@@ -85,7 +59,7 @@ export function renderSetupOver(): string {
 }
 
 export function renderSetupDone(phoneNumber: string): string {
-  return layout(
+  return renderPage(
     'Setup done',
     `<h1>${escapeHtml(phoneNumber)} is set up</h1><p>The link is closed. The phone goes on with the token that it has.</p>`,
   );
@@ -116,18 +90,3 @@ const inboundSteps = `<ol>
 <li>New Blank Automation with one action, <b>Get Contents of URL</b>: the address followed by
 <code>/v1/device/inbound</code>. Method POST, header <code>x-device-token</code> = the device token, JSON with the texts
 <code>from</code> = Shortcut Input, Sender, and <code>text</code> = Shortcut Input, Content.</li></ol>`;
-
-function layout(title: string, body: string): string {
-  return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeHtml(title)} · Ownline</title><style>${css}</style></head><body><main>${body}</main></body></html>
-`;
-}
-
-function escapeHtml(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;');
-}

@@ -1,0 +1,60 @@
+import { nameMaxCharacters } from '#contract/team.ts';
+import { recordAudit } from '#server/audit/record-audit.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import type { Transaction } from '#server/database/statement.ts';
+import { AppError, invalid } from '#server/platform/app-error.ts';
+import { publicId } from '#server/platform/ids.ts';
+import { type AccountRow, insertAccount, setPasswordHash } from './account-store.ts';
+import { readEmail } from './email.ts';
+
+interface NewAccount {
+  readonly email: string;
+  readonly name: string;
+  /** argon2id, hashed before the transaction began. */
+  readonly passwordHash: string | undefined;
+  readonly ip: string;
+  readonly requestId: string;
+}
+
+/**
+ * Brings an account to life. Only the opening of a link may call it (specification section 12.1).
+ * @throws 400 for the name or the address; 409, param email, where the address has an account
+ */
+export async function makeAccount(
+  trx: Transaction,
+  services: Pick<Runtime, 'ids' | 'clock'>,
+  input: NewAccount,
+): Promise<AccountRow> {
+  const email = readEmail(input.email);
+  const name = readName(input.name);
+  const account = await insertAccount(trx, {
+    id: services.ids.next('acc'),
+    email,
+    name,
+    created_at: services.clock.now(),
+  });
+  if (!account) {
+    throw new AppError('conflict', `${email} has an account already. Sign in to it first.`, {
+      param: 'email',
+    });
+  }
+  if (input.passwordHash !== undefined) await setPasswordHash(trx, account.id, input.passwordHash);
+  const id = publicId('acc', account.id);
+  await recordAudit(trx, services, {
+    by: { kind: 'account', id, name: email, ip: input.ip, requestId: input.requestId },
+    action: 'account.made',
+    accountId: account.id,
+    target: id,
+  });
+  return account;
+}
+
+/** A person's name without blanks around it. @throws 400 with param */
+export function readName(text: string): string {
+  const name = text.trim();
+  const { length } = [...name];
+  if (length < 1 || length > nameMaxCharacters) {
+    throw invalid('name', `name must have 1 to ${nameMaxCharacters} characters.`);
+  }
+  return name;
+}

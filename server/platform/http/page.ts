@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto';
+
+const css = `
+:root { color-scheme: light dark; --line: light-dark(#d9dce1, #3a3f47); --quiet: light-dark(#5b6470, #a3acb8);
+  --card: light-dark(#fff, #1b1e23); --page: light-dark(#f5f6f8, #121417); --accent: light-dark(#0a5ad6, #7db2ff); }
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--page); font: 16px/1.5 system-ui, sans-serif; color: light-dark(#15181c, #eceff3); }
+main { max-width: 42rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; }
+h1 { font-size: 1.5rem; line-height: 1.25; margin: 0.5rem 0 0.25rem; }
+h2 { font-size: 1.05rem; margin: 0 0 0.5rem; }
+p { margin: 0.5rem 0; } .quiet { color: var(--quiet); }
+section { background: var(--card); border: 1px solid var(--line); border-radius: 14px; padding: 1rem 1.1rem; margin: 1rem 0; }
+ol, ul { margin: 0.25rem 0; padding-left: 1.35rem; } li { margin: 0.35rem 0; } ol ol { list-style: lower-alpha; }
+code { font: 0.9em ui-monospace, monospace; overflow-wrap: anywhere; }
+.value { display: block; padding: 0.6rem 0.7rem; margin: 0.25rem 0 0.75rem; border: 1px solid var(--line); border-radius: 10px; user-select: all; -webkit-user-select: all; }
+button { font: inherit; font-weight: 600; min-height: 44px; padding: 0.5rem 1.1rem; border: 0; border-radius: 11px; color: light-dark(#fff, #0b1626); background: var(--accent); }
+button:focus-visible { outline: 3px solid var(--accent); outline-offset: 3px; }
+.state { font-weight: 600; }
+input { font: inherit; display: block; width: 100%; min-height: 44px; padding: 0.5rem 0.7rem; margin: 0.25rem 0 0.9rem; border: 1px solid light-dark(#8b93a0, #6b7480); border-radius: 10px; background: var(--page); color: inherit; }
+label { font-weight: 600; } label .quiet { font-weight: 400; }
+a { color: var(--accent); }
+.error { border-left: 4px solid light-dark(#b3261e, #ff8a80); padding: 0.25rem 0 0.25rem 0.8rem; }
+`;
+
+/** Only the page's own style, and forms back to this server: no script, no frame, no address leaks to another site. */
+export const pageHeaders = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': `default-src 'none'; style-src 'sha256-${createHash('sha256').update(css).digest('base64')}'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
+  // Not no-referrer: a form would then name no origin, and origins are what forged requests are told by.
+  'referrer-policy': 'same-origin',
+  'x-content-type-options': 'nosniff',
+} as const;
+
+/** A plain page without script, in both themes. @param body HTML, its texts escaped already */
+export function renderPage(title: string, body: string): string {
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeHtml(title)} · Ownline</title><style>${css}</style></head><body><main>${body}</main></body></html>
+`;
+}
+
+export function escapeHtml(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
+}
