@@ -2,6 +2,10 @@ import type { FastifyInstance } from 'fastify';
 import { createAccountDoor, createIdentify, createVisitorDoor } from '#server/accounts/doors.ts';
 import { createApiDoor } from '#server/api-keys/api-door.ts';
 import { createAuthenticate } from '#server/api-keys/authenticate.ts';
+import { KeyUses } from '#server/api-keys/key-uses.ts';
+import { apiKeyRoutes } from '#server/api-keys/routes.ts';
+import { RefusalLog } from '#server/audit/refusal-log.ts';
+import { auditRoutes } from '#server/audit/routes.ts';
 import { forMembers } from '#server/dashboard/team-routes.ts';
 import { startEngine } from '#server/database/engine/engine.ts';
 import { migrate } from '#server/database/migrate.ts';
@@ -87,13 +91,15 @@ async function open(
   await notifications.start();
   lifecycle.onClose('notifications', () => notifications.stop());
 
-  const loops = createLoops({ ...runtime, waiting });
+  const uses = new KeyUses(runtime);
+  const loops = createLoops({ ...runtime, waiting, uses });
   for (const loop of loops) loop.start();
   lifecycle.onClose('loops', async () => void (await Promise.all(loops.map((loop) => loop.stop()))));
 
   const sends = createSendAcceptor(runtime);
   const rateLimits = new RateLimits(runtime);
   const isStopping = () => lifecycle.stopping;
+  const peopleRoutes = [...apiKeyRoutes(runtime), ...auditRoutes(runtime)];
   const apiRoutes = [
     ...teamRoutes(runtime),
     ...numberRoutes({ ...runtime, participants: whenNumberRemoved(runtime) }),
@@ -105,22 +111,28 @@ async function open(
   const routes = [
     ...operationsRoutes(runtime, isStopping),
     ...(config.roles.has('api')
-      ? [...apiRoutes, ...forMembers(apiRoutes), ...apiReferenceRoutes(config, apiRoutes)]
+      ? [...apiRoutes, ...forMembers(apiRoutes), ...peopleRoutes, ...apiReferenceRoutes(config, apiRoutes)]
       : []),
   ];
   const identify = createIdentify(runtime);
+  const record = createRecorder(runtime.metrics, logger);
+  const refusals = new RefusalLog(runtime);
+  lifecycle.onClose('refusals', () => refusals.drain());
   const server = createHttpServer({
     routes,
     doors: {
       api: createApiDoor({
-        authenticate: createAuthenticate(runtime),
+        authenticate: createAuthenticate({ ...runtime, uses }),
         limit: async (teamId, plan) => (config.rateLimits ? rateLimits.take(teamId, plan) : {}),
       }),
       team: createTeamDoor(identify, runtime),
       account: createAccountDoor(identify, runtime),
       visitor: createVisitorDoor(runtime),
     },
-    record: createRecorder(runtime.metrics, logger),
+    record: (answered) => {
+      record(answered);
+      refusals.note(answered);
+    },
     isStopping,
     ids: runtime.ids,
     logger,

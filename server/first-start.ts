@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { createKey } from '#server/api-keys/create-key.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
+import { operator } from '#server/platform/actor.ts';
 import { createTeam } from '#server/teams/create-team.ts';
 
 const begin = statement<{ only_row: boolean }>(
@@ -25,6 +26,7 @@ export async function firstStart(services: Runtime, terminal: NodeJS.WriteStream
       teamId: team.id,
       name: 'First key',
       permissions: ['*'],
+      by: operator,
     });
     const text = `Your first API key, for everything in the team "${team.name}":\n\n  ${key}\n\nIt is shown only here. Send it in the header x-api-key.\n`;
     if (terminal.isTTY) return text;

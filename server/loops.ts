@@ -1,3 +1,4 @@
+import type { KeyUses } from '#server/api-keys/key-uses.ts';
 import type { Role } from '#server/config.ts';
 import { syncClock } from '#server/database/clock-sync.ts';
 import { ensurePartitions } from '#server/database/partitions.ts';
@@ -11,8 +12,10 @@ import { Loop } from '#server/platform/loop.ts';
 const second = 1_000;
 
 /** What this process does without being asked, by role. A sweep stands behind every notification. */
-export function createLoops(services: Runtime & { readonly waiting: WaitingPolls }): Loop[] {
-  const { database, clock, config, logger, waiting } = services;
+export function createLoops(
+  services: Runtime & { readonly waiting: WaitingPolls; readonly uses: KeyUses },
+): Loop[] {
+  const { database, clock, config, logger, waiting, uses } = services;
   const loop = (
     role: Role | 'always',
     name: string,
@@ -29,6 +32,7 @@ export function createLoops(services: Runtime & { readonly waiting: WaitingPolls
       const numbers = waiting.numbers;
       if (numbers.length > 0) waiting.wake(await numbersWithMessages(database.pool, numbers));
     }),
+    ...loop('api', 'write when keys were used', 5 * second, () => uses.write()),
     ...loop('maintain', 'settle overdue hand-outs', second, () => settleOverdue(services)),
     ...loop('maintain', 'fail messages of deleted numbers', second, () => failOrphaned(services)),
     ...loop('maintain', 'expire queued messages', 5 * second, () => failExpired(services)),

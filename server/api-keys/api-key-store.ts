@@ -1,14 +1,16 @@
 import type { Grant } from '#contract/permissions.ts';
 import type { PlanName } from '#contract/plans.ts';
-import { type Queryable, statement } from '#server/database/statement.ts';
-import type { KeyId, TeamId } from '#server/platform/ids.ts';
+import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
+import type { KeyId, MemberId, TeamId } from '#server/platform/ids.ts';
 
 export interface ApiKeyRow {
   readonly team_id: TeamId;
   readonly id: KeyId;
   readonly name: string;
   readonly permissions: Grant[];
+  readonly created_by: MemberId | null;
   readonly created_at: Date;
+  readonly last_used_at: Date | null;
   readonly revoked_at: Date | null;
 }
 
@@ -17,35 +19,91 @@ export interface LiveKeyRow extends ApiKeyRow {
   readonly plan: PlanName;
 }
 
-const columns = 'team_id, id, name, permissions, created_at, revoked_at';
+const columns = 'team_id, id, name, permissions, created_by, created_at, last_used_at, revoked_at';
 
 const insert = statement<ApiKeyRow>(
   'api-keys.insert',
-  `INSERT INTO api_keys (team_id, id, name, permissions, hash, created_at) VALUES ($1, $2, $3, $4, $5, $6)
+  `INSERT INTO api_keys (team_id, id, name, permissions, created_by, hash, created_at)
+   VALUES ($1, $2, $3, $4, $5, $6, $7)
    RETURNING ${columns}`,
 );
 const findLive = statement<LiveKeyRow>(
   'api-keys.find-live',
-  `SELECT k.team_id, k.id, k.name, k.permissions, k.created_at, k.revoked_at, t.plan
+  `SELECT ${columns
+    .split(', ')
+    .map((column) => `k.${column}`)
+    .join(', ')}, t.plan
    FROM api_keys k JOIN teams t ON t.id = k.team_id WHERE k.hash = $1 AND k.revoked_at IS NULL`,
 );
-const revoke = statement<{ id: KeyId }>(
+const listLive = statement<ApiKeyRow>(
+  'api-keys.list-live',
+  `SELECT ${columns} FROM api_keys WHERE team_id = $1 AND revoked_at IS NULL ORDER BY id DESC`,
+);
+const lock = statement<ApiKeyRow>(
+  'api-keys.lock',
+  `SELECT ${columns} FROM api_keys WHERE id = $1 FOR NO KEY UPDATE`,
+);
+const revoke = statement<ApiKeyRow>(
   'api-keys.revoke',
-  'UPDATE api_keys SET revoked_at = coalesce(revoked_at, $2) WHERE id = $1 RETURNING id',
+  `UPDATE api_keys SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL RETURNING ${columns}`,
+);
+const revokeMade = statement<ApiKeyRow>(
+  'api-keys.revoke-made-by',
+  `UPDATE api_keys SET revoked_at = $3 WHERE team_id = $1 AND created_by = $2 AND revoked_at IS NULL RETURNING ${columns}`,
+);
+const writeUses = statement<Record<string, never>>(
+  'api-keys.write-uses',
+  `UPDATE api_keys k SET last_used_at = u.used_at FROM unnest($1::uuid[], $2::timestamptz[]) AS u (id, used_at)
+   WHERE k.id = u.id AND (k.last_used_at IS NULL OR k.last_used_at < u.used_at)`,
 );
 
 export async function insertApiKey(
   db: Queryable,
   key: Omit<ApiKeyRow, 'revoked_at'> & { readonly hash: Buffer },
 ): Promise<void> {
-  await insert.row(db, key.team_id, key.id, key.name, key.permissions, key.hash, key.created_at);
+  await insert.row(
+    db,
+    key.team_id,
+    key.id,
+    key.name,
+    key.permissions,
+    key.created_by,
+    key.hash,
+    key.created_at,
+  );
 }
 
 export function findLiveKey(db: Queryable, hash: Buffer): Promise<LiveKeyRow | undefined> {
   return findLive.row(db, hash);
 }
 
-/** @returns false where there is no such key */
-export async function revokeKey(db: Queryable, keyId: KeyId, at: Date): Promise<boolean> {
-  return (await revoke.row(db, keyId, at)) !== undefined;
+/** Those that work, newest first. */
+export function listLiveKeys(db: Queryable, teamId: TeamId): Promise<ApiKeyRow[]> {
+  return listLive.rows(db, teamId);
+}
+
+export function lockKey(trx: Transaction, keyId: KeyId): Promise<ApiKeyRow | undefined> {
+  return lock.row(trx, keyId);
+}
+
+export async function markRevoked(trx: Transaction, keyId: KeyId, at: Date): Promise<void> {
+  await revoke.row(trx, keyId, at);
+}
+
+/** @returns the keys of a member that worked until now */
+export function markRevokedMadeBy(
+  trx: Transaction,
+  teamId: TeamId,
+  memberId: MemberId,
+  at: Date,
+): Promise<ApiKeyRow[]> {
+  return revokeMade.rows(trx, teamId, memberId, at);
+}
+
+export async function writeKeyUses(
+  db: Queryable,
+  keyIds: readonly KeyId[],
+  usedAt: readonly Date[],
+): Promise<void> {
+  await writeUses.row(db, keyIds, usedAt);
 }

@@ -7,6 +7,7 @@ import { publicId } from '#server/platform/ids.ts';
 import { MinuteLimit } from '#server/platform/minute-limit.ts';
 import { isWellFormedKey } from './api-key.ts';
 import { findLiveKey, type LiveKeyRow } from './api-key-store.ts';
+import type { KeyUses } from './key-uses.ts';
 
 /**
  * How long a key is believed without asking again: a revoked one stops working within this time on every process,
@@ -28,7 +29,8 @@ export function createAuthenticate({
   database,
   clock,
   config,
-}: Pick<Runtime, 'database' | 'clock' | 'config'>) {
+  uses,
+}: Pick<Runtime, 'database' | 'clock' | 'config'> & { readonly uses: KeyUses }) {
   const refused = new MinuteLimit(clock, refusedPerMinute);
   const cache = new Map<string, Known>();
 
@@ -55,6 +57,7 @@ export function createAuthenticate({
     if (key === undefined || key === '') throw refuse(request, 'Send your API key in the header x-api-key.');
     const row = typeof key === 'string' && isWellFormedKey(key) ? await look(key) : undefined;
     if (!row) throw refuse(request, 'This API key is not valid: mistyped, revoked or of another server.');
+    uses.note(row.id);
     return {
       teamId: row.team_id,
       actor: { kind: 'key', id: publicId('key', row.id), name: row.name },

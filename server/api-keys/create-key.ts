@@ -1,9 +1,12 @@
-import type { Grant } from '#contract/permissions.ts';
+import { covers, type Grant, type RoleGrant } from '#contract/permissions.ts';
+import { nameMaxCharacters } from '#contract/team.ts';
+import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Queryable } from '#server/database/statement.ts';
-import { invalid } from '#server/platform/app-error.ts';
+import type { Transaction } from '#server/database/statement.ts';
+import type { By } from '#server/platform/actor.ts';
+import { AppError, invalid } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
-import type { TeamId } from '#server/platform/ids.ts';
+import { type MemberId, publicId, type TeamId } from '#server/platform/ids.ts';
 import { newApiKey } from './api-key.ts';
 import { type ApiKeyRow, insertApiKey } from './api-key-store.ts';
 
@@ -11,27 +14,54 @@ interface NewKey {
   readonly teamId: TeamId;
   readonly name: string;
   readonly permissions: readonly Grant[];
+  /** The member who makes it and what they may do, read under a lock; undefined for the operator. */
+  readonly maker?: { readonly id: MemberId; readonly grants: readonly RoleGrant[] };
+  readonly by: By;
 }
 
-/** Makes a key. Its text is returned here and nowhere else: only its hash is stored (specification section 5.1). */
+/**
+ * Makes a key. Its text is returned here and nowhere else: only its hash is stored (specification section 5.1).
+ * @throws 400 with param; 403, param permissions, where it would hold more than its maker does
+ */
 export async function createKey(
-  db: Queryable,
-  { ids, clock }: Pick<Runtime, 'ids' | 'clock'>,
+  trx: Transaction,
+  services: Pick<Runtime, 'ids' | 'clock'>,
   input: NewKey,
 ): Promise<{ readonly row: ApiKeyRow; readonly key: string }> {
   const length = [...input.name].length;
-  if (length < 1 || length > 100) throw invalid('name', 'name must have 1 to 100 characters.');
+  if (length < 1 || length > nameMaxCharacters)
+    throw invalid('name', `name must have 1 to ${nameMaxCharacters} characters.`);
   if (input.permissions.length === 0)
     throw invalid('permissions', 'permissions must name at least one permission, or *.');
+  refuseMoreThanOwn(input);
   const key = newApiKey();
   const row: ApiKeyRow = {
     team_id: input.teamId,
-    id: ids.next('key'),
+    id: services.ids.next('key'),
     name: input.name,
     permissions: [...new Set(input.permissions)],
-    created_at: clock.now(),
+    created_by: input.maker?.id ?? null,
+    created_at: services.clock.now(),
+    last_used_at: null,
     revoked_at: null,
   };
-  await insertApiKey(db, { ...row, hash: sha256(key) });
+  await insertApiKey(trx, { ...row, hash: sha256(key) });
+  await recordAudit(trx, services, {
+    by: input.by,
+    action: 'key.created',
+    teamId: input.teamId,
+    target: publicId('key', row.id),
+    details: { name: row.name, permissions: row.permissions },
+  });
   return { row, key };
+}
+
+function refuseMoreThanOwn({ maker, permissions }: NewKey): void {
+  const excess = maker && permissions.filter((grant) => !covers(maker.grants, [grant]));
+  if (!excess || excess.length === 0) return;
+  throw new AppError(
+    'forbidden',
+    `A key can hold no more than its maker does: your role does not include ${excess.join(', ')}. Leave that out, or ask an owner to make the key.`,
+    { param: 'permissions' },
+  );
 }

@@ -33,3 +33,7 @@ export const auditActions = [
   'account.passkey_removed',
 ] as const;
 export type AuditAction = (typeof auditActions)[number];
+
+export function isAuditAction(text: string): text is AuditAction {
+  return auditActions.some((action) => action === text);
+}

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { type Grant, isGrant, permissions } from '#contract/permissions.ts';
-import { revokeKey } from '#server/api-keys/api-key-store.ts';
 import { createKey } from '#server/api-keys/create-key.ts';
+import { revokeKey } from '#server/api-keys/revoke-key.ts';
+import { operator } from '#server/platform/actor.ts';
 import { invalid, notFound } from '#server/platform/app-error.ts';
 import { parseId, publicId } from '#server/platform/ids.ts';
 import { findTeam } from '#server/teams/team-store.ts';
@@ -23,11 +24,14 @@ export function addKeyCommands(program: Command): void {
       const result = await withRuntime(async (runtime) => {
         const team = await findTeam(runtime.database.pool, readTeamId(options.team));
         if (!team) throw notFound('team');
-        const made = await createKey(runtime.database.pool, runtime, {
-          teamId: team.id,
-          name: options.name,
-          permissions: grants,
-        });
+        const made = await runtime.database.transaction((trx) =>
+          createKey(trx, runtime, {
+            teamId: team.id,
+            name: options.name,
+            permissions: grants,
+            by: operator,
+          }),
+        );
         return {
           id: publicId('key', made.row.id),
           key: made.key,
@@ -48,9 +52,7 @@ export function addKeyCommands(program: Command): void {
     .action(async (options: { key: string; json: boolean }) => {
       const id = parseId('key', options.key);
       if (!id) throw invalid('key', 'Give the id of the key (key_…), not its text.');
-      await withRuntime(async ({ database, clock }) => {
-        if (!(await revokeKey(database.pool, id, clock.now()))) throw notFound('key');
-      });
+      await withRuntime((runtime) => revokeKey(runtime, { teamId: undefined, keyId: id, by: operator }));
       printResult({ revoked: true }, options.json);
     });
 }

@@ -3,6 +3,7 @@ import { isE164 } from '#contract/handles.ts';
 import { deleteNumber } from '#server/numbers/delete-number.ts';
 import { findVerifiedNumber } from '#server/numbers/number-store.ts';
 import { whenNumberRemoved } from '#server/participants.ts';
+import { operator } from '#server/platform/actor.ts';
 import { invalid, notFound } from '#server/platform/app-error.ts';
 import { publicId } from '#server/platform/ids.ts';
 import { printResult, withRuntime } from './command-context.ts';
@@ -25,7 +26,12 @@ export function addNumberCommands(program: Command): void {
       const result = await withRuntime(async (runtime) => {
         const held = await findVerifiedNumber(runtime.database.pool, options.phoneNumber);
         if (!held) throw notFound('verified number');
-        await deleteNumber({ ...runtime, participants: whenNumberRemoved(runtime) }, held.team_id, held.id);
+        await deleteNumber(
+          { ...runtime, participants: whenNumberRemoved(runtime) },
+          held.team_id,
+          held.id,
+          operator,
+        );
         return { released: true, phone_number: held.phone_number, team_id: publicId('team', held.team_id) };
       });
       printResult(result, options.json);

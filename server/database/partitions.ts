@@ -24,3 +24,8 @@ export async function ensurePartitions(db: Queryable, clock: Clock): Promise<voi
 export function monthOf(moment: Date): string {
   return `${moment.toISOString().slice(0, 7)}-01`;
 }
+
+/** The day of a moment in UTC: `2026-11-21`. */
+export function dayOf(moment: Date): string {
+  return moment.toISOString().slice(0, 10);
+}

@@ -1,5 +1,5 @@
 import { errorCodeOf, isDatabaseAway } from '#server/database/database.ts';
-import { monthOf } from '#server/database/partitions.ts';
+import { dayOf, monthOf } from '#server/database/partitions.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
 import { queueChannel } from '#server/devices/queue-channel.ts';
@@ -160,6 +160,7 @@ async function runStatement(
     at,
     monthOf(at),
     new Date(at.getTime() - idempotencyMs),
+    dayOf(at),
   );
   results.sort((left, right) => left.n - right.n);
   const woken = new Set(results.flatMap((row) => (row.verdict === 'accepted' ? (row.number_id ?? []) : [])));

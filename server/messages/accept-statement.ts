@@ -124,6 +124,10 @@ const acceptSql = (locking: '' | 'SKIP LOCKED') =>
      UPDATE usage_months u SET accepted = u.accepted + a.messages
      FROM (SELECT team_id, count(*) AS messages FROM accepted GROUP BY team_id) a
      WHERE u.team_id = a.team_id AND u.month = $10
+   ), counted AS (
+     INSERT INTO usage_days AS d (team_id, day, direction, messages)
+     SELECT team_id, $12, 'outbound', count(*) FROM accepted GROUP BY team_id ORDER BY team_id
+     ON CONFLICT (team_id, day, direction) DO UPDATE SET messages = d.messages + excluded.messages
    )
    SELECT r.n, r.known_message_id, r.number_id, r.monthly_limit,
      CASE WHEN a.n IS NULL THEN greatest(r.used, r.monthly_limit) ELSE r.used END AS used,

@@ -1,4 +1,4 @@
-import { monthOf } from '#server/database/partitions.ts';
+import { dayOf } from '#server/database/partitions.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement, type Transaction } from '#server/database/statement.ts';
 import type { MessageId, TeamId } from '#server/platform/ids.ts';
@@ -18,7 +18,7 @@ const failUnsent = statement<MessageRow>(
 );
 
 /**
- * Fails messages of a team that still wait. Those that were never handed out are given back to their month. The
+ * Fails messages of a team that still wait. Those that were never handed out are given back to their day and month. The
  * caller has locked the team's usage. @returns how many failed; those that a poll claimed meanwhile are left alone
  */
 export async function failQueued(
@@ -35,7 +35,7 @@ export async function failQueued(
   const free = failed.filter((message) => message.hand_outs === 0);
   await giveBackMessages(
     trx,
-    free.map((message) => ({ teamId, month: monthOf(message.created_at) })),
+    free.map((message) => ({ teamId, day: dayOf(message.created_at) })),
   );
   return failed.length;
 }

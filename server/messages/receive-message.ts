@@ -1,8 +1,10 @@
+import { dayOf } from '#server/database/partitions.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement, type Transaction } from '#server/database/statement.ts';
 import type { NumberRow } from '#server/numbers/number-store.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import type { MessageId } from '#server/platform/ids.ts';
+import { countReceived } from '#server/usage/usage-store.ts';
 import { type MessageRow, sqlMessage } from './message.ts';
 import { appendMessageEvents } from './message-event.ts';
 import { senderHandle } from './sender-handle.ts';
@@ -55,6 +57,7 @@ export async function receiveMessage(
     const id = services.ids.next('msg');
     const kept = await keepOnce(trx, services, number, { ...inbound, from }, id);
     if (kept !== id) return { id: kept, repeated: true };
+    const now = services.clock.now();
     const message = await insert.row(
       trx,
       number.team_id,
@@ -63,9 +66,10 @@ export async function receiveMessage(
       keptHandle(from),
       number.phone_number,
       inbound.text,
-      services.clock.now(),
+      now,
     );
     if (message) await appendMessageEvents(trx, services, 'message.received', [message]);
+    await countReceived(trx, number.team_id, dayOf(now));
     return { id, repeated: false };
   });
 }

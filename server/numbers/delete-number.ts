@@ -1,8 +1,10 @@
+import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { queueChannel } from '#server/devices/queue-channel.ts';
+import type { By } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
-import type { NumberId, TeamId } from '#server/platform/ids.ts';
+import { type NumberId, publicId, type TeamId } from '#server/platform/ids.ts';
 import { lockUsage } from '#server/usage/usage-store.ts';
 import { lockNumber, markDeleted, type NumberRow } from './number-store.ts';
 
@@ -14,11 +16,12 @@ export type NumberRemoved = (trx: Transaction, number: NumberRow) => Promise<voi
  * is told to stop. The row stays, so that late reports and history find it.
  */
 export async function deleteNumber(
-  services: Pick<Runtime, 'database' | 'clock'> & {
+  services: Pick<Runtime, 'database' | 'clock' | 'ids'> & {
     readonly participants: readonly NumberRemoved[];
   },
   teamId: TeamId,
   numberId: NumberId,
+  by: By,
 ): Promise<void> {
   const { database, clock } = services;
   await database.transaction(async (trx) => {
@@ -27,6 +30,13 @@ export async function deleteNumber(
     const number = await lockNumber(trx, teamId, numberId);
     if (!number || !(await markDeleted(trx, teamId, numberId, clock.now()))) throw notFound('number');
     for (const participant of services.participants) await participant(trx, number);
+    await recordAudit(trx, services, {
+      by,
+      action: by.kind === 'operator' ? 'number.released' : 'number.deleted',
+      teamId,
+      target: publicId('num', numberId),
+      details: { phone_number: number.phone_number },
+    });
   });
   database.notify(queueChannel, [numberId]);
 }

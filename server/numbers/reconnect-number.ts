@@ -1,8 +1,10 @@
+import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { endAllDevices } from '#server/devices/device-store.ts';
 import { makeSetupLink } from '#server/devices/setup-link.ts';
+import type { By } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
-import type { NumberId, TeamId } from '#server/platform/ids.ts';
+import { type NumberId, publicId, type TeamId } from '#server/platform/ids.ts';
 import { lockNumber } from './number-store.ts';
 
 /**
@@ -13,12 +15,19 @@ export async function reconnectNumber(
   services: Runtime,
   teamId: TeamId,
   numberId: NumberId,
+  by: By,
 ): Promise<{ readonly setupUrl: string; readonly phoneNumber: string }> {
   return services.database.transaction(async (trx) => {
     const number = await lockNumber(trx, teamId, numberId);
     if (!number || number.deleted_at) throw notFound('number');
     const setupUrl = await makeSetupLink(trx, services, teamId, numberId);
     if (number.verified_at === null) await endAllDevices(trx, teamId, numberId, services.clock.now());
+    await recordAudit(trx, services, {
+      by,
+      action: 'number.reconnected',
+      teamId,
+      target: publicId('num', numberId),
+    });
     return { setupUrl, phoneNumber: number.phone_number };
   });
 }

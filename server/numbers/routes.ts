@@ -66,6 +66,7 @@ export function numberRoutes(
       path: '/v1/numbers/verify',
       audience: 'api',
       permission: 'numbers:write',
+      audit: 'number.connected',
       text: {
         operationId: 'verifyNumber',
         tag: 'Numbers',
@@ -76,8 +77,8 @@ export function numberRoutes(
       },
       body: VerifyNumberRequest,
       answers: { 200: SetupLink },
-      handle: async ({ principal, body }) => {
-        const setupUrl = await verifyNumber(services, principal.teamId, body.phone_number);
+      handle: async ({ principal, body, by }) => {
+        const setupUrl = await verifyNumber(services, principal.teamId, body.phone_number, by);
         return { body: { message: openOnPhone(body.phone_number), setup_url: setupUrl } };
       },
     }),
@@ -86,6 +87,7 @@ export function numberRoutes(
       path: '/v1/numbers/:id/reconnect',
       audience: 'api',
       permission: 'numbers:write',
+      audit: 'number.reconnected',
       text: {
         operationId: 'reconnectNumber',
         tag: 'Numbers',
@@ -95,8 +97,13 @@ export function numberRoutes(
         refusals: [404],
       },
       answers: { 200: SetupLink },
-      handle: async ({ principal, params }) => {
-        const { setupUrl, phoneNumber } = await reconnectNumber(services, principal.teamId, numberId(params));
+      handle: async ({ principal, params, by }) => {
+        const { setupUrl, phoneNumber } = await reconnectNumber(
+          services,
+          principal.teamId,
+          numberId(params),
+          by,
+        );
         return { body: { message: openOnPhone(phoneNumber), setup_url: setupUrl } };
       },
     }),
@@ -105,6 +112,7 @@ export function numberRoutes(
       path: '/v1/numbers/:id',
       audience: 'api',
       permission: 'numbers:write',
+      audit: 'number.changed',
       text: {
         operationId: 'updateNumber',
         tag: 'Numbers',
@@ -115,8 +123,8 @@ export function numberRoutes(
       },
       body: UpdateNumberRequest,
       answers: { 200: UpdatedNumber },
-      handle: async ({ principal, params, body }) => {
-        const number = await updateNumber(services, principal.teamId, numberId(params), body);
+      handle: async ({ principal, params, body, by }) => {
+        const number = await updateNumber(services, principal.teamId, numberId(params), body, by);
         return { body: updatedNumberView(number) };
       },
     }),
@@ -125,6 +133,7 @@ export function numberRoutes(
       path: '/v1/numbers/:id',
       audience: 'api',
       permission: 'numbers:write',
+      audit: 'number.deleted',
       text: {
         operationId: 'deleteNumber',
         tag: 'Numbers',
@@ -134,8 +143,8 @@ export function numberRoutes(
         refusals: [404],
       },
       answers: { 200: Deleted },
-      handle: async ({ principal, params }) => {
-        await deleteNumber(services, principal.teamId, numberId(params));
+      handle: async ({ principal, params, by }) => {
+        await deleteNumber(services, principal.teamId, numberId(params), by);
         return { body: { deleted: true } };
       },
     }),

@@ -1,8 +1,10 @@
 import type { UpdateNumberRequest } from '#contract/number.ts';
+import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { queueChannel } from '#server/devices/queue-channel.ts';
+import type { By } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
-import type { NumberId, TeamId } from '#server/platform/ids.ts';
+import { type NumberId, publicId, type TeamId } from '#server/platform/ids.ts';
 import { changeNumber, type NumberRow } from './number-store.ts';
 
 /**
@@ -10,17 +12,31 @@ import { changeNumber, type NumberRow } from './number-store.ts';
  * nothing is handed out from the moment a pause is answered (specification section 3.3); resuming wakes held polls.
  */
 export async function updateNumber(
-  { database }: Pick<Runtime, 'database'>,
+  services: Pick<Runtime, 'database' | 'ids' | 'clock'>,
   teamId: TeamId,
   numberId: NumberId,
   change: UpdateNumberRequest,
+  by: By,
 ): Promise<NumberRow> {
-  const number = await changeNumber(database.pool, teamId, numberId, {
-    label: change.label,
-    status: change.status,
-    onUnconfirmed: change.on_unconfirmed,
+  const { database } = services;
+  const changed = await database.transaction(async (trx) => {
+    const number = await changeNumber(trx, teamId, numberId, {
+      label: change.label,
+      status: change.status,
+      onUnconfirmed: change.on_unconfirmed,
+    });
+    if (!number) throw notFound('number');
+    if (Object.keys(change).length > 0) {
+      await recordAudit(trx, services, {
+        by,
+        action: 'number.changed',
+        teamId,
+        target: publicId('num', numberId),
+        details: { ...change },
+      });
+    }
+    return number;
   });
-  if (!number) throw notFound('number');
   if (change.status === 'active') database.notify(queueChannel, [numberId]);
-  return number;
+  return changed;
 }

@@ -1,9 +1,11 @@
 import { plans } from '#contract/plans.ts';
+import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { endAllDevices } from '#server/devices/device-store.ts';
 import { makeSetupLink } from '#server/devices/setup-link.ts';
+import type { By } from '#server/platform/actor.ts';
 import { AppError, notFound } from '#server/platform/app-error.ts';
-import type { TeamId } from '#server/platform/ids.ts';
+import { type NumberId, publicId, type TeamId } from '#server/platform/ids.ts';
 import { lockTeam } from '#server/teams/team-store.ts';
 import {
   countNumbers,
@@ -23,7 +25,12 @@ const pendingMs = 7 * 24 * 3_600_000;
  * @returns the setup link
  * @throws AppError 409 where the number is verified already, here or in another team; 402 over the plan
  */
-export async function verifyNumber(services: Runtime, teamId: TeamId, phoneNumber: string): Promise<string> {
+export async function verifyNumber(
+  services: Runtime,
+  teamId: TeamId,
+  phoneNumber: string,
+  by: By,
+): Promise<string> {
   const { database, clock, ids, config } = services;
   return database.transaction(async (trx) => {
     const team = await lockTeam(trx, teamId);
@@ -41,10 +48,19 @@ export async function verifyNumber(services: Runtime, teamId: TeamId, phoneNumbe
       );
     }
     const now = clock.now();
+    const noted = (id: NumberId) =>
+      recordAudit(trx, services, {
+        by,
+        action: 'number.connected',
+        teamId,
+        target: publicId('num', id),
+        details: { phone_number: phoneNumber },
+      });
     if (pending && pending.deleted_at === null) {
       await extendPending(trx, teamId, pending.id, clock.in(pendingMs));
       const setupUrl = await makeSetupLink(trx, services, teamId, pending.id);
       await endAllDevices(trx, teamId, pending.id, now);
+      await noted(pending.id);
       return setupUrl;
     }
     const current = await countNumbers(trx, teamId);
@@ -58,6 +74,7 @@ export async function verifyNumber(services: Runtime, teamId: TeamId, phoneNumbe
     }
     const id = ids.next('num');
     await insertNumber(trx, { teamId, id, phoneNumber, createdAt: now, pendingUntil: clock.in(pendingMs) });
+    await noted(id);
     return makeSetupLink(trx, services, teamId, id);
   });
 }

@@ -46,6 +46,10 @@ const findByEmail = statement<PersonRow>(
   'members.find-by-email',
   `${people} WHERE m.team_id = $1 AND a.email_key = $2 AND m.removed_at IS NULL`,
 );
+const lock = statement<MemberRow>(
+  'members.lock',
+  'SELECT * FROM members WHERE team_id = $1 AND id = $2 AND removed_at IS NULL FOR SHARE',
+);
 const list = statement<PersonRow>(
   'members.list',
   `${people} WHERE m.team_id = $1 AND m.removed_at IS NULL ORDER BY m.id`,
@@ -106,6 +110,15 @@ export function findMemberByEmail(
   key: string,
 ): Promise<PersonRow | undefined> {
   return findByEmail.row(db, teamId, key);
+}
+
+/** Holds role and membership as they are: a change of either waits. */
+export function lockMember(
+  trx: Transaction,
+  teamId: TeamId,
+  memberId: MemberId,
+): Promise<MemberRow | undefined> {
+  return lock.row(trx, teamId, memberId);
 }
 
 /** Oldest first. */

@@ -1,6 +1,14 @@
 import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
 import type { TeamId } from '#server/platform/ids.ts';
 
+/** A day in UTC. */
+export interface UsageDayRow {
+  /** `2026-11-21` */
+  readonly day: string;
+  readonly sent: number;
+  readonly received: number;
+}
+
 const ensureMonth = statement<Record<string, never>>(
   'usage.ensure-month',
   'INSERT INTO usage_months (team_id, month) SELECT unnest($1::uuid[]), $2::date ON CONFLICT DO NOTHING',
@@ -11,10 +19,31 @@ const lockMonths = statement<Record<string, never>>(
 );
 const giveBack = statement<Record<string, never>>(
   'usage.give-back',
-  `UPDATE usage_months u SET accepted = u.accepted - back.messages
-   FROM (SELECT team_id, month, count(*) AS messages
-         FROM unnest($1::uuid[], $2::date[]) AS t (team_id, month) GROUP BY team_id, month) back
-   WHERE (u.team_id, u.month) = (back.team_id, back.month)`,
+  `WITH back AS (
+     SELECT team_id, day, count(*) AS messages FROM unnest($1::uuid[], $2::date[]) AS t (team_id, day) GROUP BY team_id, day
+   ), days AS (
+     UPDATE usage_days d SET messages = d.messages - back.messages FROM back
+     WHERE (d.team_id, d.day, d.direction) = (back.team_id, back.day, 'outbound')
+   )
+   UPDATE usage_months u SET accepted = u.accepted - months.messages
+   FROM (SELECT team_id, day - extract(day FROM day)::int + 1 AS month, sum(messages) AS messages
+         FROM back GROUP BY 1, 2) months
+   WHERE (u.team_id, u.month) = (months.team_id, months.month)`,
+);
+const countInbound = statement<Record<string, never>>(
+  'usage.count-inbound',
+  `INSERT INTO usage_days AS d (team_id, day, direction, messages) VALUES ($1, $2, 'inbound', 1)
+   ON CONFLICT (team_id, day, direction) DO UPDATE SET messages = d.messages + 1`,
+);
+const listDays = statement<UsageDayRow>(
+  'usage.list-days',
+  `SELECT day, coalesce(sum(messages) FILTER (WHERE direction = 'outbound'), 0)::bigint AS sent,
+     coalesce(sum(messages) FILTER (WHERE direction = 'inbound'), 0)::bigint AS received
+   FROM usage_days WHERE team_id = $1 AND day >= $2 AND day < $3 GROUP BY day ORDER BY day`,
+);
+const findMonth = statement<{ accepted: number }>(
+  'usage.find-month',
+  'SELECT accepted FROM usage_months WHERE team_id = $1 AND month = $2',
 );
 
 /** Makes the row that sends of a month are counted in. Idempotent. */
@@ -31,15 +60,38 @@ export async function lockUsage(trx: Transaction, teamIds: readonly TeamId[]): P
   await lockMonths.rows(trx, teamIds);
 }
 
-/** Messages that failed without ever having been handed out cost nothing: each is given back to its own month. */
+/**
+ * Messages that failed without ever having been handed out cost nothing: each is given back to its own day and month.
+ * @param messages `day` is when each was accepted, as `2026-11-21`
+ */
 export async function giveBackMessages(
   trx: Transaction,
-  messages: readonly { readonly teamId: TeamId; readonly month: string }[],
+  messages: readonly { readonly teamId: TeamId; readonly day: string }[],
 ): Promise<void> {
   if (messages.length === 0) return;
   await giveBack.row(
     trx,
     messages.map((message) => message.teamId),
-    messages.map((message) => message.month),
+    messages.map((message) => message.day),
   );
+}
+
+/** Last in its transaction: the row is one that all inbound messages of the team write. */
+export async function countReceived(trx: Transaction, teamId: TeamId, day: string): Promise<void> {
+  await countInbound.row(trx, teamId, day);
+}
+
+/** Days on which there was anything, oldest first. @param from and `until` as `2026-11-01`, the second not included */
+export function listUsageDays(
+  db: Queryable,
+  teamId: TeamId,
+  from: string,
+  until: string,
+): Promise<UsageDayRow[]> {
+  return listDays.rows(db, teamId, from, until);
+}
+
+/** What of the month's limit is used. @param month its first day: `2026-11-01` */
+export async function findUsed(db: Queryable, teamId: TeamId, month: string): Promise<number> {
+  return (await findMonth.row(db, teamId, month))?.accepted ?? 0;
 }

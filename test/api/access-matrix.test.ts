@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Grant, type Permission, permissions } from '#contract/permissions.ts';
 import { newApiKey } from '#server/api-keys/api-key.ts';
-import { revokeKey } from '#server/api-keys/api-key-store.ts';
-import { createKey } from '#server/api-keys/create-key.ts';
+import { revokeKey } from '#server/api-keys/revoke-key.ts';
+import { operator } from '#server/platform/actor.ts';
 import type { Audience } from '#server/platform/http/route.ts';
 import { type ApiAnswer, ApiClient, field } from '#test/support/api-client.ts';
 import { plantCanary } from '#test/support/canary.ts';
@@ -177,13 +177,9 @@ describe('who may do what (specification sections 5.1 and 5.2)', () => {
 
   /** One that worked a second ago. */
   async function revokedKey(): Promise<string> {
-    const { row, key } = await createKey(service.runtime.database.pool, service.runtime, {
-      teamId: team.id,
-      name: 'to be revoked',
-      permissions: ['*'],
-    });
+    const { id, key } = await service.makeKey(team.id, ['*']);
     assert.equal((await new ApiClient(service.baseUrl, key).get('/v1/team')).status, 200);
-    await revokeKey(service.runtime.database.pool, row.id, service.clock.now());
+    await revokeKey(service.runtime, { teamId: team.id, keyId: id, by: operator });
     service.clock.advance(1_000);
     return key;
   }

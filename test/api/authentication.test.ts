@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { newApiKey } from '#server/api-keys/api-key.ts';
-import { revokeKey } from '#server/api-keys/api-key-store.ts';
-import { createKey } from '#server/api-keys/create-key.ts';
+import { revokeKey } from '#server/api-keys/revoke-key.ts';
+import { operator } from '#server/platform/actor.ts';
 import { ApiClient } from '#test/support/api-client.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
 
@@ -38,14 +38,10 @@ describe('API keys (specification section 5.1)', () => {
   it('stops a revoked key within a second, on every process', async () => {
     const second = await service.startAnother();
     try {
-      const { row, key } = await createKey(service.runtime.database.pool, service.runtime, {
-        teamId: team.id,
-        name: 'to be revoked',
-        permissions: ['*'],
-      });
+      const { id, key } = await service.makeKey(team.id, ['*']);
       const clients = [new ApiClient(service.baseUrl, key), new ApiClient(second.baseUrl, key)];
       for (const api of clients) assert.equal((await api.get('/v1/numbers')).status, 200);
-      assert.equal(await revokeKey(service.runtime.database.pool, row.id, service.clock.now()), true);
+      await revokeKey(service.runtime, { teamId: team.id, keyId: id, by: operator });
       service.clock.advance(1_000);
       for (const api of clients) assert.equal((await api.get('/v1/numbers')).status, 401);
       // A process that never saw the key does not believe it either.

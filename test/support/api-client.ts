@@ -30,7 +30,7 @@ export class ApiClient {
 
   async request(method: string, path: string, options: RequestOptions = {}): Promise<ApiAnswer> {
     const body = options.rawBody ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
-    const destination = destinationOf(this.baseUrl, path);
+    const destination = destinationOf(this.baseUrl, path, body);
     const response = await fetch(`${destination.origin}${path}`, {
       method,
       headers: {

@@ -11,8 +11,9 @@ import { type App, startApp } from '#server/app.ts';
 import { readConfig } from '#server/config.ts';
 import { connect } from '#server/connect.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import { operator } from '#server/platform/actor.ts';
 import { Clock } from '#server/platform/clock.ts';
-import { publicId, type TeamId } from '#server/platform/ids.ts';
+import { type KeyId, publicId, type TeamId } from '#server/platform/ids.ts';
 import { createLogger } from '#server/platform/logger.ts';
 import { createTeam } from '#server/teams/create-team.ts';
 import { setTeamPlan } from '#server/teams/team-store.ts';
@@ -39,6 +40,10 @@ export interface TestService {
     monthlyLimit?: number;
     grants?: Grant[];
   }) => Promise<TestTeam>;
+  readonly makeKey: (
+    teamId: TeamId,
+    grants: Grant[],
+  ) => Promise<{ readonly id: KeyId; readonly key: string }>;
   readonly newKey: (teamId: TeamId, grants: Grant[]) => Promise<ApiClient>;
   /** Looks into the database; for what no answer shows. */
   readonly query: <Row extends pg.QueryResultRow>(sql: string, values?: unknown[]) => Promise<Row[]>;
@@ -70,20 +75,21 @@ export async function startTestService(
   };
   const { app, config, baseUrl } = await open();
   const runtime = await connect(config, database.url, logger, clock);
-  const newKey = async (teamId: TeamId, grants: Grant[]) => {
-    const { key } = await createKey(runtime.database.pool, runtime, {
-      teamId,
-      name: 'test',
-      permissions: grants,
-    });
-    return new ApiClient(baseUrl, key);
+  const makeKey = async (teamId: TeamId, grants: Grant[]) => {
+    const { row, key } = await runtime.database.transaction((trx) =>
+      createKey(trx, runtime, { teamId, name: 'test', permissions: grants, by: operator }),
+    );
+    return { id: row.id, key };
   };
+  const newKey = async (teamId: TeamId, grants: Grant[]) =>
+    new ApiClient(baseUrl, (await makeKey(teamId, grants)).key);
   return {
     baseUrl,
     databaseUrl: database.url,
     clock,
     app,
     runtime,
+    makeKey,
     newKey,
     startAnother: async () => {
       const other = await open();

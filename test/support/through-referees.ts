@@ -6,10 +6,14 @@ export interface Destination {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** Ownline refuses what is larger before it was all sent, and ends the connection: a proxy in between sees it break. */
+const judgedBytesMax = 200_000;
+
 /** What the document describes is judged on its way: all of /v1 but the device protocol and the document itself. */
-export function destinationOf(baseUrl: string, path: string): Destination {
+export function destinationOf(baseUrl: string, path: string, body: string | Uint8Array = ''): Destination {
   const isDescribed = path.startsWith('/v1/') && !/^\/v1\/(device\/|openapi\.json)/.test(path);
-  if (refereesUrl === undefined || !isDescribed) return { origin: baseUrl, headers: {} };
+  if (refereesUrl === undefined || !isDescribed || body.length > judgedBytesMax)
+    return { origin: baseUrl, headers: {} };
   return { origin: refereesUrl, headers: { 'x-upstream': baseUrl } };
 }
 

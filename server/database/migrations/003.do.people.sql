@@ -115,14 +115,15 @@ ALTER TABLE api_keys
   ADD COLUMN last_used_at timestamptz,
   ADD FOREIGN KEY (team_id, created_by) REFERENCES members (team_id, id);
 
--- What became of a day in UTC: outbound messages accepted, less those given back, and inbound ones.
+-- Messages of a day in UTC: outbound ones accepted, less those given back, and inbound ones. A row each, so that what
+-- comes in does not wait for what goes out.
 CREATE TABLE usage_days (
   team_id uuid NOT NULL REFERENCES teams (id),
   day date NOT NULL,
-  sent bigint NOT NULL DEFAULT 0 CHECK (sent >= 0),
-  received bigint NOT NULL DEFAULT 0 CHECK (received >= 0),
-  PRIMARY KEY (team_id, day)
-);
+  direction text NOT NULL CHECK (direction IN ('inbound', 'outbound')),
+  messages bigint NOT NULL CHECK (messages >= 0),
+  PRIMARY KEY (team_id, day, direction)
+) WITH (fillfactor = 50);
 
 -- Owners and admins were told that the month's limit comes near, or was reached: once each.
 CREATE TABLE usage_notices (

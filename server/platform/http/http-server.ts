@@ -4,7 +4,7 @@ import type { ErrorCode } from '#contract/errors.ts';
 import { closed } from '#contract/schema.ts';
 import type { Actor, By } from '#server/platform/actor.ts';
 import { AppError } from '#server/platform/app-error.ts';
-import type { Ids, TeamId } from '#server/platform/ids.ts';
+import type { AccountId, Ids, TeamId } from '#server/platform/ids.ts';
 import type { Logger } from '#server/platform/logger.ts';
 import { checkStrings, compileBodyCheck } from './check-body.ts';
 import { compileQueryCheck } from './check-query.ts';
@@ -51,8 +51,12 @@ export interface Answered {
   readonly teamId: TeamId | undefined;
   /** Where somebody is known to have called. */
   readonly by: By | undefined;
+  /** Where somebody is signed in. */
+  readonly accountId: AccountId | undefined;
   /** What the audit log calls the operation, where it changes something. */
   readonly audit: string | undefined;
+  /** The id in the path, as it was written; '' where there is none. */
+  readonly target: string;
 }
 
 /** The audiences that speak JSON and are told what they got wrong. */
@@ -114,7 +118,9 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
       errorCode: request.errorCode,
       teamId: request.caller?.principal?.teamId,
       by: byOf(request),
+      accountId: request.caller?.signedIn?.accountId,
       audit: config.audit,
+      target: (request.params as { readonly id?: string } | undefined)?.id ?? '',
     });
   });
   server.setErrorHandler((error, request, reply) => sendError(options.logger, error, request, reply));

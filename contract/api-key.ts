@@ -1,0 +1,30 @@
+import { Type } from 'typebox';
+import { type Grant, permissions } from './permissions.ts';
+import { closed, literals, nullable, publicIdOf, timestamp } from './schema.ts';
+import { nameMaxCharacters } from './team.ts';
+
+const grants: readonly Grant[] = [...permissions, '*'];
+
+/** An API key as people see it: never its text (specification section 5.1). */
+export const ApiKey = closed({
+  id: publicIdOf('key', 'The id of the key.'),
+  name: Type.String({ description: 'What it is for.' }),
+  permissions: Type.Array(literals(grants)),
+  created_by: nullable(
+    publicIdOf('usr', 'The member who made it, also where they have left; null: the operator.'),
+  ),
+  created_at: timestamp('When it was made.'),
+  last_used_at: nullable(timestamp('When it was last used, some seconds behind.')),
+});
+export type ApiKey = Type.Static<typeof ApiKey>;
+
+export const ApiKeyList = closed({ keys: Type.Array(ApiKey, { description: 'Newest first.' }) });
+
+/** What making one answers: the only time that its text is shown. */
+export const MadeApiKey = closed({ ...ApiKey.properties, key: Type.String({ description: 'own_live_…' }) });
+
+export const CreateKeyRequest = closed({
+  name: Type.String({ minLength: 1, maxLength: nameMaxCharacters, description: 'What the key is for.' }),
+  permissions: Type.Array(literals(grants), { minItems: 1, description: 'No more than one’s own.' }),
+});
+export type CreateKeyRequest = Type.Static<typeof CreateKeyRequest>;

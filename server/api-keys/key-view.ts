@@ -1,0 +1,15 @@
+import type { ApiKey } from '#contract/api-key.ts';
+import { publicId } from '#server/platform/ids.ts';
+import type { ApiKeyRow } from './api-key-store.ts';
+
+/** An API key as people see it: never its text (specification section 5.1). */
+export function keyView(key: ApiKeyRow): ApiKey {
+  return {
+    id: publicId('key', key.id),
+    name: key.name,
+    permissions: key.permissions,
+    created_by: key.created_by === null ? null : publicId('usr', key.created_by),
+    created_at: key.created_at.toISOString(),
+    last_used_at: key.last_used_at?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,44 @@
+import { recordAudit } from '#server/audit/record-audit.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import type { By } from '#server/platform/actor.ts';
+import { AppError, notFound } from '#server/platform/app-error.ts';
+import { type KeyId, type MemberId, publicId, type TeamId } from '#server/platform/ids.ts';
+import { lockKey, markRevoked } from './api-key-store.ts';
+
+interface Revocation {
+  /** undefined: of any team, for the operator. */
+  readonly teamId: TeamId | undefined;
+  readonly keyId: KeyId;
+  /** Where set, only keys that this member made. */
+  readonly onlyOf?: MemberId;
+  readonly by: By;
+}
+
+/**
+ * Makes a key useless, within a second on every process (specification section 5.1). A second time changes nothing.
+ * @throws 404; 403 where somebody else made it and the caller's role revokes only their own
+ */
+export async function revokeKey(
+  services: Pick<Runtime, 'database' | 'ids' | 'clock'>,
+  { teamId, keyId, onlyOf, by }: Revocation,
+): Promise<void> {
+  await services.database.transaction(async (trx) => {
+    const key = await lockKey(trx, keyId);
+    if (!key || (teamId !== undefined && key.team_id !== teamId)) throw notFound('API key');
+    if (onlyOf !== undefined && key.created_by !== onlyOf) {
+      throw new AppError(
+        'forbidden',
+        'Somebody else made this key. Ask them, or an owner or admin of the team, to revoke it.',
+      );
+    }
+    if (key.revoked_at !== null) return;
+    await markRevoked(trx, keyId, services.clock.now());
+    await recordAudit(trx, services, {
+      by,
+      action: 'key.revoked',
+      teamId: key.team_id,
+      target: publicId('key', keyId),
+      details: { name: key.name },
+    });
+  });
+}

@@ -1,0 +1,75 @@
+import { ApiKeyList, CreateKeyRequest, MadeApiKey } from '#contract/api-key.ts';
+import { Deleted } from '#contract/number.ts';
+import { allows, roleGrants } from '#contract/permissions.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { notFound } from '#server/platform/app-error.ts';
+import { type Principal, type Route, route } from '#server/platform/http/route.ts';
+import { type MemberId, parseId } from '#server/platform/ids.ts';
+import { lockMember } from '#server/teams/member-store.ts';
+import { listLiveKeys } from './api-key-store.ts';
+import { createKey } from './create-key.ts';
+import { keyView } from './key-view.ts';
+import { revokeKey } from './revoke-key.ts';
+
+/** API keys as people manage them (specification sections 5.1 and 5.3); a key makes no keys. */
+export function apiKeyRoutes(services: Pick<Runtime, 'database' | 'ids' | 'clock'>): Route[] {
+  const { database } = services;
+  return [
+    route({
+      method: 'GET',
+      path: '/app/teams/:team_id/keys',
+      audience: 'team',
+      permission: 'keys:manage',
+      answers: { 200: ApiKeyList },
+      handle: async ({ principal }) => {
+        const keys = await listLiveKeys(database.pool, principal.teamId);
+        return { body: { keys: keys.map(keyView) } };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/app/teams/:team_id/keys',
+      audience: 'team',
+      permission: 'keys:manage',
+      audit: 'key.created',
+      body: CreateKeyRequest,
+      answers: { 201: MadeApiKey },
+      handle: async ({ principal, body, by }) => {
+        const made = await database.transaction(async (trx) => {
+          // A key outlives the request: who loses the role meanwhile must not leave one behind.
+          const member = await lockMember(trx, principal.teamId, memberId(principal));
+          if (!member) throw notFound('team');
+          const maker = { id: member.id, grants: roleGrants[member.role] };
+          return createKey(trx, services, { ...body, teamId: principal.teamId, maker, by });
+        });
+        return { status: 201, body: { ...keyView(made.row), key: made.key } };
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: '/app/teams/:team_id/keys/:id',
+      audience: 'team',
+      permission: 'keys:manage',
+      audit: 'key.revoked',
+      answers: { 200: Deleted },
+      handle: async ({ principal, params, by }) => {
+        const keyId = parseId('key', params.id ?? '');
+        if (!keyId) throw notFound('API key');
+        const mayRevokeAll = allows(principal.permissions, 'team:write');
+        await revokeKey(services, {
+          teamId: principal.teamId,
+          keyId,
+          by,
+          ...(mayRevokeAll ? {} : { onlyOf: memberId(principal) }),
+        });
+        return { body: { deleted: true } };
+      },
+    }),
+  ];
+}
+
+function memberId({ actor }: Principal): MemberId {
+  const id = actor.kind === 'member' ? parseId('usr', actor.id) : undefined;
+  if (!id) throw new Error('only a member comes through this door');
+  return id;
+}

@@ -1,0 +1,36 @@
+import { AuditPage, AuditQuery } from '#contract/audit.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { type Route, route } from '#server/platform/http/route.ts';
+import { auditPage } from './audit-page.ts';
+import { listAccountAudit, listTeamAudit } from './audit-store.ts';
+
+/** The audit log of a team, and of one's own account (specification section 12.6). */
+export function auditRoutes({ database }: Pick<Runtime, 'database'>): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/app/teams/:team_id/audit',
+      audience: 'team',
+      permission: 'audit:read',
+      query: AuditQuery,
+      answers: { 200: AuditPage },
+      handle: async ({ principal, query }) => ({
+        body: await auditPage(query, (before, limit) =>
+          listTeamAudit(database.pages, principal.teamId, before, limit),
+        ),
+      }),
+    }),
+    route({
+      method: 'GET',
+      path: '/app/account/audit',
+      audience: 'account',
+      query: AuditQuery,
+      answers: { 200: AuditPage },
+      handle: async ({ signedIn, query }) => ({
+        body: await auditPage(query, (before, limit) =>
+          listAccountAudit(database.pages, signedIn.accountId, before, limit),
+        ),
+      }),
+    }),
+  ];
+}
