@@ -29,6 +29,7 @@ import type { Logger } from '#server/platform/logger.ts';
 import { teamRoutes } from '#server/teams/routes.ts';
 import { createTeamDoor } from '#server/teams/team-door.ts';
 import { RateLimits } from '#server/usage/rate-limit.ts';
+import { usageRoutes } from '#server/usage/routes.ts';
 import { apiReferenceRoutes } from './api-reference.ts';
 import type { Config } from './config.ts';
 import { connect } from './connect.ts';
@@ -99,7 +100,7 @@ async function open(
   const sends = createSendAcceptor(runtime);
   const rateLimits = new RateLimits(runtime);
   const isStopping = () => lifecycle.stopping;
-  const peopleRoutes = [...apiKeyRoutes(runtime), ...auditRoutes(runtime)];
+  const peopleRoutes = [...apiKeyRoutes(runtime), ...usageRoutes(runtime), ...auditRoutes(runtime)];
   const apiRoutes = [
     ...teamRoutes(runtime),
     ...numberRoutes({ ...runtime, participants: whenNumberRemoved(runtime) }),

@@ -1,3 +1,4 @@
+import { monthOf } from '#server/platform/calendar.ts';
 import type { Clock } from '#server/platform/clock.ts';
 import { type Queryable, statement } from './statement.ts';
 
@@ -18,14 +19,4 @@ export async function ensurePartitions(db: Queryable, clock: Clock): Promise<voi
       monthOf(new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + ahead, 1))),
     );
   }
-}
-
-/** The calendar month of a moment in UTC, as its first day: `2026-11-01`. */
-export function monthOf(moment: Date): string {
-  return `${moment.toISOString().slice(0, 7)}-01`;
-}
-
-/** The day of a moment in UTC: `2026-11-21`. */
-export function dayOf(moment: Date): string {
-  return moment.toISOString().slice(0, 10);
 }

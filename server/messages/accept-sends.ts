@@ -1,9 +1,9 @@
 import { errorCodeOf, isDatabaseAway } from '#server/database/database.ts';
-import { dayOf, monthOf } from '#server/database/partitions.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
 import { queueChannel } from '#server/devices/queue-channel.ts';
 import { AppError } from '#server/platform/app-error.ts';
+import { dayOf, monthOf } from '#server/platform/calendar.ts';
 import type { MessageId, TeamId } from '#server/platform/ids.ts';
 import { ensureUsageMonth } from '#server/usage/usage-store.ts';
 import {

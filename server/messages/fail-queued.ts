@@ -1,6 +1,6 @@
-import { dayOf } from '#server/database/partitions.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement, type Transaction } from '#server/database/statement.ts';
+import { dayOf } from '#server/platform/calendar.ts';
 import type { MessageId, TeamId } from '#server/platform/ids.ts';
 import { giveBackMessages } from '#server/usage/usage-store.ts';
 import { type MessageRow, sqlMessage } from './message.ts';

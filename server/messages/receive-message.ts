@@ -1,7 +1,7 @@
-import { dayOf } from '#server/database/partitions.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement, type Transaction } from '#server/database/statement.ts';
 import type { NumberRow } from '#server/numbers/number-store.ts';
+import { dayOf } from '#server/platform/calendar.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import type { MessageId } from '#server/platform/ids.ts';
 import { countReceived } from '#server/usage/usage-store.ts';

@@ -4,6 +4,7 @@ import { plans } from '#contract/plans.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { findLiveNumberByPhone } from '#server/numbers/number-store.ts';
 import { AppError, invalid, notFound, unavailable } from '#server/platform/app-error.ts';
+import { nextMonthOf } from '#server/platform/calendar.ts';
 import type { TeamId } from '#server/platform/ids.ts';
 import { findTeam } from '#server/teams/team-store.ts';
 import { isKeyKnown, type SendOutcome } from './accept-sends.ts';
@@ -145,7 +146,7 @@ function refusal(
       return unavailable('The message could not be stored. It was not accepted.', { status: 500 });
     case 'over_limit': {
       const now = outcome?.createdAt ?? clock.now();
-      const resetsAt = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)).toISOString();
+      const resetsAt = nextMonthOf(now).toISOString();
       return new AppError(
         'plan_limit_exceeded',
         `The team's ${outcome?.monthlyLimit} messages of this month are used. Upgrade, or wait until ${resetsAt}.`,

@@ -1,0 +1,29 @@
+import { Type } from 'typebox';
+import { closed, timestamp } from './schema.ts';
+
+/** What a team used of a month (specification section 12.7). */
+export const Usage = closed({
+  month: Type.String({ description: 'In UTC.', examples: ['2026-11'] }),
+  sent: Type.Integer({
+    description: 'Outbound messages accepted, less those given back: what the limit counts.',
+  }),
+  received: Type.Integer({ description: 'Inbound messages.' }),
+  monthly_message_limit: Type.Integer(),
+  resets_at: timestamp('When the next month begins.'),
+  days: Type.Array(
+    closed({
+      day: Type.String({ examples: ['2026-11-21'] }),
+      sent: Type.Integer(),
+      received: Type.Integer(),
+    }),
+    { description: 'Every day of the month, up to today.' },
+  ),
+});
+export type Usage = Type.Static<typeof Usage>;
+
+export const UsageQuery = closed({
+  month: Type.Optional(
+    Type.String({ pattern: '^\\d{4}-(0[1-9]|1[0-2])$', description: 'Left out, this one.' }),
+  ),
+});
+export type UsageQuery = Type.Static<typeof UsageQuery>;

@@ -1,0 +1,20 @@
+import { Usage, UsageQuery } from '#contract/usage.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { type Route, route } from '#server/platform/http/route.ts';
+import { showUsage } from './show-usage.ts';
+
+export function usageRoutes(services: Pick<Runtime, 'database' | 'clock'>): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/app/teams/:team_id/usage',
+      audience: 'team',
+      permission: 'team:read',
+      query: UsageQuery,
+      answers: { 200: Usage },
+      handle: async ({ principal, query }) => ({
+        body: await showUsage(services, principal.teamId, query.month),
+      }),
+    }),
+  ];
+}

@@ -1,0 +1,44 @@
+import type { Usage } from '#contract/usage.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { notFound } from '#server/platform/app-error.ts';
+import { dayOf, nextMonthOf } from '#server/platform/calendar.ts';
+import type { TeamId } from '#server/platform/ids.ts';
+import { findTeam } from '#server/teams/team-store.ts';
+import { findUsed, listUsageDays } from './usage-store.ts';
+
+const dayMs = 86_400_000;
+
+/**
+ * What a team used of a month, day by day (specification section 12.7).
+ * @param month `2026-11`; undefined for the present one
+ */
+export async function showUsage(
+  { database, clock }: Pick<Runtime, 'database' | 'clock'>,
+  teamId: TeamId,
+  month: string | undefined,
+): Promise<Usage> {
+  const now = clock.now();
+  const first = new Date(`${month ?? dayOf(now).slice(0, 7)}-01T00:00:00.000Z`);
+  const next = nextMonthOf(first);
+  const team = await findTeam(database.pool, teamId);
+  if (!team) throw notFound('team');
+  const [sent, rows] = await Promise.all([
+    findUsed(database.pool, teamId, dayOf(first)),
+    listUsageDays(database.pool, teamId, dayOf(first), dayOf(next)),
+  ]);
+  const byDay = new Map(rows.map((row) => [row.day, row]));
+  const until = Math.min(next.getTime(), now.getTime() + 1);
+  const count = Math.max(0, Math.ceil((until - first.getTime()) / dayMs));
+  const days = Array.from({ length: count }, (_, index) => {
+    const day = dayOf(new Date(first.getTime() + index * dayMs));
+    return { day, sent: byDay.get(day)?.sent ?? 0, received: byDay.get(day)?.received ?? 0 };
+  });
+  return {
+    month: dayOf(first).slice(0, 7),
+    sent,
+    received: days.reduce((sum, day) => sum + day.received, 0),
+    monthly_message_limit: team.monthly_message_limit,
+    resets_at: next.toISOString(),
+    days,
+  };
+}
