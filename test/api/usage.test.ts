@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { newPerson, type Person } from '#test/support/person.ts';
+import { connectNumber, type DeviceWire } from '#test/support/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+
+const dayMs = 86_400_000;
+const [from, to] = ['+14155550100', '+14155550101'];
+
+interface Usage {
+  readonly month: string;
+  readonly sent: number;
+  readonly received: number;
+  readonly monthly_message_limit: number;
+  readonly resets_at: string;
+  readonly days: readonly { readonly day: string; readonly sent: number; readonly received: number }[];
+}
+
+describe('what a team used (specification section 12.7)', () => {
+  let service: TestService;
+  let team: TestTeam;
+  let viewer: Person;
+  let wire: DeviceWire;
+  let numberId: string;
+
+  before(async () => {
+    service = await startTestService();
+    // Noon of the tenth of a month to come, so that no test meets midnight or the end of a month by chance.
+    const now = service.clock.now();
+    const noon = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 10, 12);
+    service.clock.advance(noon - now.getTime());
+    team = await service.newTeam({ plan: 'pro' });
+    viewer = await newPerson(service, team, 'viewer');
+    ({ wire, numberId } = await connectNumber(service, team, from));
+  });
+  after(() => service.close());
+
+  async function usage(query = ''): Promise<Usage> {
+    const answer = await viewer.app.get(`${viewer.teamPath}/usage${query}`);
+    assert.equal(answer.status, 200, answer.text);
+    return answer.json as unknown as Usage;
+  }
+
+  const send = () => team.api.send({ from, to, content: 'Hello' });
+
+  it('counts what was sent and received day by day, and what is given back not', async () => {
+    const today = service.clock.now().toISOString().slice(0, 10);
+    await send();
+    const cancelled = await send();
+    await wire.call('inbound', { from: to, text: 'Hi' });
+    await wire.call('inbound', { from: to, text: 'Hi' });
+    await wire.call('inbound', { from: to, text: 'Hi again' });
+    assert.equal((await team.api.post(`/v1/messages/${cancelled}/cancel`)).status, 200);
+    const seen = await usage();
+    assert.equal(seen.month, today.slice(0, 7));
+    assert.deepEqual([seen.sent, seen.received, seen.monthly_message_limit], [1, 2, 10_000]);
+    assert.equal(seen.days.length, 10, 'every day up to today');
+    assert.deepEqual(seen.days.at(-1), { day: today, sent: 1, received: 2 });
+    assert.deepEqual(seen.days[0], { day: `${today.slice(0, 8)}01`, sent: 0, received: 0 });
+  });
+
+  it('gives back to the day on which a message was accepted, and the days make the month', async () => {
+    const before = await usage();
+    const ids = [await send(), await send()];
+    service.clock.advance(dayMs);
+    await send();
+    assert.equal((await team.api.post(`/v1/messages/${ids[0]}/cancel`)).status, 200);
+    const seen = await usage();
+    assert.deepEqual(
+      seen.days.slice(-2).map((day) => day.sent),
+      [(before.days.at(-1)?.sent ?? 0) + 1, 1],
+    );
+    assert.equal(
+      seen.sent,
+      seen.days.reduce((sum, day) => sum + day.sent, 0),
+    );
+  });
+
+  it('shows any month, an empty one too, and refuses what is none', async () => {
+    const old = await usage('?month=2024-02');
+    assert.deepEqual([old.month, old.sent, old.received, old.days.length], ['2024-02', 0, 0, 29]);
+    assert.equal(old.resets_at, '2024-03-01T00:00:00.000Z');
+    const coming = await usage('?month=2199-01');
+    assert.deepEqual([coming.sent, coming.days.length], [0, 0]);
+    for (const month of ['2024-13', '2024', 'x']) {
+      const answer = await viewer.app.get(`${viewer.teamPath}/usage?month=${month}`);
+      assert.equal(answer.status, 400, month);
+    }
+  });
+
+  it('the days of a number that is deleted are given back with its messages', async () => {
+    const before = await usage();
+    await team.api.put(`/v1/numbers/${numberId}`, { status: 'paused' });
+    assert.equal((await team.api.delete(`/v1/numbers/${numberId}`)).status, 200);
+    const seen = await usage();
+    assert.equal(
+      seen.sent,
+      seen.days.reduce((sum, day) => sum + day.sent, 0),
+    );
+    assert.ok(seen.sent < before.sent);
+  });
+});
