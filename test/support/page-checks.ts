@@ -1,0 +1,118 @@
+import axe from 'axe-core';
+import type { Page } from 'playwright-core';
+
+/**
+ * What a page does that no page of ours may do: errors of its scripts, breaches of its content security policy (which
+ * Chromium prints as errors), loads that fail, and anything that comes from elsewhere. The list grows while the page is
+ * used; the status of the page itself is the test's own business.
+ */
+export function complaintsAbout(page: Page, origin: string): readonly string[] {
+  const complaints: string[] = [];
+  const pages = new Set<string>();
+  page.on('console', (message) => {
+    const isPageItself = pages.has(message.location().url) && message.text().startsWith('Failed to load');
+    if (message.type() === 'error' && !isPageItself) complaints.push(`console: ${message.text()}`);
+  });
+  page.on('pageerror', (error) => complaints.push(`script: ${error}`));
+  page.on('requestfailed', (request) => complaints.push(`failed: ${request.url()}`));
+  page.on('request', (request) => {
+    const { protocol, origin: from } = new URL(request.url());
+    if (request.isNavigationRequest()) pages.add(request.url());
+    if (protocol !== 'data:' && from !== origin) complaints.push(`from elsewhere: ${request.url()}`);
+  });
+  return complaints;
+}
+
+/** What stands out of a page that scrolls sideways; empty where it doesn't. */
+export function sidewaysOverflow(page: Page): Promise<string[]> {
+  return page.evaluate<string[]>(`(() => {
+    const { scrollWidth, clientWidth } = document.documentElement;
+    if (scrollWidth <= clientWidth) return [];
+    return [...document.querySelectorAll('body *')]
+      .filter((element) => element.getBoundingClientRect().right > clientWidth)
+      .map((element) => element.tagName + ' ' + element.textContent.slice(0, 40));
+  })()`);
+}
+
+/** Whether the page's ground is darker than its text. */
+export function isDark(page: Page): Promise<boolean> {
+  return page.evaluate<boolean>(`(() => {
+    const context = new OffscreenCanvas(1, 1).getContext('2d');
+    const brightness = (color) => {
+      context.fillStyle = color;
+      context.fillRect(0, 0, 1, 1);
+      const [red, green, blue] = context.getImageData(0, 0, 1, 1).data;
+      return red + green + blue;
+    };
+    const { backgroundColor, color } = getComputedStyle(document.body);
+    return brightness(backgroundColor) < brightness(color);
+  })()`);
+}
+
+/** Something that Tab reaches, and whether one sees that it did. */
+export interface KeyboardStop {
+  readonly name: string;
+  readonly isSeen: boolean;
+}
+
+/** Goes through the page by Tab, as somebody without a mouse does, from where the focus is to the end of the page. */
+export async function keyboardStops(page: Page): Promise<KeyboardStop[]> {
+  const stops: KeyboardStop[] = [];
+  const focused = page.locator(':focus');
+  for (;;) {
+    await page.keyboard.press('Tab');
+    if ((await focused.count()) === 0) return stops;
+    if (stops.length > 200) throw new Error(`Tab goes in a circle: ${stops.map(({ name }) => name)}`);
+    stops.push({ name: await focused.innerText(), isSeen: await isFocusSeen(page) });
+  }
+}
+
+/** Compares pictures with and without the focus. Tab goes on from where the focus was taken away. */
+async function isFocusSeen(page: Page): Promise<boolean> {
+  const focused = page.locator(':focus');
+  const box = await focused.boundingBox();
+  if (box === null) return false;
+  const around = 8;
+  const clip = {
+    x: Math.max(0, box.x - around),
+    y: Math.max(0, box.y - around),
+    width: box.width + 2 * around,
+    height: box.height + 2 * around,
+  };
+  const withFocus = await page.screenshot({ clip });
+  await page.evaluate('document.activeElement.blur()');
+  const without = await page.screenshot({ clip });
+  return !withFocus.equals(without);
+}
+
+/**
+ * What axe finds wrong for people who use a page by other means than most, apart from what it calls minor or moderate.
+ * It runs in a world of its own beside the page, where the page's content security policy holds nothing back.
+ */
+export async function seriousAxeFindings(page: Page): Promise<string[]> {
+  const session = await page.context().newCDPSession(page);
+  try {
+    const { frameTree } = await session.send('Page.getFrameTree');
+    const { executionContextId } = await session.send('Page.createIsolatedWorld', {
+      frameId: frameTree.frame.id,
+      worldName: 'axe',
+    });
+    const evaluate = async (expression: string) => {
+      const answer = await session.send('Runtime.evaluate', {
+        expression,
+        contextId: executionContextId,
+        awaitPromise: true,
+        returnByValue: true,
+      });
+      if (answer.exceptionDetails) throw new Error(answer.exceptionDetails.exception?.description);
+      return answer.result.value as unknown;
+    };
+    await evaluate(`${axe.source}; undefined`);
+    const findings = await evaluate(`axe.run().then(({ violations }) => violations
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .flatMap(({ id, help, nodes }) => nodes.map(({ target }) => id + ': ' + help + ': ' + target)))`);
+    return findings as string[];
+  } finally {
+    await session.detach();
+  }
+}
