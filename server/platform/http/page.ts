@@ -10,9 +10,9 @@ h1 { font-size: 1.5rem; line-height: 1.25; margin: 0.5rem 0 0.25rem; }
 h2 { font-size: 1.05rem; margin: 0 0 0.5rem; }
 p { margin: 0.5rem 0; } .quiet { color: var(--quiet); }
 section { background: var(--card); border: 1px solid var(--line); border-radius: 14px; padding: 1rem 1.1rem; margin: 1rem 0; }
-ol, ul { margin: 0.25rem 0; padding-left: 1.35rem; } li { margin: 0.35rem 0; } ol ol { list-style: lower-alpha; }
-code { font: 0.9em ui-monospace, monospace; overflow-wrap: anywhere; }
-.value { display: block; padding: 0.6rem 0.7rem; margin: 0.25rem 0 0.75rem; border: 1px solid var(--line); border-radius: 10px; user-select: all; -webkit-user-select: all; }
+ol, ul { margin: 0.25rem 0; padding-left: 1.35rem; } li { margin: 0.35rem 0; } ol ol { list-style: lower-alpha; } ol ol ol { list-style: lower-roman; }
+code { font: 0.9em ui-monospace, monospace; white-space: nowrap; }
+.value { display: block; white-space: normal; overflow-wrap: anywhere; padding: 0.6rem 0.7rem; margin: 0.25rem 0 0.75rem; border: 1px solid var(--line); border-radius: 10px; user-select: all; -webkit-user-select: all; }
 button { font: inherit; font-weight: 600; min-height: 44px; padding: 0.5rem 1.1rem; border: 0; border-radius: 11px; color: light-dark(#fff, #0b1626); background: var(--accent); }
 button:focus-visible { outline: 3px solid var(--accent); outline-offset: 3px; }
 .state { font-weight: 600; }
