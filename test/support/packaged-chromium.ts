@@ -1,14 +1,16 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { createReadStream, createWriteStream, existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { createBrotliDecompress } from 'node:zlib';
 import type { FoundBrowser } from './find-browser.ts';
 import { repository } from './spawned-service.ts';
+
+const run = promisify(execFile);
 
 /** Only the fonts of the package, so that a page looks alike everywhere; without any, its text would have no size. */
 const fontsConf = `<?xml version="1.0"?>
@@ -45,52 +47,58 @@ function packageFolder(): string | undefined {
   }
 }
 
-/**
- * Beside the packages, where `npm ci` clears it away; in the home folder where another user installed the packages.
- * Nobody else can write to either.
- */
+/** @returns the folder of that name, unpacked from `source` where nobody has done that yet */
 async function unpackedOnce(source: string, name: string): Promise<string> {
+  // Beside the packages, where `npm ci` clears it away; at home where another user installed them. Nobody else can
+  // write to either.
   const places = [join(repository, 'node_modules/.cache/ownline'), join(homedir(), '.cache/ownline')];
   const refusals: unknown[] = [];
   for (const place of places) {
     const folder = join(place, name);
-    if (existsSync(join(folder, 'chromium'))) return folder;
-    try {
-      await mkdir(place, { recursive: true });
-      await unpackTo(folder, source);
-      return folder;
-    } catch (error) {
-      refusals.push(error);
-    }
+    if (isUnpacked(folder)) return folder;
+    const copy = await newFolder(folder).catch((error) => void refusals.push(error));
+    if (copy === undefined) continue;
+    await unpack(source, copy, folder);
+    return folder;
   }
   throw new AggregateError(refusals, `Chromium can be unpacked neither below ${places.join(' nor below ')}`);
 }
 
-/** All or nothing: test files that start at once each unpack a copy, and the first to be done names it. */
-async function unpackTo(folder: string, source: string): Promise<void> {
-  const copy = await mkdtemp(`${folder}-`);
+/** The folder gets its name when it is complete. */
+function isUnpacked(folder: string): boolean {
+  return existsSync(join(folder, 'chromium'));
+}
+
+/** A folder for this process alone, beside the one that it becomes. */
+async function newFolder(folder: string): Promise<string> {
+  await mkdir(dirname(folder), { recursive: true });
+  return mkdtemp(`${folder}-`);
+}
+
+/** Test files that start at once each unpack a copy, and the first to be done names its own. */
+async function unpack(source: string, copy: string, folder: string): Promise<void> {
   try {
-    await Promise.all([
-      pipeline(
-        createReadStream(join(source, 'chromium.br')),
-        createBrotliDecompress(),
-        createWriteStream(join(copy, 'chromium'), { mode: 0o755 }),
-      ),
-      untar(join(source, 'al2023.tar.br'), copy),
-      untar(join(source, 'fonts.tar.br'), copy),
-    ]);
-    await writeFile(join(copy, 'fonts.conf'), fontsConf);
+    await unpackInto(copy, source);
     await rename(copy, folder);
   } catch (error) {
     await rm(copy, { recursive: true, force: true });
-    if (!existsSync(join(folder, 'chromium'))) throw error;
+    if (!isUnpacked(folder)) throw error;
   }
 }
 
-async function untar(archive: string, folder: string): Promise<void> {
-  // -o: the files belong to who unpacks them, root too.
-  const tar = spawn('tar', ['-xof', '-', '-C', folder], { stdio: ['pipe', 'ignore', 'inherit'] });
-  const ended = once(tar, 'exit');
-  await Promise.all([ended, pipeline(createReadStream(archive), createBrotliDecompress(), tar.stdin)]);
-  if (tar.exitCode !== 0) throw new Error(`tar ended with ${tar.exitCode} on ${archive}`);
+async function unpackInto(folder: string, source: string): Promise<void> {
+  for (const name of ['al2023.tar', 'fonts.tar']) {
+    const archive = join(folder, name);
+    await decompress(join(source, `${name}.br`), archive);
+    // -o: the files belong to who unpacks them, root too.
+    await run('tar', ['-xof', archive, '-C', folder]);
+    await rm(archive);
+  }
+  await writeFile(join(folder, 'fonts.conf'), fontsConf);
+  await decompress(join(source, 'chromium.br'), join(folder, 'chromium'));
+  await chmod(join(folder, 'chromium'), 0o755);
+}
+
+function decompress(from: string, to: string): Promise<void> {
+  return pipeline(createReadStream(from), createBrotliDecompress(), createWriteStream(to));
 }
