@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { chromium } from 'playwright-core';
-import { packagedChromium } from './packaged-chromium.ts';
+import { isPackagedHere, packagedChromium } from './packaged-chromium.ts';
 
 /** A Chromium that is here, and the variables that it needs beside those of this process. */
 export interface FoundBrowser {
@@ -32,9 +32,8 @@ export async function findBrowser(): Promise<FoundBrowser> {
   if (chosen === '' && installed !== undefined) return { executablePath: installed, env: {} };
   const packaged = await packagedChromium();
   if (packaged === undefined) {
-    throw new Error(
-      'No Chromium for the browser tests. This brings one: npx playwright-core install --with-deps chromium',
-    );
+    const command = isPackagedHere ? 'npm ci' : 'npx playwright-core install --with-deps chromium';
+    throw new Error(`No Chromium for the browser tests. This brings one: ${command}`);
   }
   return packaged;
 }

