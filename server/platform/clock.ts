@@ -1,3 +1,6 @@
+/** The longest that a timer of Node waits; one that is to wait longer fires after a millisecond. */
+const timerMaxMs = 2 ** 31 - 1;
+
 /**
  * The one clock of a process (specification section 2.1, decision 0007). It follows the database's clock on a
  * monotonic base, so that all processes agree and a change of the host's clock moves nothing; SQL never calls
@@ -56,7 +59,7 @@ export class Clock {
         cancel();
         callback();
       } else {
-        timer = setTimeout(check, leftMs);
+        timer = setTimeout(check, Math.min(leftMs, timerMaxMs));
       }
     };
     this.#alarms.add(check);

@@ -52,6 +52,22 @@ describe('the clock (specification section 2.1, decision 0007)', () => {
     clock.advance(7_200_000);
     assert.deepEqual(rung, ['minute', 'hours']);
   });
+
+  it('waits a year in peace, though no timer of the system is that long, and then calls back', async () => {
+    const clock = new Clock();
+    const rung: string[] = [];
+    const overflows: string[] = [];
+    const onWarning = (warning: Error) => overflows.push(warning.name);
+    process.on('warning', onWarning);
+    const yearMs = 365 * 24 * 3_600_000;
+    clock.after(yearMs, () => rung.push('year'));
+    clock.after(20, () => rung.push('soon'));
+    await until('the short one rings', () => rung.includes('soon'), 10_000);
+    process.off('warning', onWarning);
+    assert.deepEqual([rung, overflows], [['soon'], []]);
+    clock.advance(yearMs);
+    assert.deepEqual(rung, ['soon', 'year']);
+  });
 });
 
 describe('ids (specification section 2.1)', () => {
