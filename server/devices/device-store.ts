@@ -1,15 +1,11 @@
 import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
 import type { DeviceId, NumberId, SessionId, SetupLinkId, TeamId } from '#server/platform/ids.ts';
 
-/** A phone that a number was claimed for. Later claims have a higher generation. */
+/** A phone that a number was claimed for. */
 export interface DeviceRow {
   readonly team_id: TeamId;
   readonly id: DeviceId;
   readonly number_id: NumberId;
-  readonly setup_link_id: SetupLinkId;
-  readonly generation: number;
-  readonly name: string;
-  readonly system_version: string;
   readonly ended_at: Date | null;
 }
 
@@ -17,9 +13,8 @@ export interface SetupLinkRow {
   readonly team_id: TeamId;
   readonly id: SetupLinkId;
   readonly number_id: NumberId;
+  /** Higher for later links; the device that is claimed with one has the same. */
   readonly generation: number;
-  readonly expires_at: Date;
-  readonly ended_at: Date | null;
 }
 
 /** The session of a number that may be handed messages. */
@@ -28,18 +23,16 @@ export interface SessionRow {
   readonly team_id: TeamId;
   readonly device_id: DeviceId;
   readonly session_id: SessionId;
-  readonly poll: number;
   readonly live_until: Date;
   readonly last_seen_at: Date;
 }
 
-const deviceColumns = 'team_id, id, number_id, setup_link_id, generation, name, system_version, ended_at';
-const linkColumns = 'team_id, id, number_id, generation, expires_at, ended_at';
+const linkColumns = 'team_id, id, number_id, generation';
 
-const insertLink = statement<SetupLinkRow>(
+const insertLink = statement<Record<string, never>>(
   'devices.insert-link',
   `INSERT INTO setup_links (team_id, id, number_id, token_hash, created_at, expires_at)
-   VALUES ($1, $2, $3, $4, $5, $6) RETURNING ${linkColumns}`,
+   VALUES ($1, $2, $3, $4, $5, $6)`,
 );
 const endLinks = statement<Record<string, never>>(
   'devices.end-links',
@@ -57,14 +50,21 @@ const endLink = statement<{ id: SetupLinkId }>(
   'devices.end-link',
   `UPDATE setup_links SET ended_at = $2 WHERE token_hash = $1 AND ended_at IS NULL AND expires_at > $2 RETURNING id`,
 );
-const insertDevice = statement<DeviceRow>(
+const insertDevice = statement<Record<string, never>>(
   'devices.insert',
   `INSERT INTO devices (team_id, id, number_id, setup_link_id, token_hash, generation, created_at)
    VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (team_id, setup_link_id) DO NOTHING`,
 );
 const findByToken = statement<DeviceRow>(
   'devices.find-by-token',
-  `SELECT ${deviceColumns} FROM devices WHERE token_hash = $1`,
+  'SELECT team_id, id, number_id, ended_at FROM devices WHERE token_hash = $1',
+);
+// Only a newer link's phone could take the session away, and a newer link ends this one.
+const findSessionOfLink = statement<{ session_id: SessionId }>(
+  'devices.find-session-of-link',
+  `SELECT s.session_id FROM devices d
+   JOIN device_sessions s ON s.number_id = d.number_id AND s.device_id = d.id
+   WHERE d.team_id = $1 AND d.setup_link_id = $2`,
 );
 const describe = statement<Record<string, never>>(
   'devices.describe',
@@ -73,7 +73,7 @@ const describe = statement<Record<string, never>>(
 );
 const lockSession = statement<SessionRow>(
   'devices.lock-session',
-  `SELECT number_id, team_id, device_id, session_id, poll, live_until, last_seen_at
+  `SELECT number_id, team_id, device_id, session_id, live_until, last_seen_at
    FROM device_sessions WHERE team_id = $1 AND number_id = $2 FOR UPDATE`,
 );
 const startSession = statement<Record<string, never>>(
@@ -169,6 +169,11 @@ export function findDeviceByToken(db: Queryable, tokenHash: Buffer): Promise<Dev
   return findByToken.row(db, tokenHash);
 }
 
+/** Whether the phone that was set up with an open link has polled. */
+export async function hasPhonePolled(db: Queryable, link: SetupLinkRow): Promise<boolean> {
+  return (await findSessionOfLink.row(db, link.team_id, link.id)) !== undefined;
+}
+
 export interface DeviceDescription {
   readonly name: string;
   readonly systemVersion: string;
@@ -193,7 +198,7 @@ export function lockCurrentSession(
   return lockSession.row(trx, teamId, numberId);
 }
 
-export async function replaceSession(trx: Transaction, session: Omit<SessionRow, 'poll'>): Promise<void> {
+export async function replaceSession(trx: Transaction, session: SessionRow): Promise<void> {
   const { team_id, number_id, device_id, session_id, live_until, last_seen_at } = session;
   await startSession.row(trx, team_id, number_id, device_id, session_id, live_until, last_seen_at);
 }

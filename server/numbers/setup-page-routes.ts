@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { Runtime } from '#server/database/runtime.ts';
 import { claimDevice, finishSetup } from '#server/devices/claim-device.ts';
-import { findOpenLink } from '#server/devices/device-store.ts';
+import { findOpenLink, hasPhonePolled, type SetupLinkRow } from '#server/devices/device-store.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { pageHeaders } from '#server/platform/http/page.ts';
@@ -11,32 +11,39 @@ import { renderSetupDone, renderSetupOver, renderSetupPage } from './setup-page.
 
 const answers = { 200: Type.String(), 404: Type.String() };
 
+/** An open link: its token, and the number that it connects a phone to. */
+interface Setup {
+  readonly number: NumberRow;
+  readonly link: SetupLinkRow;
+  readonly token: string;
+}
+
 /**
  * The setup page (specification section 11.8). Opening it changes nothing, so that a scanner that follows links does no
  * harm; the token is shown on a click, and Done closes the link.
  */
 export function setupPageRoutes(services: Runtime): Route[] {
-  const numberOf = async (token: string): Promise<NumberRow | undefined> => {
-    const link = await findOpenLink(services.database.pool, sha256(token), services.clock.now());
-    const number = link && (await findNumber(services.database.pool, link.team_id, link.number_id));
-    return number?.deleted_at ? undefined : number;
+  const { pool } = services.database;
+  const find = async (token: string): Promise<Setup | undefined> => {
+    const link = await findOpenLink(pool, sha256(token), services.clock.now());
+    const number = link && (await findNumber(pool, link.team_id, link.number_id));
+    return number && !number.deleted_at ? { number, link, token } : undefined;
   };
-  const show = (number: NumberRow, token: string, deviceToken: string | undefined): Answer =>
+  const show = async ({ number, link, token }: Setup, deviceToken: string | undefined): Promise<Answer> =>
     page(
       renderSetupPage({
         phoneNumber: number.phone_number,
         server: services.config.appUrl,
         doneUrl: `${services.config.appUrl}/setup/${token}/done`,
         deviceToken,
-        connected: number.verified_at !== null,
+        connected: await hasPhonePolled(pool, link),
       }),
     );
-  const withNumber =
-    (handle: (number: NumberRow, token: string) => Promise<Answer>) =>
+  const withSetup =
+    (handle: (setup: Setup) => Promise<Answer>) =>
     async ({ params }: { readonly params: Readonly<Record<string, string>> }): Promise<Answer> => {
-      const token = params.token ?? '';
-      const number = await numberOf(token);
-      return number ? handle(number, token).catch(onOver) : over();
+      const setup = await find(params.token ?? '');
+      return setup ? handle(setup).catch(onOver) : over();
     };
   return [
     route({
@@ -44,23 +51,21 @@ export function setupPageRoutes(services: Runtime): Route[] {
       path: '/setup/:token',
       audience: 'page',
       answers,
-      handle: withNumber(async (number, token) => show(number, token, undefined)),
+      handle: withSetup((setup) => show(setup, undefined)),
     }),
     route({
       method: 'POST',
       path: '/setup/:token',
       audience: 'page',
       answers,
-      handle: withNumber(async (number, token) =>
-        show(number, token, (await claimDevice(services, token)).deviceToken),
-      ),
+      handle: withSetup(async (setup) => show(setup, (await claimDevice(services, setup.token)).deviceToken)),
     }),
     route({
       method: 'POST',
       path: '/setup/:token/done',
       audience: 'page',
       answers,
-      handle: withNumber(async (number, token) => {
+      handle: withSetup(async ({ number, token }) => {
         await finishSetup(services, token);
         return page(renderSetupDone(number.phone_number));
       }),

@@ -7,7 +7,7 @@ export interface SetupPage {
   /** Where the form of Done goes. */
   readonly doneUrl: string;
   readonly deviceToken: string | undefined;
-  /** Whether a phone has polled for this number. */
+  /** Whether the phone that was set up with this link has polled. */
   readonly connected: boolean;
 }
 
@@ -19,8 +19,8 @@ export function renderSetupPage(page: SetupPage): string {
 <p class="quiet">Open this page on the iPhone that has this number. It takes about ten minutes.</p>
 <p class="state" role="status">${
       page.connected
-        ? '✓ A phone has polled for this number.'
-        : 'Waiting for the first poll of the phone. Reload this page to look again.'
+        ? '✓ The phone that was set up with this link has polled.'
+        : 'Waiting for the first poll of the phone that is set up with this link. Reload this page to look again.'
     }</p>
 <section><h2>1. Before you start</h2><ul>
 <li>iOS 17 or newer, with iMessage switched on for ${escapeHtml(page.phoneNumber)}.</li>
