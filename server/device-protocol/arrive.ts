@@ -54,7 +54,7 @@ const arrivals = statement<ArrivalRow>(
        AND (SELECT count(*) FROM current) > 0 -- the locks first, in the order of number ids
      RETURNING s.number_id, s.session_id, s.poll
    )
-   SELECT f.*, c.device_id AS current_device, c.session_id AS current_session, c.live_until,
+   SELECT f.*, c.session_id AS current_session, c.live_until,
      cd.generation AS current_generation, p.poll,
      fl.message_id AS in_flight_id, fl.hand_out AS in_flight_hand_out, fl.session_id AS in_flight_session, fl.handed_out_at,
      EXISTS (SELECT FROM send_queue q WHERE q.number_id = f.number_id) AS has_waiting

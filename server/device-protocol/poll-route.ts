@@ -40,7 +40,7 @@ export function pollRoute(services: PollServices): Route {
   });
 }
 
-/** The token of a device call; "none" and "" are none. */
+/** The token of a device call; undefined where the header is missing or empty. */
 export function deviceToken(request: FastifyRequest): string | undefined {
   const token = request.headers['x-device-token'];
   return typeof token === 'string' && token !== '' ? token : undefined;

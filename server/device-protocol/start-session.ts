@@ -53,7 +53,6 @@ export async function startSession(
           device_ended: device.ended_at !== null,
           current_generation: currentDevice?.generation ?? null,
           current_session: current?.session_id ?? null,
-          current_device: current?.device_id ?? null,
           live_until: current?.live_until ?? null,
         },
         clock.now(),

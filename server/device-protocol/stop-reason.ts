@@ -18,7 +18,6 @@ export interface Arrival {
   readonly generation: number;
   readonly current_generation: number | null;
   readonly current_session: SessionId | null;
-  readonly current_device: DeviceId | null;
   readonly live_until: Date | null;
 }
 

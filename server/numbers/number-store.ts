@@ -42,10 +42,6 @@ const findByPhone = statement<NumberRow>(
   'numbers.find-by-phone',
   `SELECT ${columns} FROM numbers WHERE team_id = $1 AND phone_number = $2 AND deleted_at IS NULL`,
 );
-const isTaken = statement<{ id: NumberId }>(
-  'numbers.is-taken',
-  'SELECT id FROM numbers WHERE phone_number = $1 AND verified_at IS NOT NULL AND deleted_at IS NULL AND id <> $2',
-);
 const findVerifiedAnywhere = statement<NumberRow>(
   'numbers.find-verified-anywhere',
   `SELECT ${columns} FROM numbers WHERE phone_number = $1 AND verified_at IS NOT NULL AND deleted_at IS NULL`,
@@ -123,11 +119,7 @@ export function findLiveNumberByPhone(
   return findByPhone.row(db, teamId, phoneNumber);
 }
 
-/** Whether another number, of any team, is verified for this phone. */
-export async function isPhoneTaken(db: Queryable, phoneNumber: string, except: NumberId): Promise<boolean> {
-  return (await isTaken.row(db, phoneNumber, except)) !== undefined;
-}
-
+/** The number, of any team, that is verified for this phone. */
 export function findVerifiedNumber(db: Queryable, phoneNumber: string): Promise<NumberRow | undefined> {
   return findVerifiedAnywhere.row(db, phoneNumber);
 }

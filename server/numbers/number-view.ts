@@ -5,11 +5,7 @@ import type { NumberListRow, NumberRow } from './number-store.ts';
 /** A Number of the API (specification section 2.5). */
 export function numberView(number: NumberListRow): NumberResource {
   return {
-    id: publicId('num', number.id),
-    phone_number: number.phone_number,
-    label: number.label,
-    status: number.status,
-    verified: number.verified_at !== null,
+    ...updatedNumberView(number),
     device_name: number.device_name ?? '',
     last_seen_at: number.last_seen_at?.toISOString() ?? null,
     messages_today: number.messages_today,
@@ -22,6 +18,7 @@ export function numberDetailView(number: NumberListRow): NumberDetail {
   return { ...numberView(number), on_unconfirmed: number.on_unconfirmed };
 }
 
+/** The fields that PUT /v1/numbers/:id answers with (specification section 4.2). */
 export function updatedNumberView(number: NumberRow): UpdatedNumber {
   return {
     id: publicId('num', number.id),
