@@ -28,7 +28,7 @@ export interface PhoneOptions {
   readonly failRate?: number;
   /** Reports delivery after each send, as a device that can tell would. */
   readonly reportsDelivery?: boolean;
-  /** Ends once this many messages were handled and the last one reported. */
+  /** Ends once this many messages were handled and the last one reported; takes no other. */
   readonly count?: number;
   /** Dies at a step of its n-th message (1 is the first). */
   readonly dieAt?: { readonly step: DeathStep; readonly message: number };
@@ -36,6 +36,12 @@ export interface PhoneOptions {
   readonly waitSeconds?: number;
   readonly onLine?: (line: PhoneLine) => void;
 }
+
+/**
+ * No session of the server's: a poll that names it reports, and is told to stop instead of being handed a message. It is
+ * how a phone leaves whose last word is a report.
+ */
+const noSession = 'leaving';
 
 export interface SentMessage {
   readonly id: string;
@@ -69,8 +75,13 @@ export class SimulatedPhone {
   async run(): Promise<void> {
     while (this.end === undefined && !this.#leaving.signal.aborted) {
       const answer = await this.#poll();
-      if (answer) await this.#act(answer);
+      if (answer && this.end === undefined) await this.#act(answer);
     }
+  }
+
+  get #isThrough(): boolean {
+    const { count } = this.#options;
+    return count !== undefined && this.#handled >= count;
   }
 
   /** Switched off between two polls, or in the middle of a held one. */
@@ -100,7 +111,7 @@ export class SimulatedPhone {
       ? AbortSignal.any([this.#leaving.signal, AbortSignal.timeout(200)])
       : this.#leaving.signal;
     const body = {
-      session: this.#session,
+      session: this.#isThrough ? noSession : this.#session,
       ...this.#report,
       device_name: this.#options.deviceName ?? 'Simulated iPhone',
       os: '26.0',
@@ -124,7 +135,7 @@ export class SimulatedPhone {
     this.#report = { last: 'none' };
     if (last === undefined || last === 'none') return;
     this.#tell({ did: 'reported', id: last, status: last_status === 'failed' ? 'failed' : 'sent' });
-    if (this.#options.count !== undefined && this.#handled >= this.#options.count) this.end = 'count';
+    if (this.#isThrough) this.end = 'count';
   }
 
   async #act(answer: Flat): Promise<void> {

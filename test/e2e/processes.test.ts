@@ -4,9 +4,9 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { ApiClient } from '#test/support/api-client.ts';
+import { ApiClient, field } from '#test/support/api-client.ts';
 import { firstKey, repository, type SpawnedService, spawnService } from '#test/support/spawned-service.ts';
-import { claim } from '#test/support/test-phone.ts';
+import { claim, findNumber } from '#test/support/test-phone.ts';
 import { until } from '#test/support/until.ts';
 
 describe('commands and further processes beside a running server (specification section 10)', () => {
@@ -134,6 +134,37 @@ describe('commands and further processes beside a running server (specification 
       assert.equal(await third.kill('SIGTERM'), 0, third.output());
     }
     assert.ok(!second.output().includes('first API key'), 'only the first process on a database begins it');
+  });
+
+  it('a simulated phone told to end after one message reports it, ends well and leaves the next one queued', async () => {
+    const api = new ApiClient(service.baseUrl, await firstKey(dataDir));
+    const from = '+14155550104';
+    const verify = await api.post('/v1/numbers/verify', { phone_number: from });
+    const words = [
+      'phone',
+      'simulate',
+      '--setup-url',
+      String(verify.json.setup_url),
+      '--count',
+      '1',
+      '--json',
+    ];
+    const simulating = ownline(words);
+    await until(
+      'the number is verified',
+      async () => field(await findNumber(api, from), 'verified') === true,
+    );
+    const first = await api.send({ from, to: '+14155550101', content: 'first' });
+    const second = await api.send({ from, to: '+14155550101', content: 'second' });
+    const { code, output, errors } = await simulating;
+    assert.equal(code, 0, errors);
+    const did = output
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).did);
+    assert.deepEqual(did, ['claimed', 'sent', 'reported', 'reported'], output);
+    assert.equal((await api.get(`/v1/messages/${first}`)).json.status, 'delivered');
+    assert.equal((await api.get(`/v1/messages/${second}`)).json.status, 'queued');
   });
 
   it('a number is released for another team', async () => {

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { type PhoneLine, SimulatedPhone } from '#simulated-phone/simulated-phone.ts';
+import { startFlakyProxy } from '#test/support/flaky-proxy.ts';
+import { type ConnectedNumber, claim, connectNumber } from '#test/support/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+
+describe('a simulated phone that ends after so many messages (specification sections 10.2 and 11.2)', () => {
+  let service: TestService;
+  let team: TestTeam;
+  let next = 0;
+
+  before(async () => {
+    service = await startTestService();
+    team = await service.newTeam();
+  });
+  after(() => service.close());
+
+  /** A number with a phone of its own, and five messages that wait for it. */
+  const waitingLine = async (): Promise<{ number: ConnectedNumber; token: string; ids: string[] }> => {
+    next += 1;
+    const number = await connectNumber(service, team, `+1415555010${next}`);
+    const { json } = await team.api.post(`/v1/numbers/${number.numberId}/reconnect`);
+    const { token } = await claim(team.api, String(json.setup_url));
+    const ids: string[] = [];
+    for (let n = 0; n < 5; n += 1) {
+      ids.push(await team.api.send({ from: number.phoneNumber, to: '+12125550100', content: `${n}` }));
+    }
+    return { number, token, ids };
+  };
+  const statuses = (ids: readonly string[]) =>
+    Promise.all(ids.map(async (id) => (await team.api.get(`/v1/messages/${id}`)).json.status));
+
+  for (const reportsDelivery of [false, true]) {
+    const word = reportsDelivery ? 'delivered' : 'sent';
+    it(`reports the last one as ${word}, takes no other, and leaves nothing in flight`, async () => {
+      const { token, ids } = await waitingLine();
+      const lines: PhoneLine[] = [];
+      const phone = new SimulatedPhone({
+        server: service.baseUrl,
+        deviceToken: token,
+        count: 2,
+        reportsDelivery,
+        onLine: (line) => lines.push(line),
+      });
+      await phone.run();
+      assert.equal(phone.end, 'count');
+      assert.deepEqual(
+        phone.sent.map((message) => message.id),
+        ids.slice(0, 2),
+      );
+      assert.deepEqual(await statuses(ids), [word, word, 'queued', 'queued', 'queued']);
+      assert.deepEqual(await service.query('SELECT FROM in_flight'), []);
+      assert.ok(lines.every((line) => line.did === 'sent' || line.did === 'reported'));
+      assert.equal(lines.filter((line) => line.did === 'sent').length, 2);
+    });
+  }
+
+  it('reports a failure as its last word too, and repeats a last report that a proxy swallowed', async () => {
+    const { token, ids } = await waitingLine();
+    const proxy = await startFlakyProxy(service.baseUrl);
+    try {
+      const phone: SimulatedPhone = new SimulatedPhone({
+        server: proxy.url,
+        deviceToken: token,
+        count: 1,
+        failRate: 1,
+        waitSeconds: 0,
+        onLine: (line) => {
+          if (line.did === 'failed') proxy.next('error_page');
+        },
+      });
+      await phone.run();
+      assert.equal(phone.end, 'count');
+    } finally {
+      await proxy.close();
+    }
+    assert.deepEqual(await statuses(ids), ['failed', 'queued', 'queued', 'queued', 'queued']);
+    assert.deepEqual(await service.query('SELECT FROM in_flight'), []);
+  });
+});
