@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { isPlanName, type PlanName, planNames } from '#contract/plans.ts';
 import { ConfigError } from './platform/config-error.ts';
+import { parseSecretsKey } from './platform/crypto.ts';
 
 export const roles = ['api', 'deliver', 'maintain'] as const;
 export type Role = (typeof roles)[number];
@@ -85,8 +86,8 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
   }
 
   const secretsKeyText = text('SECRETS_KEY');
-  const secretsKey = secretsKeyText === undefined ? undefined : Buffer.from(secretsKeyText, 'base64');
-  if (secretsKey !== undefined && secretsKey.length !== 32) {
+  const secretsKey = secretsKeyText === undefined ? undefined : parseSecretsKey(secretsKeyText);
+  if (secretsKeyText !== undefined && secretsKey === undefined) {
     problems.push('SECRETS_KEY must be 32 bytes in base64, as `openssl rand -base64 32` prints them.');
   }
 

@@ -1,7 +1,7 @@
 import { syncClock } from '#server/database/clock-sync.ts';
 import { Database } from '#server/database/database.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { checkFingerprint, readSecrets } from '#server/database/secrets-key.ts';
+import { readSecrets } from '#server/database/secrets-key.ts';
 import { Clock } from '#server/platform/clock.ts';
 import { Ids } from '#server/platform/ids.ts';
 import type { Logger } from '#server/platform/logger.ts';
@@ -18,8 +18,7 @@ export async function connect(
   const database = new Database({ databaseUrl, logger });
   try {
     await syncClock(database.pool, clock);
-    const secrets = await readSecrets(config);
-    await checkFingerprint(database.pool, secrets, config);
+    const secrets = await readSecrets(database.pool, config);
     return { config, clock, ids: new Ids(clock), secrets, database, logger, metrics: createMetrics() };
   } catch (error) {
     await database.close();

@@ -1,53 +1,107 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, link, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pool } from 'pg';
 import type { Config } from '#server/config.ts';
 import { ConfigError } from '#server/platform/config-error.ts';
-import { Secrets } from '#server/platform/crypto.ts';
+import { parseSecretsKey, Secrets } from '#server/platform/crypto.ts';
+import { makeDataDir } from './data-dir.ts';
+import { errorCodeOf } from './database.ts';
 import { statement } from './statement.ts';
 
+const findFingerprint = statement<{ secrets_key_fingerprint: Buffer }>(
+  'instance.find-fingerprint',
+  'SELECT secrets_key_fingerprint FROM instance',
+);
 const keepFingerprint = statement<{ secrets_key_fingerprint: Buffer }>(
   'instance.keep-fingerprint',
   `INSERT INTO instance (secrets_key_fingerprint) VALUES ($1)
    ON CONFLICT (only_row) DO UPDATE SET only_row = true RETURNING secrets_key_fingerprint`,
 );
 
-/** SECRETS_KEY, or else the key in DATA_DIR/secrets.key, which is made on first use (0600). */
-export async function readSecrets(config: Config): Promise<Secrets> {
-  return new Secrets(config.secretsKey ?? (await keyFromFile(config.dataDir)));
-}
-
-async function keyFromFile(dataDir: string): Promise<Buffer> {
-  const file = join(dataDir, 'secrets.key');
-  const kept = await readFile(file, 'utf8').catch(() => undefined);
-  if (kept === undefined) {
-    await mkdir(dataDir, { recursive: true });
-    const mine = `${file}.${randomBytes(6).toString('hex')}`;
-    await writeFile(mine, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600 });
-    // A link fails where the name is taken, so of two processes that start at once both use the first one's key.
-    await link(mine, file).catch(() => undefined);
-    await rm(mine);
-    await chmod(file, 0o600);
-    return keyFromFile(dataDir);
-  }
-  const key = Buffer.from(kept.trim(), 'base64');
-  if (key.length !== 32)
-    throw new ConfigError([`${file} does not hold a key of 32 bytes in base64. Restore it from a backup.`]);
-  return key;
-}
-
 /**
- * Refuses a process whose key is not the one that this database was begun with: it would make device tokens that
- * nobody recognises and could not read what is encrypted.
+ * SECRETS_KEY, or else the key in DATA_DIR/secrets.key, which is made on first use (0600). Refuses a key that is not
+ * the one that this database was begun with: it would make device tokens that nobody recognises and could not read
+ * what is encrypted. For the same reason none is made where the database was begun with one.
+ * @throws ConfigError that says what to do
  */
-export async function checkFingerprint(pool: Pool, secrets: Secrets, config: Config): Promise<void> {
+export async function readSecrets(pool: Pool, config: Config): Promise<Secrets> {
+  const file = join(config.dataDir, 'secrets.key');
+  const key = config.secretsKey ?? (await readKey(file)) ?? (await makeKey(pool, config.dataDir, file));
+  const secrets = new Secrets(key);
   const fingerprint = secrets.fingerprint();
-  const row = await keepFingerprint.row(pool, fingerprint);
-  if (row?.secrets_key_fingerprint.equals(fingerprint)) return;
-  const source = config.secretsKey ? 'SECRETS_KEY' : join(config.dataDir, 'secrets.key');
+  const kept = await keepFingerprint.row(pool, fingerprint);
+  if (kept?.secrets_key_fingerprint.equals(fingerprint)) return secrets;
   throw new ConfigError([
-    `The key in ${source} is not the one this database was set up with. ` +
-      'Set SECRETS_KEY to the text of secrets.key in the DATA_DIR of the first process.',
+    `The key in ${config.secretsKey ? 'SECRETS_KEY' : file} is not the one this database was set up with. ${theRightKey}`,
   ]);
+}
+
+const theRightKey = 'Set SECRETS_KEY to the text of secrets.key in the DATA_DIR of the first process.';
+
+/** @returns undefined where there is no such file */
+async function readKey(file: string): Promise<Buffer | undefined> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    if (errorCodeOf(error) === 'ENOENT') return undefined;
+    throw unreadable(file, reasonOf(error));
+  }
+  const key = parseSecretsKey(text.trim());
+  if (key) return key;
+  throw new ConfigError([
+    `${file} does not hold a key of 32 bytes in base64. Restore it from a backup, or set SECRETS_KEY to the key that ` +
+      'this database was set up with.',
+  ]);
+}
+
+async function makeKey(pool: Pool, dataDir: string, file: string): Promise<Buffer> {
+  if (await findFingerprint.row(pool)) {
+    // Another process may have begun since the first look; it wrote the file before the database knew of it.
+    const others = await readKey(file);
+    if (others) return others;
+    throw new ConfigError([
+      `${file} is missing, and this database was set up with a key. Restore it from a backup. In a further process: ` +
+        theRightKey,
+    ]);
+  }
+  try {
+    await writeOnce(dataDir, file, `${randomBytes(32).toString('base64')}\n`);
+  } catch (error) {
+    throw new ConfigError([
+      `No key could be written to ${file} (${reasonOf(error)}). Choose a DATA_DIR that the user who runs Ownline may ` +
+        'write to, or set SECRETS_KEY to what `openssl rand -base64 32` prints.',
+    ]);
+  }
+  const key = await readKey(file);
+  if (key) return key;
+  throw unreadable(file, 'ENOENT');
+}
+
+/** A link fails where the name is taken, so of two processes that start at once both use the first one's key. */
+async function writeOnce(dataDir: string, file: string, text: string): Promise<void> {
+  await makeDataDir(dataDir);
+  const mine = `${file}.${randomBytes(6).toString('hex')}`;
+  try {
+    // On the disk before the database knows the key's fingerprint: a key that a power cut takes away can't be had again.
+    await writeFile(mine, text, { mode: 0o600, flush: true });
+    await chmod(mine, 0o600);
+    await link(mine, file);
+  } catch (error) {
+    if (errorCodeOf(error) !== 'EEXIST') throw error;
+  } finally {
+    await rm(mine, { force: true });
+  }
+}
+
+function unreadable(file: string, reason: string): ConfigError {
+  return new ConfigError([
+    `${file} is there and can't be read (${reason}). Let the user who runs Ownline read it, or set SECRETS_KEY ` +
+      'to its text.',
+  ]);
+}
+
+function reasonOf(error: unknown): string {
+  return errorCodeOf(error) ?? (error instanceof Error ? error.message : String(error));
 }

@@ -28,6 +28,14 @@ export function checksum(text: string): string {
   return digits;
 }
 
+/**
+ * SECRETS_KEY as it is written: 32 bytes in base64. undefined for anything else: Buffer.from alone would skip over
+ * what is none, and find a key where nobody wrote one.
+ */
+export function parseSecretsKey(text: string): Buffer | undefined {
+  return /^[A-Za-z0-9+/_-]{43}=?$/.test(text) ? Buffer.from(text, 'base64') : undefined;
+}
+
 /** What is derived from SECRETS_KEY: one key per purpose, so that none can stand in for another. */
 export class Secrets {
   readonly #secretsKey: Buffer;

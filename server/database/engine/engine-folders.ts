@@ -2,14 +2,15 @@ import { execFile } from 'node:child_process';
 import { chmod, lchown, lstat, mkdir, readdir, realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { makeDataDir } from '../data-dir.ts';
 import { EngineError } from './engine-error.ts';
 import type { EngineUser } from './engine-user.ts';
 
 const run = promisify(execFile);
 
 /**
- * Makes DATA_DIR where it is missing. Root's has mode 0711, so that the engine's user can pass through and list
- * nothing; anybody else's is made with 0700 and left as it is afterwards.
+ * Makes DATA_DIR where it is missing. Root's has mode 0711 also where it was there before, since the engine's user has
+ * to pass through; anybody else's is left as it is.
  * @returns its real path, which is how PostgreSQL names it too
  */
 export async function prepareDataDir(path: string): Promise<string> {
@@ -19,11 +20,10 @@ export async function prepareDataDir(path: string): Promise<string> {
       `DATA_DIR ${path} has one of " $ \` \\ or a line break in its path. Choose another.`,
     );
   }
-  const isRoot = process.getuid?.() === 0;
   try {
-    await mkdir(path, { recursive: true, mode: isRoot ? 0o711 : 0o700 });
+    await makeDataDir(path);
     const dataDir = await realpath(path);
-    if (isRoot) await chmod(dataDir, 0o711);
+    if (process.getuid?.() === 0) await chmod(dataDir, 0o711);
     return dataDir;
   } catch (error) {
     throw new EngineError(

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import pg from 'pg';
+import { readConfig } from '#server/config.ts';
+import { readSecrets } from '#server/database/secrets-key.ts';
+import { ConfigError } from '#server/platform/config-error.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
+
+describe('the secrets key (specification section 10.3, docs/configuration.md)', () => {
+  let database: TestDatabase;
+  let pool: pg.Pool;
+  let parent: string;
+  let dataDir: string;
+  let file: string;
+
+  before(async () => {
+    database = await createTestDatabase();
+    pool = new pg.Pool({ connectionString: database.url, max: 2 });
+  });
+  after(async () => {
+    await pool.end();
+    await database.drop();
+  });
+  beforeEach(async () => {
+    await pool.query('DELETE FROM instance');
+    parent = await mkdtemp(join(tmpdir(), 'ownline-key-'));
+    dataDir = join(parent, 'not', 'yet');
+    file = join(dataDir, 'secrets.key');
+  });
+  afterEach(() => rm(parent, { recursive: true, force: true }));
+
+  const read = (key?: string) =>
+    readSecrets(
+      pool,
+      readConfig({ DATABASE_URL: database.url, DATA_DIR: dataDir, ...(key ? { SECRETS_KEY: key } : {}) }),
+    );
+  const refused = async (sentence: RegExp) => {
+    await assert.rejects(read(), (error: Error) => {
+      assert.ok(error instanceof ConfigError, String(error.stack));
+      assert.ok(error.message.includes(file), error.message);
+      assert.match(error.message, sentence);
+      return true;
+    });
+  };
+  const newKey = () => randomBytes(32).toString('base64');
+
+  it('is made on first use, for its owner only, in a folder that is made too; later and at once it is the same', async () => {
+    const [one, other] = await Promise.all([read(), read()]);
+    assert.deepEqual(one.fingerprint(), other.fingerprint());
+    assert.deepEqual((await read()).fingerprint(), one.fingerprint());
+    assert.equal((await stat(file)).mode & 0o777, 0o600);
+    assert.equal((await stat(dataDir)).mode & 0o066, 0, 'nobody else lists or writes the folder');
+    assert.deepEqual(await readdir(dataDir), ['secrets.key']);
+    const text = (await readFile(file, 'utf8')).trim();
+    assert.deepEqual(
+      (await read(text)).fingerprint(),
+      one.fingerprint(),
+      'its text is what SECRETS_KEY takes',
+    );
+  });
+
+  it('a file that is there and can not be read is an error, and stays as it is', async () => {
+    await mkdir(file, { recursive: true });
+    await refused(/can't be read \(EISDIR\).*or set SECRETS_KEY/);
+    assert.ok((await stat(file)).isDirectory());
+    await rm(file, { recursive: true });
+    await symlink('nowhere', file);
+    await refused(/can't be read \(ENOENT\).*or set SECRETS_KEY/);
+    assert.deepEqual(await readdir(dataDir), ['secrets.key']);
+  });
+
+  it('a file that holds something else is an error, also where a lenient reading would find 32 bytes in it', async () => {
+    await mkdir(dataDir, { recursive: true });
+    for (const text of [
+      '',
+      'short',
+      `${newKey()}${newKey()}`,
+      `key: ${newKey().slice(3)}`,
+      `${newKey()} #1`,
+    ]) {
+      await writeFile(file, text);
+      await refused(/does not hold a key of 32 bytes in base64\. Restore it from a backup/);
+      assert.equal(await readFile(file, 'utf8'), text);
+    }
+  });
+
+  it('a folder in which no key can be made is an error that names another way', async () => {
+    await writeFile(join(parent, 'not'), 'a file in the place of a folder');
+    await refused(/SECRETS_KEY/);
+  });
+
+  it('where the file is lost and the database knows its key, no other one is made', async () => {
+    await read();
+    await rm(file);
+    await refused(/is missing.*Restore it from a backup/);
+    assert.deepEqual(await readdir(dataDir), []);
+  });
+
+  it('another key than the one that the database was set up with is refused, and the file is named', async () => {
+    await read();
+    await writeFile(file, newKey());
+    await refused(/is not the one this database was set up with/);
+    await assert.rejects(
+      read(newKey()),
+      /The key in SECRETS_KEY is not the one this database was set up with/,
+    );
+  });
+});
