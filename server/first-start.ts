@@ -1,26 +1,28 @@
 import { chmod, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createKey } from '#server/api-keys/create-key.ts';
+import { makeDataDir } from '#server/database/data-dir.ts';
+import { errorCodeOf } from '#server/database/database.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { statement } from '#server/database/statement.ts';
 import { operator } from '#server/platform/actor.ts';
+import { ConfigError } from '#server/platform/config-error.ts';
 import { createTeam } from '#server/teams/create-team.ts';
-
-const begin = statement<{ only_row: boolean }>(
-  'instance.begin',
-  'UPDATE instance SET first_started_at = $1 WHERE first_started_at IS NULL RETURNING only_row',
-);
+import { hasTeams, lockTeams } from '#server/teams/team-store.ts';
 
 /**
- * On an empty database: makes one team and a first API key with every permission (specification section 10.1). On a
- * terminal the key is printed once; otherwise it is written to DATA_DIR/first-start.txt (0600) and the path is
- * printed. The file is written before the commit, so that a kill in between leaves no key that nobody was shown.
+ * On an empty database, which is one without a team: makes one team and a first API key with every permission
+ * (specification section 10.1). On a terminal the key is printed once; otherwise it is written to
+ * DATA_DIR/first-start.txt (0600) and the path is printed. The file is written before the commit, so that a kill in
+ * between leaves no key that nobody was shown.
+ * @throws ConfigError where the file can't be written; nothing is made then
  */
 export async function firstStart(services: Runtime, terminal: NodeJS.WriteStream): Promise<void> {
-  const { database, clock, config } = services;
-  const file = join(config.dataDir, 'first-start.txt');
+  const { database, config } = services;
+  if (await hasTeams(database.pool)) return;
   const shown = await database.transaction(async (trx) => {
-    if (!(await begin.row(trx, clock.now()))) return undefined;
+    // Another start, or the command line, may be making a team just now.
+    await lockTeams(trx);
+    if (await hasTeams(trx)) return undefined;
     const team = await createTeam(trx, services, { name: 'My team', plan: config.defaultPlan });
     const { key } = await createKey(trx, services, {
       teamId: team.id,
@@ -30,10 +32,24 @@ export async function firstStart(services: Runtime, terminal: NodeJS.WriteStream
     });
     const text = `Your first API key, for everything in the team "${team.name}":\n\n  ${key}\n\nIt is shown only here. Send it in the header x-api-key.\n`;
     if (terminal.isTTY) return text;
-    await rm(file, { force: true });
-    await writeFile(file, text, { mode: 0o600, flag: 'wx' });
-    await chmod(file, 0o600);
-    return `Your first API key is in ${file}\n`;
+    return `Your first API key is in ${await writeForOwner(config.dataDir, text)}\n`;
   });
   if (shown !== undefined) terminal.write(`\n${shown}\n`);
+}
+
+async function writeForOwner(dataDir: string, text: string): Promise<string> {
+  const file = join(dataDir, 'first-start.txt');
+  try {
+    await makeDataDir(dataDir);
+    await rm(file, { force: true });
+    await writeFile(file, text, { mode: 0o600, flag: 'wx', flush: true });
+    await chmod(file, 0o600);
+    return file;
+  } catch (error) {
+    const reason = errorCodeOf(error) ?? (error instanceof Error ? error.message : String(error));
+    throw new ConfigError([
+      `The first API key could not be written to ${file} (${reason}). Choose a DATA_DIR that the user who runs Ownline ` +
+        'may write to, or start once on a terminal, which shows the key instead.',
+    ]);
+  }
 }

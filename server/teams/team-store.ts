@@ -1,5 +1,5 @@
 import type { PlanName } from '#contract/plans.ts';
-import { type Queryable, statement } from '#server/database/statement.ts';
+import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
 import type { TeamId } from '#server/platform/ids.ts';
 
 export interface TeamRow {
@@ -24,6 +24,16 @@ const setPlan = statement<TeamRow>(
   'UPDATE teams SET plan = $2, monthly_message_limit = $3 WHERE id = $1 RETURNING *',
 );
 const lock = statement<TeamRow>('teams.lock', 'SELECT * FROM teams WHERE id = $1 FOR NO KEY UPDATE');
+const findAny = statement<{ id: TeamId }>('teams.find-any', 'SELECT id FROM teams LIMIT 1');
+
+export async function hasTeams(db: Queryable): Promise<boolean> {
+  return (await findAny.row(db)) !== undefined;
+}
+
+/** Until the caller's commit nobody else makes a team. */
+export async function lockTeams(trx: Transaction): Promise<void> {
+  await trx.query('LOCK TABLE teams IN SHARE ROW EXCLUSIVE MODE');
+}
 
 export async function insertTeam(db: Queryable, team: TeamRow): Promise<void> {
   await insert.row(db, team.id, team.name, team.plan, team.monthly_message_limit, team.created_at);

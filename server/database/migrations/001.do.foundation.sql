@@ -3,8 +3,7 @@
 
 CREATE TABLE instance (
   only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
-  secrets_key_fingerprint bytea NOT NULL,
-  first_started_at timestamptz
+  secrets_key_fingerprint bytea NOT NULL
 );
 
 CREATE TABLE teams (

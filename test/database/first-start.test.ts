@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import pg from 'pg';
+import { type Config, readConfig } from '#server/config.ts';
+import { connect } from '#server/connect.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { firstStart } from '#server/first-start.ts';
+import { ConfigError } from '#server/platform/config-error.ts';
+import { createLogger } from '#server/platform/logger.ts';
+import { createTeam } from '#server/teams/create-team.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
+import { until } from '#test/support/until.ts';
+
+describe('the first start on an empty database (specification section 10.1)', () => {
+  let database: TestDatabase;
+  let parent: string;
+  let config: Config;
+  let runtime: Runtime;
+
+  beforeEach(async () => {
+    database = await createTestDatabase();
+    parent = await mkdtemp(join(tmpdir(), 'ownline-first-'));
+    config = readConfig({
+      DATABASE_URL: database.url,
+      SECRETS_KEY: Buffer.alloc(32, 1).toString('base64'),
+      DATA_DIR: join(parent, 'not', 'yet'),
+    });
+    runtime = await connect(config, database.url, createLogger('silent'));
+  });
+  afterEach(async () => {
+    await runtime.database.close();
+    await database.drop();
+    await rm(parent, { recursive: true, force: true });
+  });
+
+  const start = async () => {
+    const terminal = new PassThrough();
+    await firstStart(runtime, terminal as unknown as NodeJS.WriteStream);
+    return String(terminal.read() ?? '');
+  };
+  const count = async (table: 'teams' | 'api_keys') => {
+    const { rows } = await runtime.database.pool.query<{ n: number }>(`SELECT count(*) AS n FROM ${table}`);
+    return rows[0]?.n;
+  };
+
+  it('writes the key into a DATA_DIR that is not there yet, which it makes for its owner', async () => {
+    const file = join(config.dataDir, 'first-start.txt');
+    assert.ok((await start()).includes(file));
+    assert.match(await readFile(file, 'utf8'), /own_live_\w{38}/);
+    assert.equal((await stat(file)).mode & 0o777, 0o600);
+    assert.equal((await stat(config.dataDir)).mode & 0o066, 0, 'nobody else lists or writes the folder');
+    assert.deepEqual([await count('teams'), await count('api_keys')], [1, 1]);
+  });
+
+  it('where the key can not be written, nothing is made, and the error names another way', async () => {
+    await writeFile(join(parent, 'not'), 'a file in the place of a folder');
+    await assert.rejects(start(), (error: Error) => {
+      assert.ok(error instanceof ConfigError, String(error.stack));
+      assert.match(error.message, /first API key could not be written to .*DATA_DIR/);
+      return true;
+    });
+    assert.deepEqual([await count('teams'), await count('api_keys')], [0, 0]);
+    await rm(join(parent, 'not'));
+    assert.notEqual(await start(), '', 'the next start begins');
+  });
+
+  it('is none where a team was made by the command line before, and makes no key with every permission', async () => {
+    await createTeam(runtime.database.pool, runtime, { name: 'Example team', plan: 'free' });
+    assert.equal(await start(), '');
+    assert.deepEqual([await count('teams'), await count('api_keys')], [1, 0]);
+    assert.deepEqual(await readdir(parent), []);
+  });
+
+  it('is none where a team is being made at that moment, and of two starts at once one begins', async () => {
+    const client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    await client.query('BEGIN');
+    await client.query(
+      `INSERT INTO teams VALUES (gen_random_uuid(), 'Example team', 'free', 100, to_timestamp(0))`,
+    );
+    const starting = start();
+    await until('the start waits', async () => {
+      const { rows } = await client.query(
+        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      return rows.length > 0;
+    });
+    await client.query('COMMIT');
+    assert.equal(await starting, '');
+    assert.deepEqual([await count('teams'), await count('api_keys')], [1, 0]);
+
+    await client.query('DELETE FROM teams');
+    await client.end();
+    const said = await Promise.all([start(), start(), start()]);
+    assert.equal(said.filter((text) => text !== '').length, 1);
+    assert.deepEqual([await count('teams'), await count('api_keys')], [1, 1]);
+    assert.equal(await start(), '');
+  });
+});
