@@ -17,9 +17,10 @@ export function createApiDoor({ authenticate, limit }: ApiDoor): Door {
     const principal = await authenticate(request);
     reply.headers(await limit(principal.teamId, principal.plan));
     if (permission === undefined || allows(principal.permissions, permission)) return { principal };
-    throw new AppError(
+    const refusal = new AppError(
       'forbidden',
       `This API key lacks the permission ${permission}. Use or create a key that has it.`,
     );
+    return { principal, refusal };
   };
 }

@@ -3,7 +3,7 @@ import type { Identify } from '#server/accounts/doors.ts';
 import { refuseForeignOrigin } from '#server/accounts/same-origin.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError, notFound } from '#server/platform/app-error.ts';
-import type { Door } from '#server/platform/http/route.ts';
+import type { Door, Principal } from '#server/platform/http/route.ts';
 import { parseId, publicId } from '#server/platform/ids.ts';
 import { findMembership } from './member-store.ts';
 
@@ -23,20 +23,17 @@ export function createTeamDoor(
     const membership = teamId && (await findMembership(database.pool, teamId, signedIn.accountId));
     if (!membership) throw notFound('team');
     const permissions = roleGrants[membership.role];
-    if (permission !== undefined && !allows(permissions, permission)) {
-      throw new AppError(
-        'forbidden',
-        `Your role, ${membership.role}, does not include ${permission}. Ask an owner or an admin of the team.`,
-      );
-    }
-    return {
-      signedIn,
-      principal: {
-        teamId: membership.team_id,
-        actor: { kind: 'member', id: publicId('usr', membership.member_id), name: signedIn.actor.name },
-        permissions,
-        plan: membership.plan,
-      },
+    const principal: Principal = {
+      teamId: membership.team_id,
+      actor: { kind: 'member', id: publicId('usr', membership.member_id), name: signedIn.actor.name },
+      permissions,
+      plan: membership.plan,
     };
+    if (permission === undefined || allows(permissions, permission)) return { signedIn, principal };
+    const refusal = new AppError(
+      'forbidden',
+      `Your role, ${membership.role}, does not include ${permission}. Ask an owner or an admin of the team.`,
+    );
+    return { signedIn, principal, refusal };
   };
 }

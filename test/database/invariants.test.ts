@@ -267,4 +267,21 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
     assert.equal(rows.find((row) => row.id === here)?.place, `messages_${month}`);
     assert.equal(rows.find((row) => row.id === far)?.place, 'messages_unplaced');
   });
+
+  it('the audit log is added to, and nothing else', async () => {
+    await pool.query(
+      `INSERT INTO audit_log (id, team_id, actor_kind, actor_id, actor_name, action, target, details, outcome, ip, request_id, created_at)
+       VALUES ($1, $2, 'operator', '', '', 'team.created', '', '{}', 'done', '', '', $3)`,
+      [ids.next('aud'), team, at],
+    );
+    const changes = [
+      `UPDATE audit_log SET action = 'team.renamed'`,
+      'DELETE FROM audit_log',
+      'TRUNCATE audit_log',
+      `UPDATE audit_log SET action = 'team.renamed' WHERE team_id IS NULL OR true`,
+    ];
+    for (const change of changes) {
+      await assert.rejects(pool.query(change), violates(/^23514 .*append-only/), change);
+    }
+  });
 });

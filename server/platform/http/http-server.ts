@@ -144,7 +144,9 @@ function register(server: FastifyInstance, options: HttpServerOptions, route: Ro
     config: { audience: route.audience, audit: route.audit },
     ...(route.bodyLimitBytes === undefined ? {} : { bodyLimit: route.bodyLimitBytes }),
     onRequest: async (request, reply) => {
-      if (door) request.caller = await door(request, reply, route);
+      if (!door) return;
+      request.caller = await door(request, reply, route);
+      if (request.caller.refusal) throw request.caller.refusal;
     },
     ...(route.onFailure ? { errorHandler: deviceErrorHandler(options.logger, route.onFailure) } : {}),
     handler: async (request, reply) => {

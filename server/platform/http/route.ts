@@ -3,6 +3,7 @@ import type { Static, TObject, TSchema } from 'typebox';
 import type { Permission, PersonalPermission, RoleGrant } from '#contract/permissions.ts';
 import type { PlanName } from '#contract/plans.ts';
 import type { Actor, By } from '#server/platform/actor.ts';
+import type { AppError } from '#server/platform/app-error.ts';
 import type { AccountId, AccountSessionId, TeamId } from '#server/platform/ids.ts';
 
 /**
@@ -32,11 +33,13 @@ export interface SignedIn {
 export interface Caller {
   readonly principal?: Principal;
   readonly signedIn?: SignedIn;
+  /** Why somebody who is known may not enter; returned, not thrown, so that it is noted who it was. */
+  readonly refusal?: AppError;
 }
 
 /**
- * Stands before the routes of an audience, and is asked before a body is read: throws 401, 429 or 403, in that order
- * (specification section 7.2). Headers that it sets are on refusals too.
+ * Stands before the routes of an audience, and is asked before a body is read: throws 401 or 429, and refuses with 403,
+ * in that order (specification section 7.2). Headers that it sets are on refusals too.
  */
 export type Door = (
   request: FastifyRequest,

@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { isAuditAction } from '#server/audit/audit-action.ts';
+import { field } from '#test/support/api-client.ts';
+import { newPerson, type Person } from '#test/support/person.ts';
+import { findNumber } from '#test/support/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { until } from '#test/support/until.ts';
+
+interface Entry {
+  readonly id: string;
+  readonly at: string;
+  readonly actor: { readonly kind: string; readonly id: string; readonly name: string };
+  readonly action: string;
+  readonly target: string;
+  readonly details: Readonly<Record<string, unknown>>;
+  readonly outcome: string;
+  readonly error_code: string;
+  readonly ip: string;
+  readonly request_id: string;
+}
+
+/** What changes something and is no change of the team: messages have a history of their own. */
+const unaudited = ['POST /v1/messages/send', 'POST /v1/messages/:id/cancel'];
+
+describe('the audit log (specification section 12.6)', () => {
+  let service: TestService;
+  let team: TestTeam;
+  let owner: Person;
+
+  before(async () => {
+    service = await startTestService();
+    team = await service.newTeam();
+    owner = await newPerson(service, team, 'owner');
+  });
+  after(() => service.close());
+
+  async function entries(person: Person = owner, query = ''): Promise<Entry[]> {
+    const answer = await person.app.get(`${person.teamPath}/audit${query}`);
+    assert.equal(answer.status, 200, answer.text);
+    return answer.json.entries as Entry[];
+  }
+
+  it('every operation that changes something has a name in it', () => {
+    const changing = service.app.routes.filter(
+      ({ method, audience }) => method !== 'GET' && ['api', 'team', 'account'].includes(audience),
+    );
+    for (const { method, path, audit } of changing) {
+      const name = `${method} ${path.replace('/app/teams/:team_id', '/v1')}`;
+      if (unaudited.includes(name) || name.endsWith('/options')) continue;
+      assert.ok(audit !== undefined && isAuditAction(audit), `${method} ${path}: ${audit}`);
+    }
+  });
+
+  it('says who did what, to what, when, from where and under which request id: a member, a key', async () => {
+    const phoneNumber = '+14155550120';
+    const verified = await owner.app.post(`${owner.teamPath}/numbers/verify`, { phone_number: phoneNumber });
+    assert.equal(verified.status, 200, verified.text);
+    const id = String((await findNumber(team.api, phoneNumber))?.id);
+    const [connected] = await entries();
+    assert.deepEqual(connected, {
+      id: connected?.id,
+      at: connected?.at,
+      actor: { kind: 'member', id: owner.publicMemberId, name: owner.email },
+      action: 'number.connected',
+      target: id,
+      details: { phone_number: phoneNumber },
+      outcome: 'done',
+      error_code: '',
+      ip: '127.0.0.1',
+      request_id: verified.headers.get('request-id'),
+    });
+    await team.api.put(`/v1/numbers/${id}`, { label: 'Support', status: 'paused' });
+    await team.api.put(`/v1/numbers/${id}`, {});
+    await team.api.post(`/v1/numbers/${id}/reconnect`);
+    await team.api.delete(`/v1/numbers/${id}`);
+    const latest = (await entries()).slice(0, 3);
+    assert.deepEqual(
+      latest.map(({ action, actor }) => [action, actor.kind, actor.name]),
+      [
+        ['number.deleted', 'key', 'test'],
+        ['number.reconnected', 'key', 'test'],
+        ['number.changed', 'key', 'test'],
+      ],
+      'and what changes nothing is not noted',
+    );
+    assert.deepEqual(latest[2]?.details, { label: 'Support', status: 'paused' });
+    assert.match(latest[2]?.actor.id ?? '', /^key_/);
+  });
+
+  it('notes what was refused to a known caller, with the reason, and changes nothing', async () => {
+    const viewer = await newPerson(service, team, 'viewer');
+    const refused = await viewer.app.post(`${viewer.teamPath}/numbers/verify`, {
+      phone_number: '+14155550121',
+    });
+    assert.equal(refused.status, 403);
+    const reader = await service.newKey(team.id, ['numbers:read']);
+    assert.equal((await reader.put('/v1/numbers/num_nonsense', { label: 'x' })).status, 403);
+    assert.equal((await owner.app.delete(`${owner.teamPath}/keys/key_nonsense`)).status, 404);
+    // Refusals are written once they are answered.
+    const seen = await until('three refusals', async () => {
+      const found = (await entries()).filter(({ outcome }) => outcome === 'refused');
+      return found.length === 3 && found;
+    });
+    assert.deepEqual(
+      seen.map(({ action, actor, target, error_code }) => [actor.kind, action, target, error_code]).sort(),
+      [
+        ['key', 'number.changed', 'num_nonsense', 'forbidden'],
+        ['member', 'key.revoked', 'key_nonsense', 'not_found'],
+        ['member', 'number.connected', '', 'forbidden'],
+      ],
+    );
+  });
+
+  it('a change that is rolled back leaves no entry', async () => {
+    const before = (await entries()).length;
+    const made = await owner.app.post(`${owner.teamPath}/keys`, { name: 'Key', permissions: ['nonsense'] });
+    assert.equal(made.status, 400);
+    const done = (await entries()).filter(({ outcome }) => outcome === 'done');
+    assert.ok(done.length <= before);
+    assert.ok(!done.some(({ details }) => JSON.stringify(details).includes('nonsense')));
+  });
+
+  it('is read in pages by owners and admins, and by nobody else', async () => {
+    const whole = await entries(owner, '?limit=100');
+    const walked: Entry[] = [];
+    let cursor = '';
+    do {
+      const { json } = await owner.app.get(`${owner.teamPath}/audit?limit=2&cursor=${cursor}`);
+      walked.push(...(json.entries as Entry[]));
+      cursor = json.has_more === true ? String(json.cursor) : '';
+    } while (cursor !== '');
+    assert.deepEqual(walked, whole);
+    const admin = await newPerson(service, team, 'admin');
+    assert.equal((await entries(admin)).length > 0, true);
+    for (const role of ['member', 'viewer'] as const) {
+      const person = await newPerson(service, team, role);
+      const answer = await person.app.get(`${person.teamPath}/audit`);
+      assert.equal(answer.status, 403, role);
+    }
+    const stranger = await newPerson(service, await service.newTeam(), 'owner');
+    const foreign = await stranger.app.get(`${owner.teamPath}/audit`);
+    assert.equal(foreign.status, 404, foreign.text);
+    assert.equal(field(foreign.json, 'error.code'), 'not_found');
+    const wrong = await owner.app.get(`${owner.teamPath}/audit?cursor=aud_nonsense`);
+    assert.equal(field(wrong.json, 'error.param'), 'cursor');
+  });
+
+  it('what concerns an account is read by that account, and not by its teams', async () => {
+    const person = await newPerson(service, team, 'member');
+    const answer = await person.app.get('/app/account/audit');
+    const own = (answer.json.entries as Entry[]).map(({ action }) => action);
+    assert.deepEqual(own, ['account.signed_in', 'account.made']);
+    assert.ok(!(await entries()).some(({ action }) => action.startsWith('account.')));
+  });
+});
