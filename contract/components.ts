@@ -1,5 +1,14 @@
 import type { TSchema } from 'typebox';
 import { ErrorBody } from './errors.ts';
+import {
+  ChangeRoleRequest,
+  Invitation,
+  InvitationList,
+  InviteRequest,
+  MadeInvitation,
+  Member,
+  MemberList,
+} from './member.ts';
 import { AcceptedMessage, Message, MessageDetail, MessageList, SendMessageRequest } from './message.ts';
 import {
   Deleted,
@@ -18,6 +27,13 @@ export const components: Readonly<Record<string, TSchema>> = {
   Error: ErrorBody,
   Team,
   UpdateTeamRequest,
+  Member,
+  MemberList,
+  ChangeRoleRequest,
+  Invitation,
+  InvitationList,
+  MadeInvitation,
+  InviteRequest,
   Number: NumberResource,
   NumberDetail,
   NumberList,

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { listLimitDefault, listLimitMax } from './message.ts';
 import { givenRoles, roles } from './permissions.ts';
 import { closed, literals, publicIdOf, timestamp } from './schema.ts';
 
@@ -45,11 +46,31 @@ export const MadeInvitation = closed({
 });
 export type MadeInvitation = Type.Static<typeof MadeInvitation>;
 
+/** GET /v1/team/invitations (specification section 4.1); the pages are those of GET /v1/messages. */
+export const ListInvitationsQuery = closed({
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: listLimitMax,
+      default: listLimitDefault,
+      description: 'Invitations on a page.',
+    }),
+  ),
+  cursor: Type.Optional(
+    Type.String({ description: 'The cursor of the page before; empty or left out, the first page.' }),
+  ),
+});
+export type ListInvitationsQuery = Type.Static<typeof ListInvitationsQuery>;
+
 export const InvitationList = closed({
   invitations: Type.Array(Invitation, { description: 'Live ones, newest first.' }),
-  cursor: Type.String({ description: 'For the next page; "" where there is none.' }),
-  has_more: Type.Boolean({ description: 'false on the last page.' }),
+  cursor: Type.String({
+    description: 'Send it as cursor to get the next page; "" on an empty page.',
+    examples: ['inv_01h2xcejqtf2nbrexx3vqjhp41'],
+  }),
+  has_more: Type.Boolean({ description: 'false at the end.' }),
 });
+export type InvitationList = Type.Static<typeof InvitationList>;
 
 export const InviteRequest = closed({
   email: Type.String({
@@ -64,3 +85,49 @@ export type InviteRequest = Type.Static<typeof InviteRequest>;
 
 export const ChangeRoleRequest = closed({ role: givenRole });
 export type ChangeRoleRequest = Type.Static<typeof ChangeRoleRequest>;
+
+/** DELETE /v1/team/members/:id (specification section 4.1). */
+export const RemoveMemberQuery = closed({
+  revoke_keys: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description:
+        'true revokes the API keys that the person made; otherwise they go on working, because they belong to the team.',
+    }),
+  ),
+});
+
+/** What leaving a team answers, in the dashboard. */
+export const Left = closed({ left: Type.Literal(true) });
+
+/** What somebody who opens an invitation has to bring (specification section 12.4). */
+export const invitationNeeds = ['nothing', 'sign_in', 'name', 'email_and_name'] as const;
+export type InvitationNeeds = (typeof invitationNeeds)[number];
+
+/** An invitation as the person is shown it who opens its link. */
+export const OpenedInvitation = closed({
+  team_name: Type.String(),
+  email: Type.String({ description: 'Whom it is for; "" for the link of a first owner.' }),
+  role: literals(roles),
+  expires_at: timestamp('When the link ends.'),
+  signed_in_as: Type.String({ description: 'The address of who is signed in here; "" where nobody is.' }),
+  needs: literals(invitationNeeds, {
+    description: 'nothing but a yes; to sign in first; a name; an address and a name.',
+  }),
+});
+export type OpenedInvitation = Type.Static<typeof OpenedInvitation>;
+
+/** Which of them are needed, `needs` says; a password may be given with a name. */
+export const AcceptInvitationRequest = closed({
+  email: Type.Optional(Type.String()),
+  name: Type.Optional(Type.String()),
+  password: Type.Optional(Type.String()),
+});
+export type AcceptInvitationRequest = Type.Static<typeof AcceptInvitationRequest>;
+
+export const Joined = closed({
+  team_id: publicIdOf('team', 'The team that was joined.'),
+  member_id: publicIdOf('usr', 'The new membership.'),
+  role: literals(roles),
+});
+export type Joined = Type.Static<typeof Joined>;

@@ -25,6 +25,8 @@ export function apiReferenceRoutes(config: Config, routes: readonly Route[]): Ro
     parameters: {
       'numbers.id': publicIdOf('num', 'The id of the number.'),
       'messages.id': publicIdOf('msg', 'The id of the message.'),
+      'members.id': publicIdOf('usr', 'The id of the membership.'),
+      'invitations.id': publicIdOf('inv', 'The id of the invitation.'),
     },
     refusals,
   });
@@ -73,6 +75,7 @@ const tags = {
   Messages: 'Send messages, and read what was sent and received.',
   Numbers: 'Connect iPhones, pause and remove them.',
   Team: 'The team that the API key belongs to.',
+  Members: 'Who is in the team and what they may do, and who is invited.',
 };
 
 const refusals: Readonly<Record<number, string>> = {

@@ -26,6 +26,8 @@ import type { Route } from '#server/platform/http/route.ts';
 import type { NumberId } from '#server/platform/ids.ts';
 import { Lifecycle } from '#server/platform/lifecycle.ts';
 import type { Logger } from '#server/platform/logger.ts';
+import { invitationRoutes } from '#server/teams/invitation-routes.ts';
+import { memberRoutes } from '#server/teams/member-routes.ts';
 import { teamRoutes } from '#server/teams/routes.ts';
 import { createTeamDoor } from '#server/teams/team-door.ts';
 import { RateLimits } from '#server/usage/rate-limit.ts';
@@ -37,7 +39,7 @@ import { firstStart } from './first-start.ts';
 import { createLoops } from './loops.ts';
 import { createRecorder } from './observe.ts';
 import { operationsRoutes } from './operations-routes.ts';
-import { whenNumberRemoved } from './participants.ts';
+import { whenMemberRemoved, whenNumberRemoved } from './participants.ts';
 
 export interface App {
   readonly lifecycle: Lifecycle;
@@ -103,6 +105,8 @@ async function open(
   const peopleRoutes = [...apiKeyRoutes(runtime), ...usageRoutes(runtime), ...auditRoutes(runtime)];
   const apiRoutes = [
     ...teamRoutes(runtime),
+    ...memberRoutes({ ...runtime, participants: whenMemberRemoved(runtime) }),
+    ...invitationRoutes(runtime),
     ...numberRoutes({ ...runtime, participants: whenNumberRemoved(runtime) }),
     ...messageRoutes({ ...runtime, sends }),
     ...deviceRoutes({ ...runtime, waiting, arrivals: createArrivals(runtime) }),

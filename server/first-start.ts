@@ -4,7 +4,7 @@ import { createKey } from '#server/api-keys/create-key.ts';
 import { makeDataDir } from '#server/database/data-dir.ts';
 import { errorCodeOf } from '#server/database/database.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { operator } from '#server/platform/actor.ts';
+import { serverItself } from '#server/platform/actor.ts';
 import { ConfigError } from '#server/platform/config-error.ts';
 import { createTeam } from '#server/teams/create-team.ts';
 import { hasTeams, lockTeams } from '#server/teams/team-store.ts';
@@ -23,12 +23,16 @@ export async function firstStart(services: Runtime, terminal: NodeJS.WriteStream
     // Another start, or the command line, may be making a team just now.
     await lockTeams(trx);
     if (await hasTeams(trx)) return undefined;
-    const team = await createTeam(trx, services, { name: 'My team', plan: config.defaultPlan });
+    const team = await createTeam(trx, services, {
+      name: 'My team',
+      plan: config.defaultPlan,
+      by: serverItself,
+    });
     const { key } = await createKey(trx, services, {
       teamId: team.id,
       name: 'First key',
       permissions: ['*'],
-      by: operator,
+      by: serverItself,
     });
     const text = `Your first API key, for everything in the team "${team.name}":\n\n  ${key}\n\nIt is shown only here. Send it in the header x-api-key.\n`;
     if (terminal.isTTY) return text;

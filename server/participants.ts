@@ -1,6 +1,8 @@
+import { revokeKeysOfMember } from '#server/api-keys/revoke-keys-of-member.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { failMessagesOfNumber } from '#server/messages/sweep-messages.ts';
 import type { NumberRemoved } from '#server/numbers/delete-number.ts';
+import type { MemberRemoved } from '#server/teams/end-membership.ts';
 
 /*
  * Effects to the left: what happens in the transaction of a slice that knows nothing of it. The server and the command
@@ -9,4 +11,12 @@ import type { NumberRemoved } from '#server/numbers/delete-number.ts';
 
 export function whenNumberRemoved(services: Pick<Runtime, 'clock' | 'ids'>): NumberRemoved[] {
   return [(trx, number) => failMessagesOfNumber(services, trx, number)];
+}
+
+export function whenMemberRemoved(services: Pick<Runtime, 'clock' | 'ids'>): MemberRemoved[] {
+  return [
+    async (trx, { member, revokeKeys, by }) => {
+      if (revokeKeys) await revokeKeysOfMember(trx, services, member, by);
+    },
+  ];
 }

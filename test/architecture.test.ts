@@ -170,11 +170,18 @@ describe('the architecture (docs/architecture.md)', () => {
     assert.deepEqual(found, []);
   });
 
-  it('a use case takes participants for effects to its left, and there is one such effect so far', () => {
+  it('a use case takes participants for effects to its left, and there are two such effects so far', () => {
     const found = files
       .filter((file) => /readonly participants: readonly/.test(file.text))
       .map((file) => file.path);
-    assert.deepEqual(found.sort(), ['server/numbers/delete-number.ts', 'server/numbers/routes.ts']);
+    assert.deepEqual(found.sort(), [
+      'server/numbers/delete-number.ts',
+      'server/numbers/routes.ts',
+      'server/teams/end-membership.ts',
+      'server/teams/leave-team.ts',
+      'server/teams/member-routes.ts',
+      'server/teams/remove-member.ts',
+    ]);
   });
 
   it('names and sizes: kebab-case, no catch-all names, no barrels, no default exports, at most 400 lines', () => {

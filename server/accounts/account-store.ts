@@ -1,4 +1,4 @@
-import { type Queryable, statement } from '#server/database/statement.ts';
+import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
 import type { AccountId } from '#server/platform/ids.ts';
 import { emailKey } from './email.ts';
 
@@ -29,6 +29,7 @@ const setPassword = statement<AccountRow>(
   'accounts.set-password',
   'UPDATE accounts SET password_hash = $2 WHERE id = $1 RETURNING *',
 );
+const lock = statement<AccountRow>('accounts.lock', 'SELECT * FROM accounts WHERE id = $1 FOR NO KEY UPDATE');
 
 /** @returns undefined where the address has an account already */
 export function insertAccount(
@@ -58,4 +59,9 @@ export function renameAccount(
 /** @param hash argon2id in the PHC form */
 export async function setPasswordHash(db: Queryable, accountId: AccountId, hash: string): Promise<void> {
   await setPassword.row(db, accountId, hash);
+}
+
+/** Waits for other changes of the account's teams; after their rows in the lock order (docs/architecture.md). */
+export async function lockAccount(trx: Transaction, accountId: AccountId): Promise<void> {
+  await lock.row(trx, accountId);
 }

@@ -47,14 +47,15 @@ const revoke = statement<ApiKeyRow>(
   'api-keys.revoke',
   `UPDATE api_keys SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL RETURNING ${columns}`,
 );
-const revokeMade = statement<ApiKeyRow>(
-  'api-keys.revoke-made-by',
-  `UPDATE api_keys SET revoked_at = $3 WHERE team_id = $1 AND created_by = $2 AND revoked_at IS NULL RETURNING ${columns}`,
-);
 const writeUses = statement<Record<string, never>>(
   'api-keys.write-uses',
   `UPDATE api_keys k SET last_used_at = u.used_at FROM unnest($1::uuid[], $2::timestamptz[]) AS u (id, used_at)
    WHERE k.id = u.id AND (k.last_used_at IS NULL OR k.last_used_at < u.used_at)`,
+);
+const revokeOf = statement<Pick<ApiKeyRow, 'id' | 'name'>>(
+  'api-keys.revoke-of-member',
+  `UPDATE api_keys SET revoked_at = $3 WHERE team_id = $1 AND created_by = $2 AND revoked_at IS NULL
+   RETURNING id, name`,
 );
 
 export async function insertApiKey(
@@ -90,20 +91,20 @@ export async function markRevoked(trx: Transaction, keyId: KeyId, at: Date): Pro
   await revoke.row(trx, keyId, at);
 }
 
-/** @returns the keys of a member that worked until now */
-export function markRevokedMadeBy(
-  trx: Transaction,
-  teamId: TeamId,
-  memberId: MemberId,
-  at: Date,
-): Promise<ApiKeyRow[]> {
-  return revokeMade.rows(trx, teamId, memberId, at);
-}
-
 export async function writeKeyUses(
   db: Queryable,
   keyIds: readonly KeyId[],
   usedAt: readonly Date[],
 ): Promise<void> {
   await writeUses.row(db, keyIds, usedAt);
+}
+
+/** Revokes the keys that a member made. @returns those that worked until now */
+export function revokeKeysOf(
+  db: Queryable,
+  teamId: TeamId,
+  memberId: MemberId,
+  at: Date,
+): Promise<Pick<ApiKeyRow, 'id' | 'name'>[]> {
+  return revokeOf.rows(db, teamId, memberId, at);
 }

@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
 import { isPlanName, planNames, plans } from '#contract/plans.ts';
-import { invalid, notFound } from '#server/platform/app-error.ts';
+import { operator } from '#server/platform/actor.ts';
+import { invalid } from '#server/platform/app-error.ts';
 import { parseId, type TeamId } from '#server/platform/ids.ts';
+import { changePlan } from '#server/teams/change-plan.ts';
 import { createTeam } from '#server/teams/create-team.ts';
-import { setTeamPlan } from '#server/teams/team-store.ts';
 import { teamView } from '#server/teams/team-view.ts';
 import { printResult, withRuntime } from './command-context.ts';
 
@@ -19,7 +20,10 @@ export function addTeamCommands(program: Command): void {
     .action(async (options: { name: string; plan?: string; json: boolean }) => {
       const result = await withRuntime(async (runtime) => {
         const plan = options.plan === undefined ? runtime.config.defaultPlan : readPlan(options.plan);
-        return teamView(await createTeam(runtime.database.pool, runtime, { name: options.name, plan }));
+        const made = await runtime.database.transaction((trx) =>
+          createTeam(trx, runtime, { name: options.name, plan, by: operator }),
+        );
+        return teamView(made);
       });
       printResult(result, options.json);
     });
@@ -34,11 +38,10 @@ export function addTeamCommands(program: Command): void {
     .action(async (options: { team: string; plan: string; monthlyMessageLimit?: string; json: boolean }) => {
       const plan = readPlan(options.plan);
       const limit = readLimit(options.monthlyMessageLimit) ?? plans[plan].monthlyMessages;
-      const result = await withRuntime(async ({ database }) => {
-        const changed = await setTeamPlan(database.pool, readTeamId(options.team), plan, limit);
-        if (!changed) throw notFound('team');
-        return teamView(changed);
-      });
+      const change = { plan, monthlyMessageLimit: limit };
+      const result = await withRuntime(async (runtime) =>
+        teamView(await changePlan(runtime, readTeamId(options.team), change, operator)),
+      );
       printResult(result, options.json);
     });
 }

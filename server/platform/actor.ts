@@ -18,3 +18,6 @@ export interface By extends Actor {
 
 /** At the server's own command line. */
 export const operator: By = { kind: 'operator', id: '', name: '', ip: '', requestId: '' };
+
+/** Ownline by itself, where nobody asked. */
+export const serverItself: By = { kind: 'server', id: '', name: '', ip: '', requestId: '' };

@@ -1,24 +1,41 @@
 import { type PlanName, plans } from '#contract/plans.ts';
+import { nameMaxCharacters } from '#contract/team.ts';
+import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Queryable } from '#server/database/statement.ts';
+import type { Transaction } from '#server/database/statement.ts';
+import type { By } from '#server/platform/actor.ts';
 import { invalid } from '#server/platform/app-error.ts';
 import { insertTeam, type TeamRow } from './team-store.ts';
 
-/** Makes a team with the limits of its plan (specification section 8). */
+interface NewTeam {
+  readonly name: string;
+  readonly plan: PlanName;
+  readonly by: By;
+}
+
+/** Makes a team with the limits of its plan (specification section 8). @throws 400 for the name */
 export async function createTeam(
-  db: Queryable,
-  { ids, clock }: Pick<Runtime, 'ids' | 'clock'>,
-  input: { readonly name: string; readonly plan: PlanName },
+  trx: Transaction,
+  services: Pick<Runtime, 'ids' | 'clock'>,
+  { name, plan, by }: NewTeam,
 ): Promise<TeamRow> {
-  const length = [...input.name].length;
-  if (length < 1 || length > 100) throw invalid('name', 'name must have 1 to 100 characters.');
+  const { length } = [...name];
+  if (length < 1 || length > nameMaxCharacters) {
+    throw invalid('name', `name must have 1 to ${nameMaxCharacters} characters.`);
+  }
   const team: TeamRow = {
-    id: ids.next('team'),
-    name: input.name,
-    plan: input.plan,
-    monthly_message_limit: plans[input.plan].monthlyMessages,
-    created_at: clock.now(),
+    id: services.ids.next('team'),
+    name,
+    plan,
+    monthly_message_limit: plans[plan].monthlyMessages,
+    created_at: services.clock.now(),
   };
-  await insertTeam(db, team);
+  await insertTeam(trx, team);
+  await recordAudit(trx, services, {
+    by,
+    action: 'team.created',
+    teamId: team.id,
+    details: { name, plan },
+  });
   return team;
 }

@@ -2,10 +2,11 @@ import { Team, UpdateTeamRequest } from '#contract/team.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
-import { findTeam, renameTeam } from './team-store.ts';
+import { renameTeam } from './rename-team.ts';
+import { findTeam } from './team-store.ts';
 import { teamView } from './team-view.ts';
 
-export function teamRoutes({ database }: Pick<Runtime, 'database'>): Route[] {
+export function teamRoutes(services: Pick<Runtime, 'database' | 'ids' | 'clock'>): Route[] {
   return [
     route({
       method: 'GET',
@@ -21,7 +22,7 @@ export function teamRoutes({ database }: Pick<Runtime, 'database'>): Route[] {
       },
       answers: { 200: Team },
       handle: async ({ principal }) => {
-        const team = await findTeam(database.pool, principal.teamId);
+        const team = await findTeam(services.database.pool, principal.teamId);
         if (!team) throw notFound('team');
         return { body: teamView(team) };
       },
@@ -31,6 +32,7 @@ export function teamRoutes({ database }: Pick<Runtime, 'database'>): Route[] {
       path: '/v1/team',
       audience: 'api',
       permission: 'team:write',
+      audit: 'team.renamed',
       text: {
         operationId: 'updateTeam',
         tag: 'Team',
@@ -40,11 +42,9 @@ export function teamRoutes({ database }: Pick<Runtime, 'database'>): Route[] {
       },
       body: UpdateTeamRequest,
       answers: { 200: Team },
-      handle: async ({ principal, body }) => {
-        const team = await renameTeam(database.pool, principal.teamId, body.name);
-        if (!team) throw notFound('team');
-        return { body: teamView(team) };
-      },
+      handle: async ({ principal, body, by }) => ({
+        body: teamView(await renameTeam(services, principal.teamId, body.name, by)),
+      }),
     }),
   ];
 }

@@ -1,11 +1,12 @@
-import { allows, roleGrants } from '#contract/permissions.ts';
+import { roleGrants } from '#contract/permissions.ts';
 import type { Identify } from '#server/accounts/doors.ts';
 import { refuseForeignOrigin } from '#server/accounts/same-origin.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { AppError, notFound } from '#server/platform/app-error.ts';
+import { notFound } from '#server/platform/app-error.ts';
 import type { Door, Principal } from '#server/platform/http/route.ts';
 import { parseId, publicId } from '#server/platform/ids.ts';
 import { findMembership } from './member-store.ts';
+import { refusalFor } from './role-rule.ts';
 
 /**
  * The door of what members do in a team, by the session and the team in the path (specification section 12.3). Role and
@@ -22,18 +23,13 @@ export function createTeamDoor(
     const teamId = parseId('team', publicTeamId);
     const membership = teamId && (await findMembership(database.pool, teamId, signedIn.accountId));
     if (!membership) throw notFound('team');
-    const permissions = roleGrants[membership.role];
     const principal: Principal = {
       teamId: membership.team_id,
       actor: { kind: 'member', id: publicId('usr', membership.member_id), name: signedIn.actor.name },
-      permissions,
+      permissions: roleGrants[membership.role],
       plan: membership.plan,
     };
-    if (permission === undefined || allows(permissions, permission)) return { signedIn, principal };
-    const refusal = new AppError(
-      'forbidden',
-      `Your role, ${membership.role}, does not include ${permission}. Ask an owner or an admin of the team.`,
-    );
-    return { signedIn, principal, refusal };
+    const refusal = permission && refusalFor(membership.role, permission);
+    return { signedIn, principal, ...(refusal ? { refusal } : {}) };
   };
 }

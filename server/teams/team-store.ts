@@ -15,14 +15,12 @@ const insert = statement<TeamRow>(
   `INSERT INTO teams (id, name, plan, monthly_message_limit, created_at) VALUES ($1, $2, $3, $4, $5) RETURNING *`,
 );
 const find = statement<TeamRow>('teams.find', 'SELECT * FROM teams WHERE id = $1');
-const rename = statement<TeamRow>(
-  'teams.rename',
-  'UPDATE teams SET name = coalesce($2, name) WHERE id = $1 RETURNING *',
-);
+const rename = statement<TeamRow>('teams.rename', 'UPDATE teams SET name = $2 WHERE id = $1 RETURNING *');
 const setPlan = statement<TeamRow>(
   'teams.set-plan',
   'UPDATE teams SET plan = $2, monthly_message_limit = $3 WHERE id = $1 RETURNING *',
 );
+const firstTwo = statement<TeamRow>('teams.first-two', 'SELECT * FROM teams ORDER BY id LIMIT 2');
 const lock = statement<TeamRow>('teams.lock', 'SELECT * FROM teams WHERE id = $1 FOR NO KEY UPDATE');
 const findAny = statement<{ id: TeamId }>('teams.find-any', 'SELECT id FROM teams LIMIT 1');
 
@@ -43,18 +41,19 @@ export function findTeam(db: Queryable, teamId: TeamId): Promise<TeamRow | undef
   return find.row(db, teamId);
 }
 
-/** Waits for other changes to what the team owns; first in the lock order team, number, key. */
+/** The team of a server that has one; undefined where there are several, or none. */
+export async function findOnlyTeam(db: Queryable): Promise<TeamRow | undefined> {
+  const [team, another] = await firstTwo.rows(db);
+  return another ? undefined : team;
+}
+
+/** Waits for other changes to what the team owns; the first in the lock order (docs/architecture.md). */
 export function lockTeam(db: Queryable, teamId: TeamId): Promise<TeamRow | undefined> {
   return lock.row(db, teamId);
 }
 
-/** An undefined name stays as it is. */
-export function renameTeam(
-  db: Queryable,
-  teamId: TeamId,
-  name: string | undefined,
-): Promise<TeamRow | undefined> {
-  return rename.row(db, teamId, name ?? null);
+export function setTeamName(db: Queryable, teamId: TeamId, name: string): Promise<TeamRow | undefined> {
+  return rename.row(db, teamId, name);
 }
 
 export function setTeamPlan(

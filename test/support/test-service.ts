@@ -96,7 +96,9 @@ export async function startTestService(
       return { baseUrl: other.baseUrl, close: () => other.app.lifecycle.close() };
     },
     newTeam: async ({ plan = 'enterprise', monthlyLimit, grants = ['*'] as Grant[] } = {}) => {
-      const team = await createTeam(runtime.database.pool, runtime, { name: 'Example team', plan });
+      const team = await runtime.database.transaction((trx) =>
+        createTeam(trx, runtime, { name: 'Example team', plan, by: operator }),
+      );
       if (monthlyLimit !== undefined) await setTeamPlan(runtime.database.pool, team.id, plan, monthlyLimit);
       return { id: team.id, publicId: publicId('team', team.id), api: await newKey(team.id, grants) };
     },

@@ -23,7 +23,7 @@ export function compileQueryCheck(schema: TObject): QueryCheck {
       if (/^ \d/.test(value)) {
         throw invalid(name, `${name} begins with a space: in a query string a + must be written as %2B.`);
       }
-      values[name] = 'type' in property && property.type === 'integer' ? readInteger(name, value) : value;
+      values[name] = readValue(name, value, 'type' in property ? property.type : undefined);
     }
     checkStrings(values);
     if (!validator.Check(values)) throw describeProblem(validator.Errors(values)[0]);
@@ -34,6 +34,16 @@ export function compileQueryCheck(schema: TObject): QueryCheck {
 function unknownParameter(name: string, known: readonly string[]) {
   const hint = known.length > 0 ? `Known parameters: ${known.join(', ')}.` : 'It takes none.';
   return invalid(name, `${name} is not a query parameter of this request. ${hint}`);
+}
+
+function readValue(name: string, text: string, type: unknown): unknown {
+  if (type === 'integer') return readInteger(name, text);
+  return type === 'boolean' ? readBoolean(name, text) : text;
+}
+
+function readBoolean(name: string, text: string): boolean {
+  if (text === 'true' || text === 'false') return text === 'true';
+  throw invalid(name, `${name} must be true or false.`);
 }
 
 function readInteger(name: string, text: string): number {

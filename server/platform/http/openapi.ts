@@ -11,7 +11,7 @@ interface DocumentOptions {
   readonly tags: Readonly<Record<string, string>>;
   /** Schemas that are shown by name wherever a route uses the same object; `Error` is the body of refusals. */
   readonly components: Readonly<Record<string, TSchema>>;
-  /** The path parameters by name. */
+  /** The path parameters, by what stands before them in the path and their name: `numbers.id`. */
   readonly parameters: Readonly<Record<string, TSchema>>;
   /** What each refusal means, by status. */
   readonly refusals: Readonly<Record<number, string>>;
@@ -80,11 +80,11 @@ function operation(
   options: DocumentOptions,
 ): Json {
   const parameters = [
-    ...[...route.path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
+    ...[...route.path.matchAll(/(\w+)\/:(\w+)/g)].map(([, noun = '', name = '']) => ({
       name,
       in: 'path',
       required: true,
-      schema: options.parameters[`${route.path.split('/')[2]}.${name}`],
+      schema: options.parameters[`${noun}.${name}`],
     })),
     ...Object.entries(route.query?.properties ?? {}).map(([name, schema]) => ({
       name,

@@ -1,0 +1,33 @@
+import type { PlanName } from '#contract/plans.ts';
+import { recordAudit } from '#server/audit/record-audit.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import type { By } from '#server/platform/actor.ts';
+import { notFound } from '#server/platform/app-error.ts';
+import type { TeamId } from '#server/platform/ids.ts';
+import { setTeamPlan, type TeamRow } from './team-store.ts';
+
+interface NewPlan {
+  readonly plan: PlanName;
+  /** Messages per calendar month. */
+  readonly monthlyMessageLimit: number;
+}
+
+/** Puts a team on another plan; what it has above the new limits stays (specification section 8). @throws 404 */
+export async function changePlan(
+  services: Pick<Runtime, 'database' | 'ids' | 'clock'>,
+  teamId: TeamId,
+  { plan, monthlyMessageLimit }: NewPlan,
+  by: By,
+): Promise<TeamRow> {
+  return services.database.transaction(async (trx) => {
+    const team = await setTeamPlan(trx, teamId, plan, monthlyMessageLimit);
+    if (!team) throw notFound('team');
+    await recordAudit(trx, services, {
+      by,
+      action: 'team.plan_changed',
+      teamId,
+      details: { plan, monthly_message_limit: monthlyMessageLimit },
+    });
+    return team;
+  });
+}

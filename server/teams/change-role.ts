@@ -1,0 +1,32 @@
+import type { GivenRole } from '#contract/permissions.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import type { By } from '#server/platform/actor.ts';
+import { invalid, notFound } from '#server/platform/app-error.ts';
+import type { MemberId, TeamId } from '#server/platform/ids.ts';
+import { findMember, type PersonRow } from './member-store.ts';
+import { moveRole } from './move-role.ts';
+import { requireStillAllowed } from './require-still-allowed.ts';
+import { lockTeam } from './team-store.ts';
+
+/**
+ * Gives a member another role than owner (specification section 4.1).
+ * @throws AppError 404 for no such member; 400, param id, for an owner
+ */
+export async function changeRole(
+  services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
+  teamId: TeamId,
+  memberId: MemberId,
+  role: GivenRole,
+  by: By,
+): Promise<PersonRow> {
+  return services.database.transaction(async (trx) => {
+    await lockTeam(trx, teamId);
+    await requireStillAllowed(trx, teamId, by, 'team:write');
+    const member = await findMember(trx, teamId, memberId);
+    if (!member) throw notFound('member');
+    if (member.role === 'owner') {
+      throw invalid('id', 'This member is an owner. Owners are made and unmade by owners, in the dashboard.');
+    }
+    return moveRole(trx, services, member, role, by);
+  });
+}

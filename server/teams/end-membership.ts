@@ -1,0 +1,48 @@
+import { lockAccount } from '#server/accounts/account-store.ts';
+import { endSessions } from '#server/accounts/session-store.ts';
+import { recordAudit } from '#server/audit/record-audit.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import type { Transaction } from '#server/database/statement.ts';
+import type { By } from '#server/platform/actor.ts';
+import { publicId } from '#server/platform/ids.ts';
+import { listMemberships, markRemoved, type PersonRow } from './member-store.ts';
+
+/** How a membership ends. */
+export interface Ending {
+  readonly member: PersonRow;
+  readonly action: 'member.removed' | 'member.left';
+  /** Whether the API keys that the person made end as well. */
+  readonly revokeKeys: boolean;
+  readonly by: By;
+}
+
+/** Runs in the transaction that ends a membership; wired in participants.ts, since teams know nothing of keys. */
+export type MemberRemoved = (trx: Transaction, ending: Ending) => Promise<void>;
+
+/**
+ * Ends a membership (specification section 12.4). Who is then in no team is signed out everywhere; the account's row is
+ * held for that, so that two teams that part with somebody at once don't each count on the other. The caller holds the
+ * team's row and has checked.
+ */
+export async function endMembership(
+  trx: Transaction,
+  services: Pick<Runtime, 'clock' | 'ids'> & { readonly participants: readonly MemberRemoved[] },
+  ending: Ending,
+): Promise<void> {
+  const { member, action, revokeKeys, by } = ending;
+  const accountId = member.account_id;
+  await lockAccount(trx, accountId);
+  await markRemoved(trx, member.team_id, member.id, services.clock.now());
+  await recordAudit(trx, services, {
+    by,
+    action,
+    teamId: member.team_id,
+    accountId,
+    target: publicId('usr', member.id),
+    details: { email: member.email, role: member.role, revoke_keys: revokeKeys },
+  });
+  for (const participant of services.participants) await participant(trx, ending);
+  if ((await listMemberships(trx, accountId)).length > 0) return;
+  const ended = await endSessions(trx, accountId);
+  if (ended > 0) await recordAudit(trx, services, { by, action: 'account.signed_out_everywhere', accountId });
+}

@@ -1,0 +1,33 @@
+import { recordAudit } from '#server/audit/record-audit.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import type { Transaction } from '#server/database/statement.ts';
+import type { By } from '#server/platform/actor.ts';
+import { publicId, type TeamId } from '#server/platform/ids.ts';
+import { revokeOpenInvitations } from './invitation-store.ts';
+
+interface Which {
+  /** The address as it is compared; null for none. */
+  readonly emailKey: string | null;
+  /** Whether the links of owners end as well. */
+  readonly ownerLinks: boolean;
+}
+
+/**
+ * Ends the invitations that something else takes the place of: a newer one, or a membership that came another way.
+ * The caller holds the team's row. What had expired takes no seat, but its address: it ends unmentioned.
+ */
+export async function endOpenInvitations(
+  trx: Transaction,
+  services: Pick<Runtime, 'ids' | 'clock'>,
+  teamId: TeamId,
+  which: Which,
+  by: By,
+): Promise<void> {
+  const now = services.clock.now();
+  const ended = await revokeOpenInvitations(trx, teamId, which, now);
+  for (const invitation of ended) {
+    if (invitation.expires_at <= now) continue;
+    const target = publicId('inv', invitation.id);
+    await recordAudit(trx, services, { by, action: 'invitation.revoked', teamId, target });
+  }
+}

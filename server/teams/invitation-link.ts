@@ -1,0 +1,19 @@
+import type { Runtime } from '#server/database/runtime.ts';
+import { randomToken, sha256 } from '#server/platform/crypto.ts';
+
+/** How long an invitation is good (specification section 3.5). */
+export const invitationMs = 7 * 24 * 3_600_000;
+
+/** A new link: only the hash of its token is stored. It begins with APP_URL, whatever address the request came by. */
+export function newInvitationLink({ config, clock }: Pick<Runtime, 'config' | 'clock'>): {
+  readonly url: string;
+  readonly tokenHash: Buffer;
+  readonly expiresAt: Date;
+} {
+  const token = randomToken();
+  return {
+    url: `${config.appUrl}/invite/${token}`,
+    tokenHash: sha256(token),
+    expiresAt: clock.in(invitationMs),
+  };
+}

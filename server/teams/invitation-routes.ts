@@ -1,0 +1,90 @@
+import { InvitationList, InviteRequest, ListInvitationsQuery, MadeInvitation } from '#contract/member.ts';
+import { Deleted } from '#contract/number.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { notFound } from '#server/platform/app-error.ts';
+import { type Route, route } from '#server/platform/http/route.ts';
+import { type InvitationId, parseId } from '#server/platform/ids.ts';
+import { inviteMember } from './invite-member.ts';
+import { listInvitations } from './list-invitations.ts';
+import { resendInvitation } from './resend-invitation.ts';
+import { revokeInvitation } from './revoke-invitation.ts';
+
+export function invitationRoutes(services: Runtime): Route[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/v1/team/members/invite',
+      audience: 'api',
+      permission: 'team:write',
+      audit: 'invitation.made',
+      text: {
+        operationId: 'inviteMember',
+        tag: 'Members',
+        summary: 'Invite a member',
+        description:
+          'A link for one address, good for 7 days. It goes there by mail; where this server sends none, the answer has it in `accept_url`. Members and open invitations count against the plan together.',
+        refusals: [402, 409],
+      },
+      body: InviteRequest,
+      answers: { 201: MadeInvitation },
+      handle: async ({ principal, body, by }) => ({
+        status: 201,
+        body: await inviteMember(services, principal.teamId, body, by),
+      }),
+    }),
+    route({
+      method: 'GET',
+      path: '/v1/team/invitations',
+      audience: 'api',
+      permission: 'team:read',
+      text: {
+        operationId: 'listInvitations',
+        tag: 'Members',
+        summary: 'List invitations',
+        description: 'Those that can be accepted, newest first, page by page.',
+        refusals: [],
+      },
+      query: ListInvitationsQuery,
+      answers: { 200: InvitationList },
+      handle: async ({ principal, query }) => ({
+        body: await listInvitations(services, principal.teamId, query),
+      }),
+    }),
+    route({
+      method: 'DELETE',
+      path: '/v1/team/invitations/:id',
+      audience: 'api',
+      permission: 'team:write',
+      audit: 'invitation.revoked',
+      text: {
+        operationId: 'revokeInvitation',
+        tag: 'Members',
+        summary: 'Revoke an invitation',
+        description: 'Its link opens nothing any more, and its place is free again.',
+        refusals: [404],
+      },
+      answers: { 200: Deleted },
+      handle: async ({ principal, params, by }) => {
+        await revokeInvitation(services, principal.teamId, invitationId(params), by);
+        return { body: { deleted: true } };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/app/teams/:team_id/team/invitations/:id/resend',
+      audience: 'team',
+      permission: 'team:write',
+      audit: 'invitation.sent_again',
+      answers: { 200: MadeInvitation },
+      handle: async ({ principal, params, by }) => ({
+        body: await resendInvitation(services, principal.teamId, invitationId(params), by),
+      }),
+    }),
+  ];
+}
+
+function invitationId(params: Readonly<Record<string, string>>): InvitationId {
+  const id = parseId('inv', params.id ?? '');
+  if (!id) throw notFound('invitation');
+  return id;
+}

@@ -1,0 +1,171 @@
+import type { Role } from '#contract/permissions.ts';
+import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
+import type { InvitationId, MemberId, TeamId } from '#server/platform/ids.ts';
+
+/** A link that makes a member (specification section 3.5). One of an owner's may be bound to no address. */
+export interface InvitationRow {
+  readonly team_id: TeamId;
+  readonly id: InvitationId;
+  readonly email: string | null;
+  readonly email_key: string | null;
+  readonly role: Role;
+  /** null where a key or the operator made it. */
+  readonly invited_by: MemberId | null;
+  readonly created_at: Date;
+  readonly expires_at: Date;
+}
+
+/** An invitation with the name of its team, for the person who opens it. */
+export interface OpenedInvitationRow extends InvitationRow {
+  readonly team_name: string;
+}
+
+const columns = 'i.team_id, i.id, i.email, i.email_key, i.role, i.invited_by, i.created_at, i.expires_at';
+const isOpen = 'i.accepted_at IS NULL AND i.revoked_at IS NULL';
+/** The links of owners are the operator's: members neither see nor end them. */
+const isMembers = "i.role <> 'owner'";
+
+const insert = statement<InvitationRow>(
+  'invitations.insert',
+  `INSERT INTO invitations (team_id, id, email, email_key, role, invited_by, created_at, expires_at, token_hash)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+);
+const findLive = statement<InvitationRow>(
+  'invitations.find-live',
+  `SELECT ${columns} FROM invitations i
+   WHERE i.team_id = $1 AND i.id = $2 AND ${isMembers} AND ${isOpen} AND i.expires_at > $3`,
+);
+const findByEmail = statement<InvitationRow>(
+  'invitations.find-live-by-email',
+  `SELECT ${columns} FROM invitations i
+   WHERE i.team_id = $1 AND i.email_key = $2 AND ${isOpen} AND i.expires_at > $3`,
+);
+const findByToken = statement<OpenedInvitationRow>(
+  'invitations.find-live-by-token',
+  `SELECT ${columns}, t.name AS team_name FROM invitations i JOIN teams t ON t.id = i.team_id
+   WHERE i.token_hash = $1 AND ${isOpen} AND i.expires_at > $2`,
+);
+const list = statement<InvitationRow>(
+  'invitations.list',
+  `SELECT ${columns} FROM invitations i
+   WHERE i.team_id = $1 AND i.id < $2 AND ${isMembers} AND ${isOpen} AND i.expires_at > $3 ORDER BY i.id DESC LIMIT $4`,
+);
+const countLive = statement<{ invitations: number }>(
+  'invitations.count-live',
+  `SELECT count(*) AS invitations FROM invitations i WHERE i.team_id = $1 AND ${isOpen} AND i.expires_at > $2`,
+);
+const accept = statement<InvitationRow>(
+  'invitations.accept',
+  `UPDATE invitations i SET accepted_at = $2 WHERE i.token_hash = $1 AND ${isOpen} AND i.expires_at > $2
+   RETURNING ${columns}`,
+);
+const renew = statement<InvitationRow>(
+  'invitations.renew',
+  `UPDATE invitations i SET token_hash = $3, expires_at = $4 WHERE i.team_id = $1 AND i.id = $2 RETURNING ${columns}`,
+);
+const revoke = statement<InvitationRow>(
+  'invitations.revoke',
+  `UPDATE invitations i SET revoked_at = $3
+   WHERE i.team_id = $1 AND i.id = $2 AND ${isMembers} AND ${isOpen} AND i.expires_at > $3 RETURNING ${columns}`,
+);
+const revokeOpen = statement<InvitationRow>(
+  'invitations.revoke-open',
+  `UPDATE invitations i SET revoked_at = $4
+   WHERE i.team_id = $1 AND ${isOpen} AND (i.email_key = $2 OR ($3 AND i.role = 'owner')) RETURNING ${columns}`,
+);
+
+/** The caller holds the team's row: every change of invitations takes it first (docs/architecture.md, lock order). */
+export async function insertInvitation(
+  trx: Transaction,
+  invitation: InvitationRow,
+  tokenHash: Buffer,
+): Promise<void> {
+  const { team_id, id, email, email_key, role, invited_by, created_at, expires_at } = invitation;
+  await insert.row(trx, team_id, id, email, email_key, role, invited_by, created_at, expires_at, tokenHash);
+}
+
+export function findLiveInvitation(
+  db: Queryable,
+  teamId: TeamId,
+  invitationId: InvitationId,
+  now: Date,
+): Promise<InvitationRow | undefined> {
+  return findLive.row(db, teamId, invitationId, now);
+}
+
+/** @param key the address as it is compared (server/accounts/email.ts) */
+export function findLiveInvitationByEmail(
+  db: Queryable,
+  teamId: TeamId,
+  key: string,
+  now: Date,
+): Promise<InvitationRow | undefined> {
+  return findByEmail.row(db, teamId, key, now);
+}
+
+export function findLiveInvitationByToken(
+  db: Queryable,
+  tokenHash: Buffer,
+  now: Date,
+): Promise<OpenedInvitationRow | undefined> {
+  return findByToken.row(db, tokenHash, now);
+}
+
+/** Live ones, newest first. @param before an id that is not shown, nor anything newer */
+export function listInvitationRows(
+  db: Queryable,
+  teamId: TeamId,
+  before: string,
+  now: Date,
+  limit: number,
+): Promise<InvitationRow[]> {
+  return list.rows(db, teamId, before, now, limit);
+}
+
+/** Those of owners included: each of them is a seat that is spoken for. */
+export async function countLiveInvitations(db: Queryable, teamId: TeamId, now: Date): Promise<number> {
+  return (await countLive.row(db, teamId, now))?.invitations ?? 0;
+}
+
+/** Uses a link up. @returns undefined where it is over */
+export function markAccepted(
+  trx: Transaction,
+  tokenHash: Buffer,
+  now: Date,
+): Promise<InvitationRow | undefined> {
+  return accept.row(trx, tokenHash, now);
+}
+
+/** The link with the token before ends. */
+export function renewInvitation(
+  trx: Transaction,
+  teamId: TeamId,
+  invitationId: InvitationId,
+  tokenHash: Buffer,
+  expiresAt: Date,
+): Promise<InvitationRow | undefined> {
+  return renew.row(trx, teamId, invitationId, tokenHash, expiresAt);
+}
+
+/** @returns undefined where no such invitation is live */
+export function markRevoked(
+  trx: Transaction,
+  teamId: TeamId,
+  invitationId: InvitationId,
+  now: Date,
+): Promise<InvitationRow | undefined> {
+  return revoke.row(trx, teamId, invitationId, now);
+}
+
+/**
+ * Ends what is open for an address, what has expired included; with `ownerLinks` those of owners too.
+ * @returns what was ended
+ */
+export function revokeOpenInvitations(
+  trx: Transaction,
+  teamId: TeamId,
+  of: { readonly emailKey: string | null; readonly ownerLinks: boolean },
+  now: Date,
+): Promise<InvitationRow[]> {
+  return revokeOpen.rows(trx, teamId, of.emailKey, of.ownerLinks, now);
+}

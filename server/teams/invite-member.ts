@@ -1,0 +1,85 @@
+import type { InviteRequest, MadeInvitation } from '#contract/member.ts';
+import { emailKey, readEmail } from '#server/accounts/email.ts';
+import { recordAudit } from '#server/audit/record-audit.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import type { By } from '#server/platform/actor.ts';
+import { AppError, notFound } from '#server/platform/app-error.ts';
+import { publicId, type TeamId } from '#server/platform/ids.ts';
+import { endOpenInvitations } from './end-open-invitations.ts';
+import { newInvitationLink } from './invitation-link.ts';
+import {
+  countLiveInvitations,
+  findLiveInvitationByEmail,
+  type InvitationRow,
+  insertInvitation,
+} from './invitation-store.ts';
+import { invitationView } from './invitation-view.ts';
+import { mailInvitation } from './mail-invitation.ts';
+import { refuseOverMembers } from './member-limit.ts';
+import { countMembers, findMemberByEmail } from './member-store.ts';
+import { requireStillAllowed } from './require-still-allowed.ts';
+import { lockTeam } from './team-store.ts';
+
+/**
+ * Invites an address into a team (specification section 4.1). The team's row is held from the count to the insert, so
+ * that members and live invitations together are never more than the plan allows.
+ * @throws AppError 400 for the address; 409, param email, for a member or somebody who is invited; 402 over the plan
+ */
+export async function inviteMember(
+  services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config'>,
+  teamId: TeamId,
+  { email: text, role }: InviteRequest,
+  by: By,
+): Promise<MadeInvitation> {
+  const email = readEmail(text);
+  const key = emailKey(email);
+  return services.database.transaction(async (trx) => {
+    const team = await lockTeam(trx, teamId);
+    if (!team) throw notFound('team');
+    const inviter = await requireStillAllowed(trx, teamId, by, 'team:write');
+    const now = services.clock.now();
+    if (await findMemberByEmail(trx, teamId, key)) {
+      throw conflict(`${email} is a member already. PUT /v1/team/members/:id/role changes what they may do.`);
+    }
+    const live = await findLiveInvitationByEmail(trx, teamId, key, now);
+    if (live) {
+      throw conflict(
+        `${email} is invited already, until ${live.expires_at.toISOString()}. Revoke that invitation to make another one.`,
+      );
+    }
+    const seats = (await countMembers(trx, teamId)) + (await countLiveInvitations(trx, teamId, now));
+    refuseOverMembers(
+      team,
+      seats,
+      services.config,
+      'Invitations that are open count. Remove a member, revoke an invitation, or upgrade.',
+    );
+    // One that has expired holds the address until it is ended.
+    await endOpenInvitations(trx, services, teamId, { emailKey: key, ownerLinks: false }, by);
+    const { url, tokenHash, expiresAt } = newInvitationLink(services);
+    const invitation: InvitationRow = {
+      team_id: teamId,
+      id: services.ids.next('inv'),
+      email,
+      email_key: key,
+      role,
+      invited_by: inviter?.id ?? null,
+      created_at: now,
+      expires_at: expiresAt,
+    };
+    await insertInvitation(trx, invitation, tokenHash);
+    await recordAudit(trx, services, {
+      by,
+      action: 'invitation.made',
+      teamId,
+      target: publicId('inv', invitation.id),
+      details: { email, role },
+    });
+    const isMailed = await mailInvitation(trx, services, { invitation, team, inviter, url });
+    return { ...invitationView(invitation), ...(isMailed ? {} : { accept_url: url }) };
+  });
+}
+
+function conflict(message: string): AppError {
+  return new AppError('conflict', message, { param: 'email' });
+}

@@ -1,0 +1,61 @@
+import type { Role } from '#contract/permissions.ts';
+import type { AccountRow } from '#server/accounts/account-store.ts';
+import { recordAudit } from '#server/audit/record-audit.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import type { Transaction } from '#server/database/statement.ts';
+import type { By } from '#server/platform/actor.ts';
+import { type MemberId, publicId } from '#server/platform/ids.ts';
+import { endOpenInvitations } from './end-open-invitations.ts';
+import { refuseOverMembers } from './member-limit.ts';
+import { countMembers, findMemberOfAccount, insertMember } from './member-store.ts';
+import { moveRole } from './move-role.ts';
+import type { TeamRow } from './team-store.ts';
+
+interface Joining {
+  readonly account: Pick<AccountRow, 'id' | 'email_key'>;
+  readonly role: Role;
+  readonly by: By;
+}
+
+/**
+ * Makes an account a member of a team, or gives the member that it is already the role. Other invitations of the
+ * address end, and where an owner comes, so do the links for one. The caller holds the team's row.
+ * @throws AppError 402 where the plan has no place left
+ */
+export async function joinTeam(
+  trx: Transaction,
+  services: Pick<Runtime, 'ids' | 'clock' | 'config'>,
+  team: TeamRow,
+  { account, role, by }: Joining,
+): Promise<MemberId> {
+  const present = await findMemberOfAccount(trx, team.id, account.id);
+  const memberId = present?.id ?? services.ids.next('usr');
+  if (present) {
+    await moveRole(trx, services, present, role, by);
+  } else {
+    refuseOverMembers(
+      team,
+      await countMembers(trx, team.id),
+      services.config,
+      'All places are taken. Ask an owner of the team to make room or upgrade; this link stays good until then.',
+    );
+    await insertMember(trx, {
+      team_id: team.id,
+      id: memberId,
+      account_id: account.id,
+      role,
+      created_at: services.clock.now(),
+    });
+    await recordAudit(trx, services, {
+      by,
+      action: 'member.joined',
+      teamId: team.id,
+      accountId: account.id,
+      target: publicId('usr', memberId),
+      details: { role },
+    });
+  }
+  const which = { emailKey: account.email_key, ownerLinks: role === 'owner' };
+  await endOpenInvitations(trx, services, team.id, which, by);
+  return memberId;
+}

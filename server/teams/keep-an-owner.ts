@@ -1,0 +1,17 @@
+import type { Transaction } from '#server/database/statement.ts';
+import { AppError } from '#server/platform/app-error.ts';
+import type { TeamId } from '#server/platform/ids.ts';
+import { countOwners } from './member-store.ts';
+
+/**
+ * Refuses to let the last owner of a team go (specification section 12.4). The caller holds the team's row, so that two
+ * owners who go at once leave one.
+ * @throws AppError 409
+ */
+export async function keepAnOwner(trx: Transaction, teamId: TeamId): Promise<void> {
+  if ((await countOwners(trx, teamId)) > 1) return;
+  throw new AppError(
+    'conflict',
+    'A team keeps one owner, and this is the last. Make another member an owner first.',
+  );
+}

@@ -1,0 +1,25 @@
+import { plans } from '#contract/plans.ts';
+import type { Config } from '#server/config.ts';
+import { AppError } from '#server/platform/app-error.ts';
+import type { TeamRow } from './team-store.ts';
+
+/**
+ * Refuses one more than the plan allows (specification section 8).
+ * @param current seats that are taken
+ * @param advice what the person who is refused can do
+ * @throws AppError 402
+ */
+export function refuseOverMembers(
+  team: TeamRow,
+  current: number,
+  { appUrl }: Pick<Config, 'appUrl'>,
+  advice: string,
+): void {
+  const limit = plans[team.plan].members;
+  if (current < limit) return;
+  throw new AppError(
+    'plan_limit_exceeded',
+    `The plan ${team.plan} allows ${limit} member${limit === 1 ? '' : 's'}. ${advice}`,
+    { details: { limit, current, upgrade_url: `${appUrl}/billing` } },
+  );
+}

@@ -1,0 +1,130 @@
+import { ChangeRoleRequest, Left, Member, MemberList, RemoveMemberQuery } from '#contract/member.ts';
+import { Deleted } from '#contract/number.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { notFound } from '#server/platform/app-error.ts';
+import { type Route, route } from '#server/platform/http/route.ts';
+import { type MemberId, parseId } from '#server/platform/ids.ts';
+import { changeRole } from './change-role.ts';
+import type { MemberRemoved } from './end-membership.ts';
+import { leaveTeam } from './leave-team.ts';
+import { makeOwner } from './make-owner.ts';
+import { listMembers } from './member-store.ts';
+import { memberView } from './member-view.ts';
+import { removeMember } from './remove-member.ts';
+import { unmakeOwner } from './unmake-owner.ts';
+
+type Services = Runtime & { readonly participants: readonly MemberRemoved[] };
+
+export function memberRoutes(services: Services): Route[] {
+  return [...publicRoutes(services), ...personalRoutes(services)];
+}
+
+function publicRoutes(services: Services): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/v1/team/members',
+      audience: 'api',
+      permission: 'team:read',
+      text: {
+        operationId: 'listMembers',
+        tag: 'Members',
+        summary: 'List members',
+        description: 'The people in the team, oldest membership first.',
+        refusals: [],
+      },
+      answers: { 200: MemberList },
+      handle: async ({ principal }) => {
+        const members = await listMembers(services.database.pool, principal.teamId);
+        return { body: { members: members.map(memberView) } };
+      },
+    }),
+    route({
+      method: 'PUT',
+      path: '/v1/team/members/:id/role',
+      audience: 'api',
+      permission: 'team:write',
+      audit: 'member.role_changed',
+      text: {
+        operationId: 'changeRole',
+        tag: 'Members',
+        summary: 'Change a role',
+        description:
+          'What the person may do from their next request on. The role of an owner can’t be changed here, nor given: owners do that in the dashboard.',
+        refusals: [404],
+      },
+      body: ChangeRoleRequest,
+      answers: { 200: Member },
+      handle: async ({ principal, params, body, by }) => ({
+        body: memberView(await changeRole(services, principal.teamId, memberId(params), body.role, by)),
+      }),
+    }),
+    route({
+      method: 'DELETE',
+      path: '/v1/team/members/:id',
+      audience: 'api',
+      permission: 'team:write',
+      audit: 'member.removed',
+      text: {
+        operationId: 'removeMember',
+        tag: 'Members',
+        summary: 'Remove a member',
+        description:
+          'The person loses the team at once; the account stays, and what they did stays. An owner can’t be removed: an owner takes that role from them in the dashboard first.',
+        refusals: [404],
+      },
+      query: RemoveMemberQuery,
+      answers: { 200: Deleted },
+      handle: async ({ principal, params, query, by }) => {
+        const revokeKeys = query.revoke_keys ?? false;
+        await removeMember(services, principal.teamId, memberId(params), { revokeKeys, by });
+        return { body: { deleted: true } };
+      },
+    }),
+  ];
+}
+
+/** What only people do, in the dashboard: owners, and leaving. */
+function personalRoutes(services: Services): Route[] {
+  return [
+    route({
+      method: 'PUT',
+      path: '/app/teams/:team_id/team/owners/:id',
+      audience: 'team',
+      permission: 'owners:manage',
+      audit: 'member.role_changed',
+      answers: { 200: Member },
+      handle: async ({ principal, params, by }) => ({
+        body: memberView(await makeOwner(services, principal.teamId, memberId(params), by)),
+      }),
+    }),
+    route({
+      method: 'DELETE',
+      path: '/app/teams/:team_id/team/owners/:id',
+      audience: 'team',
+      permission: 'owners:manage',
+      audit: 'member.role_changed',
+      answers: { 200: Member },
+      handle: async ({ principal, params, by }) => ({
+        body: memberView(await unmakeOwner(services, principal.teamId, memberId(params), by)),
+      }),
+    }),
+    route({
+      method: 'POST',
+      path: '/app/teams/:team_id/team/leave',
+      audience: 'team',
+      audit: 'member.left',
+      answers: { 200: Left },
+      handle: async ({ principal, by }) => {
+        await leaveTeam(services, principal.teamId, by);
+        return { body: { left: true } };
+      },
+    }),
+  ];
+}
+
+function memberId(params: Readonly<Record<string, string>>): MemberId {
+  const id = parseId('usr', params.id ?? '');
+  if (!id) throw notFound('member');
+  return id;
+}

@@ -1,0 +1,28 @@
+import type { Role } from '#contract/permissions.ts';
+import { recordAudit } from '#server/audit/record-audit.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import type { Transaction } from '#server/database/statement.ts';
+import type { By } from '#server/platform/actor.ts';
+import { publicId } from '#server/platform/ids.ts';
+import { type PersonRow, setRole } from './member-store.ts';
+
+/** Writes a role and who gave it; nothing where the member has it. The caller holds the team's row and has checked. */
+export async function moveRole(
+  trx: Transaction,
+  services: Pick<Runtime, 'clock' | 'ids'>,
+  member: PersonRow,
+  role: Role,
+  by: By,
+): Promise<PersonRow> {
+  if (member.role === role) return member;
+  await setRole(trx, member.team_id, member.id, role);
+  await recordAudit(trx, services, {
+    by,
+    action: 'member.role_changed',
+    teamId: member.team_id,
+    accountId: member.account_id,
+    target: publicId('usr', member.id),
+    details: { role, before: member.role },
+  });
+  return { ...member, role };
+}

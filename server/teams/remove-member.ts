@@ -1,0 +1,38 @@
+import type { Runtime } from '#server/database/runtime.ts';
+import type { By } from '#server/platform/actor.ts';
+import { invalid, notFound } from '#server/platform/app-error.ts';
+import type { MemberId, TeamId } from '#server/platform/ids.ts';
+import { endMembership, type MemberRemoved } from './end-membership.ts';
+import { findMember } from './member-store.ts';
+import { requireStillAllowed } from './require-still-allowed.ts';
+import { lockTeam } from './team-store.ts';
+
+interface Removal {
+  readonly revokeKeys: boolean;
+  readonly by: By;
+}
+
+/**
+ * Takes a member out of a team (specification section 4.1); from the next request on they are no member of it.
+ * @throws AppError 404 for no such member; 400, param id, for an owner
+ */
+export async function removeMember(
+  services: Pick<Runtime, 'database' | 'clock' | 'ids'> & { readonly participants: readonly MemberRemoved[] },
+  teamId: TeamId,
+  memberId: MemberId,
+  { revokeKeys, by }: Removal,
+): Promise<void> {
+  await services.database.transaction(async (trx) => {
+    await lockTeam(trx, teamId);
+    await requireStillAllowed(trx, teamId, by, 'team:write');
+    const member = await findMember(trx, teamId, memberId);
+    if (!member) throw notFound('member');
+    if (member.role === 'owner') {
+      throw invalid(
+        'id',
+        'This member is an owner. An owner takes that role from them in the dashboard first.',
+      );
+    }
+    await endMembership(trx, services, { member, action: 'member.removed', revokeKeys, by });
+  });
+}

@@ -1,0 +1,29 @@
+import { recordAudit } from '#server/audit/record-audit.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import type { By } from '#server/platform/actor.ts';
+import { notFound } from '#server/platform/app-error.ts';
+import type { TeamId } from '#server/platform/ids.ts';
+import { requireStillAllowed } from './require-still-allowed.ts';
+import { lockTeam, setTeamName, type TeamRow } from './team-store.ts';
+
+/**
+ * Gives a team another name (specification section 4.1).
+ * @param name undefined changes nothing
+ * @returns the team as it then is
+ */
+export async function renameTeam(
+  services: Pick<Runtime, 'database' | 'ids' | 'clock'>,
+  teamId: TeamId,
+  name: string | undefined,
+  by: By,
+): Promise<TeamRow> {
+  return services.database.transaction(async (trx) => {
+    const team = await lockTeam(trx, teamId);
+    if (!team) throw notFound('team');
+    await requireStillAllowed(trx, teamId, by, 'team:write');
+    if (name === undefined || name === team.name) return team;
+    await setTeamName(trx, teamId, name);
+    await recordAudit(trx, services, { by, action: 'team.renamed', teamId, details: { name } });
+    return { ...team, name };
+  });
+}

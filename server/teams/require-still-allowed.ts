@@ -1,0 +1,27 @@
+import type { Permission, PersonalPermission } from '#contract/permissions.ts';
+import type { Transaction } from '#server/database/statement.ts';
+import type { By } from '#server/platform/actor.ts';
+import { notFound } from '#server/platform/app-error.ts';
+import { parseId, type TeamId } from '#server/platform/ids.ts';
+import { findMember, type PersonRow } from './member-store.ts';
+import { refuseUnlessAllowed } from './role-rule.ts';
+
+/**
+ * Asks once more what the door asked, now that the team's row is held: a member who was removed, or lost the role,
+ * while the request was on its way changes nothing any more (specification section 12.4).
+ * @returns the member; undefined for a key and the operator
+ * @throws AppError 404 as for a team that one is no member of; 403 where the role does not include the permission
+ */
+export async function requireStillAllowed(
+  trx: Transaction,
+  teamId: TeamId,
+  by: By,
+  permission?: Permission | PersonalPermission,
+): Promise<PersonRow | undefined> {
+  if (by.kind !== 'member') return undefined;
+  const memberId = parseId('usr', by.id);
+  const member = memberId && (await findMember(trx, teamId, memberId));
+  if (!member) throw notFound('team');
+  if (permission !== undefined) refuseUnlessAllowed(member.role, permission);
+  return member;
+}

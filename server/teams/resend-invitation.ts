@@ -1,0 +1,37 @@
+import type { MadeInvitation } from '#contract/member.ts';
+import { recordAudit } from '#server/audit/record-audit.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import type { By } from '#server/platform/actor.ts';
+import { notFound } from '#server/platform/app-error.ts';
+import { type InvitationId, publicId, type TeamId } from '#server/platform/ids.ts';
+import { newInvitationLink } from './invitation-link.ts';
+import { findLiveInvitation, renewInvitation } from './invitation-store.ts';
+import { invitationView } from './invitation-view.ts';
+import { mailInvitation } from './mail-invitation.ts';
+import { requireStillAllowed } from './require-still-allowed.ts';
+import { lockTeam } from './team-store.ts';
+
+/**
+ * Sends a live invitation again, with a new link for 7 days; the old one ends (specification section 12.4).
+ * @throws AppError 404 where no such invitation is live
+ */
+export async function resendInvitation(
+  services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config'>,
+  teamId: TeamId,
+  invitationId: InvitationId,
+  by: By,
+): Promise<MadeInvitation> {
+  return services.database.transaction(async (trx) => {
+    const team = await lockTeam(trx, teamId);
+    if (!team) throw notFound('team');
+    const inviter = await requireStillAllowed(trx, teamId, by, 'team:write');
+    const live = await findLiveInvitation(trx, teamId, invitationId, services.clock.now());
+    const { url, tokenHash, expiresAt } = newInvitationLink(services);
+    const invitation = live && (await renewInvitation(trx, teamId, invitationId, tokenHash, expiresAt));
+    if (!invitation) throw notFound('invitation');
+    const target = publicId('inv', invitationId);
+    await recordAudit(trx, services, { by, action: 'invitation.sent_again', teamId, target });
+    const isMailed = await mailInvitation(trx, services, { invitation, team, inviter, url });
+    return { ...invitationView(invitation), ...(isMailed ? {} : { accept_url: url }) };
+  });
+}

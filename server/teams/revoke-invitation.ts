@@ -1,0 +1,25 @@
+import { recordAudit } from '#server/audit/record-audit.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import type { By } from '#server/platform/actor.ts';
+import { notFound } from '#server/platform/app-error.ts';
+import { type InvitationId, publicId, type TeamId } from '#server/platform/ids.ts';
+import { markRevoked } from './invitation-store.ts';
+import { requireStillAllowed } from './require-still-allowed.ts';
+import { lockTeam } from './team-store.ts';
+
+/** Ends a live invitation: its link opens nothing any more (specification section 3.5). @throws AppError 404 */
+export async function revokeInvitation(
+  services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
+  teamId: TeamId,
+  invitationId: InvitationId,
+  by: By,
+): Promise<void> {
+  await services.database.transaction(async (trx) => {
+    await lockTeam(trx, teamId);
+    await requireStillAllowed(trx, teamId, by, 'team:write');
+    const revoked = await markRevoked(trx, teamId, invitationId, services.clock.now());
+    if (!revoked) throw notFound('invitation');
+    const target = publicId('inv', invitationId);
+    await recordAudit(trx, services, { by, action: 'invitation.revoked', teamId, target });
+  });
+}
