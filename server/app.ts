@@ -26,7 +26,9 @@ import type { Route } from '#server/platform/http/route.ts';
 import type { NumberId } from '#server/platform/ids.ts';
 import { Lifecycle } from '#server/platform/lifecycle.ts';
 import type { Logger } from '#server/platform/logger.ts';
+import { acceptRoutes } from '#server/teams/accept-routes.ts';
 import { invitationRoutes } from '#server/teams/invitation-routes.ts';
+import { invitePageRoutes } from '#server/teams/invite-page-routes.ts';
 import { memberRoutes } from '#server/teams/member-routes.ts';
 import { teamRoutes } from '#server/teams/routes.ts';
 import { createTeamDoor } from '#server/teams/team-door.ts';
@@ -102,24 +104,28 @@ async function open(
   const sends = createSendAcceptor(runtime);
   const rateLimits = new RateLimits(runtime);
   const isStopping = () => lifecycle.stopping;
-  const peopleRoutes = [...apiKeyRoutes(runtime), ...usageRoutes(runtime), ...auditRoutes(runtime)];
-  const apiRoutes = [
+  const identify = createIdentify(runtime);
+  const ownRoutes = [
     ...teamRoutes(runtime),
     ...memberRoutes({ ...runtime, participants: whenMemberRemoved(runtime) }),
     ...invitationRoutes(runtime),
+    ...acceptRoutes(runtime, identify),
+    ...invitePageRoutes(runtime, identify),
     ...numberRoutes({ ...runtime, participants: whenNumberRemoved(runtime) }),
     ...messageRoutes({ ...runtime, sends }),
     ...deviceRoutes({ ...runtime, waiting, arrivals: createArrivals(runtime) }),
     ...setupPageRoutes(runtime),
+    ...apiKeyRoutes(runtime),
+    ...usageRoutes(runtime),
+    ...auditRoutes(runtime),
   ];
   watchQueue(runtime, waiting);
   const routes = [
     ...operationsRoutes(runtime, isStopping),
     ...(config.roles.has('api')
-      ? [...apiRoutes, ...forMembers(apiRoutes), ...peopleRoutes, ...apiReferenceRoutes(config, apiRoutes)]
+      ? [...ownRoutes, ...forMembers(ownRoutes), ...apiReferenceRoutes(config, ownRoutes)]
       : []),
   ];
-  const identify = createIdentify(runtime);
   const record = createRecorder(runtime.metrics, logger);
   const refusals = new RefusalLog(runtime);
   lifecycle.onClose('refusals', () => refusals.drain());

@@ -7,13 +7,14 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { serverItself } from '#server/platform/actor.ts';
 import { ConfigError } from '#server/platform/config-error.ts';
 import { createTeam } from '#server/teams/create-team.ts';
+import { makeOwnerLink } from '#server/teams/make-owner-link.ts';
 import { hasTeams, lockTeams } from '#server/teams/team-store.ts';
 
 /**
- * On an empty database, which is one without a team: makes one team and a first API key with every permission
- * (specification section 10.1). On a terminal the key is printed once; otherwise it is written to
+ * On an empty database, which is one without a team: makes one team, a first API key with every permission, and the link
+ * for its owner (specification section 10.1). On a terminal both are printed once; otherwise they are written to
  * DATA_DIR/first-start.txt (0600) and the path is printed. The file is written before the commit, so that a kill in
- * between leaves no key that nobody was shown.
+ * between leaves nothing that nobody was shown.
  * @throws ConfigError where the file can't be written; nothing is made then
  */
 export async function firstStart(services: Runtime, terminal: NodeJS.WriteStream): Promise<void> {
@@ -34,9 +35,21 @@ export async function firstStart(services: Runtime, terminal: NodeJS.WriteStream
       permissions: ['*'],
       by: serverItself,
     });
-    const text = `Your first API key, for everything in the team "${team.name}":\n\n  ${key}\n\nIt is shown only here. Send it in the header x-api-key.\n`;
+    const { url } = await makeOwnerLink(trx, services, team, undefined, serverItself);
+    const text = `Your first API key, for everything in the team "${team.name}":
+
+  ${key}
+
+It is shown only here. Send it in the header x-api-key.
+
+The link that makes you the owner of the team, for the dashboard:
+
+  ${url}
+
+It works once, for 7 days. For another one: npm run -s ownline -- link --email you@example.com
+`;
     if (terminal.isTTY) return text;
-    return `Your first API key is in ${await writeForOwner(config.dataDir, text)}\n`;
+    return `Your first API key and your link to the dashboard are in ${await writeForOwner(config.dataDir, text)}\n`;
   });
   if (shown !== undefined) terminal.write(`\n${shown}\n`);
 }

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { loadEnvironment, readConfig } from '#server/config.ts';
 import { databaseUrlOf, explain } from './command-context.ts';
 import { addKeyCommands } from './key-commands.ts';
+import { addLinkCommands } from './link-commands.ts';
 import { addNumberCommands } from './number-commands.ts';
 import { addPhoneCommands } from './phone-commands.ts';
 import { addTeamCommands } from './team-commands.ts';
@@ -12,6 +13,7 @@ const program = new Command('ownline')
 
 addTeamCommands(program);
 addKeyCommands(program);
+addLinkCommands(program);
 addNumberCommands(program);
 addPhoneCommands(program);
 program

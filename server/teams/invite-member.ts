@@ -7,16 +7,11 @@ import { AppError, notFound } from '#server/platform/app-error.ts';
 import { publicId, type TeamId } from '#server/platform/ids.ts';
 import { endOpenInvitations } from './end-open-invitations.ts';
 import { newInvitationLink } from './invitation-link.ts';
-import {
-  countLiveInvitations,
-  findLiveInvitationByEmail,
-  type InvitationRow,
-  insertInvitation,
-} from './invitation-store.ts';
+import { findLiveInvitationByEmail, type InvitationRow, insertInvitation } from './invitation-store.ts';
 import { invitationView } from './invitation-view.ts';
 import { mailInvitation } from './mail-invitation.ts';
-import { refuseOverMembers } from './member-limit.ts';
-import { countMembers, findMemberByEmail } from './member-store.ts';
+import { countSeats, refuseOverMembers } from './member-limit.ts';
+import { findMemberByEmail } from './member-store.ts';
 import { requireStillAllowed } from './require-still-allowed.ts';
 import { lockTeam } from './team-store.ts';
 
@@ -47,10 +42,9 @@ export async function inviteMember(
         `${email} is invited already, until ${live.expires_at.toISOString()}. Revoke that invitation to make another one.`,
       );
     }
-    const seats = (await countMembers(trx, teamId)) + (await countLiveInvitations(trx, teamId, now));
     refuseOverMembers(
       team,
-      seats,
+      await countSeats(trx, teamId, now),
       services.config,
       'Invitations that are open count. Remove a member, revoke an invitation, or upgrade.',
     );

@@ -20,6 +20,8 @@ interface Joining {
 /**
  * Makes an account a member of a team, or gives the member that it is already the role. Other invitations of the
  * address end, and where an owner comes, so do the links for one. The caller holds the team's row.
+ *
+ * Only members are counted here: after a downgrade, of those who are invited as many may come as there are places.
  * @throws AppError 402 where the plan has no place left
  */
 export async function joinTeam(
@@ -37,7 +39,7 @@ export async function joinTeam(
       team,
       await countMembers(trx, team.id),
       services.config,
-      'All places are taken. Ask an owner of the team to make room or upgrade; this link stays good until then.',
+      'All places are taken. Have the team make room or upgrade, then repeat this.',
     );
     await insertMember(trx, {
       team_id: team.id,

@@ -1,0 +1,18 @@
+import type { Command } from 'commander';
+import { makeOperatorLink } from '#server/teams/make-operator-link.ts';
+import { printResult, withRuntime } from './command-context.ts';
+import { readTeamId } from './team-commands.ts';
+
+export function addLinkCommands(program: Command): void {
+  program
+    .command('link')
+    .description('a link that signs a person in, or makes the owner of a team that has none; shown only now')
+    .requiredOption('--email <address>', 'whose account, such as ada@example.com')
+    .option('--team <id>', 'team_…, whose owner where it has none (default: the only team)')
+    .option('--json', 'print as JSON', false)
+    .action(async (options: { email: string; team?: string; json: boolean }) => {
+      const teamId = options.team === undefined ? undefined : readTeamId(options.team);
+      const link = await withRuntime((runtime) => makeOperatorLink(runtime, options.email, teamId));
+      printResult({ ...link }, options.json);
+    });
+}

@@ -1,0 +1,111 @@
+import type { FastifyRequest } from 'fastify';
+import type { AcceptInvitationRequest, Joined } from '#contract/member.ts';
+import { type AccountRow, findAccount, findAccountByEmail } from '#server/accounts/account-store.ts';
+import { readEmail } from '#server/accounts/email.ts';
+import { makeAccount, readName } from '#server/accounts/make-account.ts';
+import { openSession } from '#server/accounts/open-session.ts';
+import { hashPassword } from '#server/accounts/password.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import type { Transaction } from '#server/database/statement.ts';
+import type { By } from '#server/platform/actor.ts';
+import { AppError } from '#server/platform/app-error.ts';
+import { sha256 } from '#server/platform/crypto.ts';
+import type { SignedIn } from '#server/platform/http/route.ts';
+import { publicId } from '#server/platform/ids.ts';
+import { markAccepted } from './invitation-store.ts';
+import { joinTeam } from './join-team.ts';
+import { invitationOver, type Opened, openInvitation } from './open-invitation.ts';
+import { lockTeam } from './team-store.ts';
+
+type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config'>;
+
+interface Acceptance {
+  readonly token: string;
+  readonly signedIn: SignedIn | undefined;
+  /** What a new person says; an empty text is none. */
+  readonly given: AcceptInvitationRequest;
+  readonly request: Pick<FastifyRequest, 'ip' | 'id' | 'headers'>;
+}
+
+interface Accepted {
+  readonly joined: Joined;
+  /** The header set-cookie of a new person's session; undefined for somebody who was signed in already. */
+  readonly setCookie: string | undefined;
+}
+
+/** Somebody who has no account yet. */
+interface NewPerson {
+  readonly email: string;
+  readonly name: string;
+  readonly passwordHash: string | undefined;
+}
+
+/**
+ * Uses an invitation up and makes its member (specification section 12.4), under the team's row: of many who press the
+ * button at once one joins. Who refuses to be hashed, named or seated leaves the link as it was.
+ * @throws AppError 404 where the link is over; 401 and 403 where its account has to sign in; 400 for address, name or
+ * password; 409, param email, where the address has an account; 402 where the plan has no place left
+ */
+export async function acceptInvitation(services: Services, acceptance: Acceptance): Promise<Accepted> {
+  const { token, signedIn, given, request } = acceptance;
+  const opened = await openInvitation(services, token, signedIn);
+  if (opened.needs === 'sign_in') throw signInFirst(opened);
+  const person = opened.needs === 'nothing' ? undefined : await readPerson(services, opened, given);
+  return services.database.transaction(async (trx) => {
+    const team = await lockTeam(trx, opened.invitation.team_id);
+    const invitation = await markAccepted(trx, sha256(token), services.clock.now());
+    if (!team || !invitation) throw invitationOver();
+    const account = person
+      ? await makeAccount(trx, services, { ...person, ip: request.ip, requestId: request.id })
+      : await accountOf(trx, signedIn);
+    const { role } = invitation;
+    const memberId = await joinTeam(trx, services, team, { account, role, by: byOf(account, request) });
+    return {
+      joined: { team_id: publicId('team', team.id), member_id: publicId('usr', memberId), role },
+      setCookie: person && (await openSession(trx, services, account, 'invitation', request)),
+    };
+  });
+}
+
+/** Everything that a new person brings, checked before a password is hashed, and hashed before a row is held. */
+async function readPerson(
+  { database }: Services,
+  { invitation, needs }: Opened,
+  given: AcceptInvitationRequest,
+): Promise<NewPerson> {
+  const email = needs === 'email_and_name' ? readEmail(given.email ?? '') : (invitation.email ?? '');
+  const name = readName(given.name ?? '');
+  if (needs === 'email_and_name' && (await findAccountByEmail(database.pool, email))) {
+    throw new AppError('conflict', `${email} has an account already. Sign in to it first.`, {
+      param: 'email',
+    });
+  }
+  const { password } = given;
+  const passwordHash = password === undefined || password === '' ? undefined : await hashPassword(password);
+  return { email, name, passwordHash };
+}
+
+async function accountOf(trx: Transaction, signedIn: SignedIn | undefined): Promise<AccountRow> {
+  const account = signedIn && (await findAccount(trx, signedIn.accountId));
+  if (!account) throw new AppError('unauthorized', 'You are not signed in. Sign in, and repeat this.');
+  return account;
+}
+
+function byOf(account: AccountRow, request: Acceptance['request']): By {
+  return {
+    kind: 'account',
+    id: publicId('acc', account.id),
+    name: account.email,
+    ip: request.ip,
+    requestId: request.id,
+  };
+}
+
+function signInFirst({ invitation, signedIn }: Opened): AppError {
+  const { email } = invitation;
+  if (!signedIn) return new AppError('unauthorized', `${email} has an account. Sign in as ${email} first.`);
+  return new AppError(
+    'forbidden',
+    `You are signed in as ${signedIn.actor.name}, and this invitation is for ${email}. Sign in as ${email} first.`,
+  );
+}

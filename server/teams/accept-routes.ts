@@ -1,0 +1,49 @@
+import { AcceptInvitationRequest, Joined, OpenedInvitation } from '#contract/member.ts';
+import type { Identify } from '#server/accounts/doors.ts';
+import { findSignedIn } from '#server/accounts/find-signed-in.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { type Route, route } from '#server/platform/http/route.ts';
+import { acceptInvitation } from './accept-invitation.ts';
+import { type Opened, openInvitation } from './open-invitation.ts';
+
+/** What the dashboard asks of a link that somebody opened (specification section 12.4): the page's twins in JSON. */
+export function acceptRoutes(services: Runtime, identify: Identify): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/app/invitations/:token',
+      audience: 'visitor',
+      answers: { 200: OpenedInvitation },
+      handle: async ({ params, request }) => {
+        const signedIn = await findSignedIn(identify, request);
+        return { body: openedView(await openInvitation(services, params.token ?? '', signedIn)) };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/app/invitations/:token',
+      audience: 'visitor',
+      audit: 'member.joined',
+      body: AcceptInvitationRequest,
+      answers: { 201: Joined },
+      handle: async ({ params, body, request }) => {
+        const signedIn = await findSignedIn(identify, request);
+        const acceptance = { token: params.token ?? '', signedIn, given: body, request };
+        const { joined, setCookie } = await acceptInvitation(services, acceptance);
+        const headers = setCookie === undefined ? {} : { 'set-cookie': setCookie };
+        return { status: 201, body: joined, headers };
+      },
+    }),
+  ];
+}
+
+function openedView({ invitation, needs, signedIn }: Opened): OpenedInvitation {
+  return {
+    team_name: invitation.team_name,
+    email: invitation.email ?? '',
+    role: invitation.role,
+    expires_at: invitation.expires_at.toISOString(),
+    signed_in_as: signedIn?.actor.name ?? '',
+    needs,
+  };
+}

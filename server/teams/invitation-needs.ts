@@ -1,0 +1,21 @@
+import type { InvitationNeeds } from '#contract/member.ts';
+import type { AccountId } from '#server/platform/ids.ts';
+
+interface Opening {
+  /** The address that the invitation is bound to; null for the link of a first owner. */
+  readonly email: string | null;
+  /** The account of that address. */
+  readonly accountId: AccountId | undefined;
+  /** Who is signed in. */
+  readonly signedInId: AccountId | undefined;
+}
+
+/**
+ * What somebody who opens an invitation has to bring (specification section 12.4): an account is joined by whoever is
+ * signed in to it, and comes to life for an address that has none.
+ */
+export function invitationNeedsOf({ email, accountId, signedInId }: Opening): InvitationNeeds {
+  if (email === null) return signedInId === undefined ? 'email_and_name' : 'nothing';
+  if (accountId === undefined) return 'name';
+  return accountId === signedInId ? 'nothing' : 'sign_in';
+}

@@ -1,0 +1,79 @@
+import { Type } from 'typebox';
+import type { Identify } from '#server/accounts/doors.ts';
+import { findSignedIn } from '#server/accounts/find-signed-in.ts';
+import { refuseForeignOrigin } from '#server/accounts/same-origin.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { AppError } from '#server/platform/app-error.ts';
+import { pageHeaders } from '#server/platform/http/page.ts';
+import { readForm } from '#server/platform/http/read-form.ts';
+import { type Answer, type Call, type Route, route } from '#server/platform/http/route.ts';
+import { acceptInvitation } from './accept-invitation.ts';
+import { type Refused, renderInvitationOver, renderInvitePage } from './invite-page.ts';
+import { openInvitation } from './open-invitation.ts';
+
+const html = Type.String();
+const shown = { 200: html, 404: html };
+/** Refusals of the form: the same page with a sentence in it. */
+const refusals = { 400: html, 401: html, 402: html, 403: html, 409: html, 415: html, 503: html };
+
+/**
+ * The page behind an invitation (specification section 12.4). Opening it changes nothing, so that a scanner of mail uses
+ * no link up; it works without script.
+ */
+export function invitePageRoutes(services: Runtime, identify: Identify): Route[] {
+  const show = async ({ params, request }: Call, refused?: Refused, status = 200): Promise<Answer> => {
+    const token = params.token ?? '';
+    const opened = await openInvitation(services, token, await findSignedIn(identify, request));
+    return page(renderInvitePage(opened, token, refused), status);
+  };
+
+  const accept = async (call: Call): Promise<Answer> => {
+    const { params, body, request } = call;
+    let fields: Readonly<Record<string, string>> = {};
+    try {
+      refuseForeignOrigin(request, services.config.appUrl);
+      fields = readForm(body, request.headers['content-type']);
+      const { email = '', name = '', password = '' } = fields;
+      const { setCookie } = await acceptInvitation(services, {
+        token: params.token ?? '',
+        signedIn: await findSignedIn(identify, request),
+        given: { email, name, password },
+        request,
+      });
+      const headers = setCookie === undefined ? {} : { 'set-cookie': setCookie };
+      return { status: 303, body: '', headers: { ...pageHeaders, location: '/', ...headers } };
+    } catch (error) {
+      if (!(error instanceof AppError) || error.status === 404 || error.status === 500) throw error;
+      const { message, param, status, headers } = error;
+      const refused = { message, param, email: fields.email ?? '', name: fields.name ?? '' };
+      const answer = await show(call, refused, status);
+      return { ...answer, headers: { ...headers, ...answer.headers } };
+    }
+  };
+
+  return [
+    route({
+      method: 'GET',
+      path: '/invite/:token',
+      audience: 'page',
+      answers: shown,
+      handle: (call) => show(call).catch(onOver),
+    }),
+    route({
+      method: 'POST',
+      path: '/invite/:token',
+      audience: 'page',
+      answers: { ...shown, ...refusals, 303: html },
+      handle: (call) => accept(call).catch(onOver),
+    }),
+  ];
+}
+
+function page(body: string, status: number): Answer {
+  return { status, body, headers: pageHeaders };
+}
+
+function onOver(error: unknown): Answer {
+  if (error instanceof AppError && error.code === 'not_found') return page(renderInvitationOver(), 404);
+  throw error;
+}

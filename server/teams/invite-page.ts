@@ -1,0 +1,106 @@
+import type { Role } from '#contract/permissions.ts';
+import { passwordMaxCharacters, passwordMinCharacters } from '#server/accounts/password.ts';
+import { escapeHtml, renderPage } from '#server/platform/http/page.ts';
+import type { Opened } from './open-invitation.ts';
+
+/** What was wrong with the form that was sent, and what it held, so that nobody types it twice. */
+export interface Refused {
+  readonly message: string;
+  /** The field at fault; undefined where it is none of them. */
+  readonly param: string | undefined;
+  readonly email: string;
+  readonly name: string;
+}
+
+const mays: Readonly<Record<Role, string>> = {
+  owner: 'everything, billing and owners included',
+  admin: 'everything but billing and owners',
+  member: 'send and read messages',
+  viewer: 'read messages',
+};
+
+/** The page behind an invitation (specification section 12.4): plain HTML, whose one button accepts. */
+export function renderInvitePage(opened: Opened, token: string, refused: Refused | undefined): string {
+  const { invitation } = opened;
+  const team = escapeHtml(invitation.team_name);
+  const until = invitation.expires_at.toISOString().slice(0, 10);
+  return renderPage(
+    `Join ${invitation.team_name}`,
+    `<h1>Join ${team}</h1>
+<p class="quiet">${invitation.email === null ? '' : `${escapeHtml(invitation.email)} is invited. `}Role: ${invitation.role}, which may
+${mays[invitation.role]}. This link works once, until ${until}.</p>
+${refused ? `<p class="error" role="alert" id="refused">${escapeHtml(refused.message)}</p>` : ''}
+${bodyOf(opened, token, refused)}`,
+  );
+}
+
+function bodyOf(opened: Opened, token: string, refused: Refused | undefined): string {
+  const { invitation, signedIn, needs } = opened;
+  const email = escapeHtml(invitation.email ?? '');
+  const present = escapeHtml(signedIn?.actor.name ?? '');
+  const signIn = (text: string) => `<p><a href="/sign-in?next=/invite/${escapeHtml(token)}">${text}</a></p>`;
+  if (needs === 'nothing') {
+    return `<section><form method="post"><p>You are signed in as ${present}.</p>${joinButton}</form></section>
+${invitation.email === null ? `<p class="quiet">Not you? Sign out first, or open this link in another browser.</p>` : ''}`;
+  }
+  if (needs === 'sign_in') {
+    const other = signedIn
+      ? `<p>You are signed in as ${present}, and this invitation is for ${email}.</p>`
+      : '';
+    return `<section>${other}<p>${email} has an account here. Sign in as ${email} first; then this page lets you join.</p>
+${signIn(`Sign in as ${email}`)}</section>`;
+  }
+  const other = signedIn
+    ? `<p class="quiet">You are signed in as ${present} here. Joining signs this browser in as ${email} instead.</p>`
+    : '';
+  const unbound =
+    needs === 'email_and_name' ? signIn('You have an account on this server? Sign in to it first') : '';
+  return `<section>${other}<form method="post">
+${needs === 'email_and_name' ? emailField(refused) : boundEmail(email)}
+${field(refused, 'name', 'Your name', 'type="text" autocomplete="name" required maxlength="100"', '')}
+${field(
+  refused,
+  'password',
+  'Password',
+  `type="password" autocomplete="new-password" minlength="${passwordMinCharacters}" maxlength="${passwordMaxCharacters}"`,
+  `${passwordMinCharacters} characters or more. Leave it empty to sign in with links that are sent to you.`,
+)}
+${joinButton}</form></section>${unbound}`;
+}
+
+const joinButton = '<button type="submit">Join</button>';
+
+function emailField(refused: Refused | undefined): string {
+  const attributes = 'type="email" autocomplete="username" required maxlength="254"';
+  return field(refused, 'email', 'Your e-mail address', attributes, 'You sign in with it.');
+}
+
+/** For the password manager, which keeps the password under this address. */
+function boundEmail(email: string): string {
+  return `<label for="email">Your e-mail address</label><input id="email" type="email" autocomplete="username" readonly value="${email}">`;
+}
+
+/** A field with its label, which has the hint; the one at fault says so to screen readers too. */
+function field(
+  refused: Refused | undefined,
+  name: 'email' | 'name' | 'password',
+  label: string,
+  attributes: string,
+  hint: string,
+): string {
+  const atFault = refused?.param === name ? ' aria-invalid="true" aria-describedby="refused"' : '';
+  const value = refused && name !== 'password' ? ` value="${escapeHtml(refused[name])}"` : '';
+  return `<label for="${name}">${label}${hint === '' ? '' : ` <span class="quiet">${hint}</span>`}</label>
+<input id="${name}" name="${name}" ${attributes}${value}${atFault}>`;
+}
+
+/** Whatever became of it: the same page, so that it tells nothing to who was not invited. */
+export function renderInvitationOver(): string {
+  return renderPage(
+    'Invitation',
+    `<h1>This invitation is over</h1><p>It was used, revoked or sent again, or is older than 7 days. Ask whoever invited you, or an
+owner or admin of the team, for a new one. For the first owner of a team, whoever runs this server makes one:
+<code>ownline link --email you@example.com</code>.</p>
+<p>You have joined already? <a href="/sign-in">Sign in</a>.</p>`,
+  );
+}

@@ -1,0 +1,102 @@
+import { type AccountRow, findAccountByEmail } from '#server/accounts/account-store.ts';
+import { readEmail } from '#server/accounts/email.ts';
+import { makeSignInLink } from '#server/accounts/make-sign-in-link.ts';
+import { recordAudit } from '#server/audit/record-audit.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import type { Transaction } from '#server/database/statement.ts';
+import { operator } from '#server/platform/actor.ts';
+import { AppError, invalid, notFound } from '#server/platform/app-error.ts';
+import { publicId, type TeamId } from '#server/platform/ids.ts';
+import { endOpenInvitations } from './end-open-invitations.ts';
+import { joinTeam } from './join-team.ts';
+import { allSeatsTaken, makeOwnerLink } from './make-owner-link.ts';
+import { countSeats, refuseOverMembers } from './member-limit.ts';
+import { countOwners, findMemberOfAccount } from './member-store.ts';
+import { findOnlyTeam, lockTeam, type TeamRow } from './team-store.ts';
+
+/** How long a link of the operator signs in (specification section 12.2). */
+const signInHours = 24;
+
+interface OperatorLink {
+  readonly url: string;
+  /** What it does: signs an account in, or makes the owner of a team. */
+  readonly opens: 'sign_in' | 'owner_invitation';
+  readonly email: string;
+  readonly expires_at: string;
+}
+
+/**
+ * The operator's way in for a person (specification section 12.1): a link that signs an existing account in; where the
+ * team has no owner, the account becomes it, or the link makes the account first.
+ * @param chosen undefined for the server's only team
+ * @throws AppError 400 for the address, or where no link can be made; 404 for no such team; 402 over the plan
+ */
+export async function makeOperatorLink(
+  services: Pick<Runtime, 'database' | 'ids' | 'clock' | 'config'>,
+  text: string,
+  chosen: TeamId | undefined,
+): Promise<OperatorLink> {
+  const email = readEmail(text);
+  return services.database.transaction(async (trx) => {
+    const team = await findTeamToOwn(trx, chosen);
+    const isOwned = team !== undefined && (await countOwners(trx, team.id)) > 0;
+    const account = await findAccountByEmail(trx, email);
+    if (account) {
+      if (team && !isOwned) await makeAccountOwner(trx, services, team, account);
+      return signInLink(trx, services, account);
+    }
+    if (!team) {
+      throw invalid(
+        'team',
+        `${email} has no account, and this server has several teams. Say whose owner: --team.`,
+      );
+    }
+    if (isOwned) {
+      throw new AppError(
+        'conflict',
+        `${email} has no account, and the team ${team.name} has an owner. Have an owner or an admin invite ${email}, in the dashboard or with POST /v1/team/members/invite.`,
+      );
+    }
+    const { url, expiresAt } = await makeOwnerLink(trx, services, team, email, operator);
+    return { url, opens: 'owner_invitation', email, expires_at: expiresAt.toISOString() };
+  });
+}
+
+async function findTeamToOwn(trx: Transaction, chosen: TeamId | undefined): Promise<TeamRow | undefined> {
+  const teamId = chosen ?? (await findOnlyTeam(trx))?.id;
+  if (teamId === undefined) return undefined;
+  const team = await lockTeam(trx, teamId);
+  if (!team) throw notFound('team');
+  return team;
+}
+
+async function makeAccountOwner(
+  trx: Transaction,
+  services: Pick<Runtime, 'ids' | 'clock' | 'config'>,
+  team: TeamRow,
+  account: AccountRow,
+): Promise<void> {
+  const which = { emailKey: account.email_key, ownerLinks: true };
+  await endOpenInvitations(trx, services, team.id, which, operator);
+  if (!(await findMemberOfAccount(trx, team.id, account.id))) {
+    const seats = await countSeats(trx, team.id, services.clock.now());
+    refuseOverMembers(team, seats, services.config, allSeatsTaken);
+  }
+  await joinTeam(trx, services, team, { account, role: 'owner', by: operator });
+}
+
+async function signInLink(
+  trx: Transaction,
+  services: Pick<Runtime, 'ids' | 'clock' | 'config'>,
+  account: AccountRow,
+): Promise<OperatorLink> {
+  const url = await makeSignInLink(trx, services, account, { hours: signInHours });
+  await recordAudit(trx, services, {
+    by: operator,
+    action: 'account.link_made',
+    accountId: account.id,
+    target: publicId('acc', account.id),
+  });
+  const expiresAt = services.clock.in(signInHours * 3_600_000);
+  return { url, opens: 'sign_in', email: account.email, expires_at: expiresAt.toISOString() };
+}

@@ -1,0 +1,61 @@
+import { emailKey } from '#server/accounts/email.ts';
+import { recordAudit } from '#server/audit/record-audit.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import type { Transaction } from '#server/database/statement.ts';
+import type { By } from '#server/platform/actor.ts';
+import { publicId } from '#server/platform/ids.ts';
+import { endOpenInvitations } from './end-open-invitations.ts';
+import { newInvitationLink } from './invitation-link.ts';
+import { insertInvitation } from './invitation-store.ts';
+import { countSeats, refuseOverMembers } from './member-limit.ts';
+import type { TeamRow } from './team-store.ts';
+
+/** What the operator can do about a team that is full and has no owner. */
+export const allSeatsTaken =
+  'Invitations that are open count. Make room with DELETE /v1/team/members/:id or /v1/team/invitations/:id, or upgrade with `ownline team set-plan`.';
+
+interface OwnerLink {
+  readonly url: string;
+  readonly expiresAt: Date;
+}
+
+/**
+ * A link that makes the owner of a team that has none (specification section 12.1). It takes the place of those made
+ * before. The caller holds the team's row, or has just made the team.
+ * @param email undefined for whoever opens it
+ * @throws AppError 402 where the plan has no place left
+ */
+export async function makeOwnerLink(
+  trx: Transaction,
+  services: Pick<Runtime, 'ids' | 'clock' | 'config'>,
+  team: TeamRow,
+  email: string | undefined,
+  by: By,
+): Promise<OwnerLink> {
+  const teamId = team.id;
+  const now = services.clock.now();
+  const key = email === undefined ? null : emailKey(email);
+  await endOpenInvitations(trx, services, teamId, { emailKey: key, ownerLinks: true }, by);
+  refuseOverMembers(team, await countSeats(trx, teamId, now), services.config, allSeatsTaken);
+  const { url, tokenHash, expiresAt } = newInvitationLink(services);
+  const id = services.ids.next('inv');
+  const invitation = {
+    team_id: teamId,
+    id,
+    email: email ?? null,
+    email_key: key,
+    role: 'owner',
+    invited_by: null,
+    created_at: now,
+    expires_at: expiresAt,
+  } as const;
+  await insertInvitation(trx, invitation, tokenHash);
+  await recordAudit(trx, services, {
+    by,
+    action: 'invitation.made',
+    teamId,
+    target: publicId('inv', id),
+    details: { email: email ?? '', role: 'owner' },
+  });
+  return { url, expiresAt };
+}

@@ -1,0 +1,304 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { parseId } from '#server/platform/ids.ts';
+import { type ApiAnswer, type ApiClient, field } from '#test/support/api-client.ts';
+import { plantCanary } from '#test/support/canary.ts';
+import { join, newCookie, newMember, newPerson, PageClient, type TeamMember } from '#test/support/people.ts';
+import { lockRows } from '#test/support/row-lock.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+
+const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+function assertRefused(answer: ApiAnswer, status: number, code: string, param?: string): void {
+  assert.equal(answer.status, status, answer.text);
+  assert.deepEqual([field(answer.json, 'error.code'), field(answer.json, 'error.param')], [code, param]);
+}
+
+describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
+  let service: TestService;
+  let team: TestTeam;
+
+  before(async () => {
+    service = await startTestService();
+    await plantCanary(service);
+  });
+  after(() => service.close());
+
+  const never = 'usr_01h2xcejqtf2nbrexx3vqjhp41';
+  const roleOf = async (of: TestTeam, id: string): Promise<unknown> => {
+    const { json } = await of.api.get('/v1/team/members');
+    const members = json.members as { id: string; role: string }[];
+    return members.find((member) => member.id === id)?.role;
+  };
+  /** What the audit log has of a team: who, what, to what and with which words. */
+  const audited = (of: TestTeam) =>
+    service.query<{ actor_id: string; action: string; target: string; details: unknown; ip: string }>(
+      `SELECT actor_id, action, target, details, ip FROM audit_log WHERE team_id = $1 AND outcome = 'done' ORDER BY id`,
+      [of.id],
+    );
+
+  it('GET /v1/team/members shows the five fields of each, oldest first, and of this team alone', async () => {
+    team = await service.newTeam();
+    assert.deepEqual((await team.api.get('/v1/team/members')).json, { members: [] });
+    const ada = await newMember(service, team, 'owner', { email: 'Ada@Example.com', name: 'Ada Example' });
+    const bob = await newMember(service, team, 'viewer', { email: 'bob@example.com', name: 'Bob 😀' });
+    await newMember(service, await service.newTeam(), 'owner');
+    const answer = await team.api.get('/v1/team/members');
+    assert.equal(answer.status, 200);
+    const members = answer.json.members as { created_at: string }[];
+    assert.deepEqual(members, [
+      {
+        id: ada.memberId,
+        email: 'Ada@Example.com',
+        name: 'Ada Example',
+        role: 'owner',
+        created_at: members[0]?.created_at,
+      },
+      {
+        id: bob.memberId,
+        email: 'bob@example.com',
+        name: 'Bob 😀',
+        role: 'viewer',
+        created_at: members[1]?.created_at,
+      },
+    ]);
+    for (const { created_at } of members) assert.match(created_at, instant);
+    assert.match(ada.memberId, /^usr_[0-9a-hjkmnp-tv-z]{26}$/);
+    assert.equal((await bob.get(bob.in('/team/members'))).text, answer.text);
+  });
+
+  it('a person has another id in each team', async () => {
+    const [one, other] = [await service.newTeam(), await service.newTeam()];
+    const person = await newPerson(service);
+    const ids = [await join(service, one, person, 'member'), await join(service, other, person, 'admin')];
+    assert.notEqual(ids[0]?.memberId, ids[1]?.memberId);
+    assert.equal(await roleOf(one, ids[0]?.memberId ?? ''), 'member');
+    assert.equal(await roleOf(other, ids[1]?.memberId ?? ''), 'admin');
+  });
+
+  describe('PUT /v1/team/members/:id/role', () => {
+    before(async () => {
+      team = await service.newTeam();
+    });
+
+    it('answers the Member as it then is, and notes who changed it from what', async () => {
+      const bob = await newMember(service, team, 'viewer');
+      for (const role of ['admin', 'member', 'viewer']) {
+        const answer = await team.api.put(`/v1/team/members/${bob.memberId}/role`, { role });
+        assert.deepEqual([answer.status, answer.json.id, answer.json.role], [200, bob.memberId, role]);
+        assert.deepEqual(Object.keys(answer.json).sort(), ['created_at', 'email', 'id', 'name', 'role']);
+        assert.equal(await roleOf(team, bob.memberId), role);
+      }
+      const last = (await audited(team)).at(-1);
+      assert.match(last?.actor_id ?? '', /^key_/);
+      assert.deepEqual(
+        [last?.action, last?.target, last?.details, last?.ip],
+        ['member.role_changed', bob.memberId, { role: 'viewer', before: 'member' }, '127.0.0.1'],
+      );
+    });
+
+    it('what the person may do changes with the next request', async () => {
+      const bob = await newMember(service, team, 'viewer');
+      const rename = () => bob.put(bob.in('/team'), { name: 'By Bob' });
+      assertRefused(await rename(), 403, 'forbidden');
+      await team.api.put(`/v1/team/members/${bob.memberId}/role`, { role: 'admin' });
+      assert.equal((await rename()).status, 200);
+      await team.api.put(`/v1/team/members/${bob.memberId}/role`, { role: 'member' });
+      assertRefused(await rename(), 403, 'forbidden');
+    });
+
+    it('the same role again changes and notes nothing', async () => {
+      const bob = await newMember(service, team, 'member');
+      const before = await audited(team);
+      const answer = await team.api.put(`/v1/team/members/${bob.memberId}/role`, { role: 'member' });
+      assert.deepEqual([answer.status, answer.json.role], [200, 'member']);
+      assert.deepEqual(await audited(team), before);
+    });
+
+    it('refuses an owner’s role with param id, and owner as a role with param role', async () => {
+      const ada = await newMember(service, team, 'owner');
+      const bob = await newMember(service, team, 'member');
+      const owners = `/v1/team/members/${ada.memberId}/role`;
+      assertRefused(await team.api.put(owners, { role: 'admin' }), 400, 'invalid_request', 'id');
+      assertRefused(
+        await ada.put(ada.in(`/team/members/${ada.memberId}/role`), { role: 'viewer' }),
+        400,
+        'invalid_request',
+        'id',
+      );
+      const bobs = `/v1/team/members/${bob.memberId}/role`;
+      for (const role of ['owner', 'Admin', '', null, 1, ['admin']]) {
+        assertRefused(await team.api.put(bobs, { role }), 400, 'invalid_request', 'role');
+      }
+      assertRefused(await team.api.put(bobs, {}), 400, 'invalid_request', 'role');
+      assertRefused(await team.api.put(bobs, { role: 'admin', name: 'x' }), 400, 'invalid_request', 'name');
+      assert.deepEqual(
+        [await roleOf(team, ada.memberId), await roleOf(team, bob.memberId)],
+        ['owner', 'member'],
+      );
+    });
+  });
+
+  describe('DELETE /v1/team/members/:id', () => {
+    before(async () => {
+      team = await service.newTeam();
+    });
+
+    /** A key as if the member had made it. */
+    async function keyOf(member: TeamMember): Promise<ApiClient> {
+      const key = await service.newKey(team.id, ['team:read']);
+      await service.query(
+        `UPDATE api_keys SET created_by = $2
+         WHERE id = (SELECT id FROM api_keys WHERE team_id = $1 ORDER BY id DESC LIMIT 1)`,
+        [team.id, parseId('usr', member.memberId)],
+      );
+      return key;
+    }
+
+    it('the person loses the team at once, keeps the account and other teams, and is signed in still', async () => {
+      const elsewhere = await service.newTeam();
+      const bob = await newMember(service, team, 'admin');
+      const there = await join(service, elsewhere, bob, 'viewer');
+      const answer = await team.api.delete(`/v1/team/members/${bob.memberId}`);
+      assert.deepEqual([answer.status, answer.json], [200, { deleted: true }]);
+      assertRefused(await bob.get(bob.in('/team')), 404, 'not_found');
+      assert.equal((await there.get(there.in('/team'))).status, 200);
+      assert.equal(await roleOf(team, bob.memberId), undefined);
+      const last = (await audited(team)).at(-1);
+      assert.deepEqual(
+        [last?.action, last?.target, last?.details],
+        ['member.removed', bob.memberId, { email: bob.email, role: 'admin', revoke_keys: false }],
+      );
+    });
+
+    it('who is then in no team is signed out everywhere', async () => {
+      const bob = await newMember(service, team, 'member');
+      const phone = new PageClient(service.baseUrl, await newCookie(service, bob.account));
+      await team.api.delete(`/v1/team/members/${bob.memberId}`);
+      for (const client of [bob, phone])
+        assertRefused(await client.get(bob.in('/team')), 401, 'unauthorized');
+      const rows = await service.query<{ action: string }>(
+        'SELECT action FROM audit_log WHERE account_id = $1 ORDER BY id DESC LIMIT 1',
+        [bob.account.id],
+      );
+      assert.equal(rows[0]?.action, 'account.signed_out_everywhere');
+    });
+
+    it('who loses both teams in one moment is signed out: neither counts on the other', async () => {
+      const elsewhere = await service.newTeam();
+      const bob = await newMember(service, team, 'member');
+      const there = await join(service, elsewhere, bob, 'member');
+      const select = 'SELECT FROM accounts WHERE id = $1 FOR UPDATE';
+      const account = await lockRows(service.databaseUrl, select, [bob.account.id]);
+      const removals = [
+        team.api.delete(`/v1/team/members/${bob.memberId}`),
+        elsewhere.api.delete(`/v1/team/members/${there.memberId}`),
+      ];
+      await account.waiting(2);
+      await account.release();
+      for (const answer of await Promise.all(removals)) assert.equal(answer.status, 200, answer.text);
+      assertRefused(await bob.get(bob.in('/team')), 401, 'unauthorized');
+    });
+
+    it('keys that the person made go on working, unless revoke_keys=true ends them, and them alone', async () => {
+      const [bob, eve] = [await newMember(service, team, 'member'), await newMember(service, team, 'member')];
+      const [bobs, eves, another] = [await keyOf(bob), await keyOf(eve), await keyOf(eve)];
+      await team.api.delete(`/v1/team/members/${bob.memberId}`);
+      await team.api.delete(`/v1/team/members/${eve.memberId}?revoke_keys=true`);
+      service.clock.advance(1_000);
+      assert.equal((await bobs.get('/v1/team')).status, 200);
+      assert.equal((await team.api.get('/v1/team')).status, 200);
+      for (const key of [eves, another]) assertRefused(await key.get('/v1/team'), 401, 'unauthorized');
+      const actions = (await audited(team)).slice(-3).map(({ action }) => action);
+      assert.deepEqual(actions, ['member.removed', 'key.revoked', 'key.revoked']);
+    });
+
+    it('revoke_keys=false is the default; any other word is 400', async () => {
+      const bob = await newMember(service, team, 'member');
+      const bobs = await keyOf(bob);
+      for (const word of ['1', 'yes', 'TRUE', '']) {
+        const answer = await team.api.delete(`/v1/team/members/${bob.memberId}?revoke_keys=${word}`);
+        assertRefused(answer, 400, 'invalid_request', 'revoke_keys');
+      }
+      assert.equal((await team.api.delete(`/v1/team/members/${bob.memberId}?revoke_keys=false`)).status, 200);
+      service.clock.advance(1_000);
+      assert.equal((await bobs.get('/v1/team')).status, 200);
+    });
+
+    it('refuses an owner with param id, by key and by owner', async () => {
+      const ada = await newMember(service, team, 'owner');
+      const co = await newMember(service, team, 'owner');
+      assertRefused(await team.api.delete(`/v1/team/members/${ada.memberId}`), 400, 'invalid_request', 'id');
+      assertRefused(await co.delete(co.in(`/team/members/${ada.memberId}`)), 400, 'invalid_request', 'id');
+      assert.equal(await roleOf(team, ada.memberId), 'owner');
+    });
+
+    it('who was removed and is invited again is a new member with a new id', async () => {
+      const bob = await newMember(service, team, 'member');
+      await team.api.delete(`/v1/team/members/${bob.memberId}`);
+      const again = await join(service, team, bob, 'viewer');
+      assert.notEqual(again.memberId, bob.memberId);
+      assert.equal(await roleOf(team, again.memberId), 'viewer');
+      assertRefused(await team.api.delete(`/v1/team/members/${bob.memberId}`), 404, 'not_found');
+    });
+  });
+
+  it('answers for foreign, removed and unknown ids, and for what is no id, in the same words', async () => {
+    team = await service.newTeam();
+    const foreign = await newMember(service, await service.newTeam(), 'member');
+    const gone = await newMember(service, team, 'member');
+    await team.api.delete(`/v1/team/members/${gone.memberId}`);
+    const ask: ((id: string) => Promise<ApiAnswer>)[] = [
+      (id) => team.api.put(`/v1/team/members/${id}/role`, { role: 'admin' }),
+      (id) => team.api.delete(`/v1/team/members/${id}`),
+    ];
+    for (const request of ask) {
+      const wanted = await request(never);
+      assertRefused(wanted, 404, 'not_found');
+      for (const id of [foreign.memberId, gone.memberId, 'usr_x', team.publicId]) {
+        assert.equal((await request(id)).text, wanted.text, id);
+      }
+    }
+    assert.equal((await foreign.get(foreign.in('/team'))).status, 200);
+  });
+
+  it('who was demoted while a request of theirs waited changes nothing any more', async () => {
+    team = await service.newTeam();
+    const bob = await newMember(service, team, 'admin');
+    const eve = await newMember(service, team, 'member');
+    const row = await lockRows(service.databaseUrl, 'SELECT FROM teams WHERE id = $1 FOR UPDATE', [team.id]);
+    const demotion = team.api.put(`/v1/team/members/${bob.memberId}/role`, { role: 'viewer' });
+    await row.waiting(1);
+    const requests = [
+      bob.put(bob.in(`/team/members/${eve.memberId}/role`), { role: 'admin' }),
+      bob.delete(bob.in(`/team/members/${eve.memberId}`)),
+      bob.post(bob.in('/team/members/invite'), { email: 'friend@example.com', role: 'admin' }),
+      bob.put(bob.in('/team'), { name: 'By Bob' }),
+    ];
+    await row.waiting(1 + requests.length);
+    await row.release();
+    assert.equal((await demotion).status, 200);
+    for (const answer of await Promise.all(requests)) assertRefused(answer, 403, 'forbidden');
+    assert.equal(await roleOf(team, eve.memberId), 'member');
+    assert.deepEqual((await team.api.get('/v1/team/invitations')).json.invitations, []);
+    assert.equal((await team.api.get('/v1/team')).json.name, 'Example team');
+  });
+
+  it('who was removed while a request of theirs waited is answered as no member', async () => {
+    team = await service.newTeam();
+    const bob = await newMember(service, team, 'admin');
+    await join(service, await service.newTeam(), bob, 'viewer');
+    const row = await lockRows(service.databaseUrl, 'SELECT FROM teams WHERE id = $1 FOR UPDATE', [team.id]);
+    const removal = team.api.delete(`/v1/team/members/${bob.memberId}`);
+    await row.waiting(1);
+    const invitation = bob.post(bob.in('/team/members/invite'), {
+      email: 'friend@example.com',
+      role: 'admin',
+    });
+    await row.waiting(2);
+    await row.release();
+    assert.equal((await removal).status, 200);
+    assertRefused(await invitation, 404, 'not_found');
+    assert.deepEqual((await team.api.get('/v1/team/invitations')).json.invitations, []);
+  });
+});

@@ -1,0 +1,185 @@
+import type { Role } from '#contract/permissions.ts';
+import { type AccountRow, findAccount } from '#server/accounts/account-store.ts';
+import { makeAccount } from '#server/accounts/make-account.ts';
+import { openSession } from '#server/accounts/open-session.ts';
+import { hashPassword } from '#server/accounts/password.ts';
+import type { SignInMethod } from '#server/accounts/session-store.ts';
+import { operator } from '#server/platform/actor.ts';
+import { publicId } from '#server/platform/ids.ts';
+import { joinTeam } from '#server/teams/join-team.ts';
+import { lockTeam } from '#server/teams/team-store.ts';
+import { ApiClient } from './api-client.ts';
+import type { TestService, TestTeam } from './test-service.ts';
+
+type Service = Pick<TestService, 'baseUrl' | 'runtime'>;
+
+/** Calls the dashboard's addresses as a page of ours does in a browser that is signed in: by the cookie, without a key. */
+export class PageClient extends ApiClient {
+  /** `ownline=…`, as a browser sends it; '' for a visitor. */
+  readonly cookie: string;
+
+  constructor(baseUrl: string, cookie: string) {
+    super(baseUrl, '');
+    this.cookie = cookie;
+  }
+
+  override request(...[method, path, options = {}]: Parameters<ApiClient['request']>) {
+    const headers = {
+      'sec-fetch-site': 'same-origin',
+      ...(this.cookie === '' ? {} : { cookie: this.cookie }),
+      ...options.headers,
+    };
+    return super.request(method, path, { ...options, headers });
+  }
+}
+
+/** Somebody with an account who is signed in. */
+export class Person extends PageClient {
+  readonly account: AccountRow;
+
+  constructor(baseUrl: string, account: AccountRow, cookie: string) {
+    super(baseUrl, cookie);
+    this.account = account;
+  }
+
+  get email(): string {
+    return this.account.email;
+  }
+}
+
+/** A person in a team. */
+export class TeamMember extends Person {
+  readonly team: Pick<TestTeam, 'publicId'>;
+  /** `usr_…` */
+  readonly memberId: string;
+
+  constructor(person: Person, team: Pick<TestTeam, 'publicId'>, memberId: string) {
+    super(person.baseUrl, person.account, person.cookie);
+    this.team = team;
+    this.memberId = memberId;
+  }
+
+  /** `/app/teams/team_…/numbers` for `/numbers`: what a key does at /v1/numbers, this member does there. */
+  in(path: string): string {
+    return `/app/teams/${this.team.publicId}${path}`;
+  }
+}
+
+interface PersonOptions {
+  readonly email?: string;
+  readonly name?: string;
+  readonly password?: string;
+  /** How the session began. */
+  readonly method?: SignInMethod;
+}
+
+let made = 0;
+
+/** An account, and a session of it. Every one has an address of its own unless the test says which. */
+export async function newPerson(service: Service, options: PersonOptions = {}): Promise<Person> {
+  made += 1;
+  const { email = `person${made}@example.com`, name = `Person ${made} Example`, method = 'link' } = options;
+  const passwordHash = options.password === undefined ? undefined : await hashPassword(options.password);
+  const { runtime } = service;
+  const account = await runtime.database.transaction(async (trx) => {
+    const input = { email, name, passwordHash, ip: '127.0.0.1', requestId: '' };
+    const { id } = await makeAccount(trx, runtime, input);
+    // Read again: with the password.
+    return findAccount(trx, id);
+  });
+  if (!account) throw new Error('no account');
+  return new Person(service.baseUrl, account, await newCookie(service, account, method));
+}
+
+/** A further session of an account. @returns the header cookie */
+export async function newCookie(
+  { runtime }: Service,
+  account: AccountRow,
+  method: SignInMethod = 'link',
+): Promise<string> {
+  const request = { ip: '127.0.0.1', id: runtime.ids.nextPublic('req'), headers: { 'user-agent': 'test' } };
+  const header = await openSession(runtime.database.pool, runtime, account, method, request);
+  return header.split(';')[0] ?? '';
+}
+
+/** Takes a person into a team, over the use case that invitations end with. @throws 402 over the plan */
+export async function join(
+  { runtime }: Service,
+  team: Pick<TestTeam, 'id' | 'publicId'>,
+  person: Person,
+  role: Role,
+): Promise<TeamMember> {
+  const memberId = await runtime.database.transaction(async (trx) => {
+    const row = await lockTeam(trx, team.id);
+    if (!row) throw new Error('no such team');
+    return joinTeam(trx, runtime, row, { account: person.account, role, by: operator });
+  });
+  return new TeamMember(person, team, publicId('usr', memberId));
+}
+
+/** A new person in a team. */
+export async function newMember(
+  service: Service,
+  team: Pick<TestTeam, 'id' | 'publicId'>,
+  role: Role,
+  options: PersonOptions = {},
+): Promise<TeamMember> {
+  return join(service, team, await newPerson(service, options), role);
+}
+
+export interface PageAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+/** A browser without script: opens pages, sends their forms, keeps the cookie that it is given, follows no redirect. */
+export class Browser {
+  readonly baseUrl: string;
+  cookie: string;
+
+  constructor(baseUrl: string, cookie = '') {
+    this.baseUrl = baseUrl;
+    this.cookie = cookie;
+  }
+
+  open(address: string, headers: Readonly<Record<string, string>> = {}): Promise<PageAnswer> {
+    return this.#fetch('GET', address, { 'sec-fetch-site': 'none', ...headers });
+  }
+
+  submit(
+    address: string,
+    fields: Readonly<Record<string, string>> = {},
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<PageAnswer> {
+    const sent = {
+      'content-type': 'application/x-www-form-urlencoded',
+      'sec-fetch-site': 'same-origin',
+      ...headers,
+    };
+    return this.#fetch('POST', address, sent, new URLSearchParams(fields).toString());
+  }
+
+  /** What a page of this browser's may ask of the dashboard's addresses. */
+  get client(): PageClient {
+    return new PageClient(this.baseUrl, this.cookie);
+  }
+
+  /** @param address whole, as it stands in a link, or a path */
+  async #fetch(
+    method: string,
+    address: string,
+    headers: Readonly<Record<string, string>>,
+    body?: string,
+  ): Promise<PageAnswer> {
+    const response = await fetch(new URL(address, this.baseUrl), {
+      method,
+      redirect: 'manual',
+      headers: { ...headers, ...(this.cookie === '' ? {} : { cookie: this.cookie }) },
+      ...(body === undefined ? {} : { body }),
+    });
+    const cookie = response.headers.get('set-cookie');
+    if (cookie !== null) this.cookie = cookie.split(';')[0] ?? '';
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  }
+}
