@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { type ApiAnswer, field } from '#test/support/api-client.ts';
+import { plantCanary } from '#test/support/canary.ts';
+import { join, newMember, type TeamMember } from '#test/support/people.ts';
+import { lockRows } from '#test/support/row-lock.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+
+function assertRefused(answer: ApiAnswer, status: number, code: string): void {
+  assert.equal(answer.status, status, answer.text);
+  assert.equal(field(answer.json, 'error.code'), code);
+}
+
+describe('owners, and leaving a team (specification section 12.4)', () => {
+  let service: TestService;
+  let team: TestTeam;
+  let ada: TeamMember;
+
+  before(async () => {
+    service = await startTestService();
+    await plantCanary(service);
+  });
+  after(() => service.close());
+
+  const begin = async () => {
+    team = await service.newTeam();
+    ada = await newMember(service, team, 'owner');
+  };
+  const make = (who: TeamMember, whom: TeamMember) => who.put(who.in(`/team/owners/${whom.memberId}`), {});
+  const unmake = (who: TeamMember, whom: TeamMember) => who.delete(who.in(`/team/owners/${whom.memberId}`));
+  const leave = (who: TeamMember) => who.post(who.in('/team/leave'));
+  const rolesOf = async (of: TestTeam): Promise<string[]> => {
+    const { json } = await of.api.get('/v1/team/members');
+    return (json.members as { role: string }[]).map(({ role }) => role);
+  };
+  const lockTeamRow = () =>
+    lockRows(service.databaseUrl, 'SELECT FROM teams WHERE id = $1 FOR UPDATE', [team.id]);
+
+  describe('making and unmaking', () => {
+    before(begin);
+
+    it('an owner makes an owner, again changes nothing, and takes the role: an admin is left', async () => {
+      const bob = await newMember(service, team, 'viewer');
+      for (let n = 0; n < 2; n += 1) {
+        const answer = await make(ada, bob);
+        assert.deepEqual([answer.status, answer.json.id, answer.json.role], [200, bob.memberId, 'owner']);
+      }
+      assert.equal((await unmake(bob, ada)).json.role, 'admin');
+      assert.equal((await make(bob, ada)).json.role, 'owner');
+      const answer = await unmake(ada, bob);
+      assert.deepEqual([answer.status, answer.json.role], [200, 'admin']);
+      const noted = await service.query<{ details: unknown }>(
+        `SELECT details FROM audit_log WHERE team_id = $1 AND target = $2 AND action = 'member.role_changed' ORDER BY id`,
+        [team.id, bob.memberId],
+      );
+      assert.deepEqual(
+        noted.map(({ details }) => details),
+        [
+          { role: 'owner', before: 'viewer' },
+          { role: 'admin', before: 'owner' },
+        ],
+      );
+    });
+
+    it('no key can: the addresses are not below /v1', async () => {
+      for (const path of [`/v1/team/owners/${ada.memberId}`, '/v1/team/leave']) {
+        assert.equal((await team.api.put(path, {})).status, 404);
+        assert.equal((await team.api.post(path)).status, 404);
+      }
+      assertRefused(await team.api.put(ada.in(`/team/owners/${ada.memberId}`), {}), 401, 'unauthorized');
+    });
+
+    it('answers 404 for who is no owner, no member, or another team’s', async () => {
+      const bob = await newMember(service, team, 'admin');
+      const foreign = await newMember(service, await service.newTeam(), 'owner');
+      for (const other of [bob, foreign]) assertRefused(await unmake(ada, other), 404, 'not_found');
+      assertRefused(await make(ada, foreign), 404, 'not_found');
+      const wanted = await ada.put(ada.in('/team/owners/usr_01h2xcejqtf2nbrexx3vqjhp41'), {});
+      assert.equal((await make(ada, foreign)).text, wanted.text);
+    });
+  });
+
+  describe('the last owner', () => {
+    before(begin);
+
+    it('can’t leave, be removed or take another role, however it is asked', async () => {
+      const bob = await newMember(service, team, 'admin');
+      assertRefused(await unmake(ada, ada), 409, 'conflict');
+      assertRefused(await leave(ada), 409, 'conflict');
+      const path = `/team/members/${ada.memberId}`;
+      for (const who of [ada, bob]) {
+        assertRefused(await who.delete(who.in(path)), 400, 'invalid_request');
+        assertRefused(await who.put(who.in(`${path}/role`), { role: 'admin' }), 400, 'invalid_request');
+      }
+      assert.deepEqual(await rolesOf(team), ['owner', 'admin']);
+    });
+
+    it('two who demote each other at once leave one, and so do two who leave at once', async () => {
+      await begin();
+      const eve = await newMember(service, team, 'owner');
+      let row = await lockTeamRow();
+      const demotions = [unmake(ada, eve), unmake(eve, ada)];
+      await row.waiting(2);
+      await row.release();
+      assert.deepEqual((await Promise.all(demotions)).map(({ status }) => status).sort(), [200, 403]);
+      assert.deepEqual((await rolesOf(team)).sort(), ['admin', 'owner']);
+
+      await begin();
+      const joe = await newMember(service, team, 'owner');
+      row = await lockTeamRow();
+      const leavings = [leave(ada), leave(joe)];
+      await row.waiting(2);
+      await row.release();
+      assert.deepEqual((await Promise.all(leavings)).map(({ status }) => status).sort(), [200, 409]);
+      assert.deepEqual(await rolesOf(team), ['owner']);
+    });
+
+    it('of 10 owners who all demote the next one at once, one or more are left', async () => {
+      await begin();
+      const owners = [ada];
+      while (owners.length < 10) owners.push(await newMember(service, team, 'owner'));
+      await Promise.all(owners.map((who, n) => unmake(who, owners[(n + 1) % owners.length] ?? ada)));
+      assert.ok((await rolesOf(team)).includes('owner'));
+    });
+  });
+
+  describe('leaving', () => {
+    before(begin);
+
+    it('everybody may, in every role; the team is gone at once, and it is noted', async () => {
+      for (const role of ['admin', 'member', 'viewer', 'owner'] as const) {
+        const bob = await newMember(service, team, role);
+        await join(service, await service.newTeam(), bob, 'viewer');
+        const answer = await leave(bob);
+        assert.deepEqual([answer.status, answer.json], [200, { left: true }]);
+        assertRefused(await bob.get(bob.in('/team')), 404, 'not_found');
+        assertRefused(await leave(bob), 404, 'not_found');
+        const rows = await service.query<{ action: string; actor_id: string; target: string }>(
+          'SELECT action, actor_id, target FROM audit_log WHERE team_id = $1 ORDER BY id DESC LIMIT 1',
+          [team.id],
+        );
+        assert.deepEqual(rows, [{ action: 'member.left', actor_id: bob.memberId, target: bob.memberId }]);
+      }
+    });
+
+    it('who leaves the last team is signed out everywhere', async () => {
+      const bob = await newMember(service, team, 'member');
+      assert.equal((await leave(bob)).status, 200);
+      assertRefused(await bob.get(bob.in('/team')), 401, 'unauthorized');
+    });
+  });
+});
