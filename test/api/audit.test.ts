@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { isAuditAction } from '#server/audit/audit-action.ts';
 import { field } from '#test/support/api-client.ts';
-import { newPerson, type Person } from '#test/support/person.ts';
+import { newMember, type TeamMember } from '#test/support/people.ts';
 import { findNumber } from '#test/support/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
 import { until } from '#test/support/until.ts';
@@ -26,17 +26,17 @@ const unaudited = ['POST /v1/messages/send', 'POST /v1/messages/:id/cancel'];
 describe('the audit log (specification section 12.6)', () => {
   let service: TestService;
   let team: TestTeam;
-  let owner: Person;
+  let owner: TeamMember;
 
   before(async () => {
     service = await startTestService();
     team = await service.newTeam();
-    owner = await newPerson(service, team, 'owner');
+    owner = await newMember(service, team, 'owner');
   });
   after(() => service.close());
 
-  async function entries(person: Person = owner, query = ''): Promise<Entry[]> {
-    const answer = await person.app.get(`${person.teamPath}/audit${query}`);
+  async function entries(person: TeamMember = owner, query = ''): Promise<Entry[]> {
+    const answer = await person.get(person.in(`/audit${query}`));
     assert.equal(answer.status, 200, answer.text);
     return answer.json.entries as Entry[];
   }
@@ -54,14 +54,14 @@ describe('the audit log (specification section 12.6)', () => {
 
   it('says who did what, to what, when, from where and under which request id: a member, a key', async () => {
     const phoneNumber = '+14155550120';
-    const verified = await owner.app.post(`${owner.teamPath}/numbers/verify`, { phone_number: phoneNumber });
+    const verified = await owner.post(owner.in('/numbers/verify'), { phone_number: phoneNumber });
     assert.equal(verified.status, 200, verified.text);
     const id = String((await findNumber(team.api, phoneNumber))?.id);
     const [connected] = await entries();
     assert.deepEqual(connected, {
       id: connected?.id,
       at: connected?.at,
-      actor: { kind: 'member', id: owner.publicMemberId, name: owner.email },
+      actor: { kind: 'member', id: owner.memberId, name: owner.email },
       action: 'number.connected',
       target: id,
       details: { phone_number: phoneNumber },
@@ -89,14 +89,14 @@ describe('the audit log (specification section 12.6)', () => {
   });
 
   it('notes what was refused to a known caller, with the reason, and changes nothing', async () => {
-    const viewer = await newPerson(service, team, 'viewer');
-    const refused = await viewer.app.post(`${viewer.teamPath}/numbers/verify`, {
+    const viewer = await newMember(service, team, 'viewer');
+    const refused = await viewer.post(viewer.in('/numbers/verify'), {
       phone_number: '+14155550121',
     });
     assert.equal(refused.status, 403);
     const reader = await service.newKey(team.id, ['numbers:read']);
     assert.equal((await reader.put('/v1/numbers/num_nonsense', { label: 'x' })).status, 403);
-    assert.equal((await owner.app.delete(`${owner.teamPath}/keys/key_nonsense`)).status, 404);
+    assert.equal((await owner.delete(owner.in('/keys/key_nonsense'))).status, 404);
     // Refusals are written once they are answered.
     const seen = await until('three refusals', async () => {
       const found = (await entries()).filter(({ outcome }) => outcome === 'refused');
@@ -114,7 +114,7 @@ describe('the audit log (specification section 12.6)', () => {
 
   it('a change that is rolled back leaves no entry', async () => {
     const before = (await entries()).length;
-    const made = await owner.app.post(`${owner.teamPath}/keys`, { name: 'Key', permissions: ['nonsense'] });
+    const made = await owner.post(owner.in('/keys'), { name: 'Key', permissions: ['nonsense'] });
     assert.equal(made.status, 400);
     const done = (await entries()).filter(({ outcome }) => outcome === 'done');
     assert.ok(done.length <= before);
@@ -126,31 +126,31 @@ describe('the audit log (specification section 12.6)', () => {
     const walked: Entry[] = [];
     let cursor = '';
     do {
-      const { json } = await owner.app.get(`${owner.teamPath}/audit?limit=2&cursor=${cursor}`);
+      const { json } = await owner.get(owner.in(`/audit?limit=2&cursor=${cursor}`));
       walked.push(...(json.entries as Entry[]));
       cursor = json.has_more === true ? String(json.cursor) : '';
     } while (cursor !== '');
     assert.deepEqual(walked, whole);
-    const admin = await newPerson(service, team, 'admin');
+    const admin = await newMember(service, team, 'admin');
     assert.equal((await entries(admin)).length > 0, true);
     for (const role of ['member', 'viewer'] as const) {
-      const person = await newPerson(service, team, role);
-      const answer = await person.app.get(`${person.teamPath}/audit`);
+      const person = await newMember(service, team, role);
+      const answer = await person.get(person.in('/audit'));
       assert.equal(answer.status, 403, role);
     }
-    const stranger = await newPerson(service, await service.newTeam(), 'owner');
-    const foreign = await stranger.app.get(`${owner.teamPath}/audit`);
+    const stranger = await newMember(service, await service.newTeam(), 'owner');
+    const foreign = await stranger.get(owner.in('/audit'));
     assert.equal(foreign.status, 404, foreign.text);
     assert.equal(field(foreign.json, 'error.code'), 'not_found');
-    const wrong = await owner.app.get(`${owner.teamPath}/audit?cursor=aud_nonsense`);
+    const wrong = await owner.get(owner.in('/audit?cursor=aud_nonsense'));
     assert.equal(field(wrong.json, 'error.param'), 'cursor');
   });
 
   it('what concerns an account is read by that account, and not by its teams', async () => {
-    const person = await newPerson(service, team, 'member');
-    const answer = await person.app.get('/app/account/audit');
+    const person = await newMember(service, team, 'member');
+    const answer = await person.get('/app/account/audit');
     const own = (answer.json.entries as Entry[]).map(({ action }) => action);
-    assert.deepEqual(own, ['account.signed_in', 'account.made']);
+    assert.deepEqual(own, ['member.joined', 'account.signed_in', 'account.made']);
     assert.ok(!(await entries()).some(({ action }) => action.startsWith('account.')));
   });
 });

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Grant, Role } from '#contract/permissions.ts';
+import { parseId } from '#server/platform/ids.ts';
 import { type ApiAnswer, ApiClient, field } from '#test/support/api-client.ts';
-import { newPerson, type Person } from '#test/support/person.ts';
+import { newMember, type TeamMember } from '#test/support/people.ts';
 import { lockRows } from '#test/support/row-lock.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
 import { until } from '#test/support/until.ts';
@@ -10,25 +11,28 @@ import { until } from '#test/support/until.ts';
 describe('API keys that people manage (specification sections 5.1 and 5.3)', () => {
   let service: TestService;
   let team: TestTeam;
-  const people = new Map<Role, Person>();
+  const people = new Map<Role, TeamMember>();
 
   before(async () => {
     service = await startTestService();
     team = await service.newTeam();
     for (const role of ['owner', 'admin', 'member', 'viewer'] as const) {
-      people.set(role, await newPerson(service, team, role));
+      people.set(role, await newMember(service, team, role));
     }
   });
   after(() => service.close());
 
-  function as(role: Role): Person {
+  function as(role: Role): TeamMember {
     const person = people.get(role);
     assert.ok(person);
     return person;
   }
 
-  const make = (person: Person, permissions: readonly Grant[], name = 'Billing system'): Promise<ApiAnswer> =>
-    person.app.post(`${person.teamPath}/keys`, { name, permissions });
+  const make = (
+    person: TeamMember,
+    permissions: readonly Grant[],
+    name = 'Billing system',
+  ): Promise<ApiAnswer> => person.post(person.in('/keys'), { name, permissions });
 
   it('shows the text of a key once, and lists it with its maker and its last use', async () => {
     const owner = as('owner');
@@ -40,20 +44,20 @@ describe('API keys that people manage (specification sections 5.1 and 5.3)', () 
       id: made.json.id,
       name: 'Billing system',
       permissions: ['messages:send', 'numbers:read'],
-      created_by: owner.publicMemberId,
+      created_by: owner.memberId,
       created_at: made.json.created_at,
       last_used_at: null,
     });
     assert.equal((await new ApiClient(service.baseUrl, String(key)).get('/v1/numbers')).status, 200);
     const usedAt = await lastUse(owner, String(made.json.id));
     assert.ok(Date.parse(usedAt) >= Date.parse(String(made.json.created_at)));
-    const list = await owner.app.get(`${owner.teamPath}/keys`);
+    const list = await owner.get(owner.in('/keys'));
     assert.ok(!list.text.includes(String(key)));
   });
 
-  function lastUse(person: Person, id: string): Promise<string> {
+  function lastUse(person: TeamMember, id: string): Promise<string> {
     return until('the use is written', async () => {
-      const { json } = await person.app.get(`${person.teamPath}/keys`);
+      const { json } = await person.get(person.in('/keys'));
       const keys = json.keys as { id: string; last_used_at: string | null }[];
       return keys.find((key) => key.id === id)?.last_used_at ?? false;
     });
@@ -88,7 +92,7 @@ describe('API keys that people manage (specification sections 5.1 and 5.3)', () 
       [{ name: 'Key' }, 'permissions'],
     ];
     for (const [body, param] of cases) {
-      const answer = await owner.app.post(`${owner.teamPath}/keys`, body);
+      const answer = await owner.post(owner.in('/keys'), body);
       assert.equal(answer.status, 400, answer.text);
       assert.match(String(field(answer.json, 'error.param')), new RegExp(`^${param}`));
     }
@@ -96,10 +100,10 @@ describe('API keys that people manage (specification sections 5.1 and 5.3)', () 
 
   it('a member revokes the keys that they made, an admin those of everybody; another team’s are not found', async () => {
     const [member, admin] = [as('member'), as('admin')];
-    const other = await newPerson(service, await service.newTeam(), 'owner');
-    const id = async (person: Person) => String((await make(person, ['messages:read'])).json.id);
-    const revoke = async (person: Person, key: string) =>
-      (await person.app.delete(`${person.teamPath}/keys/${key}`)).status;
+    const other = await newMember(service, await service.newTeam(), 'owner');
+    const id = async (person: TeamMember) => String((await make(person, ['messages:read'])).json.id);
+    const revoke = async (person: TeamMember, key: string) =>
+      (await person.delete(person.in(`/keys/${key}`))).status;
     const [own, foreign] = [await id(member), await id(admin)];
     assert.equal(await revoke(other, own), 404);
     assert.equal(await revoke(member, foreign), 403);
@@ -108,15 +112,15 @@ describe('API keys that people manage (specification sections 5.1 and 5.3)', () 
     assert.equal(await revoke(member, own), 200, 'again');
     assert.equal(await revoke(admin, await id(member)), 200);
     assert.equal(await revoke(member, 'key_nonsense'), 404);
-    const { json } = await admin.app.get(`${admin.teamPath}/keys`);
+    const { json } = await admin.get(admin.in('/keys'));
     const listed = (json.keys as { id: string }[]).map((key) => key.id);
     assert.ok(listed.includes(foreign) && !listed.includes(own), 'lists what works and nothing else');
   });
 
   it('a role that is lost while a key is being made counts for that key', async () => {
-    const person = await newPerson(service, team, 'admin');
+    const person = await newMember(service, team, 'admin');
     const change = await lockRows(service.databaseUrl, `UPDATE members SET role = 'member' WHERE id = $1`, [
-      person.memberId,
+      parseId('usr', person.memberId),
     ]);
     const making = make(person, ['numbers:write']);
     await change.waiting(1);

@@ -596,6 +596,6 @@ describe('walking the pages while messages arrive (specification section 4.3)', 
         assert.deepEqual(ids([...first.messages, ...rest]), ids(present), `round ${round}`);
       }
     });
-    assert.ok(met > 10, `${met} of 40 pages met their bound`);
+    assert.ok(met > 0, 'no page met its bound: the test tests nothing');
   });
 });

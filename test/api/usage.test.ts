@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { newPerson, type Person } from '#test/support/person.ts';
+import { newMember, type TeamMember } from '#test/support/people.ts';
 import { connectNumber, type DeviceWire } from '#test/support/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
 
@@ -19,7 +19,7 @@ interface Usage {
 describe('what a team used (specification section 12.7)', () => {
   let service: TestService;
   let team: TestTeam;
-  let viewer: Person;
+  let viewer: TeamMember;
   let wire: DeviceWire;
   let numberId: string;
 
@@ -30,13 +30,13 @@ describe('what a team used (specification section 12.7)', () => {
     const noon = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 10, 12);
     service.clock.advance(noon - now.getTime());
     team = await service.newTeam({ plan: 'pro' });
-    viewer = await newPerson(service, team, 'viewer');
+    viewer = await newMember(service, team, 'viewer');
     ({ wire, numberId } = await connectNumber(service, team, from));
   });
   after(() => service.close());
 
   async function usage(query = ''): Promise<Usage> {
-    const answer = await viewer.app.get(`${viewer.teamPath}/usage${query}`);
+    const answer = await viewer.get(viewer.in(`/usage${query}`));
     assert.equal(answer.status, 200, answer.text);
     return answer.json as unknown as Usage;
   }
@@ -83,7 +83,7 @@ describe('what a team used (specification section 12.7)', () => {
     const coming = await usage('?month=2199-01');
     assert.deepEqual([coming.sent, coming.days.length], [0, 0]);
     for (const month of ['2024-13', '2024', 'x']) {
-      const answer = await viewer.app.get(`${viewer.teamPath}/usage?month=${month}`);
+      const answer = await viewer.get(viewer.in(`/usage?month=${month}`));
       assert.equal(answer.status, 400, month);
     }
   });

@@ -9,6 +9,7 @@ import { type Config, readConfig } from '#server/config.ts';
 import { connect } from '#server/connect.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { firstStart } from '#server/first-start.ts';
+import { operator } from '#server/platform/actor.ts';
 import { ConfigError } from '#server/platform/config-error.ts';
 import { createLogger } from '#server/platform/logger.ts';
 import { createTeam } from '#server/teams/create-team.ts';
@@ -69,7 +70,9 @@ describe('the first start on an empty database (specification section 10.1)', ()
   });
 
   it('is none where a team was made by the command line before, and makes no key with every permission', async () => {
-    await createTeam(runtime.database.pool, runtime, { name: 'Example team', plan: 'free' });
+    await runtime.database.transaction((trx) =>
+      createTeam(trx, runtime, { name: 'Example team', plan: 'free', by: operator }),
+    );
     assert.equal(await start(), '');
     assert.deepEqual([await count('teams'), await count('api_keys')], [1, 0]);
     assert.deepEqual(await readdir(parent), []);
