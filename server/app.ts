@@ -84,7 +84,7 @@ async function open(
   const runtime = await connect(config, databaseUrl, logger, clock);
   const { database } = runtime;
   lifecycle.onClose('database', () => database.close());
-  await ensurePartitions(database.pool, runtime.clock);
+  await ensurePartitions(database.pool, runtime.clock, logger);
   await firstStart(runtime, terminal);
 
   const waiting = new WaitingPolls();

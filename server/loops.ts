@@ -40,6 +40,8 @@ export function createLoops(
       deleteOverduePending(database.pool, clock.now()),
     ),
     ...loop('maintain', 'forget old keys', 600 * second, () => forgetOldKeys(services)),
-    ...loop('maintain', 'make partitions', 3_600 * second, () => ensurePartitions(database.pool, clock)),
+    ...loop('maintain', 'make partitions', 3_600 * second, () =>
+      ensurePartitions(database.pool, clock, logger),
+    ),
   ];
 }

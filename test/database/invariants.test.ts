@@ -6,6 +6,7 @@ import { ensurePartitions } from '#server/database/partitions.ts';
 import { messageSteps } from '#server/messages/message-status.ts';
 import { Clock } from '#server/platform/clock.ts';
 import { Ids } from '#server/platform/ids.ts';
+import { createLogger } from '#server/platform/logger.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 
 const clock = new Clock();
@@ -24,7 +25,7 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
   before(async () => {
     database = await createTestDatabase();
     pool = new pg.Pool({ connectionString: database.url, max: 2 });
-    await ensurePartitions(pool, clock);
+    await ensurePartitions(pool, clock, createLogger('warn'));
     team = await insertTeam();
     otherTeam = await insertTeam();
     number = await insertNumber(team, '+14155550100', true);

@@ -6,6 +6,7 @@ import { ensurePartitions } from '#server/database/partitions.ts';
 import { allStatements } from '#server/database/statement.ts';
 import { messageColumns } from '#server/messages/message.ts';
 import { Clock } from '#server/platform/clock.ts';
+import { createLogger } from '#server/platform/logger.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 
 /** What grows with use: reading one of these from end to end is never the way. */
@@ -24,7 +25,7 @@ describe('every named statement (decision 0003)', () => {
     database = await createTestDatabase();
     client = new pg.Client({ connectionString: database.url });
     await client.connect();
-    await ensurePartitions(client as unknown as pg.Pool, new Clock());
+    await ensurePartitions(client as unknown as pg.Pool, new Clock(), createLogger('warn'));
     await fill();
   });
   after(async () => {

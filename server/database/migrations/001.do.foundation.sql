@@ -225,16 +225,40 @@ CREATE FUNCTION first_id_at(moment timestamptz) RETURNS uuid LANGUAGE sql IMMUTA
   SELECT (lpad(to_hex((extract(epoch FROM moment) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
 $$;
 
-CREATE FUNCTION make_partitions(month date) RETURNS void LANGUAGE plpgsql AS $$
+-- Makes one month of a history: messages, hand_outs, events and the like. What the unplaced partition holds of that month moves into it, since
+-- PostgreSQL refuses a month that its default partition has rows of; more than so many are left where they are, because
+-- whoever reads or writes that history waits for the move. A month that stands is left alone.
+CREATE FUNCTION make_partition(history text, month date, moved_max bigint) RETURNS void
+LANGUAGE plpgsql SET lock_timeout = '2s' AS $$
 DECLARE
+  partition text := history || to_char(month, '_YYYY_MM');
+  unplaced text := history || '_unplaced';
   first_id uuid := first_id_at(month::timestamp AT TIME ZONE 'UTC');
   next_id uuid := first_id_at((month + interval '1 month')::timestamp AT TIME ZONE 'UTC');
-  history text;
+  of_month text := format('%1$I >= %2$L AND %1$I < %3$L',
+    CASE history WHEN 'hand_outs' THEN 'message_id' ELSE 'id' END, first_id, next_id);
+  found bigint;
 BEGIN
-  FOR history IN SELECT partrelid::regclass::text FROM pg_partitioned_table ORDER BY 1 LOOP
-    EXECUTE format('CREATE TABLE IF NOT EXISTS %I PARTITION OF %I FOR VALUES FROM (%L) TO (%L)',
-      history || to_char(month, '_YYYY_MM'), history, first_id, next_id);
-  END LOOP;
+  IF to_regclass(partition) IS NOT NULL THEN
+    RETURN;
+  END IF;
+  -- In the order of every writer: what the history refers to, then the history itself. One maker at a time has the first
+  -- locks. Whoever writes waits at the history, before the row's place is chosen: at the partition it would be too late.
+  LOCK TABLE teams, numbers IN SHARE ROW EXCLUSIVE MODE;
+  IF to_regclass(partition) IS NOT NULL THEN
+    RETURN;
+  END IF;
+  EXECUTE format('SELECT count(*) FROM (SELECT FROM %I WHERE %s LIMIT %s) AS few', unplaced, of_month, moved_max + 1)
+    INTO found;
+  IF found > moved_max THEN
+    RAISE EXCEPTION '% holds more than % rows of the month %. At a quiet time, this moves them all: SELECT make_partition(%, %, 1000000000)',
+      unplaced, moved_max, month, quote_literal(history), quote_literal(month);
+  END IF;
+  EXECUTE format('LOCK TABLE ONLY %I, %I IN ACCESS EXCLUSIVE MODE', history, unplaced);
+  EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING DEFAULTS INCLUDING CONSTRAINTS)', partition, history);
+  EXECUTE format('WITH moved AS (DELETE FROM %I WHERE %s RETURNING *) INSERT INTO %I SELECT * FROM moved',
+    unplaced, of_month, partition);
+  EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)', history, partition, first_id, next_id);
 END
 $$;
 
