@@ -6,4 +6,6 @@ const words = process.argv.slice(2);
 const files = words.filter((word) => !word.startsWith('-'));
 const options = words.filter((word) => word.startsWith('-'));
 const found = files.length > 0 ? files : globSync('test/**/*.test.ts').sort();
-process.exitCode = await withTestEngine((url) => runTests(found, { TEST_ENGINE_URL: url }, options));
+process.exitCode = await withTestEngine((url, ending) =>
+  runTests({ files: found, settings: { TEST_ENGINE_URL: url }, options, ending }),
+);
