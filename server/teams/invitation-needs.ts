@@ -4,8 +4,8 @@ import type { AccountId } from '#server/platform/ids.ts';
 interface Opening {
   /** The address that the invitation is bound to; null for the link of a first owner. */
   readonly email: string | null;
-  /** The account of that address. */
-  readonly accountId: AccountId | undefined;
+  /** The account of that address; null where it has none. */
+  readonly accountId: AccountId | null;
   /** Who is signed in. */
   readonly signedInId: AccountId | undefined;
 }
@@ -16,6 +16,6 @@ interface Opening {
  */
 export function invitationNeedsOf({ email, accountId, signedInId }: Opening): InvitationNeeds {
   if (email === null) return signedInId === undefined ? 'email_and_name' : 'nothing';
-  if (accountId === undefined) return 'name';
+  if (accountId === null) return 'name';
   return accountId === signedInId ? 'nothing' : 'sign_in';
 }

@@ -1,6 +1,6 @@
 import type { Role } from '#contract/permissions.ts';
 import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
-import type { InvitationId, MemberId, TeamId } from '#server/platform/ids.ts';
+import type { AccountId, InvitationId, MemberId, TeamId } from '#server/platform/ids.ts';
 
 /** A link that makes a member (specification section 3.5). One of an owner's may be bound to no address. */
 export interface InvitationRow {
@@ -15,9 +15,11 @@ export interface InvitationRow {
   readonly expires_at: Date;
 }
 
-/** An invitation with the name of its team, for the person who opens it. */
+/** An invitation for the person who opens it. */
 export interface OpenedInvitationRow extends InvitationRow {
   readonly team_name: string;
+  /** Of its address; null where it has none. */
+  readonly account_id: AccountId | null;
 }
 
 const columns = 'i.team_id, i.id, i.email, i.email_key, i.role, i.invited_by, i.created_at, i.expires_at';
@@ -40,9 +42,12 @@ const findByEmail = statement<InvitationRow>(
   `SELECT ${columns} FROM invitations i
    WHERE i.team_id = $1 AND i.email_key = $2 AND ${isOpen} AND i.expires_at > $3`,
 );
+// One statement: two would look at two moments, and the account that the link itself made in between would be asked to
+// sign in, for a link that is over.
 const findByToken = statement<OpenedInvitationRow>(
   'invitations.find-live-by-token',
-  `SELECT ${columns}, t.name AS team_name FROM invitations i JOIN teams t ON t.id = i.team_id
+  `SELECT ${columns}, t.name AS team_name, a.id AS account_id
+   FROM invitations i JOIN teams t ON t.id = i.team_id LEFT JOIN accounts a ON a.email_key = i.email_key
    WHERE i.token_hash = $1 AND ${isOpen} AND i.expires_at > $2`,
 );
 const list = statement<InvitationRow>(

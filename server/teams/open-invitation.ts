@@ -1,5 +1,4 @@
 import type { InvitationNeeds } from '#contract/member.ts';
-import { findAccountByEmail } from '#server/accounts/account-store.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
@@ -22,9 +21,8 @@ export async function openInvitation(
 ): Promise<Opened> {
   const invitation = await findLiveInvitationByToken(database.pool, sha256(token), clock.now());
   if (!invitation) throw invitationOver();
-  const { email } = invitation;
-  const account = email === null ? undefined : await findAccountByEmail(database.pool, email);
-  const needs = invitationNeedsOf({ email, accountId: account?.id, signedInId: signedIn?.accountId });
+  const { email, account_id: accountId } = invitation;
+  const needs = invitationNeedsOf({ email, accountId, signedInId: signedIn?.accountId });
   return { invitation, needs, signedIn };
 }
 

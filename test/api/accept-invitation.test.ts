@@ -1,0 +1,323 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { checkPassword } from '#server/accounts/password.ts';
+import { operator } from '#server/platform/actor.ts';
+import { makeOwnerLink } from '#server/teams/make-owner-link.ts';
+import { lockTeam } from '#server/teams/team-store.ts';
+import { type ApiAnswer, field } from '#test/support/api-client.ts';
+import { plantCanary } from '#test/support/canary.ts';
+import { newMember, newPerson, PageClient } from '#test/support/people.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+
+const dayMs = 24 * 3_600_000;
+
+function assertRefused(answer: ApiAnswer, status: number, code: string, param?: string): void {
+  assert.equal(answer.status, status, answer.text);
+  assert.deepEqual([field(answer.json, 'error.code'), field(answer.json, 'error.param')], [code, param]);
+}
+
+describe('an invitation that is opened (specification section 12.4)', () => {
+  let service: TestService;
+  let team: TestTeam;
+  let visitor: PageClient;
+  let made = 0;
+
+  before(async () => {
+    service = await startTestService();
+    await plantCanary(service);
+    team = await service.newTeam();
+    visitor = new PageClient(service.baseUrl, '');
+  });
+  after(() => service.close());
+
+  /** @returns where the dashboard asks of the link */
+  async function invite(email: string, to: TestTeam = team, role = 'member'): Promise<string> {
+    const { json, status, text } = await to.api.post('/v1/team/members/invite', { email, role });
+    assert.equal(status, 201, text);
+    return `/app/invitations/${String(json.accept_url).split('/').at(-1)}`;
+  }
+
+  /** The link of a first owner. */
+  async function ownerLink(to: TestTeam, email?: string): Promise<string> {
+    const { url } = await service.runtime.database.transaction(async (trx) => {
+      const row = await lockTeam(trx, to.id);
+      if (!row) throw new Error('no such team');
+      return makeOwnerLink(trx, service.runtime, row, email, operator);
+    });
+    return `/app/invitations/${url.split('/').at(-1)}`;
+  }
+
+  const newEmail = () => {
+    made += 1;
+    return `guest${made}@example.com`;
+  };
+  const signedIn = (answer: ApiAnswer) =>
+    new PageClient(service.baseUrl, (answer.headers.get('set-cookie') ?? '').split(';')[0] ?? '');
+  const members = async (of: TestTeam) =>
+    (await of.api.get('/v1/team/members')).json.members as {
+      id: string;
+      email: string;
+      role: string;
+      name: string;
+    }[];
+
+  describe('for an address that has no account', () => {
+    it('is shown with what it needs, and opening it changes nothing', async () => {
+      const email = newEmail();
+      const link = await invite(email, team, 'admin');
+      for (let n = 0; n < 3; n += 1) {
+        const answer = await visitor.get(link);
+        assert.equal(answer.status, 200, answer.text);
+        assert.deepEqual(answer.json, {
+          team_name: 'Example team',
+          email,
+          role: 'admin',
+          expires_at: answer.json.expires_at,
+          signed_in_as: '',
+          needs: 'name',
+        });
+      }
+    });
+
+    it('makes account, membership and session at once', async () => {
+      const link = await invite('Ada@Example.com', team, 'viewer');
+      const answer = await visitor.post(link, { name: ' Ada Example ', password: 'correct horse battery' });
+      assert.equal(answer.status, 201, answer.text);
+      assert.deepEqual(answer.json, {
+        team_id: team.publicId,
+        member_id: answer.json.member_id,
+        role: 'viewer',
+      });
+      const ada = signedIn(answer);
+      const found = (await members(team)).find(({ id }) => id === answer.json.member_id);
+      assert.deepEqual(
+        [found?.email, found?.name, found?.role],
+        ['Ada@Example.com', 'Ada Example', 'viewer'],
+      );
+      assert.equal((await ada.get(`/app/teams/${team.publicId}/team`)).status, 200);
+      const [account] = await service.query<{ password_hash: string; method: string }>(
+        `SELECT a.password_hash, s.method FROM accounts a JOIN account_sessions s ON s.account_id = a.id
+         WHERE a.email_key = 'ada@example.com'`,
+      );
+      assert.equal(account?.method, 'invitation');
+      assert.ok(await checkPassword('correct horse battery', account?.password_hash));
+      const noted = await service.query<{ action: string; actor_kind: string; actor_name: string }>(
+        `SELECT action, actor_kind, actor_name FROM audit_log WHERE actor_name = 'Ada@Example.com' ORDER BY id`,
+      );
+      assert.deepEqual(
+        noted.map(({ action }) => action),
+        ['account.made', 'member.joined', 'account.signed_in'],
+      );
+    });
+
+    it('goes without a password, and an empty one is none', async () => {
+      for (const given of [{ name: 'Bob' }, { name: 'Bob', password: '' }]) {
+        const email = newEmail();
+        assert.equal((await visitor.post(await invite(email), given)).status, 201);
+        const [account] = await service.query('SELECT password_hash FROM accounts WHERE email = $1', [email]);
+        assert.equal(account?.password_hash, null);
+      }
+    });
+
+    it('refuses a name or password that is none with its param, and stays good', async () => {
+      const link = await invite(newEmail());
+      const wrong: [unknown, string][] = [
+        [{}, 'name'],
+        [{ name: ' ' }, 'name'],
+        [{ name: 'a'.repeat(101) }, 'name'],
+        [{ name: 'a\u0000' }, 'name'],
+        [{ name: 5 }, 'name'],
+        [{ name: 'Bob', password: 'short' }, 'password'],
+        [{ name: 'Bob', password: 'a'.repeat(201) }, 'password'],
+        [{ name: 'Bob', role: 'owner' }, 'role'],
+      ];
+      for (const [given, param] of wrong) {
+        assertRefused(await visitor.post(link, given), 400, 'invalid_request', param);
+      }
+      assert.equal((await visitor.post(link, { name: 'Bob' })).status, 201);
+    });
+
+    it('takes no other address than its own', async () => {
+      const email = newEmail();
+      const answer = await visitor.post(await invite(email), { email: 'other@example.com', name: 'Bob' });
+      assert.equal(answer.status, 201);
+      assert.ok((await members(team)).some((member) => member.email === email));
+      assert.ok(!(await members(team)).some((member) => member.email === 'other@example.com'));
+    });
+
+    it('somebody else who is signed in here may make the account all the same, and is told who is signed in', async () => {
+      const bob = await newPerson(service);
+      const email = newEmail();
+      const link = await invite(email);
+      const { json } = await bob.get(link);
+      assert.deepEqual([json.signed_in_as, json.needs], [bob.email, 'name']);
+      const answer = await bob.post(link, { name: 'Ada' });
+      assert.equal(answer.status, 201);
+      assert.ok((await members(team)).some((member) => member.email === email));
+      assert.ok(!(await members(team)).some((member) => member.email === bob.email));
+    });
+
+    it('of 20 who press the button at once one becomes the member', async () => {
+      const email = newEmail();
+      const link = await invite(email);
+      const all = Array.from({ length: 20 }, (_, n) => visitor.post(link, { name: `Bob ${n}` }));
+      const answers = await Promise.all(all);
+      assert.deepEqual(answers.map(({ status }) => status).sort(), [
+        201,
+        ...Array.from({ length: 19 }, () => 404),
+      ]);
+      assert.equal((await members(team)).filter((member) => member.email === email).length, 1);
+    });
+
+    it('one person who takes links of two teams at once gets one account, and is told to sign in to it', async () => {
+      const email = newEmail();
+      const links = [await invite(email), await invite(email, await service.newTeam())];
+      const answers = await Promise.all(links.map((link) => visitor.post(link, { name: 'Bob' })));
+      const statuses = answers.map(({ status }) => status).sort();
+      assert.ok(statuses[0] === 201 && [401, 409].includes(statuses[1] ?? 0), String(statuses));
+      const accounts = await service.query('SELECT FROM accounts WHERE email = $1', [email]);
+      assert.equal(accounts.length, 1);
+    });
+  });
+
+  describe('for an address that has an account', () => {
+    it('is joined by who is signed in to it, without a second session', async () => {
+      const bob = await newPerson(service);
+      const link = await invite(bob.email.toUpperCase());
+      assert.equal((await bob.get(link)).json.needs, 'nothing');
+      const answer = await bob.post(link, {});
+      assert.equal(answer.status, 201, answer.text);
+      assert.equal(answer.headers.get('set-cookie'), null);
+      assert.equal((await bob.get(`/app/teams/${team.publicId}/team`)).status, 200);
+      assert.equal((await bob.post(link, {})).status, 404);
+    });
+
+    it('sends everybody else to sign in first: nobody 401, somebody else 403, and stays good', async () => {
+      const bob = await newPerson(service);
+      const eve = await newPerson(service);
+      const link = await invite(bob.email);
+      assert.deepEqual(field((await visitor.get(link)).json, 'needs'), 'sign_in');
+      assert.deepEqual(field((await eve.get(link)).json, 'signed_in_as'), eve.email);
+      const refused = await visitor.post(link, { name: 'Not Bob', password: 'correct horse battery' });
+      assertRefused(refused, 401, 'unauthorized');
+      assertRefused(await eve.post(link, { name: 'Not Bob' }), 403, 'forbidden');
+      assert.equal((await bob.post(link, {})).status, 201);
+    });
+
+    it('a session that ended is nobody', async () => {
+      const bob = await newPerson(service);
+      const link = await invite(bob.email);
+      await service.query('DELETE FROM account_sessions WHERE account_id = $1', [bob.account.id]);
+      assert.equal((await bob.get(link)).json.needs, 'sign_in');
+      assertRefused(await bob.post(link, {}), 401, 'unauthorized');
+    });
+  });
+
+  describe('the link of a first owner', () => {
+    it('bound to nobody: whoever opens it says address and name, and is the owner', async () => {
+      const here = await service.newTeam();
+      const link = await ownerLink(here);
+      const opened = (await visitor.get(link)).json;
+      assert.deepEqual([opened.email, opened.role, opened.needs], ['', 'owner', 'email_and_name']);
+      for (const [given, param] of [
+        [{ name: 'Ada' }, 'email'],
+        [{ name: 'Ada', email: 'ada' }, 'email'],
+        [{ email: 'ada.first@example.com' }, 'name'],
+      ] as const) {
+        assertRefused(await visitor.post(link, given), 400, 'invalid_request', param);
+      }
+      const answer = await visitor.post(link, { name: 'Ada', email: 'ada.first@example.com' });
+      assert.deepEqual([answer.status, answer.json.role], [201, 'owner']);
+      const ada = signedIn(answer);
+      const renamed = await ada.put(`/app/teams/${here.publicId}/team`, { name: 'Ada Ltd' });
+      assert.equal(renamed.json.name, 'Ada Ltd');
+      assertRefused(await visitor.get(link), 404, 'not_found');
+    });
+
+    it('bound to nobody: an address that has an account signs in first, and then joins', async () => {
+      const here = await service.newTeam();
+      const bob = await newPerson(service);
+      const link = await ownerLink(here);
+      const given = { name: 'Not Bob', email: bob.email.toUpperCase() };
+      assertRefused(await visitor.post(link, given), 409, 'conflict', 'email');
+      assert.equal((await bob.get(link)).json.needs, 'nothing');
+      assert.equal((await bob.post(link, {})).json.role, 'owner');
+      assert.deepEqual(
+        (await members(here)).map(({ email, role }) => [email, role]),
+        [[bob.email, 'owner']],
+      );
+    });
+
+    it('makes a member of the team its owner, and keeps the membership', async () => {
+      const here = await service.newTeam({ plan: 'free' });
+      const bob = await newMember(service, here, 'viewer');
+      await service.query(`UPDATE teams SET plan = 'starter' WHERE id = $1`, [here.id]);
+      const link = await ownerLink(here);
+      await service.query(`UPDATE teams SET plan = 'free' WHERE id = $1`, [here.id]);
+      const answer = await bob.post(link, {});
+      assert.deepEqual(
+        [answer.status, answer.json.member_id, answer.json.role],
+        [201, bob.memberId, 'owner'],
+      );
+    });
+
+    it('ends when another one is made, and once there is an owner', async () => {
+      const here = await service.newTeam();
+      const links = [await ownerLink(here), await ownerLink(here, newEmail()), await ownerLink(here)];
+      const open = await Promise.all(links.map(async (link) => (await visitor.get(link)).status));
+      assert.deepEqual(open, [404, 404, 200]);
+      await newMember(service, here, 'owner');
+      assertRefused(await visitor.post(links[2] ?? '', { name: 'Ada', email: newEmail() }), 404, 'not_found');
+    });
+
+    it('ends the invitation that its address had, so that nobody holds two places', async () => {
+      const here = await service.newTeam();
+      const email = newEmail();
+      const link = await ownerLink(here);
+      const other = await invite(email, here);
+      assert.equal((await visitor.post(link, { name: 'Ada', email })).status, 201);
+      assertRefused(await visitor.get(other), 404, 'not_found');
+    });
+  });
+
+  describe('that is over', () => {
+    it('used, revoked, sent again, expired or never made: the same 404', async () => {
+      const wanted = await visitor.get(`/app/invitations/${'x'.repeat(43)}`);
+      assertRefused(wanted, 404, 'not_found');
+      assert.match(wanted.text, /Ask whoever invited you/);
+      const ada = await newMember(service, team, 'owner');
+      const [revoked, again] = [newEmail(), newEmail()];
+      const [used, revokedLink, old, expired] = [
+        await invite(newEmail()),
+        await invite(revoked),
+        await invite(again),
+        await invite(newEmail(), await service.newTeam()),
+      ];
+      await visitor.post(used, { name: 'Bob' });
+      const list = (await team.api.get('/v1/team/invitations')).json.invitations as {
+        email: string;
+        invitation_id: string;
+      }[];
+      const idOf = (email: string) => list.find((one) => one.email === email)?.invitation_id;
+      await team.api.delete(`/v1/team/invitations/${idOf(revoked)}`);
+      await ada.post(ada.in(`/team/invitations/${idOf(again)}/resend`));
+      service.clock.advance(7 * dayMs - 60_000);
+      assert.equal((await visitor.get(expired)).status, 200);
+      service.clock.advance(60_000);
+      for (const link of [used, revokedLink, old, expired]) {
+        for (const answer of [await visitor.get(link), await visitor.post(link, { name: 'Bob' })]) {
+          assert.deepEqual([answer.status, answer.text], [404, wanted.text], link);
+        }
+      }
+    });
+  });
+
+  it('must come from a page of ours', async () => {
+    const link = await invite(newEmail());
+    for (const site of ['cross-site', 'same-site', 'none']) {
+      const answer = await visitor.post(link, { name: 'Bob' }, { 'sec-fetch-site': site });
+      assertRefused(answer, 403, 'forbidden');
+    }
+    assert.equal((await visitor.post(link, { name: 'Bob' })).status, 201);
+  });
+});

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { operator } from '#server/platform/actor.ts';
+import { changePlan } from '#server/teams/change-plan.ts';
+import { type ApiAnswer, field } from '#test/support/api-client.ts';
+import { newMember, PageClient } from '#test/support/people.ts';
+import { lockRows } from '#test/support/row-lock.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+
+function assertRefused(answer: ApiAnswer, status: number, code: string): void {
+  assert.equal(answer.status, status, answer.text);
+  assert.equal(field(answer.json, 'error.code'), code);
+}
+
+describe('places, and who comes first (specification sections 4.1 and 12.4)', () => {
+  let service: TestService;
+  let visitor: PageClient;
+  let made = 0;
+
+  before(async () => {
+    service = await startTestService();
+    visitor = new PageClient(service.baseUrl, '');
+  });
+  after(() => service.close());
+
+  /** @returns where the dashboard asks of the link */
+  async function invite(email: string, to: TestTeam): Promise<string> {
+    const { json, status, text } = await to.api.post('/v1/team/members/invite', { email, role: 'member' });
+    assert.equal(status, 201, text);
+    return `/app/invitations/${String(json.accept_url).split('/').at(-1)}`;
+  }
+
+  const newEmail = () => {
+    made += 1;
+    return `guest${made}@example.com`;
+  };
+  const members = async (of: TestTeam) =>
+    (await of.api.get('/v1/team/members')).json.members as { id: string }[];
+  const lockTeamRow = ({ id }: TestTeam) =>
+    lockRows(service.databaseUrl, 'SELECT FROM teams WHERE id = $1 FOR UPDATE', [id]);
+
+  it('are counted again: after a downgrade as many may come as there are places, and the others hear 402', async () => {
+    const here = await service.newTeam({ plan: 'pro' });
+    await newMember(service, here, 'owner');
+    const links: string[] = [];
+    while (links.length < 9) links.push(await invite(newEmail(), here));
+    await changePlan(service.runtime, here.id, { plan: 'starter', monthlyMessageLimit: 1_000 }, operator);
+    const answers = await Promise.all(links.map((link) => visitor.post(link, { name: 'Bob' })));
+    const statuses = answers.map(({ status }) => status).sort();
+    assert.deepEqual(statuses, [201, 201, ...Array.from({ length: 7 }, () => 402)]);
+    assert.equal((await members(here)).length, 3);
+    const refused = answers.find(({ status }) => status === 402)?.json;
+    assert.deepEqual(
+      [field(refused, 'error.limit'), field(refused, 'error.current'), field(refused, 'error.upgrade_url')],
+      [3, 3, `${service.baseUrl}/billing`],
+    );
+    // Nothing is left of who did not find a place, and the link is good once there is one.
+    const accounts = await service.query<{ accounts: number }>(
+      `SELECT count(*) AS accounts FROM accounts WHERE name = 'Bob' AND id NOT IN (SELECT account_id FROM members)`,
+    );
+    assert.equal(accounts[0]?.accounts, 0);
+    const waiting = links[answers.findIndex(({ status }) => status === 402)] ?? '';
+    await changePlan(service.runtime, here.id, { plan: 'pro', monthlyMessageLimit: 1_000 }, operator);
+    assert.equal((await visitor.post(waiting, { name: 'Bob' })).status, 201);
+  });
+
+  it('a downgrade that is first in line counts for who accepts behind it', async () => {
+    const here = await service.newTeam({ plan: 'starter' });
+    await newMember(service, here, 'owner');
+    const link = await invite(newEmail(), here);
+    const row = await lockTeamRow(here);
+    const change = changePlan(service.runtime, here.id, { plan: 'free', monthlyMessageLimit: 100 }, operator);
+    await row.waiting(1);
+    const accepted = visitor.post(link, { name: 'Bob' });
+    await row.waiting(2);
+    await row.release();
+    await change;
+    assertRefused(await accepted, 402, 'plan_limit_exceeded');
+  });
+
+  it('a removal that is first in line makes room for who accepts behind it', async () => {
+    const here = await service.newTeam({ plan: 'pro' });
+    await newMember(service, here, 'owner');
+    const bob = await newMember(service, here, 'member');
+    await newMember(service, here, 'member');
+    const link = await invite(newEmail(), here);
+    await changePlan(service.runtime, here.id, { plan: 'starter', monthlyMessageLimit: 1_000 }, operator);
+    const row = await lockTeamRow(here);
+    const removal = here.api.delete(`/v1/team/members/${bob.memberId}`);
+    await row.waiting(1);
+    const accepted = visitor.post(link, { name: 'Bob' });
+    await row.waiting(2);
+    await row.release();
+    assert.equal((await removal).status, 200);
+    assert.equal((await accepted).status, 201);
+  });
+
+  it('a revocation that is first in line ends the link for who accepts behind it', async () => {
+    const here = await service.newTeam();
+    const link = await invite('behind@example.com', here);
+    const list = await here.api.get('/v1/team/invitations?limit=1');
+    const [{ invitation_id: id } = { invitation_id: '' }] = list.json.invitations as {
+      invitation_id: string;
+    }[];
+    const row = await lockTeamRow(here);
+    const revocation = here.api.delete(`/v1/team/invitations/${id}`);
+    await row.waiting(1);
+    const accepted = visitor.post(link, { name: 'Bob' });
+    await row.waiting(2);
+    await row.release();
+    assert.equal((await revocation).status, 200);
+    assertRefused(await accepted, 404, 'not_found');
+  });
+});
