@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { operator } from '#server/platform/actor.ts';
+import { changePlan } from '#server/teams/change-plan.ts';
+import { makeOwnerLink } from '#server/teams/make-owner-link.ts';
+import { lockTeam } from '#server/teams/team-store.ts';
+import { plantCanary } from '#test/support/canary.ts';
+import { Browser, newMember, newPerson, type PageAnswer } from '#test/support/people.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+
+const dayMs = 24 * 3_600_000;
+
+describe('the page of an invitation (specification section 12.4)', () => {
+  let service: TestService;
+  let team: TestTeam;
+  let made = 0;
+
+  before(async () => {
+    service = await startTestService();
+    await plantCanary(service);
+    team = await service.newTeam();
+  });
+  after(() => service.close());
+
+  const newEmail = () => {
+    made += 1;
+    return `guest${made}@example.com`;
+  };
+  const browser = (cookie = '') => new Browser(service.baseUrl, cookie);
+
+  async function invite(email: string, to: TestTeam = team): Promise<string> {
+    const { json } = await to.api.post('/v1/team/members/invite', { email, role: 'member' });
+    return String(json.accept_url);
+  }
+
+  const emails = async (of: TestTeam = team) =>
+    ((await of.api.get('/v1/team/members')).json.members as { email: string }[]).map(({ email }) => email);
+
+  /** What holds for every page: it runs and loads nothing, its fields have labels, and nothing of it is kept. */
+  function assertPlain({ headers, text }: PageAnswer): void {
+    assert.equal(headers.get('content-type'), 'text/html; charset=utf-8');
+    assert.equal(headers.get('cache-control'), 'no-store');
+    assert.match(headers.get('content-security-policy') ?? '', /^default-src 'none'; style-src 'sha256-/);
+    assert.match(headers.get('content-security-policy') ?? '', /form-action 'self'; frame-ancestors 'none'/);
+    assert.equal(headers.get('referrer-policy'), 'same-origin');
+    assert.doesNotMatch(text, /<script|<img|<link|<iframe|\son\w+=|javascript:|style=/i);
+    assert.match(text, /<html lang="en">/);
+    assert.match(text, /color-scheme: light dark/);
+    assert.equal((text.match(/<h1>/g) ?? []).length, 1);
+    const ids = [...text.matchAll(/<input id="(\w+)"/g)].map(([, id]) => id);
+    const labels = [...text.matchAll(/<label for="(\w+)"/g)].map(([, id]) => id);
+    assert.deepEqual(ids, labels);
+    for (const [, id] of text.matchAll(/aria-describedby="(\w+)"/g)) assert.ok(text.includes(`id="${id}"`));
+  }
+
+  it('takes a new person in without script: name, password, a session, and on to the dashboard', async () => {
+    const email = newEmail();
+    const link = await invite(email);
+    assert.ok(link.startsWith(`${service.baseUrl}/invite/`));
+    const guest = browser();
+    const opened = await guest.open(link);
+    assert.equal(opened.status, 200);
+    assertPlain(opened);
+    for (const part of ['Join Example team', email, 'Role: member', 'autocomplete="new-password"']) {
+      assert.ok(opened.text.includes(part), part);
+    }
+    const answer = await guest.submit(link, { name: 'Ada Example', password: 'correct horse battery' });
+    assert.deepEqual([answer.status, answer.headers.get('location'), answer.text], [303, '/', '']);
+    const cookie = answer.headers.get('set-cookie') ?? '';
+    assert.match(cookie, /^ownline=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=2592000$/);
+    assert.equal((await guest.client.get(`/app/teams/${team.publicId}/team`)).status, 200);
+    assert.ok((await emails()).includes(email));
+  });
+
+  it('is shown to scanners as often as they like, and to HEAD not at all', async () => {
+    const link = await invite(newEmail());
+    const first = await browser().open(link);
+    for (let n = 0; n < 5; n += 1) assert.equal((await browser().open(link)).text, first.text);
+    assert.equal((await fetch(link, { method: 'HEAD' })).status, 405);
+    assert.equal((await browser().submit(link, { name: 'Ada' })).status, 303);
+  });
+
+  it('says what was wrong beside the field, keeps what was typed but the password, and stays good', async () => {
+    const link = await invite(newEmail());
+    const guest = browser();
+    const short = await guest.submit(link, { name: 'Ada <b>"Example"</b>', password: 'tooshort' });
+    assert.equal(short.status, 400);
+    assertPlain(short);
+    assert.match(short.text, /role="alert" id="refused">password must have 12 to 200 characters/);
+    assert.match(short.text, /name="password"[^>]* aria-invalid="true" aria-describedby="refused"/);
+    assert.match(short.text, /name="name"[^>]* value="Ada &lt;b&gt;&quot;Example&quot;&lt;\/b&gt;"/);
+    assert.ok(!short.text.includes('tooshort') && !short.text.includes('<b>'));
+    const nameless = await guest.submit(link, { name: '  ' });
+    assert.deepEqual([nameless.status, guest.cookie], [400, '']);
+    assert.match(nameless.text, /name="name"[^>]* aria-invalid="true"/);
+    assert.equal((await guest.submit(link, { name: 'a\u0000' })).status, 400);
+    assert.equal((await guest.submit(link, { name: 'Ada' })).status, 303);
+  });
+
+  it('sends an address that has an account to sign in and back, says who else is signed in, and lets the right one join', async () => {
+    const [ada, eve] = [await newPerson(service), await newPerson(service)];
+    const link = await invite(ada.email);
+    const path = new URL(link).pathname;
+    for (const [who, status] of [
+      [browser(), 401],
+      [browser(eve.cookie), 403],
+    ] as const) {
+      for (const answer of [await who.open(link), await who.submit(link, { name: 'Not Ada' })]) {
+        assertPlain(answer);
+        assert.ok(answer.text.includes(`Sign in as ${ada.email}`));
+        assert.ok(answer.text.includes(`<a href="/sign-in?next=${path}">`));
+        assert.ok(!answer.text.includes('<form'));
+        assert.equal(answer.text.includes(`You are signed in as ${eve.email}`), status === 403);
+      }
+      assert.equal((await who.submit(link)).status, status);
+    }
+    const right = browser(ada.cookie);
+    const opened = await right.open(link);
+    assertPlain(opened);
+    assert.ok(opened.text.includes(`You are signed in as ${ada.email}.`) && !opened.text.includes('<input'));
+    const answer = await right.submit(link);
+    assert.deepEqual([answer.status, answer.headers.get('set-cookie')], [303, null]);
+    assert.ok((await emails()).includes(ada.email));
+  });
+
+  it('of a first owner asks for address and name; an address with an account signs in first', async () => {
+    const here = await service.newTeam();
+    const bob = await newPerson(service);
+    const url = await service.runtime.database.transaction(async (trx) => {
+      const row = await lockTeam(trx, here.id);
+      return row ? (await makeOwnerLink(trx, service.runtime, row, undefined, operator)).url : '';
+    });
+    const guest = browser();
+    const opened = await guest.open(url);
+    assertPlain(opened);
+    assert.match(opened.text, /name="email" type="email" autocomplete="username" required/);
+    const taken = await guest.submit(url, { email: bob.email, name: 'Ada' });
+    assert.equal(taken.status, 409);
+    assertPlain(taken);
+    assert.match(taken.text, new RegExp(`name="email"[^>]* value="${bob.email}" aria-invalid="true"`));
+    assert.ok(taken.text.includes(`<a href="/sign-in?next=${new URL(url).pathname}">`));
+    assert.ok((await browser(bob.cookie).open(url)).text.includes(`You are signed in as ${bob.email}.`));
+    const email = newEmail();
+    assert.equal((await guest.submit(url, { email, name: 'Ada' })).status, 303);
+    assert.deepEqual(await emails(here), [email]);
+  });
+
+  it('used, revoked, expired or never made: one page, 404, that says whom to ask', async () => {
+    const wanted = await browser().open('/invite/never');
+    assert.equal(wanted.status, 404);
+    assertPlain(wanted);
+    assert.match(wanted.text, /Ask whoever invited you, or an\s+owner or admin of the team/);
+    assert.match(wanted.text, /ownline link --email/);
+    const [used, expired] = [await invite(newEmail()), await invite(newEmail())];
+    assert.equal((await browser().submit(used, { name: 'Ada' })).status, 303);
+    service.clock.advance(7 * dayMs);
+    for (const link of [used, expired, '/invite/%00', `/invite/${'x'.repeat(5_000)}`]) {
+      for (const answer of [await browser().open(link), await browser().submit(link, { name: 'Ada' })]) {
+        assert.deepEqual([answer.status, answer.text], [404, wanted.text], link);
+      }
+    }
+  });
+
+  it('says what to do where the team has no place left, and is good again once it has', async () => {
+    const here = await service.newTeam({ plan: 'starter' });
+    await newMember(service, here, 'owner');
+    const link = await invite(newEmail(), here);
+    await changePlan(service.runtime, here.id, { plan: 'free', monthlyMessageLimit: 100 }, operator);
+    const answer = await browser().submit(link, { name: 'Ada', password: 'correct horse battery' });
+    assert.equal(answer.status, 402);
+    assertPlain(answer);
+    assert.match(
+      answer.text,
+      /role="alert" id="refused">The plan free allows 1 member. All places are taken/,
+    );
+    await changePlan(service.runtime, here.id, { plan: 'starter', monthlyMessageLimit: 100 }, operator);
+    assert.equal((await browser().submit(link, { name: 'Ada' })).status, 303);
+  });
+
+  it('takes forms from its own origin only: by Sec-Fetch-Site, or by Origin from a browser that sends none', async () => {
+    const link = await invite(newEmail());
+    const post = (headers: Record<string, string>) =>
+      fetch(link, {
+        method: 'POST',
+        redirect: 'manual',
+        body: 'name=Ada',
+        headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+      });
+    const foreign = [
+      {},
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+      { 'sec-fetch-site': 'cross-site', origin: service.baseUrl },
+      { 'sec-fetch-site': 'same-site' },
+      { 'sec-fetch-site': 'none' },
+    ];
+    for (const headers of foreign) {
+      const answer = await post(headers as Record<string, string>);
+      assert.equal(answer.status, 403, JSON.stringify(headers));
+      assert.match(await answer.text(), /must come from a page of/);
+    }
+    assert.equal((await post({ origin: service.baseUrl })).status, 303);
+  });
+
+  it('takes a form and nothing else', async () => {
+    const link = await invite(newEmail());
+    for (const type of ['application/json', 'multipart/form-data; boundary=x', 'text/plain']) {
+      const answer = await browser().submit(link, { name: 'Ada' }, { 'content-type': type });
+      assert.equal(answer.status, 415, type);
+      assertPlain(answer);
+    }
+    assert.equal((await browser().submit(link, { name: 'a'.repeat(300_000) })).status, 413);
+  });
+});
