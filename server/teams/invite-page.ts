@@ -13,8 +13,8 @@ export interface Refused {
 }
 
 const mays: Readonly<Record<Role, string>> = {
-  owner: 'everything, billing and owners included',
-  admin: 'everything but billing and owners',
+  owner: 'do everything, billing and owners included',
+  admin: 'do everything but billing and owners',
   member: 'send and read messages',
   viewer: 'read messages',
 };
@@ -27,7 +27,7 @@ export function renderInvitePage(opened: Opened, token: string, refused: Refused
   return renderPage(
     `Join ${invitation.team_name}`,
     `<h1>Join ${team}</h1>
-<p class="quiet">${invitation.email === null ? '' : `${escapeHtml(invitation.email)} is invited. `}Role: ${invitation.role}, which may
+<p class="quiet">${invitation.email === null ? '' : `${escapeHtml(invitation.email)} is invited. `}As ${invitation.role} you may
 ${mays[invitation.role]}. This link works once, until ${until}.</p>
 ${refused ? `<p class="error" role="alert" id="refused">${escapeHtml(refused.message)}</p>` : ''}
 ${bodyOf(opened, token, refused)}`,
@@ -63,7 +63,7 @@ ${field(
   'password',
   'Password',
   `type="password" autocomplete="new-password" minlength="${passwordMinCharacters}" maxlength="${passwordMaxCharacters}"`,
-  `${passwordMinCharacters} characters or more. Leave it empty to sign in with links that are sent to you.`,
+  `Optional: ${passwordMinCharacters} characters or more. Without one you sign in by links, or with a passkey.`,
 )}
 ${joinButton}</form></section>${unbound}`;
 }

@@ -7,48 +7,12 @@ import { operator } from '#server/platform/actor.ts';
 import type { Audience } from '#server/platform/http/route.ts';
 import { type ApiAnswer, ApiClient, field } from '#test/support/api-client.ts';
 import { plantCanary } from '#test/support/canary.ts';
-import { connectNumber, findNumber } from '#test/support/test-phone.ts';
+import { addressOf, newThings, operations, sender, stateOf, type Things } from '#test/support/operations.ts';
+import { connectNumber } from '#test/support/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
 
-const from = '+14155550100';
+const from = sender;
 const to = '+14155550101';
-
-/** What a request is about; made anew for each one that is allowed, since it may use it up. */
-interface Things {
-  readonly numberId: string;
-  readonly messageId: string;
-  readonly phoneNumber: string;
-}
-
-interface Operation {
-  readonly permission: Permission;
-  readonly status: number;
-  readonly body?: (things: Things) => unknown;
-}
-
-/** Every operation of /v1: what it asks for, and a request that is right. One that is missing here fails the test. */
-const operations: Readonly<Record<string, Operation>> = {
-  'GET /v1/team': { permission: 'team:read', status: 200 },
-  'PUT /v1/team': { permission: 'team:write', status: 200, body: () => ({ name: 'Renamed' }) },
-  'GET /v1/numbers': { permission: 'numbers:read', status: 200 },
-  'GET /v1/numbers/:id': { permission: 'numbers:read', status: 200 },
-  'POST /v1/numbers/verify': {
-    permission: 'numbers:write',
-    status: 200,
-    body: ({ phoneNumber }) => ({ phone_number: phoneNumber }),
-  },
-  'POST /v1/numbers/:id/reconnect': { permission: 'numbers:write', status: 200 },
-  'PUT /v1/numbers/:id': { permission: 'numbers:write', status: 200, body: () => ({ status: 'paused' }) },
-  'DELETE /v1/numbers/:id': { permission: 'numbers:write', status: 200 },
-  'POST /v1/messages/send': {
-    permission: 'messages:send',
-    status: 202,
-    body: () => ({ from, to, content: 'Hello' }),
-  },
-  'GET /v1/messages': { permission: 'messages:read', status: 200 },
-  'GET /v1/messages/:id': { permission: 'messages:read', status: 200 },
-  'POST /v1/messages/:id/cancel': { permission: 'messages:send', status: 200 },
-};
 
 /** What needs no API key, by whom it is for. A new route has to be written down here, so that none is open unseen. */
 const withoutKey: Readonly<
@@ -61,12 +25,14 @@ const withoutKey: Readonly<
     'POST /v1/device/poll',
     'POST /v1/device/status',
   ],
-  // The reference, and what the token of a setup link opens.
+  // The reference, and what the token of a setup link or an invitation opens.
   page: [
     'GET /docs',
     'GET /docs/js/scalar.js',
+    'GET /invite/:token',
     'GET /setup/:token',
     'GET /v1/openapi.json',
+    'POST /invite/:token',
     'POST /setup/:token',
     'POST /setup/:token/done',
   ],
@@ -79,44 +45,19 @@ describe('who may do what (specification sections 5.1 and 5.2)', () => {
   let canary: Awaited<ReturnType<typeof plantCanary>>;
   let team: TestTeam;
   let things: Things;
-  let made = 0;
 
   before(async () => {
     service = await startTestService();
     canary = await plantCanary(service);
     team = await service.newTeam();
     await connectNumber(service, team, from);
-    things = await newThings();
+    things = await newThings(service, team);
   });
   after(() => service.close());
 
-  /** A number that waits for its phone, a message that waits in the queue, and a number that nobody has. */
-  async function newThings(): Promise<Things> {
-    made += 1;
-    const phoneNumber = `+4420794${String(made).padStart(5, '0')}`;
-    await team.api.post('/v1/numbers/verify', { phone_number: phoneNumber });
-    return {
-      numberId: String((await findNumber(team.api, phoneNumber))?.id),
-      messageId: await team.api.send({ from, to, content: 'Hello' }),
-      phoneNumber: `+3312345${String(made).padStart(5, '0')}`,
-    };
-  }
-
   function ask(api: ApiClient, name: string, about: Things): Promise<ApiAnswer> {
     const [method = '', pattern = ''] = name.split(' ');
-    const id = pattern.includes('/numbers/') ? about.numberId : about.messageId;
-    const body = operations[name]?.body?.(about);
-    return api.request(method, pattern.replace(':id', id), { body });
-  }
-
-  /** Everything of a team that a request could change. */
-  async function stateOf(api: ApiClient): Promise<readonly string[]> {
-    const list = await api.get('/v1/numbers');
-    const numbers = Array.isArray(list.json.numbers) ? list.json.numbers : [];
-    const paths = ['/v1/team', '/v1/messages', ...numbers.map(({ id }) => `/v1/numbers/${id}`)];
-    const answers = await Promise.all(paths.map((path) => api.get(path)));
-    // A phone's last poll may be written after the poll itself.
-    return answers.map((answer) => answer.text.replace(/"last_seen_at":"[^"]+"/, ''));
+    return api.request(method, addressOf(pattern, about), { body: operations[name]?.body?.(about) });
   }
 
   const served = (audience: Audience) =>
@@ -190,7 +131,7 @@ describe('who may do what (specification sections 5.1 and 5.2)', () => {
       for (const [name, { permission, status }] of Object.entries(operations)) {
         const isReading = grant === 'messages:send' && permission === 'messages:read';
         if (grant === '*' || grant === permission || isReading) {
-          const answer = await ask(api, name, await newThings());
+          const answer = await ask(api, name, await newThings(service, team));
           assert.equal(answer.status, status, `${grant}: ${name} ${answer.text}`);
         } else {
           await assertForbidden(api, name, permission);
@@ -221,9 +162,16 @@ describe('who may do what (specification sections 5.1 and 5.2)', () => {
     const before = await stateOf(canary.team.api);
     const { ids } = service.runtime;
     for (const name of Object.keys(operations).filter((operation) => operation.includes(':id'))) {
-      const never = { ...things, numberId: ids.nextPublic('num'), messageId: ids.nextPublic('msg') };
+      const never = {
+        ...things,
+        numberId: ids.nextPublic('num'),
+        messageId: ids.nextPublic('msg'),
+        memberId: ids.nextPublic('usr'),
+        invitationId: ids.nextPublic('inv'),
+      };
       for (const messageId of [canary.queuedId, canary.inboundId]) {
-        const foreign = { ...things, numberId: canary.number.numberId, messageId };
+        const { memberId, invitationId } = canary;
+        const foreign = { ...things, numberId: canary.number.numberId, messageId, memberId, invitationId };
         const [told, wanted] = [await ask(team.api, name, foreign), await ask(team.api, name, never)];
         assert.equal(wanted.status, 404, `${name}: ${wanted.text}`);
         assert.deepEqual(bytesOf(told), bytesOf(wanted), name);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { ApiClient } from '#test/support/api-client.ts';
+import { newMember } from '#test/support/people.ts';
 import { connectNumber } from '#test/support/test-phone.ts';
 import { startTestService, type TestService } from '#test/support/test-service.ts';
 
@@ -29,6 +30,17 @@ describe('every operation of the document (specification section 4)', () => {
 
     await call('PUT', '/v1/team', '', { name: 'Example Ltd' });
     await call('GET', '/v1/team');
+
+    const { memberId } = await newMember(service, team, 'viewer');
+    await call('GET', '/v1/team/members');
+    await call('PUT', '/v1/team/members/{id}/role', memberId, { role: 'member' });
+    await call('DELETE', '/v1/team/members/{id}', memberId, undefined, '?revoke_keys=true');
+    const invite = { email: 'ada@example.com', role: 'admin' };
+    const invitation = await call('POST', '/v1/team/members/invite', '', invite);
+    const invitations = await call('GET', '/v1/team/invitations', '', undefined, '?limit=1');
+    await call('GET', '/v1/team/invitations', '', undefined, `?cursor=${invitations.cursor}`);
+    await call('DELETE', '/v1/team/invitations/{id}', String(invitation.invitation_id));
+
     await call('POST', '/v1/numbers/verify', '', { phone_number: '+14155550102' });
     await call('PUT', '/v1/numbers/{id}', numberId, { label: 'Support', on_unconfirmed: 'retry_once' });
     await call('GET', '/v1/numbers');

@@ -121,6 +121,10 @@ describe('bodies that are wrong (specification sections 2.1 and 7.2)', () => {
   /** A right body of every operation that is not a GET; an operation without one takes no field. */
   const rightBodies: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     'PUT /v1/team': { name: 'Example Ltd' },
+    'PUT /v1/team/members/:id/role': { role: 'viewer' },
+    'DELETE /v1/team/members/:id': {},
+    'POST /v1/team/members/invite': { email: 'ada@example.com', role: 'viewer' },
+    'DELETE /v1/team/invitations/:id': {},
     'POST /v1/numbers/verify': { phone_number: '+14155550102' },
     'POST /v1/numbers/:id/reconnect': {},
     'PUT /v1/numbers/:id': { label: 'Support', status: 'active', on_unconfirmed: 'fail' },

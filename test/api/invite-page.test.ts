@@ -61,7 +61,7 @@ describe('the page of an invitation (specification section 12.4)', () => {
     const opened = await guest.open(link);
     assert.equal(opened.status, 200);
     assertPlain(opened);
-    for (const part of ['Join Example team', email, 'Role: member', 'autocomplete="new-password"']) {
+    for (const part of ['Join Example team', email, 'As member you may', 'autocomplete="new-password"']) {
       assert.ok(opened.text.includes(part), part);
     }
     const answer = await guest.submit(link, { name: 'Ada Example', password: 'correct horse battery' });

@@ -4,6 +4,7 @@ import { planNames, plans } from '#contract/plans.ts';
 import { publicId } from '#server/platform/ids.ts';
 import { type ApiAnswer, field } from '#test/support/api-client.ts';
 import { plantCanary } from '#test/support/canary.ts';
+import { newMember } from '#test/support/people.ts';
 import { connectNumber, findNumber } from '#test/support/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
 
@@ -209,6 +210,11 @@ describe('an id of another team (specification section 7.2)', () => {
     const lost = await connectNumber(service, canary.team, '+14155550160');
     await team.api.delete(`/v1/numbers/${gone.numberId}`);
     await canary.team.api.delete(`/v1/numbers/${lost.numberId}`);
+    const removed = await newMember(service, team, 'viewer');
+    await team.api.delete(`/v1/team/members/${removed.memberId}`);
+    const invited = { email: 'revoked@example.com', role: 'viewer' };
+    const revoked = String((await team.api.post('/v1/team/members/invite', invited)).json.invitation_id);
+    await team.api.delete(`/v1/team/invitations/${revoked}`);
     const never = '01h2xcejqtf2nbrexx3vqjhp41';
     // The id of another kind of thing behind the prefix: the number's for a message, and the other way round.
     const swapped = (id: string, prefix: string) => id.replace(/^[a-z]+_/, `${prefix}_`);
@@ -229,8 +235,23 @@ describe('an id of another team (specification section 7.2)', () => {
         canary.number.numberId,
         'msg_x',
       ],
+      members: [
+        canary.memberId,
+        removed.memberId,
+        swapped(canary.invitationId, 'usr'),
+        canary.queuedId,
+        'usr_x',
+      ],
+      invitations: [canary.invitationId, revoked, swapped(canary.memberId, 'inv'), canary.queuedId, 'inv_x'],
+    };
+    const prefixes: Readonly<Record<string, string>> = {
+      numbers: 'num',
+      messages: 'msg',
+      members: 'usr',
+      invitations: 'inv',
     };
     const bodies: Readonly<Record<string, unknown>> = {
+      'PUT /v1/team/members/:id/role': { role: 'viewer' },
       'PUT /v1/numbers/:id': { label: 'Mine', status: 'paused' },
     };
     const routes = service.app.routes.filter(
@@ -239,20 +260,25 @@ describe('an id of another team (specification section 7.2)', () => {
     const asked = routes.map((route) => `${route.method} ${route.path}`).sort();
     assert.deepEqual(asked, [
       'DELETE /v1/numbers/:id',
+      'DELETE /v1/team/invitations/:id',
+      'DELETE /v1/team/members/:id',
       'GET /v1/messages/:id',
       'GET /v1/numbers/:id',
       'POST /v1/messages/:id/cancel',
       'POST /v1/numbers/:id/reconnect',
       'PUT /v1/numbers/:id',
+      'PUT /v1/team/members/:id/role',
     ]);
     const state = async () => [
       (await canary.team.api.get('/v1/numbers')).text,
       (await canary.team.api.get('/v1/messages')).text,
+      (await canary.team.api.get('/v1/team/members')).text,
+      (await canary.team.api.get('/v1/team/invitations')).text,
     ];
     const before = await state();
     for (const route of routes) {
-      const kind = route.path.split('/')[2] ?? '';
-      const prefix = kind === 'numbers' ? 'num' : 'msg';
+      const kind = /(\w+)\/:id/.exec(route.path)?.[1] ?? '';
+      const prefix = prefixes[kind];
       const ask = (id: string) =>
         team.api.request(route.method, route.path.replace(':id', id), {
           body: bodies[`${route.method} ${route.path}`],

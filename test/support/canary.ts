@@ -1,4 +1,5 @@
 import { ApiClient, canaryMark, canaryPhone } from './api-client.ts';
+import { newMember } from './people.ts';
 import { connectNumber } from './test-phone.ts';
 import type { TestService } from './test-service.ts';
 
@@ -22,5 +23,18 @@ export async function plantCanary(service: TestService) {
     `key-${canaryMark}`,
   );
   const inbound = await number.wire.call('inbound', { from: '+14155550197', text: `Inbound ${canaryMark}` });
-  return { team, number, queuedId, inboundId: inbound.id ?? '' };
+  const { memberId } = await newMember(service, team, 'member', {
+    email: `member-${canaryMark}@example.com`,
+    name: `Member ${canaryMark}`,
+  });
+  const invited = { email: `invited-${canaryMark}@example.com`, role: 'viewer' };
+  const invitation = await team.api.post('/v1/team/members/invite', invited);
+  return {
+    team,
+    number,
+    queuedId,
+    inboundId: inbound.id ?? '',
+    memberId,
+    invitationId: String(invitation.json.invitation_id),
+  };
 }

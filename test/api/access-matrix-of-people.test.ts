@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import {
+  allows,
+  type Permission,
+  type PersonalPermission,
+  roleGrants,
+  roles,
+} from '#contract/permissions.ts';
+import type { Audience } from '#server/platform/http/route.ts';
+import { type ApiAnswer, type ApiClient, field } from '#test/support/api-client.ts';
+import { plantCanary } from '#test/support/canary.ts';
+import { addressOf, newThings, operations, sender, stateOf, type Things } from '#test/support/operations.ts';
+import { join, newMember, newPerson, PageClient, type TeamMember } from '#test/support/people.ts';
+import { connectNumber } from '#test/support/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+
+const below = '/app/teams/:team_id';
+
+interface MemberOperation {
+  /** undefined: every member may. */
+  readonly permission: Permission | PersonalPermission | undefined;
+  readonly status: number;
+  readonly body?: (things: Things) => unknown;
+  /** Makes things ready for it where newThings does not. */
+  readonly prepare?: (things: Things) => Promise<void>;
+}
+
+/** What only people do in a team. A route that is missing here fails the test. */
+const personal: Readonly<Record<string, MemberOperation>> = {
+  [`PUT ${below}/team/owners/:id`]: { permission: 'owners:manage', status: 200 },
+  [`DELETE ${below}/team/owners/:id`]: {
+    permission: 'owners:manage',
+    status: 200,
+    prepare: async ({ memberId }) => {
+      const answer = await owner.put(owner.in(`/team/owners/${memberId}`), {});
+      assert.equal(answer.status, 200, answer.text);
+    },
+  },
+  [`POST ${below}/team/leave`]: { permission: undefined, status: 200 },
+  [`POST ${below}/team/invitations/:id/resend`]: { permission: 'team:write', status: 200 },
+};
+
+/** What needs no team: a session, or nothing. Written down, so that none is open unseen; their own tests ask them. */
+const withoutTeam: Readonly<Record<'account' | 'visitor', readonly string[]>> = {
+  account: [],
+  visitor: ['GET /app/invitations/:token', 'POST /app/invitations/:token'],
+};
+
+/** Every operation of /v1 is one of members too (decision 0014). */
+const ofMembers: Readonly<Record<string, MemberOperation>> = {
+  ...Object.fromEntries(
+    Object.entries(operations).map(([name, operation]) => [name.replace(' /v1', ` ${below}`), operation]),
+  ),
+  ...personal,
+};
+
+/** One that stays, so that others may go. */
+let owner: TeamMember;
+
+describe('which member may do what (specification sections 5.3 and 12.3)', () => {
+  let service: TestService;
+  let team: TestTeam;
+  let things: Things;
+  let canary: Awaited<ReturnType<typeof plantCanary>>;
+
+  before(async () => {
+    service = await startTestService();
+    canary = await plantCanary(service);
+    team = await service.newTeam();
+    owner = await newMember(service, team, 'owner');
+    await connectNumber(service, team, sender);
+    things = await newThings(service, team);
+  });
+  after(() => service.close());
+
+  const names = Object.keys(ofMembers);
+  const served = (audience: Audience) =>
+    service.app.routes
+      .filter((route) => route.audience === audience)
+      .map((route) => `${route.method} ${route.path}`)
+      .sort();
+
+  function ask(
+    client: ApiClient,
+    name: string,
+    about: Things,
+    { teamId = team.publicId, headers = {} }: { teamId?: string; headers?: Record<string, string> } = {},
+  ): Promise<ApiAnswer> {
+    const [method = '', pattern = ''] = name.split(' ');
+    const address = addressOf(pattern, about).replace(':team_id', teamId);
+    return client.request(method, address, { body: ofMembers[name]?.body?.(about), headers });
+  }
+
+  function assertRefused(answer: ApiAnswer, status: number, code: string, what: string): void {
+    assert.equal(answer.status, status, `${what}: ${answer.text}`);
+    assert.equal(field(answer.json, 'error.code'), code, what);
+  }
+
+  it('every route of a member, an account or a visitor is listed, a member’s with its permission', () => {
+    assert.deepEqual(names.toSorted(), served('team'));
+    for (const route of service.app.routes.filter(({ audience }) => audience === 'team')) {
+      const name = `${route.method} ${route.path}`;
+      assert.equal(route.permission, ofMembers[name]?.permission, name);
+    }
+    for (const [audience, routes] of Object.entries(withoutTeam)) {
+      assert.deepEqual(served(audience as Audience), routes, audience);
+    }
+  });
+
+  for (const role of roles) {
+    it(`lets ${role === 'owner' ? 'an' : 'a'} ${role} do what the role includes and nothing else`, async () => {
+      const refused = await newMember(service, team, role);
+      for (const name of names) {
+        const operation = ofMembers[name];
+        const permission = operation?.permission;
+        if (permission === undefined || allows(roleGrants[role], permission)) {
+          const about = await newThings(service, team);
+          await operation?.prepare?.(about);
+          const answer = await ask(await newMember(service, team, role), name, about);
+          assert.equal(answer.status, operation?.status, `${role}: ${name} ${answer.text}`);
+        } else {
+          const before = await stateOf(team.api);
+          const answer = await ask(refused, name, things);
+          assertRefused(answer, 403, 'forbidden', `${role}: ${name}`);
+          assert.match(String(field(answer.json, 'error.message')), new RegExp(`${role}.*${permission}\\b`));
+          assert.deepEqual(await stateOf(team.api), before, `${role}: ${name} changed something`);
+        }
+      }
+    });
+  }
+
+  it('is a team that does not exist to who is no member of it, whatever is asked', async () => {
+    const stranger = await newMember(service, await service.newTeam(), 'owner');
+    const before = await stateOf(team.api);
+    for (const name of names) {
+      const wanted = await ask(stranger, name, things, { teamId: 'team_01h2xcejqtf2nbrexx3vqjhp41' });
+      assertRefused(wanted, 404, 'not_found', name);
+      for (const teamId of [team.publicId, 'team_x', stranger.memberId]) {
+        assert.equal((await ask(stranger, name, things, { teamId })).text, wanted.text, name);
+      }
+    }
+    assert.deepEqual(await stateOf(team.api), before, 'a refused request changed something');
+  });
+
+  it('answers 401 without a session, with one that ended, and with an API key in its place', async () => {
+    const gone = await newMember(service, team, 'owner');
+    await service.query('DELETE FROM account_sessions WHERE account_id = $1', [gone.account.id]);
+    const before = await stateOf(team.api);
+    for (const name of names) {
+      for (const cookie of ['', gone.cookie, 'ownline=', `ownline=${'x'.repeat(43)}`, 'other=1']) {
+        const answer = await ask(new PageClient(service.baseUrl, cookie), name, things);
+        assertRefused(answer, 401, 'unauthorized', `${name} with ${cookie}`);
+      }
+      assertRefused(await ask(team.api, name, things), 401, 'unauthorized', `${name} with a key`);
+    }
+    assert.deepEqual(await stateOf(team.api), before, 'a refused request changed something');
+  });
+
+  it('no session opens /v1', async () => {
+    for (const name of Object.keys(operations)) {
+      const [method = '', pattern = ''] = name.split(' ');
+      const answer = await owner.request(method, addressOf(pattern, things), {
+        body: operations[name]?.body?.(things),
+      });
+      assertRefused(answer, 401, 'unauthorized', name);
+    }
+  });
+
+  it('takes no change from a page of somebody else, and none that says nothing of where it comes from', async () => {
+    const before = await stateOf(team.api);
+    const changes = names.filter((name) => !name.startsWith('GET '));
+    assert.ok(changes.length > 10);
+    for (const name of changes) {
+      for (const site of ['cross-site', 'same-site', 'none']) {
+        const answer = await ask(owner, name, things, { headers: { 'sec-fetch-site': site } });
+        assertRefused(answer, 403, 'forbidden', `${name} from ${site}`);
+      }
+    }
+    assert.deepEqual(await stateOf(team.api), before, 'a refused request changed something');
+  });
+
+  it('a person is in each team what they are there', async () => {
+    const elsewhere = await service.newTeam();
+    const person = await newPerson(service);
+    const here = await join(service, team, person, 'viewer');
+    const there = await join(service, elsewhere, person, 'admin');
+    const rename = (who: TeamMember) => who.put(who.in('/team'), { name: 'Renamed' });
+    assert.deepEqual([(await rename(here)).status, (await rename(there)).status], [403, 200]);
+  });
+
+  it('answers for another team’s ids as for ids that never were', async () => {
+    const before = await stateOf(canary.team.api);
+    const { ids } = service.runtime;
+    const never = {
+      ...things,
+      numberId: ids.nextPublic('num'),
+      messageId: ids.nextPublic('msg'),
+      memberId: ids.nextPublic('usr'),
+      invitationId: ids.nextPublic('inv'),
+    };
+    const foreign = {
+      ...things,
+      numberId: canary.number.numberId,
+      messageId: canary.queuedId,
+      memberId: canary.memberId,
+      invitationId: canary.invitationId,
+    };
+    for (const name of names.filter((operation) => operation.includes('/:id'))) {
+      const [told, wanted] = [await ask(owner, name, foreign), await ask(owner, name, never)];
+      assertRefused(wanted, 404, 'not_found', name);
+      assert.equal(told.text, wanted.text, name);
+    }
+    assert.deepEqual(await stateOf(canary.team.api), before, 'another team’s request changed something');
+  });
+});

@@ -1,0 +1,119 @@
+import type { Permission } from '#contract/permissions.ts';
+import type { ApiClient } from './api-client.ts';
+import { newMember } from './people.ts';
+import { findNumber } from './test-phone.ts';
+import type { TestService, TestTeam } from './test-service.ts';
+
+/** The number that a message of an operation goes from: whoever asks for the operations connects it. */
+export const sender = '+14155550100';
+const to = '+14155550101';
+
+/** What a request is about; made anew for each one that is allowed, since it may use it up. */
+export interface Things {
+  readonly numberId: string;
+  readonly messageId: string;
+  /** One that nobody has. */
+  readonly phoneNumber: string;
+  readonly memberId: string;
+  readonly invitationId: string;
+  /** One that nobody has. */
+  readonly email: string;
+}
+
+export interface Operation {
+  readonly permission: Permission;
+  readonly status: number;
+  readonly body?: (things: Things) => unknown;
+}
+
+/** Every operation of /v1: what it asks for, and a request that is right. One that is missing here fails two tests. */
+export const operations: Readonly<Record<string, Operation>> = {
+  'GET /v1/team': { permission: 'team:read', status: 200 },
+  'PUT /v1/team': { permission: 'team:write', status: 200, body: () => ({ name: 'Renamed' }) },
+  'GET /v1/team/members': { permission: 'team:read', status: 200 },
+  'PUT /v1/team/members/:id/role': {
+    permission: 'team:write',
+    status: 200,
+    body: () => ({ role: 'admin' }),
+  },
+  'DELETE /v1/team/members/:id': { permission: 'team:write', status: 200 },
+  'POST /v1/team/members/invite': {
+    permission: 'team:write',
+    status: 201,
+    body: ({ email }) => ({ email, role: 'viewer' }),
+  },
+  'GET /v1/team/invitations': { permission: 'team:read', status: 200 },
+  'DELETE /v1/team/invitations/:id': { permission: 'team:write', status: 200 },
+  'GET /v1/numbers': { permission: 'numbers:read', status: 200 },
+  'GET /v1/numbers/:id': { permission: 'numbers:read', status: 200 },
+  'POST /v1/numbers/verify': {
+    permission: 'numbers:write',
+    status: 200,
+    body: ({ phoneNumber }) => ({ phone_number: phoneNumber }),
+  },
+  'POST /v1/numbers/:id/reconnect': { permission: 'numbers:write', status: 200 },
+  'PUT /v1/numbers/:id': { permission: 'numbers:write', status: 200, body: () => ({ status: 'paused' }) },
+  'DELETE /v1/numbers/:id': { permission: 'numbers:write', status: 200 },
+  'POST /v1/messages/send': {
+    permission: 'messages:send',
+    status: 202,
+    body: () => ({ from: sender, to, content: 'Hello' }),
+  },
+  'GET /v1/messages': { permission: 'messages:read', status: 200 },
+  'GET /v1/messages/:id': { permission: 'messages:read', status: 200 },
+  'POST /v1/messages/:id/cancel': { permission: 'messages:send', status: 200 },
+};
+
+const idOf: Readonly<Record<string, (things: Things) => string>> = {
+  numbers: ({ numberId }) => numberId,
+  messages: ({ messageId }) => messageId,
+  members: ({ memberId }) => memberId,
+  owners: ({ memberId }) => memberId,
+  invitations: ({ invitationId }) => invitationId,
+};
+
+/** `/v1/numbers/num_…` for `/v1/numbers/:id`. @throws where what stands before `:id` is none of these things */
+export function addressOf(pattern: string, things: Things): string {
+  return pattern.replace(/(\w+)\/:id/, (_match, noun: string) => {
+    const id = idOf[noun]?.(things);
+    if (id === undefined) throw new Error(`which id has ${pattern}?`);
+    return `${noun}/${id}`;
+  });
+}
+
+let made = 0;
+
+/**
+ * A number that waits for its phone, a message that waits in the queue, a viewer and an open invitation; and a number and
+ * an address that nobody has. The sender is connected already.
+ */
+export async function newThings(service: TestService, team: TestTeam): Promise<Things> {
+  made += 1;
+  const phoneNumber = `+4420794${String(made).padStart(5, '0')}`;
+  await team.api.post('/v1/numbers/verify', { phone_number: phoneNumber });
+  const invitation = { email: `invited${made}@example.com`, role: 'member' };
+  return {
+    numberId: String((await findNumber(team.api, phoneNumber))?.id),
+    messageId: await team.api.send({ from: sender, to, content: 'Hello' }),
+    phoneNumber: `+3312345${String(made).padStart(5, '0')}`,
+    memberId: (await newMember(service, team, 'viewer')).memberId,
+    invitationId: String((await team.api.post('/v1/team/members/invite', invitation)).json.invitation_id),
+    email: `nobody${made}@example.com`,
+  };
+}
+
+/** Everything of a team that a request could change, for a comparison of before and after. */
+export async function stateOf(api: ApiClient): Promise<readonly string[]> {
+  const list = await api.get('/v1/numbers');
+  const numbers = Array.isArray(list.json.numbers) ? list.json.numbers : [];
+  const paths = [
+    '/v1/team',
+    '/v1/team/members',
+    '/v1/team/invitations?limit=100',
+    '/v1/messages',
+    ...numbers.map(({ id }) => `/v1/numbers/${id}`),
+  ];
+  const answers = await Promise.all(paths.map((path) => api.get(path)));
+  // A phone's last poll may be written after the poll itself.
+  return answers.map((answer) => answer.text.replace(/"last_seen_at":"[^"]+"/, ''));
+}
