@@ -1,11 +1,23 @@
 import type { FastifyInstance } from 'fastify';
-import { createAccountDoor, createIdentify, createVisitorDoor } from '#server/accounts/doors.ts';
+import { accountRoutes } from '#server/accounts/account-routes.ts';
+import {
+  createAccountDoor,
+  createIdentify,
+  createPageDoor,
+  createVisitorDoor,
+} from '#server/accounts/doors.ts';
+import { LinkRequests } from '#server/accounts/link-requests.ts';
+import { passkeyRoutes } from '#server/accounts/passkey-routes.ts';
+import { createSendSignInLink } from '#server/accounts/send-sign-in-link.ts';
+import { signInPageRoutes } from '#server/accounts/sign-in-page-routes.ts';
+import { signInRoutes } from '#server/accounts/sign-in-routes.ts';
 import { createApiDoor } from '#server/api-keys/api-door.ts';
 import { createAuthenticate } from '#server/api-keys/authenticate.ts';
 import { KeyUses } from '#server/api-keys/key-uses.ts';
 import { apiKeyRoutes } from '#server/api-keys/routes.ts';
 import { RefusalLog } from '#server/audit/refusal-log.ts';
 import { auditRoutes } from '#server/audit/routes.ts';
+import { overviewRoutes } from '#server/dashboard/overview-routes.ts';
 import { forMembers } from '#server/dashboard/team-routes.ts';
 import { startEngine } from '#server/database/engine/engine.ts';
 import { migrate } from '#server/database/migrate.ts';
@@ -23,6 +35,7 @@ import { setupPageRoutes } from '#server/numbers/setup-page-routes.ts';
 import type { Clock } from '#server/platform/clock.ts';
 import { createHttpServer } from '#server/platform/http/http-server.ts';
 import type { Route } from '#server/platform/http/route.ts';
+import { securityHeaders } from '#server/platform/http/security-headers.ts';
 import type { NumberId } from '#server/platform/ids.ts';
 import { Lifecycle } from '#server/platform/lifecycle.ts';
 import type { Logger } from '#server/platform/logger.ts';
@@ -105,6 +118,8 @@ async function open(
   const rateLimits = new RateLimits(runtime);
   const isStopping = () => lifecycle.stopping;
   const identify = createIdentify(runtime);
+  const links = new LinkRequests(runtime, createSendSignInLink(runtime));
+  lifecycle.onClose('links to sign in', () => links.drain());
   const ownRoutes = [
     ...teamRoutes(runtime),
     ...memberRoutes({ ...runtime, participants: whenMemberRemoved(runtime) }),
@@ -118,6 +133,11 @@ async function open(
     ...apiKeyRoutes(runtime),
     ...usageRoutes(runtime),
     ...auditRoutes(runtime),
+    ...signInRoutes({ ...runtime, links }),
+    ...signInPageRoutes({ ...runtime, links, identify }),
+    ...accountRoutes(runtime),
+    ...passkeyRoutes(runtime),
+    ...overviewRoutes({ ...runtime, identify }),
   ];
   watchQueue(runtime, waiting);
   const routes = [
@@ -129,6 +149,7 @@ async function open(
   const record = createRecorder(runtime.metrics, logger);
   const refusals = new RefusalLog(runtime);
   lifecycle.onClose('refusals', () => refusals.drain());
+  const visitorDoor = createVisitorDoor(runtime);
   const server = createHttpServer({
     routes,
     doors: {
@@ -138,7 +159,8 @@ async function open(
       }),
       team: createTeamDoor(identify, runtime),
       account: createAccountDoor(identify, runtime),
-      visitor: createVisitorDoor(runtime),
+      visitor: visitorDoor,
+      page: createPageDoor(visitorDoor),
     },
     record: (answered) => {
       record(answered);
@@ -148,6 +170,7 @@ async function open(
     ids: runtime.ids,
     logger,
     trustProxy: config.trustProxy,
+    browserHeaders: securityHeaders(config.appUrl),
     checkAnswers: checkAnswers ?? false,
   });
   lifecycle.onClose('http', () => closeServer(server, waiting));

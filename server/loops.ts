@@ -1,3 +1,4 @@
+import { forgetExpired } from '#server/accounts/forget-expired.ts';
 import type { KeyUses } from '#server/api-keys/key-uses.ts';
 import type { Role } from '#server/config.ts';
 import { syncClock } from '#server/database/clock-sync.ts';
@@ -43,5 +44,6 @@ export function createLoops(
     ...loop('maintain', 'make partitions', 3_600 * second, () =>
       ensurePartitions(database.pool, clock, logger),
     ),
+    ...loop('maintain', 'forget expired sessions and links', 60 * second, () => forgetExpired(services)),
   ];
 }

@@ -21,6 +21,8 @@ const findByEmail = statement<AccountRow>(
   'accounts.find-by-email',
   'SELECT * FROM accounts WHERE email_key = $1',
 );
+const lock = statement<AccountRow>('accounts.lock', 'SELECT * FROM accounts WHERE id = $1 FOR NO KEY UPDATE');
+const hold = statement<AccountRow>('accounts.hold', 'SELECT * FROM accounts WHERE id = $1 FOR SHARE');
 const rename = statement<AccountRow>(
   'accounts.rename',
   'UPDATE accounts SET name = coalesce($2, name) WHERE id = $1 RETURNING *',
@@ -29,7 +31,6 @@ const setPassword = statement<AccountRow>(
   'accounts.set-password',
   'UPDATE accounts SET password_hash = $2 WHERE id = $1 RETURNING *',
 );
-const lock = statement<AccountRow>('accounts.lock', 'SELECT * FROM accounts WHERE id = $1 FOR NO KEY UPDATE');
 
 /** @returns undefined where the address has an account already */
 export function insertAccount(
@@ -47,8 +48,21 @@ export function findAccountByEmail(db: Queryable, email: string): Promise<Accoun
   return findByEmail.row(db, emailKey(email));
 }
 
+/**
+ * For what changes how an account signs in or which teams it is in: after a team's rows, before the account's sessions and
+ * passkeys (docs/architecture.md, lock order).
+ */
+export function lockAccount(trx: Transaction, accountId: AccountId): Promise<AccountRow | undefined> {
+  return lock.row(trx, accountId);
+}
+
+/** For what signs in by something that `lockAccount` may be about to change: what is read stays true until the commit. */
+export function holdAccount(trx: Transaction, accountId: AccountId): Promise<AccountRow | undefined> {
+  return hold.row(trx, accountId);
+}
+
 /** An undefined name stays as it is. */
-export function renameAccount(
+export function setAccountName(
   db: Queryable,
   accountId: AccountId,
   name: string | undefined,
@@ -59,9 +73,4 @@ export function renameAccount(
 /** @param hash argon2id in the PHC form */
 export async function setPasswordHash(db: Queryable, accountId: AccountId, hash: string): Promise<void> {
   await setPassword.row(db, accountId, hash);
-}
-
-/** Waits for other changes of the account's teams; after their rows in the lock order (docs/architecture.md). */
-export async function lockAccount(trx: Transaction, accountId: AccountId): Promise<void> {
-  await lock.row(trx, accountId);
 }

@@ -44,6 +44,19 @@ export function createIdentify(services: Pick<Runtime, 'database' | 'clock' | 'c
   };
 }
 
+/** Who is signed in; undefined where nobody is: for pages, which then show something else. */
+export async function whoIsSignedIn(
+  identify: Identify,
+  request: FastifyRequest,
+): Promise<SignedIn | undefined> {
+  try {
+    return await identify(request);
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'unauthorized') return undefined;
+    throw error;
+  }
+}
+
 /** The door of what anybody does who is signed in (specification section 12.3). */
 export function createAccountDoor(identify: Identify, { config }: Pick<Runtime, 'config'>): Door {
   return async (request) => {
@@ -61,6 +74,11 @@ export function createVisitorDoor({ clock, config }: Pick<Runtime, 'clock' | 'co
     refuseForeignOrigin(request, config.appUrl);
     return {};
   };
+}
+
+/** The door of pages: opening one changes nothing; a form is let in like anything else that a visitor sends. */
+export function createPageDoor(visitorDoor: Door): Door {
+  return async (request, reply, route) => (route.method === 'GET' ? {} : visitorDoor(request, reply, route));
 }
 
 function secondsLeft(nowMs: number): number {

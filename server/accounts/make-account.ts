@@ -49,7 +49,7 @@ export async function makeAccount(
   return account;
 }
 
-/** A person's name without blanks around it. @throws 400 with param */
+/** What somebody calls themselves, or a thing of theirs, without blanks around it. @throws 400 with param name */
 export function readName(text: string): string {
   const name = text.trim();
   const { length } = [...name];

@@ -1,23 +1,45 @@
+import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
+import { type By, operator } from '#server/platform/actor.ts';
 import { randomToken, sha256 } from '#server/platform/crypto.ts';
 import type { AccountRow } from './account-store.ts';
-import { insertSignInLink } from './sign-in-link-store.ts';
+import { insertLink } from './sign-in-link-store.ts';
 
-/** A link that signs an account in, once (specification section 12.2). @returns `{app_url}/link/<token>` */
+/** How long a link of `ownline link` works, and one that is mailed (specification section 12.2). */
+export const operatorLinkHours = 24;
+export const mailedLinkHours = 0.5;
+
+interface LinkOptions {
+  readonly hours: number;
+  /** Who makes it; the operator, where nobody is named. */
+  readonly by?: By;
+}
+
+/**
+ * Makes a link that signs an existing account in, once. Only the hash of its token is stored.
+ * @returns `{app_url}/link/<token>`, to be shown or mailed and kept nowhere
+ */
 export async function makeSignInLink(
   trx: Transaction,
-  { ids, clock, config }: Pick<Runtime, 'ids' | 'clock' | 'config'>,
+  services: Pick<Runtime, 'ids' | 'clock' | 'config'>,
   account: Pick<AccountRow, 'id'>,
-  { hours }: { readonly hours: number },
+  { hours, by = operator }: LinkOptions,
 ): Promise<string> {
+  const { ids, clock, config } = services;
   const token = randomToken();
-  const link = {
+  await insertLink(trx, {
     id: ids.next('alk'),
     account_id: account.id,
+    tokenHash: sha256(token),
     created_at: clock.now(),
     expires_at: clock.in(hours * 3_600_000),
-  };
-  await insertSignInLink(trx, link, sha256(token));
+  });
+  await recordAudit(trx, services, {
+    by,
+    action: 'account.link_made',
+    accountId: account.id,
+    details: { hours },
+  });
   return `${config.appUrl}/link/${token}`;
 }

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import type { SignInMethod } from '#contract/account.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Queryable } from '#server/database/statement.ts';
@@ -6,7 +7,17 @@ import { randomToken, sha256 } from '#server/platform/crypto.ts';
 import { publicId } from '#server/platform/ids.ts';
 import type { AccountRow } from './account-store.ts';
 import { SessionCookie, sessionDays } from './session-cookie.ts';
-import { insertSession, type SignInMethod } from './session-store.ts';
+import { insertSession } from './session-store.ts';
+
+/** Somebody who has just signed in. */
+export interface Entered {
+  readonly account: AccountRow;
+  /** The header set-cookie. */
+  readonly cookie: string;
+}
+
+/** What of a request a session keeps. */
+export type Entrance = Pick<FastifyRequest, 'ip' | 'id' | 'headers'>;
 
 const userAgentMaxCharacters = 300;
 
@@ -20,7 +31,7 @@ export async function openSession(
   services: Pick<Runtime, 'ids' | 'clock' | 'config'>,
   account: Pick<AccountRow, 'id' | 'email'>,
   method: SignInMethod,
-  request: Pick<FastifyRequest, 'ip' | 'id' | 'headers'>,
+  request: Entrance,
 ): Promise<string> {
   const { ids, clock, config } = services;
   const token = randomToken();

@@ -20,8 +20,8 @@ const derive = promisify(argon2);
 const waiting: (() => void)[] = [];
 let running = 0;
 
-/** @throws 400 where it is too short or too long; 503 where too many wait @returns the hash in the PHC form */
-export async function hashPassword(password: string, param = 'password'): Promise<string> {
+/** Before anything is computed. @throws 400 where a new password is too short or too long */
+export function requireFit(password: string, param = 'password'): void {
   const { length } = [...password];
   if (length < passwordMinCharacters || length > passwordMaxCharacters) {
     throw invalid(
@@ -29,6 +29,11 @@ export async function hashPassword(password: string, param = 'password'): Promis
       `${param} must have ${passwordMinCharacters} to ${passwordMaxCharacters} characters. A sentence is easier to keep in mind than a word.`,
     );
   }
+}
+
+/** @throws 400 where it is too short or too long; 503 where too many wait @returns the hash in the PHC form */
+export async function hashPassword(password: string, param = 'password'): Promise<string> {
+  requireFit(password, param);
   const salt = randomBytes(saltLength);
   const tag = await argon2id(password, salt);
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(salt)}$${base64(tag)}`;

@@ -1,7 +1,6 @@
+import type { SignInMethod } from '#contract/account.ts';
 import { type Queryable, statement } from '#server/database/statement.ts';
 import type { AccountId, AccountSessionId } from '#server/platform/ids.ts';
-
-export type SignInMethod = 'link' | 'password' | 'passkey' | 'invitation';
 
 export interface AccountSessionRow {
   readonly id: AccountSessionId;
@@ -32,6 +31,10 @@ const findLive = statement<LiveSessionRow>(
   `SELECT ${columns}, a.email FROM account_sessions s JOIN accounts a ON a.id = s.account_id
    WHERE s.token_hash = $1 AND s.expires_at > $2`,
 );
+const find = statement<AccountSessionRow>(
+  'account-sessions.find',
+  `SELECT ${columns} FROM account_sessions s WHERE account_id = $1 AND id = $2 AND expires_at > $3`,
+);
 const touch = statement<AccountSessionRow>(
   'account-sessions.touch',
   'UPDATE account_sessions s SET last_used_at = $2, expires_at = $3 WHERE id = $1',
@@ -47,7 +50,9 @@ const end = statement<{ id: AccountSessionId }>(
 );
 const endAll = statement<{ id: AccountSessionId }>(
   'account-sessions.end-all',
-  'DELETE FROM account_sessions WHERE account_id = $1 AND id IS DISTINCT FROM $2::uuid RETURNING id',
+  `DELETE FROM account_sessions WHERE id IN (
+     SELECT id FROM account_sessions WHERE account_id = $1 AND id IS DISTINCT FROM $2::uuid ORDER BY id FOR UPDATE)
+   RETURNING id`,
 );
 const forget = statement<Record<string, never>>(
   'account-sessions.forget',
@@ -79,6 +84,16 @@ export function findLiveSession(
   return findLive.row(db, tokenHash, now);
 }
 
+/** One of an account, while it lives. */
+export function findSession(
+  db: Queryable,
+  accountId: AccountId,
+  sessionId: AccountSessionId,
+  now: Date,
+): Promise<AccountSessionRow | undefined> {
+  return find.row(db, accountId, sessionId, now);
+}
+
 export async function touchSession(
   db: Queryable,
   sessionId: AccountSessionId,
@@ -102,7 +117,7 @@ export async function endSession(
   return (await end.row(db, accountId, sessionId)) !== undefined;
 }
 
-/** Signs an account out everywhere. @param but stays signed in @returns how many ended */
+/** Signs an account out everywhere, its sessions taken in the order of their ids. @param but stays signed in @returns how many ended */
 export async function endSessions(
   db: Queryable,
   accountId: AccountId,

@@ -1,22 +1,59 @@
-import { statement, type Transaction } from '#server/database/statement.ts';
+import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
 import type { AccountId, Id } from '#server/platform/ids.ts';
+import type { AccountRow } from './account-store.ts';
 
-interface SignInLinkRow {
+export interface SignInLinkRow {
   readonly id: Id<'alk'>;
   readonly account_id: AccountId;
   readonly created_at: Date;
   readonly expires_at: Date;
+  readonly used_at: Date | null;
 }
 
 const insert = statement<SignInLinkRow>(
   'sign-in-links.insert',
   'INSERT INTO sign_in_links (id, account_id, token_hash, created_at, expires_at) VALUES ($1, $2, $3, $4, $5)',
 );
+const findOpen = statement<AccountRow>(
+  'sign-in-links.find-open',
+  `SELECT a.* FROM sign_in_links l JOIN accounts a ON a.id = l.account_id
+   WHERE l.token_hash = $1 AND l.used_at IS NULL AND l.expires_at > $2`,
+);
+const use = statement<{ account_id: AccountId }>(
+  'sign-in-links.use',
+  `UPDATE sign_in_links SET used_at = $2 WHERE token_hash = $1 AND used_at IS NULL AND expires_at > $2
+   RETURNING account_id`,
+);
+const forget = statement<Record<string, never>>(
+  'sign-in-links.forget',
+  'DELETE FROM sign_in_links WHERE expires_at <= $1',
+);
 
-export async function insertSignInLink(
+export async function insertLink(
   trx: Transaction,
-  link: SignInLinkRow,
-  tokenHash: Buffer,
+  link: Omit<SignInLinkRow, 'used_at'> & { readonly tokenHash: Buffer },
 ): Promise<void> {
-  await insert.row(trx, link.id, link.account_id, tokenHash, link.created_at, link.expires_at);
+  await insert.row(trx, link.id, link.account_id, link.tokenHash, link.created_at, link.expires_at);
+}
+
+/** Whom a link signs in; undefined where it was used, is over or never was. */
+export function findAccountOfLink(
+  db: Queryable,
+  tokenHash: Buffer,
+  now: Date,
+): Promise<AccountRow | undefined> {
+  return findOpen.row(db, tokenHash, now);
+}
+
+/** Uses a link up. @returns whom it signs in; undefined where it was used, is over or never was */
+export async function useLink(
+  trx: Transaction,
+  tokenHash: Buffer,
+  now: Date,
+): Promise<AccountId | undefined> {
+  return (await use.row(trx, tokenHash, now))?.account_id;
+}
+
+export async function forgetExpiredLinks(db: Queryable, now: Date): Promise<void> {
+  await forget.row(db, now);
 }

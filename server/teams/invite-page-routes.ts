@@ -28,16 +28,15 @@ export function invitePageRoutes(services: Runtime, identify: Identify): Route[]
   };
 
   const accept = async (call: Call): Promise<Answer> => {
-    const { params, body, request } = call;
-    let fields: Readonly<Record<string, string>> = {};
+    const { params, request } = call;
+    let field: (name: string) => string = () => '';
     try {
       refuseForeignOrigin(request, services.config.appUrl);
-      fields = readForm(body, request.headers['content-type']);
-      const { email = '', name = '', password = '' } = fields;
+      field = readForm(request);
       const { setCookie } = await acceptInvitation(services, {
         token: params.token ?? '',
         signedIn: await findSignedIn(identify, request),
-        given: { email, name, password },
+        given: { email: field('email'), name: field('name'), password: field('password') },
         request,
       });
       const headers = setCookie === undefined ? {} : { 'set-cookie': setCookie };
@@ -45,7 +44,7 @@ export function invitePageRoutes(services: Runtime, identify: Identify): Route[]
     } catch (error) {
       if (!(error instanceof AppError) || error.status === 404 || error.status === 500) throw error;
       const { message, param, status, headers } = error;
-      const refused = { message, param, email: fields.email ?? '', name: fields.name ?? '' };
+      const refused = { message, param, email: field('email'), name: field('name') };
       const answer = await show(call, refused, status);
       return { ...answer, headers: { ...headers, ...answer.headers } };
     }

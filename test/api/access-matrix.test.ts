@@ -25,16 +25,22 @@ const withoutKey: Readonly<
     'POST /v1/device/poll',
     'POST /v1/device/status',
   ],
-  // The reference, and what the token of a setup link or an invitation opens.
+  // The reference, what the token of a link opens, and the pages for signing in and out.
   page: [
+    'GET /',
     'GET /docs',
     'GET /docs/js/scalar.js',
     'GET /invite/:token',
+    'GET /link/:token',
     'GET /setup/:token',
+    'GET /sign-in',
     'GET /v1/openapi.json',
     'POST /invite/:token',
+    'POST /link/:token',
     'POST /setup/:token',
     'POST /setup/:token/done',
+    'POST /sign-in',
+    'POST /sign-out',
   ],
   // Nothing of any team.
   operations: ['GET /healthz', 'GET /metrics', 'GET /readyz'],

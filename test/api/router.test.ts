@@ -47,7 +47,6 @@ describe('what meets no operation (specification section 7)', () => {
 
   it('answers 404 in the envelope for an address that is none', async () => {
     const paths = [
-      '/',
       '/v1',
       '/v1/',
       '/v2/numbers',

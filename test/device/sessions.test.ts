@@ -52,11 +52,15 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     assert.ok(Date.parse(String(field(number, 'last_seen_at'))) > 0);
   });
 
+  /** What a button on the setup page does. */
+  const click = (url: string) =>
+    fetch(url, { method: 'POST', headers: { origin: new URL(service.baseUrl).origin } });
+
   it('the same link gives the same token until Done; then, and after 24 hours, it is 404', async () => {
     const setupUrl = await verify(team, phoneNumber());
     const first = await claim(team.api, setupUrl);
     assert.equal((await claim(team.api, setupUrl)).token, first.token);
-    assert.equal((await fetch(`${setupUrl}/done`, { method: 'POST' })).status, 200);
+    assert.equal((await click(`${setupUrl}/done`)).status, 200);
     await assert.rejects(claim(team.api, setupUrl), /404/);
     const late = await verify(team, phoneNumber());
     service.clock.advance(24 * 3_600_000 + 1);
@@ -70,7 +74,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     assert.equal(opened.status, 200);
     assert.ok(!page.includes('dev_'));
     assert.match(opened.headers.get('content-security-policy') ?? '', /default-src 'none'/);
-    const clicked = await (await fetch(setupUrl, { method: 'POST' })).text();
+    const clicked = await (await click(setupUrl)).text();
     assert.ok(clicked.includes((await claim(team.api, setupUrl)).token));
   });
 

@@ -31,7 +31,11 @@ describe('what is logged at the finest level (specification section 10.1)', () =
   };
   const tokenOf = (setupUrl: unknown) => keep(String(setupUrl).split('/').at(-1) ?? '');
   const call = (path: string, body: string, headers: Readonly<Record<string, string>> = {}) =>
-    fetch(`${service.baseUrl}${path}`, { method: 'POST', body, headers });
+    fetch(`${service.baseUrl}${path}`, {
+      method: 'POST',
+      body,
+      headers: { origin: service.baseUrl, ...headers },
+    });
 
   before(async () => {
     dataDir = await mkdtemp(join(tmpdir(), 'ownline-logs-'));

@@ -1,9 +1,9 @@
+import type { SignInMethod } from '#contract/account.ts';
 import type { Role } from '#contract/permissions.ts';
 import { type AccountRow, findAccount } from '#server/accounts/account-store.ts';
 import { makeAccount } from '#server/accounts/make-account.ts';
 import { openSession } from '#server/accounts/open-session.ts';
 import { hashPassword } from '#server/accounts/password.ts';
-import type { SignInMethod } from '#server/accounts/session-store.ts';
 import { operator } from '#server/platform/actor.ts';
 import { publicId } from '#server/platform/ids.ts';
 import { joinTeam } from '#server/teams/join-team.ts';

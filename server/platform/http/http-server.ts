@@ -8,6 +8,7 @@ import type { AccountId, Ids, TeamId } from '#server/platform/ids.ts';
 import type { Logger } from '#server/platform/logger.ts';
 import { checkStrings, compileBodyCheck } from './check-body.ts';
 import { compileQueryCheck } from './check-query.ts';
+import { pageHeaders, renderProblem } from './page.ts';
 import type { Audience, Caller, Door, Route } from './route.ts';
 import { toAppError } from './to-app-error.ts';
 import { UnreadableRequests } from './unreadable-request.ts';
@@ -33,6 +34,8 @@ export interface HttpServerOptions {
   readonly ids: Ids;
   readonly logger: Logger;
   readonly trustProxy: readonly string[];
+  /** On every answer but those of audiences that no browser asks for. */
+  readonly browserHeaders: Readonly<Record<string, string>>;
   /** Tests hold every answer against its schema, before JSON could hide a wrong type. */
   readonly checkAnswers?: boolean;
 }
@@ -62,6 +65,9 @@ export interface Answered {
 /** The audiences that speak JSON and are told what they got wrong. */
 const jsonAudiences: readonly Audience[] = ['api', 'team', 'account', 'visitor'];
 
+/** What programs and phones ask for, which take no notice of what browsers are told. */
+const machineAudiences: readonly (Audience | undefined)[] = ['api', 'device', 'operations'];
+
 /** The body of an ordinary request; content of 5,000 characters, each escaped as a surrogate pair, fits four times. */
 const bodyLimitBytes = 256 * 1024;
 
@@ -88,7 +94,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     onProtoPoisoning: 'ignore',
     // Node's own refusal of a request without Host has no body; ours has the envelope.
     http: { requireHostHeader: false },
-    frameworkErrors: (error, request, reply) => sendError(options.logger, error, request, reply),
+    frameworkErrors: (error, request, reply) => sendError(options, error, request, reply),
     clientErrorHandler: unreadable.onClientError,
   });
   unreadable.listenTo(server.server);
@@ -100,7 +106,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   server.decorateRequest('errorCode', undefined);
 
   server.addHook('onRequest', async (request, reply) => {
-    reply.headers(answerHeaders(request));
+    reply.headers(answerHeaders(options, request));
     if (options.isStopping()) reply.header('connection', 'close');
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
       throw new AppError('invalid_request', 'Send the header Host: HTTP/1.1 asks for it.', { param: 'Host' });
@@ -123,9 +129,9 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
       target: (request.params as { readonly id?: string } | undefined)?.id ?? '',
     });
   });
-  server.setErrorHandler((error, request, reply) => sendError(options.logger, error, request, reply));
+  server.setErrorHandler((error, request, reply) => sendError(options, error, request, reply));
   server.setNotFoundHandler((request, reply) => {
-    sendError(options.logger, unrouted(options.routes, request), request, reply);
+    sendError(options, unrouted(options.routes, request), request, reply);
   });
   for (const route of options.routes) register(server, options, route);
   return server;
@@ -274,22 +280,42 @@ function matches(pattern: string, path: string): boolean {
   );
 }
 
-function sendError(logger: Logger, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+function sendError(
+  options: HttpServerOptions,
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
   const appError = toAppError(error);
   request.errorCode = appError.code;
   if (appError.code === 'internal_error') {
-    logger.error({ err: appError.cause ?? error, requestId: request.id }, 'a request failed');
+    options.logger.error({ err: appError.cause ?? error, requestId: request.id }, 'a request failed');
   }
-  reply
-    .code(appError.status)
-    .headers({ ...answerHeaders(request), ...appError.headers })
-    .type('application/json')
-    .send(appError.envelope());
+  reply.code(appError.status).headers({ ...answerHeaders(options, request), ...appError.headers });
+  if (isAskedByPerson(request)) reply.headers(pageHeaders).send(renderProblem(appError.message));
+  else reply.type('application/json').send(appError.envelope());
+}
+
+/** Whoever opens a page is told what went wrong by a page; programs, which don't ask for one, by the envelope. */
+function isAskedByPerson(request: FastifyRequest): boolean {
+  return audienceOf(request) === 'page' && /\btext\/html\b/.test(request.headers.accept ?? '');
 }
 
 /** On every answer; set again on refusals, because those of the framework itself pass no hook. */
-function answerHeaders(request: FastifyRequest): Readonly<Record<string, string>> {
-  return { 'request-id': request.id, 'cache-control': 'no-store' };
+function answerHeaders(
+  { browserHeaders }: HttpServerOptions,
+  request: FastifyRequest,
+): Readonly<Record<string, string>> {
+  return {
+    ...(machineAudiences.includes(audienceOf(request)) ? {} : browserHeaders),
+    'request-id': request.id,
+    'cache-control': 'no-store',
+  };
+}
+
+/** undefined where no route was met. */
+function audienceOf(request: FastifyRequest): Audience | undefined {
+  return request.routeOptions.config?.audience;
 }
 
 function deviceErrorHandler(logger: Logger, onFailure: (error: unknown) => unknown) {

@@ -14,6 +14,7 @@ ol, ul { margin: 0.25rem 0; padding-left: 1.35rem; } li { margin: 0.35rem 0; } o
 code { font: 0.9em ui-monospace, monospace; white-space: nowrap; }
 .value { display: block; white-space: normal; overflow-wrap: anywhere; padding: 0.6rem 0.7rem; margin: 0.25rem 0 0.75rem; border: 1px solid var(--line); border-radius: 10px; user-select: all; -webkit-user-select: all; }
 button { font: inherit; font-weight: 600; min-height: 44px; padding: 0.5rem 1.1rem; border: 0; border-radius: 11px; color: light-dark(#fff, #0b1626); background: var(--accent); }
+button.second { border: 1px solid var(--accent); color: var(--accent); background: transparent; }
 button:focus-visible { outline: 3px solid var(--accent); outline-offset: 3px; }
 .state { font-weight: 600; }
 input { font: inherit; display: block; width: 100%; min-height: 44px; padding: 0.5rem 0.7rem; margin: 0.25rem 0 0.9rem; border: 1px solid light-dark(#8b93a0, #6b7480); border-radius: 10px; background: var(--page); color: inherit; }
@@ -37,6 +38,14 @@ export function renderPage(title: string, body: string): string {
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeHtml(title)} · Ownline</title><style>${css}</style></head><body><main>${body}</main></body></html>
 `;
+}
+
+/** What stands where a page could not be made. @param message for the person who asked for it */
+export function renderProblem(message: string): string {
+  return renderPage(
+    'This did not work',
+    `<h1>This did not work</h1><p class="error" role="alert">${escapeHtml(message)}</p>`,
+  );
 }
 
 export function escapeHtml(text: string): string {

@@ -1,23 +1,31 @@
+import type { FastifyRequest } from 'fastify';
 import { AppError } from '#server/platform/app-error.ts';
 import { checkStrings } from './check-body.ts';
 
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
+
 /**
- * The fields of a plain HTML form, as a route of the audience `page` is given its body: bytes, or nothing. Of a field
- * that came twice the last one counts.
- * @throws AppError 415 where it is sent another way; 400 for text that can't be kept
+ * The fields of a form of one of our pages; '' for one that it does not have. Of a field that comes twice the last one
+ * counts. @throws 400 for what is no text; 415 for what is no form
  */
-export function readForm(body: unknown, contentType: string | undefined): Readonly<Record<string, string>> {
-  if (!Buffer.isBuffer(body) || body.length === 0) return {};
-  if (contentType?.split(';')[0]?.trim().toLowerCase() !== 'application/x-www-form-urlencoded') {
-    throw new AppError(
-      'invalid_request',
-      'Send the form as the page does: application/x-www-form-urlencoded.',
-      {
-        status: 415,
-      },
-    );
+export function readForm(request: FastifyRequest): (name: string) => string {
+  const { body } = request;
+  if (!Buffer.isBuffer(body) || body.length === 0) return () => '';
+  const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase();
+  if (type !== 'application/x-www-form-urlencoded') {
+    throw new AppError('invalid_request', 'Send the form as application/x-www-form-urlencoded.', {
+      status: 415,
+    });
   }
-  const fields = Object.fromEntries(new URLSearchParams(body.toString('utf8')));
-  checkStrings(fields);
-  return fields;
+  const fields = new Map(new URLSearchParams(decode(body)));
+  for (const [name, value] of fields) checkStrings(value, name);
+  return (name) => fields.get(name) ?? '';
+}
+
+function decode(body: Buffer): string {
+  try {
+    return strictUtf8.decode(body);
+  } catch (error) {
+    throw new AppError('invalid_request', 'The form is not valid UTF-8. Send it again.', { cause: error });
+  }
 }

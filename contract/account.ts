@@ -1,0 +1,129 @@
+import { Type } from 'typebox';
+import { emailMaxCharacters } from './member.ts';
+import { roles } from './permissions.ts';
+import { closed, literals, nullable, publicIdOf, timestamp } from './schema.ts';
+import { nameMaxCharacters } from './team.ts';
+
+/** How a session began (specification section 12.2). */
+export const signInMethods = ['link', 'password', 'passkey', 'invitation'] as const;
+export type SignInMethod = (typeof signInMethods)[number];
+
+const email = Type.String({
+  minLength: 1,
+  maxLength: emailMaxCharacters,
+  description: 'The address that the account belongs to; upper and lower case are the same.',
+  examples: ['ada@example.com'],
+});
+const password = Type.String({ description: '12 to 200 characters.' });
+const personName = Type.String({
+  minLength: 1,
+  maxLength: nameMaxCharacters,
+  description: `As the person calls themselves, 1 to ${nameMaxCharacters} characters.`,
+  examples: ['Ada Example'],
+});
+
+/** Somebody who can sign in (specification section 12.1). */
+export const Account = closed({
+  id: publicIdOf('acc', 'The id of the account.'),
+  email,
+  name: personName,
+  has_password: Type.Boolean({ description: 'false: they sign in by link or passkey.' }),
+});
+export type Account = Type.Static<typeof Account>;
+
+/** A team that the account is a member of. */
+export const AccountTeam = closed({
+  id: publicIdOf('team', 'The id of the team.'),
+  name: Type.String({ description: 'What people call it.' }),
+  role: literals(roles, { description: 'What the person may do in it (section 5.3).' }),
+  member_id: publicIdOf('usr', 'The id of the membership.'),
+});
+export type AccountTeam = Type.Static<typeof AccountTeam>;
+
+/** Whose account it is. */
+export const AccountAnswer = closed({ account: Account });
+/** Who is signed in, and in which teams, the one joined first first. */
+export const AccountOverview = closed({ account: Account, teams: Type.Array(AccountTeam) });
+export type AccountOverview = Type.Static<typeof AccountOverview>;
+
+export const SignInRequest = closed({ email, password });
+export const LinkRequest = closed({ email });
+/** The same for every address, so that it tells nobody which ones have an account. */
+export const LinkAnswer = closed({ sent: Type.Literal(true) });
+
+export const UpdateAccountRequest = closed({ name: Type.Optional(personName) });
+export const SetPasswordRequest = closed({
+  password,
+  current_password: Type.Optional(
+    Type.String({ description: 'The present one, where there is one and the sign-in is no fresh link.' }),
+  ),
+});
+
+/** A browser that is signed in. */
+export const AccountSession = closed({
+  id: publicIdOf('acs', 'The id of the session.'),
+  current: Type.Boolean({ description: 'true for the one that asks.' }),
+  method: literals(signInMethods, { description: 'How it began.' }),
+  ip: Type.String({ description: 'Where it began.' }),
+  user_agent: Type.String({ description: 'What the browser calls itself.' }),
+  created_at: timestamp('When it began.'),
+  last_used_at: timestamp('At most a minute behind.'),
+});
+export type AccountSession = Type.Static<typeof AccountSession>;
+export const AccountSessionList = closed({
+  sessions: Type.Array(AccountSession, { description: 'Last used first, 200 at most.' }),
+});
+export const SignedOut = closed({ signed_out: Type.Literal(true) });
+
+export const passkeyNameMaxCharacters = 100;
+
+const passkeyName = Type.String({
+  minLength: 1,
+  maxLength: passkeyNameMaxCharacters,
+  description: `What the person calls it, 1 to ${passkeyNameMaxCharacters} characters.`,
+  examples: ['Laptop'],
+});
+
+export const Passkey = closed({
+  id: publicIdOf('pky', 'The id of the passkey.'),
+  name: passkeyName,
+  created_at: timestamp('When it was added.'),
+  last_used_at: nullable(timestamp('When it last signed somebody in.')),
+});
+export type Passkey = Type.Static<typeof Passkey>;
+export const PasskeyList = closed({ passkeys: Type.Array(Passkey, { description: 'Oldest first.' }) });
+
+/** What a browser's credentials API is to be given: its own words, which change with browsers, so they are left open. */
+export const PasskeyOptions = Type.Object({ challenge: Type.String() });
+
+const base64Url = Type.String({ maxLength: 65_536, description: 'Bytes in base64url.' });
+/** What a browser made of the options, as its `toJSON` gives it. It may say more than is read. */
+const credential = { id: base64Url, rawId: base64Url, type: Type.Literal('public-key') };
+
+export const PasskeySignInRequest = closed({
+  response: Type.Object({
+    ...credential,
+    response: Type.Object({
+      clientDataJSON: base64Url,
+      authenticatorData: base64Url,
+      signature: base64Url,
+      userHandle: Type.Optional(nullable(base64Url)),
+    }),
+  }),
+});
+export type PasskeyAssertion = Type.Static<typeof PasskeySignInRequest>['response'];
+
+export const AddPasskeyRequest = closed({
+  name: passkeyName,
+  response: Type.Object({
+    ...credential,
+    response: Type.Object({
+      clientDataJSON: base64Url,
+      attestationObject: base64Url,
+      transports: Type.Optional(Type.Array(Type.String({ maxLength: 20 }), { maxItems: 10 })),
+    }),
+  }),
+});
+export type PasskeyAttestation = Type.Static<typeof AddPasskeyRequest>['response'];
+
+export const RenamePasskeyRequest = closed({ name: passkeyName });

@@ -1,0 +1,36 @@
+import type { Account, AccountSession, Passkey } from '#contract/account.ts';
+import { type AccountSessionId, publicId } from '#server/platform/ids.ts';
+import type { AccountRow } from './account-store.ts';
+import type { PasskeyRow } from './passkey-store.ts';
+import type { AccountSessionRow } from './session-store.ts';
+
+export function accountView(account: AccountRow): Account {
+  return {
+    id: publicId('acc', account.id),
+    email: account.email,
+    name: account.name,
+    has_password: account.password_hash !== null,
+  };
+}
+
+/** @param current the session that asks */
+export function sessionView(session: AccountSessionRow, current: AccountSessionId): AccountSession {
+  return {
+    id: publicId('acs', session.id),
+    current: session.id === current,
+    method: session.method,
+    ip: session.ip,
+    user_agent: session.user_agent,
+    created_at: session.created_at.toISOString(),
+    last_used_at: session.last_used_at.toISOString(),
+  };
+}
+
+export function passkeyView(passkey: PasskeyRow): Passkey {
+  return {
+    id: publicId('pky', passkey.id),
+    name: passkey.name,
+    created_at: passkey.created_at.toISOString(),
+    last_used_at: passkey.last_used_at?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,66 @@
+import type { PasskeyAttestation } from '#contract/account.ts';
+import { recordAudit } from '#server/audit/record-audit.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import type { By } from '#server/platform/actor.ts';
+import { AppError, invalid } from '#server/platform/app-error.ts';
+import { sha256 } from '#server/platform/crypto.ts';
+import { type AccountId, publicId } from '#server/platform/ids.ts';
+import { lockAccount } from './account-store.ts';
+import { readName } from './make-account.ts';
+import { challengeOf, verifyNewPasskey } from './passkey-ceremony.ts';
+import { takeChallenge } from './passkey-challenge-store.ts';
+import { passkeyParty } from './passkey-party.ts';
+import { insertPasskey, listPasskeys, type PasskeyRow } from './passkey-store.ts';
+
+/** More than anybody has devices. */
+export const passkeysMax = 50;
+
+/**
+ * Adds a passkey to an account (specification section 12.2).
+ * @throws 400 for the name, for an answer that is not right, and where APP_URL has no name; 409 for one that is here
+ * already, and for too many
+ */
+export async function addPasskey(
+  services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config'>,
+  accountId: AccountId,
+  by: By,
+  input: { readonly name: string; readonly response: PasskeyAttestation },
+): Promise<PasskeyRow> {
+  const { database, clock, ids, config } = services;
+  const party = passkeyParty(config.appUrl);
+  const name = readName(input.name);
+  const { response } = input.response;
+  const challenge = challengeOf(response);
+  const isOurs =
+    challenge !== undefined &&
+    (await takeChallenge(database.pool, sha256(challenge), accountId, clock.now()));
+  const made = isOurs ? await verifyNewPasskey(party, challenge, input.response) : undefined;
+  if (!made) {
+    throw invalid('response', 'This passkey could not be checked, or took too long. Add it again.');
+  }
+  return database.transaction(async (trx) => {
+    await lockAccount(trx, accountId);
+    if ((await listPasskeys(trx, accountId)).length >= passkeysMax) {
+      throw new AppError('conflict', `An account may have ${passkeysMax} passkeys. Remove one first.`);
+    }
+    const passkey = await insertPasskey(trx, {
+      id: ids.next('pky'),
+      account_id: accountId,
+      credential_id: made.credentialId,
+      public_key: made.publicKey,
+      counter: made.counter,
+      transports: response.transports ?? [],
+      name,
+      created_at: clock.now(),
+    });
+    if (!passkey) throw new AppError('conflict', 'This passkey was added already. Sign in with it.');
+    await recordAudit(trx, services, {
+      by,
+      action: 'account.passkey_added',
+      accountId,
+      target: publicId('pky', passkey.id),
+      details: { name },
+    });
+    return passkey;
+  });
+}

@@ -1,0 +1,28 @@
+import { recordAudit } from '#server/audit/record-audit.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import type { By } from '#server/platform/actor.ts';
+import { notFound } from '#server/platform/app-error.ts';
+import type { SignedIn } from '#server/platform/http/route.ts';
+import { type AccountSessionId, publicId } from '#server/platform/ids.ts';
+import { endSession } from './session-store.ts';
+
+/**
+ * Ends a session of an account, at once and on every process: the one that asks, or another one.
+ * @throws 404 where the account has no such session
+ */
+export function closeSession(
+  services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
+  { accountId, sessionId: own }: SignedIn,
+  by: By,
+  sessionId: AccountSessionId = own,
+): Promise<void> {
+  return services.database.transaction(async (trx) => {
+    if (!(await endSession(trx, accountId, sessionId))) throw notFound('session');
+    await recordAudit(trx, services, {
+      by,
+      action: sessionId === own ? 'account.signed_out' : 'account.session_ended',
+      accountId,
+      target: publicId('acs', sessionId),
+    });
+  });
+}

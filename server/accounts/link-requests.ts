@@ -1,0 +1,111 @@
+import type { Runtime } from '#server/database/runtime.ts';
+import { AppError } from '#server/platform/app-error.ts';
+import { sha256 } from '#server/platform/crypto.ts';
+import { findAccountByEmail } from './account-store.ts';
+import { countUp } from './attempt-store.ts';
+import { emailKey, readEmail } from './email.ts';
+import { mailedLinkHours, makeSignInLink } from './make-sign-in-link.ts';
+import type { Entrance } from './open-session.ts';
+import { isOwnSource } from './own-source.ts';
+import type { SendSignInLink } from './send-sign-in-link.ts';
+import { sourceOf } from './source-of.ts';
+
+/** In an hour: links that are mailed to one address, and requests for links that one source may make. */
+export const linksPerAddress = 5;
+export const linkRequestsPerSource = 60;
+
+/** What an address was sent in this hour, whoever asked, and what one source asked for it. */
+interface Counts {
+  readonly ofAddress: number;
+  readonly ofBoth: number;
+}
+
+const hourMs = 3_600_000;
+
+type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'logger'>;
+
+/**
+ * Requests for a link by mail (specification section 12.2). What is answered, and when, is the same for every address:
+ * both limits are counted for all of them, and whether there is an account is looked up after the answer. What is
+ * under way when the server stops is finished; a crash loses it, and the person asks again.
+ */
+export class LinkRequests {
+  readonly #services: Services;
+  readonly #send: SendSignInLink | undefined;
+  readonly #underWay = new Set<Promise<void>>();
+
+  constructor(services: Services, send: SendSignInLink | undefined) {
+    this.#services = services;
+    this.#send = send;
+  }
+
+  /** Whether links are mailed at all. */
+  get isOn(): boolean {
+    return this.#send !== undefined;
+  }
+
+  /**
+   * Mails a link, where the address has an account and was not sent too many.
+   * @param next where to go from there, with a `?` before it; '' for the start
+   * @throws 400 for what is no address, and where no mail is sent; 429 for one source that asks for too many
+   */
+  async ask(written: string, request: Pick<Entrance, 'ip' | 'id'>, next = ''): Promise<void> {
+    const email = readEmail(written);
+    const send = this.#send;
+    if (!send) {
+      throw new AppError(
+        'invalid_request',
+        'This server sends no mail. Ask whoever runs it for a link: `ownline link` makes one.',
+      );
+    }
+    const counts = await this.#count(email, request.ip);
+    const work = this.#mail(send, email, request, counts, next).catch((error) =>
+      this.#services.logger.error({ err: error, requestId: request.id }, 'a link could not be mailed'),
+    );
+    this.#underWay.add(work);
+    work.finally(() => this.#underWay.delete(work));
+  }
+
+  /** Resolves once nothing is under way. */
+  async drain(): Promise<void> {
+    await Promise.all(this.#underWay);
+  }
+
+  async #count(email: string, ip: string): Promise<Counts> {
+    const { database, clock } = this.#services;
+    const windowStart = new Date(Math.floor(clock.nowMs() / hourMs) * hourMs);
+    const [source, key] = [sourceOf(ip), emailKey(email)];
+    const subjects = [`links source ${source}`, `links address ${key}`, `links both ${source} ${key}`];
+    const counts = await countUp(database.pool, subjects.map(sha256), windowStart);
+    const [ofSource = 0, ofAddress = 0, ofBoth = 0] = counts;
+    if (ofSource > linkRequestsPerSource) {
+      const seconds = Math.max(1, Math.ceil((windowStart.getTime() + hourMs - clock.nowMs()) / 1_000));
+      throw new AppError(
+        'rate_limited',
+        `Too many links were asked for from here. Retry in ${seconds} seconds, or sign in with a password or a passkey.`,
+        { headers: { 'retry-after': String(seconds) } },
+      );
+    }
+    return { ofAddress, ofBoth };
+  }
+
+  async #mail(
+    send: SendSignInLink,
+    email: string,
+    { ip, id: requestId }: Pick<Entrance, 'ip' | 'id'>,
+    { ofAddress, ofBoth }: Counts,
+    next: string,
+  ): Promise<void> {
+    const { database, clock } = this.#services;
+    const account = await findAccountByEmail(database.pool, email);
+    if (!account) return;
+    // Others who ask for links of this address must not leave its owner without one.
+    const isOwners = () => isOwnSource(database.pool, account.id, ip, clock.now());
+    if (ofAddress > linksPerAddress && (ofBoth > linksPerAddress || !(await isOwners()))) return;
+    await database.transaction(async (trx) => {
+      const by = { kind: 'server', id: '', name: '', ip, requestId } as const;
+      const url = await makeSignInLink(trx, this.#services, account, { hours: mailedLinkHours, by });
+      await send(trx, account, url + next);
+    });
+  }
+}

@@ -1,0 +1,22 @@
+import { isIP } from 'node:net';
+import { AppError } from '#server/platform/app-error.ts';
+
+/** Whom a passkey is for: the relying party of WebAuthn. */
+export interface PasskeyParty {
+  /** The host name that passkeys are bound to. */
+  readonly id: string;
+  /** The origin of the pages that may ask for them. */
+  readonly origin: string;
+}
+
+/** The party of APP_URL. @throws 400 where it has an address instead of a name: browsers bind passkeys to names */
+export function passkeyParty(appUrl: string): PasskeyParty {
+  const { hostname, origin } = new URL(appUrl);
+  if (isIP(hostname.replace(/^\[|\]$/g, '')) !== 0) {
+    throw new AppError(
+      'invalid_request',
+      'Passkeys need an APP_URL with a name: browsers bind them to a domain, and an IP address is none. Use a domain, or http://localhost on this machine; until then sign in with a password or a link.',
+    );
+  }
+  return { id: hostname, origin };
+}

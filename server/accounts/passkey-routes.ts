@@ -1,0 +1,82 @@
+import {
+  AddPasskeyRequest,
+  Passkey,
+  PasskeyList,
+  PasskeyOptions,
+  RenamePasskeyRequest,
+} from '#contract/account.ts';
+import { Deleted } from '#contract/number.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { notFound } from '#server/platform/app-error.ts';
+import { type Route, route } from '#server/platform/http/route.ts';
+import { type PasskeyId, parseId } from '#server/platform/ids.ts';
+import { passkeyView } from './account-view.ts';
+import { addPasskey } from './add-passkey.ts';
+import { offerNewPasskey } from './offer-new-passkey.ts';
+import { listPasskeys } from './passkey-store.ts';
+import { removePasskey } from './remove-passkey.ts';
+import { renamePasskey } from './rename-passkey.ts';
+
+/** The passkeys of whoever is signed in (specification section 12.2). */
+export function passkeyRoutes(services: Runtime): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/app/account/passkeys',
+      audience: 'account',
+      answers: { 200: PasskeyList },
+      handle: async ({ signedIn }) => {
+        const passkeys = await listPasskeys(services.database.pool, signedIn.accountId);
+        return { body: { passkeys: passkeys.map(passkeyView) } };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/app/account/passkeys/options',
+      audience: 'account',
+      answers: { 200: PasskeyOptions },
+      handle: async ({ signedIn }) => ({ body: await offerNewPasskey(services, signedIn.accountId) }),
+    }),
+    route({
+      method: 'POST',
+      path: '/app/account/passkeys',
+      audience: 'account',
+      audit: 'account.passkey_added',
+      body: AddPasskeyRequest,
+      answers: { 201: Passkey },
+      handle: async ({ signedIn, by, body }) => ({
+        status: 201,
+        body: passkeyView(await addPasskey(services, signedIn.accountId, by, body)),
+      }),
+    }),
+    route({
+      method: 'PUT',
+      path: '/app/account/passkeys/:id',
+      audience: 'account',
+      audit: 'account.passkey_renamed',
+      body: RenamePasskeyRequest,
+      answers: { 200: Passkey },
+      handle: async ({ signedIn, by, params, body }) => {
+        const input = { passkeyId: readId(params), name: body.name };
+        return { body: passkeyView(await renamePasskey(services, signedIn.accountId, by, input)) };
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: '/app/account/passkeys/:id',
+      audience: 'account',
+      audit: 'account.passkey_removed',
+      answers: { 200: Deleted },
+      handle: async ({ signedIn, by, params }) => {
+        await removePasskey(services, signedIn.accountId, by, readId(params));
+        return { body: { deleted: true } };
+      },
+    }),
+  ];
+}
+
+function readId(params: Readonly<Record<string, string>>): PasskeyId {
+  const id = parseId('pky', params.id ?? '');
+  if (!id) throw notFound('passkey');
+  return id;
+}

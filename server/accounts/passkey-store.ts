@@ -1,0 +1,105 @@
+import { type Queryable, statement } from '#server/database/statement.ts';
+import type { AccountId, PasskeyId } from '#server/platform/ids.ts';
+
+export interface PasskeyRow {
+  readonly id: PasskeyId;
+  readonly account_id: AccountId;
+  readonly credential_id: Buffer;
+  /** COSE. */
+  readonly public_key: Buffer;
+  /** What it last counted itself; 0 for those that don't count. */
+  readonly counter: number;
+  readonly transports: string[];
+  readonly name: string;
+  readonly created_at: Date;
+  readonly last_used_at: Date | null;
+}
+
+const insert = statement<PasskeyRow>(
+  'passkeys.insert',
+  `INSERT INTO passkeys (id, account_id, credential_id, public_key, counter, transports, name, created_at)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (credential_id) DO NOTHING RETURNING *`,
+);
+const findByCredential = statement<PasskeyRow>(
+  'passkeys.find-by-credential',
+  'SELECT * FROM passkeys WHERE credential_id = $1',
+);
+const list = statement<PasskeyRow>(
+  'passkeys.list',
+  'SELECT * FROM passkeys WHERE account_id = $1 ORDER BY id',
+);
+const use = statement<{ id: PasskeyId }>(
+  'passkeys.use',
+  `UPDATE passkeys SET counter = $2, last_used_at = $3
+   WHERE id = $1 AND (counter < $2 OR (counter = 0 AND $2 = 0)) RETURNING id`,
+);
+const rename = statement<PasskeyRow>(
+  'passkeys.rename',
+  'UPDATE passkeys SET name = $3 WHERE account_id = $1 AND id = $2 RETURNING *',
+);
+const remove = statement<PasskeyRow>(
+  'passkeys.remove',
+  'DELETE FROM passkeys WHERE account_id = $1 AND id = $2 RETURNING *',
+);
+
+/** @returns undefined where somebody has this passkey already */
+export function insertPasskey(
+  db: Queryable,
+  passkey: Omit<PasskeyRow, 'last_used_at'>,
+): Promise<PasskeyRow | undefined> {
+  return insert.row(
+    db,
+    passkey.id,
+    passkey.account_id,
+    passkey.credential_id,
+    passkey.public_key,
+    passkey.counter,
+    passkey.transports,
+    passkey.name,
+    passkey.created_at,
+  );
+}
+
+export function findPasskeyByCredential(
+  db: Queryable,
+  credentialId: Buffer,
+): Promise<PasskeyRow | undefined> {
+  return findByCredential.row(db, credentialId);
+}
+
+/** Oldest first. */
+export function listPasskeys(db: Queryable, accountId: AccountId): Promise<PasskeyRow[]> {
+  return list.rows(db, accountId);
+}
+
+/**
+ * Notes a use. One that counts must have counted on since, so that of a passkey and its copy one is refused.
+ * @returns false where it did not, or the passkey was removed meanwhile
+ */
+export async function usePasskey(
+  db: Queryable,
+  passkeyId: PasskeyId,
+  counter: number,
+  at: Date,
+): Promise<boolean> {
+  return (await use.row(db, passkeyId, counter, at)) !== undefined;
+}
+
+/** @returns undefined where the account has no such passkey */
+export function setPasskeyName(
+  db: Queryable,
+  accountId: AccountId,
+  passkeyId: PasskeyId,
+  name: string,
+): Promise<PasskeyRow | undefined> {
+  return rename.row(db, accountId, passkeyId, name);
+}
+
+/** @returns what it was; undefined where the account has no such passkey */
+export function deletePasskey(
+  db: Queryable,
+  accountId: AccountId,
+  passkeyId: PasskeyId,
+): Promise<PasskeyRow | undefined> {
+  return remove.row(db, accountId, passkeyId);
+}

@@ -1,0 +1,76 @@
+import type { Runtime } from '#server/database/runtime.ts';
+import type { Transaction } from '#server/database/statement.ts';
+import { AppError } from '#server/platform/app-error.ts';
+import { sha256 } from '#server/platform/crypto.ts';
+import type { AccountId } from '#server/platform/ids.ts';
+import { countBack, countUp } from './attempt-store.ts';
+import { emailKey } from './email.ts';
+import { isOwnSource } from './own-source.ts';
+import { checkPassword } from './password.ts';
+import { sourceOf } from './source-of.ts';
+
+/** How long failed passwords are counted together. */
+export const attemptWindowMs = 900_000;
+
+/** Failed passwords that a window takes (specification section 12.2). */
+export const failuresMax = { ofAddressFromSource: 10, fromSource: 50, ofAddress: 100 } as const;
+
+/** A password that is tried, counted as one that fails until it proves right. */
+export interface Attempt {
+  readonly subjects: readonly Buffer[];
+  readonly windowStart: Date;
+}
+
+/**
+ * Lets a password be tried, or holds it back. It is counted before it is looked at, or a thousand that come at once would
+ * all pass; one that is held back does not count, or a source could shut an address for others by knocking on.
+ * @param accountId of the address, where it has an account @throws 429 with retry-after
+ */
+export function countAttempt(
+  { database, clock }: Pick<Runtime, 'database' | 'clock'>,
+  who: { readonly email: string; readonly ip: string; readonly accountId: AccountId | undefined },
+): Promise<Attempt> {
+  const key = emailKey(who.email);
+  const source = sourceOf(who.ip);
+  const windowStart = new Date(Math.floor(clock.nowMs() / attemptWindowMs) * attemptWindowMs);
+  const subjects = [`both ${source} ${key}`, `source ${source}`, `address ${key}`].map(sha256);
+  return database.transaction(async (trx) => {
+    const [both = 0, ofSource = 0, ofAddress = 0] = await countUp(trx, subjects, windowStart);
+    const isHeldBack =
+      both > failuresMax.ofAddressFromSource ||
+      ofSource > failuresMax.fromSource ||
+      (ofAddress > failuresMax.ofAddress && !(await isOwnSource(trx, who.accountId, who.ip, clock.now())));
+    // Rolls the count back as well.
+    if (isHeldBack) throw heldBack(windowStart.getTime() + attemptWindowMs - clock.nowMs());
+    return { subjects, windowStart };
+  });
+}
+
+/** Whether a password that was counted is right. One that could not be looked at does not count. @throws 503 */
+export async function checkAttempt(
+  { database }: Pick<Runtime, 'database'>,
+  attempt: Attempt,
+  password: string,
+  hash: string | null | undefined,
+): Promise<boolean> {
+  try {
+    return await checkPassword(password, hash);
+  } catch (error) {
+    await database.transaction((trx) => forgiveAttempt(trx, attempt));
+    throw error;
+  }
+}
+
+/** Takes an attempt back: its password was right, or could not be looked at. */
+export function forgiveAttempt(trx: Transaction, attempt: Attempt): Promise<void> {
+  return countBack(trx, attempt.subjects, attempt.windowStart);
+}
+
+function heldBack(ms: number): AppError {
+  const seconds = Math.max(1, Math.ceil(ms / 1_000));
+  return new AppError(
+    'rate_limited',
+    `Too many passwords were wrong. Retry in ${seconds} seconds, or sign in with a link or a passkey.`,
+    { headers: { 'retry-after': String(seconds) } },
+  );
+}

@@ -1,0 +1,31 @@
+import { recordAudit } from '#server/audit/record-audit.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import type { By } from '#server/platform/actor.ts';
+import { notFound } from '#server/platform/app-error.ts';
+import { type AccountId, publicId } from '#server/platform/ids.ts';
+import { type AccountRow, lockAccount, setAccountName } from './account-store.ts';
+import { readName } from './make-account.ts';
+
+/** Gives an account another name; one that is left out, or that it has, changes nothing. @throws 400, param name */
+export function renameAccount(
+  services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
+  accountId: AccountId,
+  by: By,
+  written: string | undefined,
+): Promise<AccountRow> {
+  const name = written === undefined ? undefined : readName(written);
+  return services.database.transaction(async (trx) => {
+    const present = await lockAccount(trx, accountId);
+    if (!present) throw notFound('account');
+    if (name === undefined || name === present.name) return present;
+    const account = await setAccountName(trx, accountId, name);
+    await recordAudit(trx, services, {
+      by,
+      action: 'account.renamed',
+      accountId,
+      target: publicId('acc', accountId),
+      details: { name },
+    });
+    return account ?? present;
+  });
+}

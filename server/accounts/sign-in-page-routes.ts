@@ -1,0 +1,122 @@
+import { Type } from 'typebox';
+import type { Runtime } from '#server/database/runtime.ts';
+import { AppError } from '#server/platform/app-error.ts';
+import { sha256 } from '#server/platform/crypto.ts';
+import { ownPath, readNext } from '#server/platform/http/own-path.ts';
+import { pageHeaders } from '#server/platform/http/page.ts';
+import { readForm } from '#server/platform/http/read-form.ts';
+import { type Answer, type Call, type Route, route } from '#server/platform/http/route.ts';
+import { closeSession } from './close-session.ts';
+import { type Identify, whoIsSignedIn } from './doors.ts';
+import type { LinkRequests } from './link-requests.ts';
+import { SessionCookie } from './session-cookie.ts';
+import { findAccountOfLink } from './sign-in-link-store.ts';
+import { renderLink, renderLinkOver, renderLinkSent, renderSignIn } from './sign-in-page.ts';
+import { signInWithPassword } from './sign-in-with-password.ts';
+import { useSignInLink } from './use-sign-in-link.ts';
+
+const answers = Object.fromEntries([200, 303, 400, 401, 404, 429].map((status) => [status, Type.String()]));
+
+interface SignInPages extends Runtime {
+  readonly links: LinkRequests;
+  readonly identify: Identify;
+}
+
+/** The pages for signing in and out, which need no script (specification section 12.2). */
+export function signInPageRoutes(services: SignInPages): Route[] {
+  const { database, clock, config, links } = services;
+  const mailIsOn = links.isOn;
+  const goTo = (path: string, cookie?: string): Answer => ({
+    status: 303,
+    body: '',
+    headers: {
+      location: ownPath(config.appUrl, path),
+      ...(cookie === undefined ? {} : { 'set-cookie': cookie }),
+    },
+  });
+  const over = () => page(renderLinkOver(ownPath(config.appUrl, '/sign-in'), mailIsOn), 404);
+
+  const signIn = async ({ request }: Call, next: string): Promise<Answer> => {
+    const form = readForm(request);
+    const email = form('email');
+    try {
+      if (form('by') === 'link') {
+        await links.ask(email, request, next === '/' ? '' : `?next=${encodeURIComponent(next)}`);
+        return page(renderLinkSent());
+      }
+      const { cookie } = await signInWithPassword(services, { email, password: form('password'), request });
+      return goTo(next, cookie);
+    } catch (error) {
+      if (!(error instanceof AppError) || error.status >= 500) throw error;
+      // The form again, with what was written: it is a refusal all the same, for metrics and the log.
+      request.errorCode = error.code;
+      const again = page(renderSignIn({ email, problem: error.message, mailIsOn }), error.status);
+      return { ...again, headers: { ...again.headers, ...error.headers } };
+    }
+  };
+
+  return [
+    route({
+      method: 'GET',
+      path: '/sign-in',
+      audience: 'page',
+      answers,
+      handle: async ({ request, query }) => {
+        if (await whoIsSignedIn(services.identify, request)) return goTo(nextOf(query));
+        return page(renderSignIn({ email: '', mailIsOn }));
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/sign-in',
+      audience: 'page',
+      audit: 'account.signed_in',
+      answers,
+      handle: async (call) => signIn(call, nextOf(call.query)),
+    }),
+    route({
+      method: 'GET',
+      path: '/link/:token',
+      audience: 'page',
+      answers,
+      handle: async ({ params }) => {
+        const account = await findAccountOfLink(database.pool, sha256(params.token ?? ''), clock.now());
+        return account ? page(renderLink(account.email)) : over();
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/link/:token',
+      audience: 'page',
+      audit: 'account.signed_in',
+      answers,
+      handle: async ({ params, query, request }) => {
+        const entered = await useSignInLink(services, params.token ?? '', request);
+        return entered ? goTo(nextOf(query), entered.cookie) : over();
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/sign-out',
+      audience: 'page',
+      audit: 'account.signed_out',
+      answers,
+      handle: async ({ request }) => {
+        const signedIn = await whoIsSignedIn(services.identify, request);
+        if (signedIn) {
+          const by = { ...signedIn.actor, ip: request.ip, requestId: request.id };
+          await closeSession(services, signedIn, by);
+        }
+        return goTo('/sign-in', new SessionCookie(config).clear());
+      },
+    }),
+  ];
+}
+
+function nextOf(query: unknown): string {
+  return readNext(typeof query === 'object' && query !== null && 'next' in query ? query.next : undefined);
+}
+
+function page(html: string, status = 200): Answer {
+  return { status, body: html, headers: pageHeaders };
+}

@@ -1,0 +1,64 @@
+import {
+  AccountAnswer,
+  LinkAnswer,
+  LinkRequest,
+  PasskeyOptions,
+  PasskeySignInRequest,
+  SignInRequest,
+} from '#contract/account.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { type Answer, type Route, route } from '#server/platform/http/route.ts';
+import { accountView } from './account-view.ts';
+import type { LinkRequests } from './link-requests.ts';
+import { offerPasskeySignIn } from './offer-passkey-sign-in.ts';
+import type { Entered } from './open-session.ts';
+import { signInWithPasskey } from './sign-in-with-passkey.ts';
+import { signInWithPassword } from './sign-in-with-password.ts';
+
+/** How the dashboard signs somebody in (specification section 12.2). */
+export function signInRoutes(services: Runtime & { readonly links: LinkRequests }): Route[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/app/sign-in',
+      audience: 'visitor',
+      audit: 'account.signed_in',
+      body: SignInRequest,
+      answers: { 200: AccountAnswer },
+      handle: async ({ body, request }) =>
+        entered(await signInWithPassword(services, { email: body.email, password: body.password, request })),
+    }),
+    route({
+      method: 'POST',
+      path: '/app/sign-in/link',
+      audience: 'visitor',
+      audit: 'account.link_made',
+      body: LinkRequest,
+      answers: { 202: LinkAnswer },
+      handle: async ({ body, request }) => {
+        await services.links.ask(body.email, request);
+        return { status: 202, body: { sent: true } };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/app/sign-in/passkey/options',
+      audience: 'visitor',
+      answers: { 200: PasskeyOptions },
+      handle: async () => ({ body: await offerPasskeySignIn(services) }),
+    }),
+    route({
+      method: 'POST',
+      path: '/app/sign-in/passkey',
+      audience: 'visitor',
+      audit: 'account.signed_in',
+      body: PasskeySignInRequest,
+      answers: { 200: AccountAnswer },
+      handle: async ({ body, request }) => entered(await signInWithPasskey(services, body.response, request)),
+    }),
+  ];
+}
+
+function entered({ account, cookie }: Entered): Answer {
+  return { body: { account: accountView(account) }, headers: { 'set-cookie': cookie } };
+}

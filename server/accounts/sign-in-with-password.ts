@@ -1,0 +1,43 @@
+import type { Runtime } from '#server/database/runtime.ts';
+import { AppError } from '#server/platform/app-error.ts';
+import { findAccountByEmail, holdAccount } from './account-store.ts';
+import { readEmail } from './email.ts';
+import { type Entered, type Entrance, openSession } from './open-session.ts';
+import { checkAttempt, countAttempt, forgiveAttempt } from './password-attempts.ts';
+
+interface Credentials {
+  readonly email: string;
+  readonly password: string;
+  readonly request: Entrance;
+}
+
+/**
+ * Signs in by address and password (specification section 12.2). An unknown address runs the same statements and one
+ * argon2id like a wrong password, and gets the same answer.
+ * @throws 400 for what is no address; 401; 429 where too many failed
+ */
+export async function signInWithPassword(
+  services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config'>,
+  { email: written, password, request }: Credentials,
+): Promise<Entered> {
+  const { database } = services;
+  const email = readEmail(written);
+  const account = await findAccountByEmail(database.pool, email);
+  const attempt = await countAttempt(services, { email, ip: request.ip, accountId: account?.id });
+  const isRight = await checkAttempt(services, attempt, password, account?.password_hash);
+  if (!account || !isRight) throw refusal();
+  return database.transaction(async (trx) => {
+    // Somebody may have set another password meanwhile, which ended all sessions: this one must not outlive that.
+    const present = await holdAccount(trx, account.id);
+    if (present?.password_hash !== account.password_hash) throw refusal();
+    await forgiveAttempt(trx, attempt);
+    return { account, cookie: await openSession(trx, services, account, 'password', request) };
+  });
+}
+
+function refusal(): AppError {
+  return new AppError(
+    'unauthorized',
+    'This address and password do not belong together. Check both, or sign in with a link.',
+  );
+}

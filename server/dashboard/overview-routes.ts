@@ -1,0 +1,71 @@
+import { Type } from 'typebox';
+import { AccountOverview } from '#contract/account.ts';
+import { findAccount } from '#server/accounts/account-store.ts';
+import { accountView } from '#server/accounts/account-view.ts';
+import { type Identify, whoIsSignedIn } from '#server/accounts/doors.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { notFound } from '#server/platform/app-error.ts';
+import { ownPath } from '#server/platform/http/own-path.ts';
+import { escapeHtml, pageHeaders, renderPage } from '#server/platform/http/page.ts';
+import { type Route, route } from '#server/platform/http/route.ts';
+import { type AccountId, publicId } from '#server/platform/ids.ts';
+import { listMemberships } from '#server/teams/member-store.ts';
+
+/** Who is signed in, and in which teams: as JSON, and as the page at the start (specification section 12.3). */
+export function overviewRoutes(services: Runtime & { readonly identify: Identify }): Route[] {
+  const { database, config } = services;
+  const overviewOf = async (accountId: AccountId): Promise<AccountOverview> => {
+    const account = await findAccount(database.pool, accountId);
+    if (!account) throw notFound('account');
+    const teams = await listMemberships(database.pool, accountId);
+    return {
+      account: accountView(account),
+      teams: teams.map((team) => ({
+        id: publicId('team', team.team_id),
+        name: team.team_name,
+        role: team.role,
+        member_id: publicId('usr', team.member_id),
+      })),
+    };
+  };
+  return [
+    route({
+      method: 'GET',
+      path: '/app/account',
+      audience: 'account',
+      answers: { 200: AccountOverview },
+      handle: async ({ signedIn }) => ({ body: await overviewOf(signedIn.accountId) }),
+    }),
+    route({
+      method: 'GET',
+      path: '/',
+      audience: 'page',
+      answers: { 200: Type.String(), 303: Type.String() },
+      handle: async ({ request }) => {
+        const signedIn = await whoIsSignedIn(services.identify, request);
+        if (!signedIn) {
+          return { status: 303, body: '', headers: { location: ownPath(config.appUrl, '/sign-in') } };
+        }
+        const overview = await overviewOf(signedIn.accountId);
+        return { body: renderStart(overview, (path) => ownPath(config.appUrl, path)), headers: pageHeaders };
+      },
+    }),
+  ];
+}
+
+function renderStart({ account, teams }: AccountOverview, own: (path: string) => string): string {
+  const list = teams
+    .map(({ name, role }) => `<li><b>${escapeHtml(name)}</b> <span class="quiet">${role}</span></li>`)
+    .join('\n');
+  return renderPage(
+    'Start',
+    `<h1>${escapeHtml(account.name)}</h1><p class="quiet">Signed in as ${escapeHtml(account.email)}</p>
+<section><h2>Your teams</h2>${
+      teams.length > 0
+        ? `<ul>${list}</ul>`
+        : '<p>None yet. Ask an owner or an admin of a team to invite this address.</p>'
+    }</section>
+<p><a href="${escapeHtml(own('/docs'))}">The reference of the API</a></p>
+<form method="post" action="${escapeHtml(own('/sign-out'))}"><button type="submit">Sign out</button></form>`,
+  );
+}
