@@ -66,13 +66,16 @@ async function argon2id(password: string, nonce: Buffer): Promise<Buffer> {
   }
 }
 
+/** Resolves with a place, its own or one that was handed over. */
 async function turn(): Promise<void> {
-  if (running >= atATime) {
-    if (waiting.length >= waitingMax)
-      throw unavailable('Too many people sign in at this moment. Repeat this.');
-    await new Promise<void>((resolve) => waiting.push(resolve));
+  if (running < atATime) {
+    running += 1;
+    return;
   }
-  running += 1;
+  if (waiting.length >= waitingMax) {
+    throw unavailable('Too many people sign in at this moment. Repeat this.');
+  }
+  await new Promise<void>((resolve) => waiting.push(resolve));
 }
 
 function base64(bytes: Buffer): string {
