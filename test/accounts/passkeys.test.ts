@@ -1,0 +1,280 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { field } from '#test/support/api-client.ts';
+import { Browser, type BrowserAnswer, newAccount, signedIn } from '#test/support/browser.ts';
+import {
+  type CreationOptions,
+  type RequestOptions,
+  SoftwareAuthenticator,
+} from '#test/support/software-authenticator.ts';
+import { startTestService, type TestService } from '#test/support/test-service.ts';
+
+const password = 'a sentence that nobody guesses';
+const appUrl = 'https://texts.example.com';
+
+describe('passkeys (specification section 12.2)', () => {
+  let service: TestService;
+  let ada: Browser;
+  let made = 0;
+
+  before(async () => {
+    service = await startTestService({ APP_URL: appUrl });
+    await newAccount(service, { email: 'ada@example.com', password });
+    ada = await signedIn(service, 'ada@example.com', password);
+  });
+  after(() => service.close());
+
+  const creationOptions = async (browser: Browser) => {
+    const answer = await browser.post('/app/account/passkeys/options');
+    assert.equal(answer.status, 200, answer.text);
+    return answer.json as unknown as CreationOptions;
+  };
+  const requestOptions = async () => {
+    const answer = await new Browser(service.baseUrl).post('/app/sign-in/passkey/options');
+    assert.equal(answer.status, 200, answer.text);
+    return answer.json as unknown as RequestOptions;
+  };
+  /** A passkey that was added. */
+  const newPasskey = async (options?: { counts: boolean }) => {
+    made += 1;
+    const authenticator = new SoftwareAuthenticator(appUrl, options);
+    const response = authenticator.create(await creationOptions(ada));
+    const answer = await ada.post('/app/account/passkeys', { name: `Passkey ${made}`, response });
+    assert.equal(answer.status, 201, answer.text);
+    return { authenticator, id: String(answer.json.id) };
+  };
+  const enter = (response: unknown, browser = new Browser(service.baseUrl)): Promise<BrowserAnswer> =>
+    browser.post('/app/sign-in/passkey', { response });
+  const assertRefused = (answer: BrowserAnswer, what: string) => {
+    assert.equal(answer.status, 401, `${what}: ${answer.text}`);
+    assert.match(answer.text, /This passkey is not known here, or took too long/, what);
+    assert.equal(answer.headers.get('set-cookie'), null, what);
+  };
+
+  it('one that was added signs in without an address, and says when it last did', async () => {
+    const { authenticator, id } = await newPasskey();
+    const browser = new Browser(service.baseUrl);
+    const answer = await enter(authenticator.get(await requestOptions()), browser);
+    assert.equal(answer.status, 200, answer.text);
+    assert.equal(field(answer.json, 'account.email'), 'ada@example.com');
+    assert.equal((await browser.get('/app/account')).status, 200);
+    const { json } = await browser.get('/app/account/passkeys');
+    const passkey = (json.passkeys as { id: string }[]).find((one) => one.id === id);
+    assert.match(String(field(passkey, 'last_used_at')), /^2\d{3}-/);
+    const sessions = (await browser.get('/app/account/sessions')).json.sessions as { current: boolean }[];
+    assert.equal(
+      field(
+        sessions.find(({ current }) => current),
+        'method',
+      ),
+      'passkey',
+    );
+  });
+
+  it('the options ask for one that is found without an address, for this host, and leave out what is there', async () => {
+    const { authenticator } = await newPasskey();
+    const { json } = await ada.post('/app/account/passkeys/options');
+    assert.equal(field(json, 'rp.id'), 'texts.example.com');
+    assert.equal(field(json, 'authenticatorSelection.residentKey'), 'required');
+    assert.equal(field(json, 'authenticatorSelection.userVerification'), 'preferred');
+    assert.equal(field(json, 'attestation'), 'none');
+    const excluded = json.excludeCredentials as { id: string }[];
+    assert.ok(excluded.some(({ id }) => id === authenticator.credentialId.toString('base64url')));
+    const options = await requestOptions();
+    assert.equal(field(options, 'rpId'), 'texts.example.com');
+    assert.equal(field(options, 'userVerification'), 'preferred');
+    assert.equal(field(options, 'allowCredentials'), undefined, 'it names nobody’s passkeys');
+  });
+
+  it('a challenge is used up by its first answer, be that right or wrong', async () => {
+    const { authenticator } = await newPasskey();
+    const options = await requestOptions();
+    const first = authenticator.get(options);
+    assert.equal((await enter(first)).status, 200);
+    assertRefused(await enter(first), 'the same answer again');
+    assertRefused(await enter(authenticator.get(options)), 'a new answer to the same challenge');
+    const spoilt = await requestOptions();
+    assertRefused(await enter(authenticator.get(spoilt, { origin: 'https://texts.example.net' })), 'wrong');
+    assertRefused(await enter(authenticator.get(spoilt)), 'right, to a challenge that was answered wrongly');
+  });
+
+  it('of many equal answers at once one signs in', async () => {
+    const { authenticator } = await newPasskey();
+    const answer = authenticator.get(await requestOptions());
+    const statuses = (await Promise.all(Array.from({ length: 8 }, () => enter(answer)))).map(
+      ({ status }) => status,
+    );
+    assert.deepEqual(statuses.sort(), [200, ...Array.from({ length: 7 }, () => 401)]);
+  });
+
+  it('a challenge is over after 5 minutes', async () => {
+    const { authenticator } = await newPasskey();
+    const inTime = await requestOptions();
+    service.clock.advance(299_000);
+    assert.equal((await enter(authenticator.get(inTime))).status, 200);
+    const late = await requestOptions();
+    service.clock.advance(300_001);
+    assertRefused(await enter(authenticator.get(late)), 'late');
+  });
+
+  it('another origin, host, ceremony or challenge, an absent person, and a foreign signature are refused', async () => {
+    const { authenticator } = await newPasskey();
+    const stranger = new SoftwareAuthenticator(appUrl);
+    const options = await requestOptions();
+    const wrong: [string, unknown][] = [
+      ['another origin', authenticator.get(await requestOptions(), { origin: 'https://texts.example.net' })],
+      [
+        'the same host on http',
+        authenticator.get(await requestOptions(), { origin: 'http://texts.example.com' }),
+      ],
+      ['another host', authenticator.get(await requestOptions(), { rpId: 'example.net' })],
+      ['another ceremony', authenticator.get(await requestOptions(), { type: 'webauthn.create' })],
+      ['a challenge that nobody made', authenticator.get(options, { challenge: 'bm9ib2R5IG1hZGUgdGhpcw' })],
+      ['nobody present', authenticator.get(await requestOptions(), { flags: 0 })],
+      [
+        'another account',
+        authenticator.get(await requestOptions(), { userHandle: 'AZkAAAAAcACAAAAAAAAAAQ' }),
+      ],
+      ['no account', authenticator.get(await requestOptions(), { userHandle: '' })],
+      ['an unknown passkey', stranger.get(await requestOptions())],
+      [
+        'a known passkey with a foreign signature',
+        { ...stranger.get(await requestOptions(), {}), ...pick(authenticator) },
+      ],
+      [
+        'no client data',
+        {
+          ...authenticator.get(options),
+          response: { clientDataJSON: '', authenticatorData: '', signature: '' },
+        },
+      ],
+    ];
+    for (const [what, response] of wrong) assertRefused(await enter(response), what);
+    assert.equal((await enter(authenticator.get(await requestOptions()))).status, 200, 'it still works');
+  });
+
+  /** The id of one authenticator, to be put on the answer of another. */
+  const pick = (authenticator: SoftwareAuthenticator) => {
+    const id = authenticator.credentialId.toString('base64url');
+    return { id, rawId: id };
+  };
+
+  it('a counter that did not grow betrays a copy; one that always says 0 is let in', async () => {
+    const { authenticator } = await newPasskey();
+    assert.equal((await enter(authenticator.get(await requestOptions(), { counter: 10 }))).status, 200);
+    for (const counter of [10, 9, 0]) {
+      assertRefused(
+        await enter(authenticator.get(await requestOptions(), { counter })),
+        `counter ${counter}`,
+      );
+    }
+    assert.equal((await enter(authenticator.get(await requestOptions(), { counter: 11 }))).status, 200);
+    const { authenticator: still } = await newPasskey({ counts: false });
+    for (const _ of [1, 2]) assert.equal((await enter(still.get(await requestOptions()))).status, 200);
+  });
+
+  it('of a passkey and its copy that answer at once with one counter, one is let in', async () => {
+    const { authenticator } = await newPasskey();
+    const challenges = await Promise.all(Array.from({ length: 6 }, requestOptions));
+    const answers = await Promise.all(
+      challenges.map((options) => enter(authenticator.get(options, { counter: 50 }))),
+    );
+    assert.equal(answers.filter(({ status }) => status === 200).length, 1);
+  });
+
+  it('adding asks for a fresh challenge of the same account, our origin and no certificates', async () => {
+    await newAccount(service, { email: 'grace@example.com', password });
+    const grace = await signedIn(service, 'grace@example.com', password);
+    const add = (response: unknown, browser = ada) =>
+      browser.post('/app/account/passkeys', { name: 'Laptop', response });
+    const authenticator = new SoftwareAuthenticator(appUrl);
+    const used = authenticator.create(await creationOptions(ada));
+    assert.equal((await add(used)).status, 201);
+    const certificates = new Map<string, unknown>([
+      ['alg', -7],
+      ['sig', Buffer.alloc(70)],
+      ['x5c', [Buffer.alloc(400)]],
+    ]);
+    const fresh = () => new SoftwareAuthenticator(appUrl);
+    const late = await creationOptions(ada);
+    const wrong: [string, unknown][] = [
+      ['the same answer again', used],
+      ['a challenge of somebody else', fresh().create(await creationOptions(grace))],
+      ['a challenge for signing in', fresh().create({ ...late, ...(await requestOptions()) })],
+      ['another origin', fresh().create(await creationOptions(ada), { origin: 'https://texts.example.net' })],
+      ['another host', fresh().create(await creationOptions(ada), { rpId: 'example.net' })],
+      ['nobody present', fresh().create(await creationOptions(ada), { flags: 0 })],
+      [
+        'certificates',
+        fresh().create(await creationOptions(ada), { statement: { format: 'packed', fields: certificates } }),
+      ],
+      [
+        'certificates of a phone',
+        fresh().create(await creationOptions(ada), {
+          statement: { format: 'android-key', fields: certificates },
+        }),
+      ],
+    ];
+    for (const [what, response] of wrong) {
+      const answer = await add(response);
+      assert.equal(answer.status, 400, `${what}: ${answer.text}`);
+      assert.equal(field(answer.json, 'error.param'), 'response');
+    }
+    const again = await add(authenticator.create(await creationOptions(grace)), grace);
+    assert.equal(again.status, 409, again.text);
+    service.clock.advance(300_001);
+    assert.equal((await add(fresh().create(late))).status, 400, 'late');
+    assert.equal(
+      (await add(fresh().create(await creationOptions(ada)), new Browser(service.baseUrl))).status,
+      401,
+    );
+  });
+
+  it('one is renamed and removed by whoever it belongs to; removed, it signs nobody in', async () => {
+    const { authenticator, id } = await newPasskey();
+    const grace = await signedIn(service, 'grace@example.com', password);
+    for (const answer of [
+      await grace.put(`/app/account/passkeys/${id}`, { name: 'Mine' }),
+      await grace.delete(`/app/account/passkeys/${id}`),
+      await ada.delete('/app/account/passkeys/pky_00000000000000000000000000'),
+      await ada.delete('/app/account/passkeys/x'),
+    ]) {
+      assert.equal(answer.status, 404, answer.text);
+    }
+    const renamed = await ada.put(`/app/account/passkeys/${id}`, { name: ' Key ring ' });
+    assert.equal(renamed.json.name, 'Key ring', renamed.text);
+    assert.equal((await ada.put(`/app/account/passkeys/${id}`, { name: ' ' })).status, 400);
+    assert.equal((await enter(authenticator.get(await requestOptions()))).status, 200);
+    assert.deepEqual((await ada.delete(`/app/account/passkeys/${id}`)).json, { deleted: true });
+    assertRefused(await enter(authenticator.get(await requestOptions())), 'removed');
+    const { json } = await ada.get('/app/account/audit');
+    const actions = (json.entries as { action: string; target: string }[])
+      .filter(({ target }) => target === id)
+      .map(({ action }) => action);
+    assert.deepEqual(actions, [
+      'account.passkey_removed',
+      'account.passkey_renamed',
+      'account.passkey_added',
+    ]);
+  });
+});
+
+describe('passkeys without a name to bind them to (specification section 12.2)', () => {
+  for (const [url, status] of [
+    ['http://127.0.0.1:3000', 400],
+    ['https://192.0.2.10', 400],
+    ['https://[2001:db8::1]', 400],
+    ['http://localhost:3000', 200],
+  ] as const) {
+    it(`APP_URL ${url}: ${status}`, async () => {
+      const service = await startTestService({ APP_URL: url });
+      try {
+        const answer = await new Browser(service.baseUrl).post('/app/sign-in/passkey/options');
+        assert.equal(answer.status, status, answer.text);
+        if (status === 400) assert.match(answer.text, /Passkeys need an APP_URL with a name/);
+      } finally {
+        await service.close();
+      }
+    });
+  }
+});

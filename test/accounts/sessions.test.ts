@@ -1,0 +1,238 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import { makeSignInLink } from '#server/accounts/make-sign-in-link.ts';
+import { publicId } from '#server/platform/ids.ts';
+import { field } from '#test/support/api-client.ts';
+import { Browser, newAccount, signedIn } from '#test/support/browser.ts';
+import { startTestService, type TestService } from '#test/support/test-service.ts';
+
+const email = 'ada@example.com';
+const password = 'a sentence that nobody guesses';
+const dayMs = 86_400_000;
+
+interface Listed {
+  readonly id: string;
+  readonly current: boolean;
+  readonly method: string;
+  readonly user_agent: string;
+}
+
+describe('sessions (specification section 12.2)', () => {
+  let service: TestService;
+
+  before(async () => {
+    service = await startTestService();
+    await newAccount(service, { email, password });
+  });
+  after(() => service.close());
+
+  const enter = (userAgent = 'Browser') => signedIn(service, email, password, { 'user-agent': userAgent });
+  const isSignedIn = async (browser: Browser) => (await browser.get('/app/account')).status === 200;
+  const sessionsOf = async (browser: Browser) =>
+    (await browser.get('/app/account/sessions')).json.sessions as Listed[];
+  /** What set-cookie says, as it came. */
+  const cookieOf = async (baseUrl: string) => {
+    const answer = await new Browser(baseUrl).post('/app/sign-in', { email, password });
+    return answer.headers.getSetCookie();
+  };
+
+  it('signing in answers the account and sets one cookie: HttpOnly, SameSite=Lax, for 30 days', async () => {
+    const answer = await new Browser(service.baseUrl).post('/app/sign-in', {
+      email: 'ADA@example.com',
+      password,
+    });
+    assert.equal(answer.status, 200, answer.text);
+    assert.deepEqual(Object.keys(answer.json), ['account']);
+    assert.match(String(field(answer.json, 'account.id')), /^acc_/);
+    assert.equal(field(answer.json, 'account.email'), email);
+    assert.equal(field(answer.json, 'account.has_password'), true);
+    const [cookie = '', ...rest] = answer.headers.getSetCookie();
+    assert.deepEqual(rest, []);
+    assert.match(cookie, /^ownline=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=2592000$/);
+  });
+
+  it('on https its name binds it to this host, and it is Secure', async () => {
+    const https = await startTestService({ APP_URL: 'https://texts.example.com' });
+    try {
+      await newAccount(https, { email, password });
+      const [cookie = '', ...rest] = await cookieOf(https.baseUrl);
+      assert.deepEqual(rest, []);
+      assert.match(
+        cookie,
+        /^__Host-ownline=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Secure; Max-Age=2592000$/,
+      );
+      const browser = await signedIn(https, email, password);
+      assert.equal(await isSignedIn(browser), true);
+      const plain = new Browser(https.baseUrl, { cookie: browser.cookie.replace('__Host-', '') });
+      assert.equal(await isSignedIn(plain), false, 'a cookie without the prefix is none');
+      const out = await browser.post('/app/account/sign-out');
+      assert.deepEqual(out.headers.getSetCookie(), [
+        '__Host-ownline=; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=0',
+      ]);
+    } finally {
+      await https.close();
+    }
+  });
+
+  it('no token is in the database, only its hash', async () => {
+    const browser = await enter();
+    const token = browser.cookie.split('=')[1] ?? '';
+    const [row] = await service.query<{ found: boolean }>(
+      'SELECT token_hash = $1 AS found FROM account_sessions WHERE token_hash = $1',
+      [createHash('sha256').update(token).digest()],
+    );
+    assert.equal(row?.found, true);
+    for (const table of ['account_sessions', 'audit_log', 'accounts', 'sign_in_failures']) {
+      const rows = await service.query<{ row: string }>(`SELECT t::text AS row FROM ${table} t`);
+      assert.ok(
+        rows.every(({ row }) => !row.includes(token)),
+        table,
+      );
+    }
+  });
+
+  it('each sign-in makes a new token, whatever the browser carried before', async () => {
+    const browser = await enter();
+    const first = browser.cookie;
+    await browser.post('/app/sign-in', { email, password });
+    assert.notEqual(browser.cookie, first);
+    const planted = new Browser(service.baseUrl, { cookie: `ownline=${'x'.repeat(43)}` });
+    await planted.post('/app/sign-in', { email, password });
+    assert.ok(!planted.cookie.includes('x'.repeat(43)));
+    assert.equal(await isSignedIn(planted), false, 'a planted cookie signs nobody in, then or later');
+  });
+
+  it('lives for 30 days from its last use, and no longer', async () => {
+    const [used, left] = [await enter('used'), await enter('left')];
+    service.clock.advance(20 * dayMs);
+    assert.equal(await isSignedIn(used), true);
+    service.clock.advance(10 * dayMs);
+    assert.equal(await isSignedIn(left), false);
+    assert.equal(await isSignedIn(used), true);
+    service.clock.advance(29 * dayMs);
+    assert.equal(await isSignedIn(used), true);
+    service.clock.advance(30 * dayMs);
+    assert.equal(await isSignedIn(used), false);
+  });
+
+  it('signing out ends it at once, on another process too, and clears the cookie', async () => {
+    const other = await service.startAnother();
+    try {
+      const browser = await enter();
+      const there = browser.at(other.baseUrl);
+      assert.equal(await isSignedIn(there), true);
+      const answer = await browser.post('/app/account/sign-out');
+      assert.deepEqual([answer.status, answer.json], [200, { signed_out: true }]);
+      assert.deepEqual(answer.headers.getSetCookie(), [
+        'ownline=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0',
+      ]);
+      const refused = await there.get('/app/account');
+      assert.equal(refused.status, 401, refused.text);
+      assert.match(refused.text, /Sign in/);
+      const page = await (await enter()).submit('/sign-out');
+      assert.deepEqual([page.status, page.headers.get('location')], [303, '/sign-in']);
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('people see their sessions, which one asks, and end each of them', async () => {
+    const account = await newAccount(service, { email: 'grace@example.com', password });
+    const enterGrace = (userAgent: string) =>
+      signedIn(service, 'grace@example.com', password, { 'user-agent': userAgent });
+    const [phone, laptop] = [await enterGrace('Phone'), await enterGrace('x'.repeat(400))];
+    const url = await service.runtime.database.transaction((trx) =>
+      makeSignInLink(trx, service.runtime, account, { hours: 1 }),
+    );
+    await new Browser(service.baseUrl, { 'user-agent': 'Mail' }).submit(new URL(url).pathname);
+    service.clock.advance(61_000);
+    const sessions = await sessionsOf(phone);
+    assert.deepEqual(
+      sessions.map(({ user_agent, current, method }) => [user_agent.slice(0, 5), current, method]).sort(),
+      [
+        ['Mail', false, 'link'],
+        ['Phone', true, 'password'],
+        ['xxxxx', false, 'password'],
+      ],
+    );
+    const ofLaptop = sessions.find(({ user_agent }) => user_agent.startsWith('xxx'));
+    assert.equal(ofLaptop?.user_agent.length, 300);
+    const ada = await enter();
+    assert.equal((await ada.delete(`/app/account/sessions/${ofLaptop.id}`)).status, 404, 'of somebody else');
+    assert.equal(await isSignedIn(laptop), true);
+    assert.deepEqual((await phone.delete(`/app/account/sessions/${ofLaptop.id}`)).json, { deleted: true });
+    assert.equal(await isSignedIn(laptop), false);
+    assert.equal((await phone.delete(`/app/account/sessions/${ofLaptop.id}`)).status, 404);
+    const never = publicId('acs', service.runtime.ids.next('acs'));
+    for (const id of [never, 'acs_x', 'x']) {
+      assert.equal((await phone.delete(`/app/account/sessions/${id}`)).status, 404, id);
+    }
+    assert.equal((await sessionsOf(phone)).length, 2);
+  });
+
+  it('signing out everywhere ends all of them, the one that asks included, and nobody else’s', async () => {
+    const [one, two] = [await enter(), await enter()];
+    const grace = await signedIn(service, 'grace@example.com', password);
+    const answer = await one.post('/app/account/sign-out-everywhere');
+    assert.equal(answer.status, 200, answer.text);
+    assert.match(answer.headers.get('set-cookie') ?? '', /Max-Age=0$/);
+    assert.deepEqual([await isSignedIn(one), await isSignedIn(two)], [false, false]);
+    assert.equal(await isSignedIn(grace), true);
+  });
+
+  it('two who sign out everywhere at once do not stop each other', async () => {
+    const browsers = await Promise.all(Array.from({ length: 6 }, () => enter()));
+    const answers = await Promise.all(
+      browsers.map((browser) => browser.post('/app/account/sign-out-everywhere')),
+    );
+    assert.ok(answers.every(({ status }) => status === 200 || status === 401));
+    for (const browser of browsers) assert.equal(await isSignedIn(browser), false);
+  });
+
+  it('an empty, odd or foreign cookie is none', async () => {
+    const good = (await enter()).cookie;
+    for (const cookie of [
+      'ownline=',
+      'ownline',
+      'ownline=%00',
+      `xownline=${good.split('=')[1]}`,
+      `${good}x`,
+    ]) {
+      assert.equal(await isSignedIn(new Browser(service.baseUrl, { cookie })), false, cookie);
+    }
+    const among = new Browser(service.baseUrl, { cookie: `a=b; ${good} ; c=d` });
+    assert.equal(await isSignedIn(among), true);
+  });
+
+  it('what has expired is forgotten: sessions, links, challenges and counts (section 12.2)', async () => {
+    const https = await startTestService({ APP_URL: 'https://texts.example.com' });
+    try {
+      const account = await newAccount(https, { email, password });
+      const browser = await signedIn(https, email, password);
+      await browser.post('/app/sign-in', { email, password: 'wrong' });
+      await browser.post('/app/sign-in/passkey/options');
+      await https.runtime.database.transaction((trx) =>
+        makeSignInLink(trx, https.runtime, account, { hours: 1 }),
+      );
+      const { forgetExpired } = await import('#server/accounts/forget-expired.ts');
+      const tables = ['account_sessions', 'sign_in_links', 'passkey_challenges', 'sign_in_failures'];
+      const counts = async () => {
+        await forgetExpired({ ...https.runtime, clock: https.clock });
+        const found = tables.map((table) =>
+          https.query<{ n: number }>(`SELECT count(*)::int AS n FROM ${table}`),
+        );
+        return (await Promise.all(found)).map(([row]) => row?.n);
+      };
+      assert.deepEqual(await counts(), [1, 1, 1, 3]);
+      https.clock.advance(301_000);
+      assert.deepEqual((await counts())[2], 0);
+      https.clock.advance(4_500_000);
+      assert.deepEqual(await counts(), [1, 0, 0, 0]);
+      https.clock.advance(30 * dayMs);
+      assert.deepEqual(await counts(), [0, 0, 0, 0]);
+    } finally {
+      await https.close();
+    }
+  });
+});

@@ -1,0 +1,153 @@
+import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
+
+/** What a server asks of `navigator.credentials.create`, as far as this one reads it. */
+export interface CreationOptions {
+  readonly challenge: string;
+  readonly rp: { readonly id: string };
+  readonly user: { readonly id: string };
+}
+
+/** What a server asks of `navigator.credentials.get`, as far as this one reads it. */
+export interface RequestOptions {
+  readonly challenge: string;
+  readonly rpId: string;
+}
+
+/** What makes a ceremony wrong on purpose. */
+interface Twist {
+  readonly origin?: string;
+  readonly rpId?: string;
+  readonly type?: string;
+  readonly challenge?: string;
+  /** In place of what it would count. */
+  readonly counter?: number;
+  /** Of the flags of authenticator data; user present and verified, where nothing is said. */
+  readonly flags?: number;
+  /** Of the account that it claims to know. */
+  readonly userHandle?: string;
+  /** In place of `none` and an empty statement. */
+  readonly statement?: { readonly format: string; readonly fields: ReadonlyMap<string, unknown> };
+}
+
+const userPresent = 0x01;
+const userVerified = 0x04;
+const attested = 0x40;
+
+/**
+ * An authenticator and the browser in front of it, in software: it makes one passkey (ES256, statement `none`) and signs with it,
+ * as WebAuthn says byte for byte (sections 6.1 and 6.5 of that standard).
+ */
+export class SoftwareAuthenticator {
+  readonly #origin: string;
+  readonly #keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  readonly #counts: boolean;
+  readonly credentialId = randomBytes(32);
+  #userHandle = '';
+  #counter = 0;
+
+  /** @param origin of the page that the browser is on @param counts false for those that always say 0 */
+  constructor(origin: string, { counts = true } = {}) {
+    this.#origin = origin;
+    this.#counts = counts;
+  }
+
+  /** What a browser sends for a new passkey. */
+  create(options: CreationOptions, twist: Twist = {}) {
+    this.#userHandle = options.user.id;
+    const clientData = this.#clientData('webauthn.create', options.challenge, twist);
+    const length = Buffer.alloc(2);
+    length.writeUInt16BE(this.credentialId.length);
+    const key = coseKey(this.#keys.publicKey);
+    const data = Buffer.concat([
+      this.#authenticatorData(options.rp.id, (twist.flags ?? userPresent | userVerified) | attested, twist),
+      ...[Buffer.alloc(16), length, this.credentialId, key],
+    ]);
+    const { format = 'none', fields = new Map() } = twist.statement ?? {};
+    const parts = { fmt: format, attStmt: fields, authData: data };
+    const object = cbor(new Map(Object.entries(parts)));
+    return {
+      ...this.#credential(),
+      response: {
+        clientDataJSON: clientData.toString('base64url'),
+        attestationObject: object.toString('base64url'),
+        transports: ['internal'],
+      },
+    };
+  }
+
+  /** What a browser sends to sign in. */
+  get(options: RequestOptions, twist: Twist = {}) {
+    const clientData = this.#clientData('webauthn.get', options.challenge, twist);
+    const data = this.#authenticatorData(options.rpId, twist.flags ?? userPresent | userVerified, twist);
+    const signed = Buffer.concat([data, createHash('sha256').update(clientData).digest()]);
+    return {
+      ...this.#credential(),
+      response: {
+        clientDataJSON: clientData.toString('base64url'),
+        authenticatorData: data.toString('base64url'),
+        signature: sign('sha256', signed, this.#keys.privateKey).toString('base64url'),
+        userHandle: twist.userHandle ?? this.#userHandle,
+      },
+    };
+  }
+
+  #credential() {
+    const id = this.credentialId.toString('base64url');
+    return { id, rawId: id, type: 'public-key', clientExtensionResults: {} };
+  }
+
+  #clientData(type: string, challenge: string, twist: Twist): Buffer {
+    const { origin = this.#origin } = twist;
+    const data = { type: twist.type ?? type, challenge: twist.challenge ?? challenge, origin };
+    return Buffer.from(JSON.stringify({ ...data, crossOrigin: false }));
+  }
+
+  #authenticatorData(rpId: string, flags: number, twist: Twist): Buffer {
+    if (this.#counts) this.#counter += 1;
+    const rest = Buffer.alloc(5);
+    rest.writeUInt8(flags);
+    rest.writeUInt32BE(twist.counter ?? this.#counter, 1);
+    return Buffer.concat([
+      createHash('sha256')
+        .update(twist.rpId ?? rpId)
+        .digest(),
+      rest,
+    ]);
+  }
+}
+
+/** A public key of P-256 in COSE. */
+function coseKey(key: KeyObject): Buffer {
+  const { x = '', y = '' } = key.export({ format: 'jwk' });
+  return cbor(
+    new Map<unknown, unknown>([
+      [1, 2],
+      [3, -7],
+      [-1, 1],
+      [-2, Buffer.from(x, 'base64url')],
+      [-3, Buffer.from(y, 'base64url')],
+    ]),
+  );
+}
+
+/** The few types of CBOR that an authenticator writes. */
+function cbor(value: unknown): Buffer {
+  if (typeof value === 'number') return value < 0 ? head(1, -1 - value) : head(0, value);
+  if (Buffer.isBuffer(value)) return Buffer.concat([head(2, value.length), value]);
+  if (typeof value === 'string')
+    return Buffer.concat([head(3, Buffer.byteLength(value)), Buffer.from(value)]);
+  if (Array.isArray(value)) return Buffer.concat([head(4, value.length), ...value.map(cbor)]);
+  if (value instanceof Map) {
+    return Buffer.concat([
+      head(5, value.size),
+      ...[...value].flatMap(([key, part]) => [cbor(key), cbor(part)]),
+    ]);
+  }
+  throw new Error(`no CBOR for ${typeof value}`);
+}
+
+function head(major: number, size: number): Buffer {
+  if (size < 24) return Buffer.from([(major << 5) | size]);
+  if (size < 256) return Buffer.from([(major << 5) | 24, size]);
+  return Buffer.from([(major << 5) | 25, size >> 8, size & 255]);
+}
