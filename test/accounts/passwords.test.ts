@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { argon2Sync } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import pg from 'pg';
+import { field } from '#test/support/api-client.ts';
+import { Browser, newAccount, signedIn } from '#test/support/browser.ts';
+import { startTestService, type TestService } from '#test/support/test-service.ts';
+import { until } from '#test/support/until.ts';
+import { watchArgon2 } from '#test/support/watch-argon2.ts';
+import { watchStatements } from '#test/support/watch-statements.ts';
+
+const password = 'a sentence that nobody guesses';
+
+describe('passwords (specification section 12.2)', () => {
+  let service: TestService;
+  let sources = 0;
+
+  before(async () => {
+    service = await startTestService({ TRUST_PROXY: 'loopback' });
+    await newAccount(service, { email: 'ada@example.com', password });
+    await newAccount(service, { email: 'grace@example.com', password });
+    await newAccount(service, { email: 'none@example.com' });
+  });
+  after(() => service.close());
+
+  /** A source that nothing was counted for yet. */
+  const newSource = () => {
+    sources += 1;
+    return `198.51.${Math.floor(sources / 250)}.${1 + (sources % 250)}`;
+  };
+  const from = (source: string) => new Browser(service.baseUrl, { 'x-forwarded-for': source });
+  const attempt = (email: string, written: string, source = newSource()) =>
+    from(source).post('/app/sign-in', { email, password: written });
+  const hashOf = async (email: string) => {
+    const rows = await service.query<{ password_hash: string }>(
+      'SELECT password_hash FROM accounts WHERE email = $1',
+      [email],
+    );
+    return rows[0]?.password_hash ?? '';
+  };
+
+  it('are kept as argon2id with 19 MiB, two passes, one lane and a salt of their own', async () => {
+    const [ada, grace] = [await hashOf('ada@example.com'), await hashOf('grace@example.com')];
+    assert.notEqual(ada, grace, 'the same password, two salts');
+    for (const hash of [ada, grace]) {
+      const [, kind, version, costs, salt = '', tag = ''] = hash.split('$');
+      assert.deepEqual([kind, version, costs], ['argon2id', 'v=19', 'm=19456,t=2,p=1']);
+      const nonce = Buffer.from(salt, 'base64');
+      assert.deepEqual([nonce.length, Buffer.from(tag, 'base64').length], [16, 32]);
+      const computed = argon2Sync('argon2id', {
+        message: password,
+        nonce,
+        memory: 19_456,
+        passes: 2,
+        parallelism: 1,
+        tagLength: 32,
+      });
+      assert.equal(computed.toString('base64').replace(/=+$/, ''), tag);
+    }
+  });
+
+  it('have 12 to 200 characters, counted as people see code points, and compare whatever form they were typed in', async () => {
+    const browser = await signedIn(service, 'grace@example.com', password);
+    const set = (written: string, present: string) =>
+      browser.put('/app/account/password', { password: written, current_password: present });
+    for (const wrong of ['', 'eleven char', '😀'.repeat(11), 'x'.repeat(201)]) {
+      const answer = await set(wrong, password);
+      assert.equal(answer.status, 400, wrong);
+      assert.equal(field(answer.json, 'error.param'), 'password');
+    }
+    let present = password;
+    for (const right of ['twelve chars', '😀'.repeat(200), 'Ångström, typed in one form']) {
+      assert.equal((await set(right.normalize('NFC'), present)).status, 200);
+      present = right;
+    }
+    assert.equal((await attempt('grace@example.com', present.normalize('NFD'))).status, 200);
+    assert.equal((await set(password, present.normalize('NFD'))).status, 200);
+  });
+
+  it('at most two are computed at a time, however many sign in, and each of them once', async () => {
+    const watch = watchArgon2();
+    const answers = await Promise.all(
+      Array.from({ length: 16 }, (_, n) => attempt('ada@example.com', n % 2 === 0 ? password : 'wrong')),
+    );
+    watch.stop();
+    assert.deepEqual(answers.map(({ status }) => status).filter((status) => status === 200).length, 8);
+    assert.deepEqual([watch.runs(), watch.mostAtATime()], [16, 2]);
+  });
+
+  it('an unknown address, a wrong password and an account without one: same answer, statements and work', async () => {
+    for (const path of ['/app/sign-in', '/sign-in']) {
+      const seen: unknown[] = [];
+      const statements = watchStatements(['accounts.', 'account-sessions.', 'sign-in-', 'audit.']);
+      for (const email of ['ada@example.com', 'none@example.com', 'nobody@example.com']) {
+        const argon2 = watchArgon2();
+        const answer = await from(newSource()).request('POST', path, {
+          ...(path === '/sign-in'
+            ? {
+                form: { email, password: 'a wrong password', by: 'password' },
+                headers: { accept: 'text/html' },
+              }
+            : { body: { email, password: 'a wrong password' } }),
+        });
+        argon2.stop();
+        assert.equal(answer.status, 401, answer.text);
+        const { 'request-id': _id, date: _date, ...headers } = Object.fromEntries(answer.headers);
+        // The form shows the address again that was written.
+        const text = answer.text.replaceAll(email, 'somebody');
+        delete headers['content-length'];
+        const work = { statements: statements.take(), argon2: argon2.runs(), text, headers };
+        assert.equal(work.argon2, 1);
+        assert.ok(work.statements.length >= 2, work.statements.join());
+        seen.push(work);
+      }
+      statements.stop();
+      const [known, ...others] = seen;
+      for (const other of others) assert.deepEqual(other, known);
+    }
+  });
+
+  it('an unknown address takes about as long as a wrong password', async () => {
+    const times: Record<string, number[]> = { 'ada@example.com': [], 'nobody@example.com': [] };
+    for (let round = 0; round < 20; round += 1) {
+      for (const [email, list] of Object.entries(times)) {
+        service.clock.advance(900_000);
+        const begin = performance.now();
+        await attempt(email, 'a wrong password');
+        list.push(performance.now() - begin);
+      }
+    }
+    const median = (list: number[] = []) => list.toSorted((a, b) => a - b)[10] ?? 0;
+    const ratio = median(times['nobody@example.com']) / median(times['ada@example.com']);
+    assert.ok(ratio > 0.5 && ratio < 2, `medians are apart by ${ratio}`);
+  });
+
+  it('one that is over capacity is answered 503 and does not count', async () => {
+    service.clock.advance(900_000);
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, (_, n) => attempt(`somebody-${n}@example.com`, 'a wrong password')),
+    );
+    const count = (status: number) => answers.filter((answer) => answer.status === status).length;
+    assert.ok(count(503) > 0 && count(401) >= 102, `${count(503)} of 200 were over capacity`);
+    assert.equal(count(401) + count(503), 200);
+    const busy = answers.find(({ status }) => status === 503);
+    assert.equal(busy?.headers.get('retry-after'), '2');
+    const [row] = await service.query<{ counted: number }>(
+      'SELECT sum(failures)::int AS counted FROM sign_in_failures WHERE window_start > $1',
+      [service.clock.in(-900_000)],
+    );
+    assert.equal(row?.counted, 3 * count(401));
+    assert.equal((await attempt('ada@example.com', password)).status, 200, 'it goes on');
+  });
+
+  it('one that was replaced while it was being checked signs nobody in', async () => {
+    const client = new pg.Client({ connectionString: service.databaseUrl });
+    await client.connect();
+    await client.query('BEGIN');
+    await client.query(`UPDATE accounts SET password_hash = 'another' WHERE email = 'grace@example.com'`);
+    const late = attempt('grace@example.com', password);
+    await until('the sign-in waits for the account', async () => {
+      const { rows } = await client.query(
+        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      return rows.length > 0;
+    });
+    await client.query('COMMIT');
+    await client.end();
+    assert.equal((await late).status, 401);
+  });
+});

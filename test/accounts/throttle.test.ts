@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { makeSignInLink } from '#server/accounts/make-sign-in-link.ts';
+import { field } from '#test/support/api-client.ts';
+import { Browser, newAccount } from '#test/support/browser.ts';
+import {
+  type CreationOptions,
+  type RequestOptions,
+  SoftwareAuthenticator,
+} from '#test/support/software-authenticator.ts';
+import { startTestService, type TestService } from '#test/support/test-service.ts';
+import { watchArgon2 } from '#test/support/watch-argon2.ts';
+
+const password = 'a sentence that nobody guesses';
+const wrong = 'a wrong password';
+const quarterMs = 900_000;
+const appUrl = 'https://texts.example.com';
+
+describe('failed passwords are held back (specification section 12.2)', () => {
+  let service: TestService;
+  let other: { readonly baseUrl: string; readonly close: () => Promise<void> };
+  let people = 0;
+
+  before(async () => {
+    service = await startTestService({ TRUST_PROXY: 'loopback', APP_URL: appUrl });
+    other = await service.startAnother();
+  });
+  after(async () => {
+    await other.close();
+    await service.close();
+  });
+
+  /** Each test begins a quarter of an hour of its own, with an account of its own. */
+  const begin = async () => {
+    service.clock.advance(quarterMs - (service.clock.nowMs() % quarterMs));
+    people += 1;
+    const email = `person-${people}@example.com`;
+    return { email, account: await newAccount(service, { email, password }) };
+  };
+  const at = (source: string, baseUrl = service.baseUrl) =>
+    new Browser(baseUrl, { 'x-forwarded-for': source });
+  const attempt = (source: string, email: string, written = wrong, baseUrl = service.baseUrl) =>
+    at(source, baseUrl).post('/app/sign-in', { email, password: written });
+  const statusOf = async (...asked: Parameters<typeof attempt>) => (await attempt(...asked)).status;
+  /** How many got which status. */
+  const all = async (tries: readonly Promise<number>[]) => {
+    const counts: Record<number, number> = {};
+    for (const status of await Promise.all(tries)) counts[status] = (counts[status] ?? 0) + 1;
+    return counts;
+  };
+  const each = <T>(n: number, make: (n: number) => T) => Array.from({ length: n }, (_, index) => make(index));
+
+  it('10 for one address from one source in a quarter of an hour; then 429 on every process, right or wrong', async () => {
+    const { email } = await begin();
+    const [here, there] = ['198.51.100.1', '198.51.100.2'];
+    for (const n of each(10, (n) => n)) {
+      const baseUrl = n % 2 === 0 ? service.baseUrl : other.baseUrl;
+      assert.equal(await statusOf(here, email.toUpperCase(), wrong, baseUrl), 401);
+    }
+    for (const baseUrl of [service.baseUrl, other.baseUrl]) {
+      assert.equal(await statusOf(here, email, wrong, baseUrl), 429);
+      assert.equal(await statusOf(here, email, password, baseUrl), 429);
+    }
+    assert.equal(await statusOf(there, email, password), 200, 'from elsewhere');
+    assert.equal(await statusOf(here, 'somebody-else@example.com'), 401, 'another address');
+  });
+
+  it('says in retry-after how long, and what to do meanwhile; after that it is taken', async () => {
+    const { email } = await begin();
+    service.clock.advance(100_000);
+    for (const _ of each(10, () => 0)) await attempt('198.51.100.1', email);
+    const held = await attempt('198.51.100.1', email, password);
+    const seconds = Number(held.headers.get('retry-after'));
+    assert.ok(seconds > 700 && seconds <= 800, `retry-after: ${seconds}`);
+    assert.equal(field(held.json, 'error.code'), 'rate_limited');
+    assert.match(held.text, new RegExp(`Retry in ${seconds} seconds, or sign in with a link or a passkey`));
+    service.clock.advance(seconds * 1_000);
+    assert.equal(await statusOf('198.51.100.1', email, password), 200);
+  });
+
+  it('counts before it looks: of 60 at once 10 are looked at', async () => {
+    const { email } = await begin();
+    const watch = watchArgon2();
+    const counts = await all(each(60, () => statusOf('198.51.100.1', email)));
+    watch.stop();
+    assert.deepEqual([counts, watch.runs()], [{ 401: 10, 429: 50 }, 10]);
+  });
+
+  it('50 from one source, whatever the addresses; a source of IPv6 is a network of 64 bits', async () => {
+    const { email } = await begin();
+    const sourceOf = (n: number) => `2001:db8:1:2:${(n + 1).toString(16)}::${n.toString(16)}`;
+    assert.deepEqual(await all(each(50, (n) => statusOf(sourceOf(n), `somebody-${n}@example.com`))), {
+      401: 50,
+    });
+    assert.equal(await statusOf('2001:DB8:1:2::1', email, password), 429);
+    assert.equal(await statusOf('2001:db8:1:3::1', email, password), 200);
+    assert.equal(await statusOf('::ffff:198.51.100.1', email), 401);
+    for (const _ of each(9, () => 0)) await attempt('198.51.100.1', email);
+    assert.equal(await statusOf('198.51.100.1', email), 429, 'IPv4 is one source however it is written');
+  });
+
+  it('100 for one address in all; who is signed in from a source goes on signing in from there', async () => {
+    const { email } = await begin();
+    const own = at('203.0.113.7');
+    assert.equal((await own.post('/app/sign-in', { email, password })).status, 200);
+    assert.deepEqual(await all(each(100, (n) => statusOf(`198.51.100.${n}`, email))), { 401: 100 });
+    assert.equal(await statusOf('198.51.101.1', email, password), 429, 'from a source that is nobody’s');
+    assert.equal(await statusOf('203.0.113.7', email, password), 200, 'from where its owner is');
+    assert.equal(await statusOf('203.0.113.7', email), 401);
+    await own.post('/app/account/sign-out-everywhere');
+    assert.equal(await statusOf('203.0.113.7', email, password), 429, 'once signed out everywhere');
+  });
+
+  it('an address without an account is held back like any other', async () => {
+    await begin();
+    const email = `nobody-${people}@example.com`;
+    assert.deepEqual(await all(each(12, () => statusOf('198.51.100.1', email))), { 401: 10, 429: 2 });
+    assert.deepEqual(await all(each(95, (n) => statusOf(`198.51.102.${n}`, email))), { 401: 90, 429: 5 });
+  });
+
+  it('right ones and those that are held back do not count', async () => {
+    const { email } = await begin();
+    for (const _ of each(15, () => 0)) assert.equal(await statusOf('198.51.100.1', email, password), 200);
+    assert.deepEqual(await all(each(10, () => statusOf('198.51.100.1', email, password))), { 200: 10 });
+    // From one source as often as would shut the address for everybody.
+    assert.deepEqual(await all(each(120, () => statusOf('198.51.100.1', email))), { 401: 10, 429: 110 });
+    assert.equal(await statusOf('198.51.100.2', email, password), 200);
+    const rows = await service.query<{ failures: number }>(
+      'SELECT failures FROM sign_in_failures ORDER BY 1',
+    );
+    assert.ok(rows.every(({ failures }) => failures > 0 && failures <= 100));
+  });
+
+  it('links and passkeys go on working from where passwords are held back', async () => {
+    const { email, account } = await begin();
+    const own = at('203.0.113.7');
+    await own.post('/app/sign-in', { email, password });
+    const authenticator = new SoftwareAuthenticator(appUrl);
+    const creation = (await own.post('/app/account/passkeys/options')).json as unknown as CreationOptions;
+    const response = authenticator.create(creation);
+    assert.equal((await own.post('/app/account/passkeys', { name: 'Laptop', response })).status, 201);
+    await own.post('/app/account/sign-out-everywhere');
+    for (const n of each(110, (n) => n)) await attempt(`198.51.100.${n % 11}`, email);
+    assert.equal(await statusOf('198.51.100.1', email, password), 429);
+
+    const locked = at('198.51.100.1');
+    const request = (await locked.post('/app/sign-in/passkey/options')).json as unknown as RequestOptions;
+    const entered = await locked.post('/app/sign-in/passkey', { response: authenticator.get(request) });
+    assert.equal(entered.status, 200, entered.text);
+    const url = await service.runtime.database.transaction((trx) =>
+      makeSignInLink(trx, service.runtime, account, { hours: 1 }),
+    );
+    assert.equal((await at('198.51.100.1').submit(new URL(url).pathname)).status, 303);
+  });
+
+  it('the page says the same as the API, and a present password that is wrong counts like any other', async () => {
+    const { email } = await begin();
+    const browser = at('198.51.100.1');
+    await browser.post('/app/sign-in', { email, password });
+    const change = () =>
+      browser.put('/app/account/password', { password: 'another sentence', current_password: wrong });
+    for (const _ of each(5, () => 0)) assert.equal((await change()).status, 400);
+    for (const _ of each(5, () => 0)) {
+      const page = await at('198.51.100.1').submit('/sign-in', { email, password: wrong, by: 'password' });
+      assert.equal(page.status, 401);
+      assert.match(page.text, /role="alert"[^>]*>This address and password do not belong together/);
+      assert.ok(page.text.includes(`value="${email}"`) && !page.text.includes(wrong));
+    }
+    assert.equal((await change()).status, 429);
+    const page = await at('198.51.100.1').submit('/sign-in', { email, password, by: 'password' });
+    assert.equal(page.status, 429);
+    assert.match(page.text, /Too many passwords were wrong\. Retry in \d+ seconds/);
+    assert.ok(Number(page.headers.get('retry-after')) > 0);
+  });
+
+  it('subjects are hashes: no address and no source is kept', async () => {
+    const { email } = await begin();
+    await attempt('198.51.100.77', email);
+    const rows = await service.query<{ subject: Buffer }>('SELECT subject FROM sign_in_failures');
+    assert.ok(rows.length > 0 && rows.every(({ subject }) => subject.length === 32));
+  });
+});
+
+describe('requests of visitors (specification section 12.3)', () => {
+  it('are limited to 120 a minute for each source, on pages and below /app together', async () => {
+    const service = await startTestService({ TRUST_PROXY: 'loopback', RATE_LIMITS: 'on', APP_URL: appUrl });
+    try {
+      service.clock.advance(60_000 - (service.clock.nowMs() % 60_000));
+      const visit = (source: string, n: number) => {
+        const browser = new Browser(service.baseUrl, { 'x-forwarded-for': source });
+        if (n % 2 === 0) return browser.post('/app/sign-in/passkey/options');
+        return browser.submit('/link/x');
+      };
+      const answers = await Promise.all(Array.from({ length: 130 }, (_, n) => visit('198.51.100.1', n)));
+      assert.equal(answers.filter(({ status }) => status === 429).length, 10);
+      assert.equal((await visit('198.51.100.2', 0)).status, 200);
+      const page = await new Browser(service.baseUrl, { 'x-forwarded-for': '198.51.100.1' }).get('/sign-in');
+      assert.equal(page.status, 200, 'a page can still be opened');
+    } finally {
+      await service.close();
+    }
+  });
+});
