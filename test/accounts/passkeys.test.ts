@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { field } from '#test/support/api-client.ts';
-import { Browser, type BrowserAnswer, newAccount, signedIn } from '#test/support/browser.ts';
+import { Browser, type BrowserAnswer, newAccount, signedIn } from '#test/support/browser-client.ts';
 import {
   type CreationOptions,
   type RequestOptions,

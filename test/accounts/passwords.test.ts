@@ -3,7 +3,7 @@ import { argon2Sync } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import { field } from '#test/support/api-client.ts';
-import { Browser, newAccount, signedIn } from '#test/support/browser.ts';
+import { Browser, newAccount, signedIn } from '#test/support/browser-client.ts';
 import { startTestService, type TestService } from '#test/support/test-service.ts';
 import { until } from '#test/support/until.ts';
 import { watchArgon2 } from '#test/support/watch-argon2.ts';

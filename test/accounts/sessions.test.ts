@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { makeSignInLink } from '#server/accounts/make-sign-in-link.ts';
 import { publicId } from '#server/platform/ids.ts';
 import { field } from '#test/support/api-client.ts';
-import { Browser, newAccount, signedIn } from '#test/support/browser.ts';
+import { Browser, newAccount, signedIn } from '#test/support/browser-client.ts';
 import { startTestService, type TestService } from '#test/support/test-service.ts';
 
 const email = 'ada@example.com';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { makeSignInLink } from '#server/accounts/make-sign-in-link.ts';
 import { field } from '#test/support/api-client.ts';
-import { Browser, newAccount } from '#test/support/browser.ts';
+import { Browser, newAccount } from '#test/support/browser-client.ts';
 import {
   type CreationOptions,
   type RequestOptions,
