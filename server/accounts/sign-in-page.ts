@@ -1,4 +1,5 @@
-import { escapeHtml, renderPage } from '#server/platform/http/page.ts';
+import { escapeHtml } from '#server/platform/escape-html.ts';
+import { renderPage } from '#server/platform/http/page.ts';
 
 interface SignInPage {
   /** What the person wrote before. */

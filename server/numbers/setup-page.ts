@@ -1,4 +1,5 @@
-import { escapeHtml, renderPage } from '#server/platform/http/page.ts';
+import { escapeHtml } from '#server/platform/escape-html.ts';
+import { renderPage } from '#server/platform/http/page.ts';
 
 /** What the setup page shows. `deviceToken` once the person has asked for it. */
 export interface SetupPage {

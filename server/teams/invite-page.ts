@@ -1,6 +1,7 @@
 import type { Role } from '#contract/permissions.ts';
 import { passwordMaxCharacters, passwordMinCharacters } from '#server/accounts/password.ts';
-import { escapeHtml, renderPage } from '#server/platform/http/page.ts';
+import { escapeHtml } from '#server/platform/escape-html.ts';
+import { renderPage } from '#server/platform/http/page.ts';
 import type { Opened } from './open-invitation.ts';
 
 /** What was wrong with the form that was sent, and what it held, so that nobody types it twice. */

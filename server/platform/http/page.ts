@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { escapeHtml } from '#server/platform/escape-html.ts';
 
 const css = `
 :root { color-scheme: light dark; --line: light-dark(#d9dce1, #3a3f47); --quiet: light-dark(#5b6470, #a3acb8);
@@ -46,12 +47,4 @@ export function renderProblem(message: string): string {
     'This did not work',
     `<h1>This did not work</h1><p class="error" role="alert">${escapeHtml(message)}</p>`,
   );
-}
-
-export function escapeHtml(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;');
 }
