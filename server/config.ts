@@ -4,9 +4,19 @@ import { resolve } from 'node:path';
 import { isPlanName, type PlanName, planNames } from '#contract/plans.ts';
 import { ConfigError } from './platform/config-error.ts';
 import { parseSecretsKey } from './platform/crypto.ts';
+import { type NamedMailAddress, parseNamedMailAddress } from './platform/mail-address.ts';
 
 export const roles = ['api', 'deliver', 'maintain'] as const;
 export type Role = (typeof roles)[number];
+
+/** Where mail is handed in (specification section 10.6). */
+export interface SmtpServer {
+  readonly host: string;
+  readonly port: number;
+  /** TLS from the first byte (smtps://). */
+  readonly secure: boolean;
+  readonly login: { readonly user: string; readonly password: string } | undefined;
+}
 
 /** Every setting, read and checked in this one place (docs/configuration.md). */
 export interface Config {
@@ -28,6 +38,8 @@ export interface Config {
   readonly deviceHoldMs: number;
   readonly deviceLeaseMs: number;
   readonly queueExpiryMs: number;
+  /** undefined: no mail is sent, and links are shown for copying. */
+  readonly mail: { readonly server: SmtpServer; readonly from: NamedMailAddress } | undefined;
   readonly logLevel: string;
 }
 
@@ -110,6 +122,27 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
     problems.push(`DEFAULT_PLAN must be one of ${planNames.join(', ')}, not "${defaultPlan}".`);
   }
 
+  const smtpUrl = text('SMTP_URL');
+  const server = smtpUrl === undefined ? undefined : parseSmtpUrl(smtpUrl);
+  if (smtpUrl !== undefined && server === undefined) {
+    problems.push(
+      'SMTP_URL must be an address such as smtps://user:password@mail.example.com:465 or smtp://mail.example.com, ' +
+        'without a path; write special characters of the password as %40, %2F and so on.',
+    );
+  }
+  const mailFrom = text('MAIL_FROM');
+  const from = mailFrom === undefined ? undefined : parseNamedMailAddress(mailFrom);
+  if (mailFrom !== undefined && from === undefined) {
+    problems.push(
+      `MAIL_FROM must be an address such as texts@example.com or Example Ltd <texts@example.com>, not ${JSON.stringify(mailFrom)}.`,
+    );
+  }
+  if (smtpUrl !== undefined && mailFrom === undefined) {
+    problems.push(
+      'MAIL_FROM must be set where SMTP_URL is: the address that mail comes from, such as texts@example.com.',
+    );
+  }
+
   const config: Config = {
     host,
     port,
@@ -125,10 +158,41 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
     deviceHoldMs: integer('DEVICE_HOLD_SECONDS', 25, 1, 50) * 1_000,
     deviceLeaseMs: integer('DEVICE_LEASE_SECONDS', 600, 30, 86_400) * 1_000,
     queueExpiryMs: integer('QUEUE_EXPIRY_HOURS', 24, 1, 8_760) * 3_600_000,
+    mail: server && from ? { server, from } : undefined,
     logLevel: oneOf('LOG_LEVEL', 'info', logLevels),
   };
   if (problems.length > 0) throw new ConfigError(problems);
   return config;
+}
+
+/**
+ * Reads `smtps://user:password@mail.example.com:465`. The ports are 465 for smtps and 587 for smtp where none is given.
+ * @returns undefined where it is anything else; parameters too, so that none can turn the checks of TLS off
+ */
+function parseSmtpUrl(text: string): SmtpServer | undefined {
+  const parts = URL.canParse(text) ? new URL(text) : undefined;
+  if (!parts || !/^smtps?:$/.test(parts.protocol)) return undefined;
+  const host = parts.hostname.replace(/^\[(.*)\]$/, '$1');
+  const isHost = isIP(host) !== 0 || /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(host);
+  if (!isHost || !/^\/?$/.test(parts.pathname) || parts.search || parts.hash) return undefined;
+  const user = decodePercent(parts.username);
+  const password = decodePercent(parts.password);
+  if (user === undefined || password === undefined || (user === '') !== (password === '')) return undefined;
+  const secure = parts.protocol === 'smtps:';
+  return {
+    host,
+    port: parts.port === '' ? (secure ? 465 : 587) : Number(parts.port),
+    secure,
+    login: user === '' ? undefined : { user, password },
+  };
+}
+
+function decodePercent(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** `10.0.0.1`, `10.0.0.0/8`, `fd00::/8`, or a word for some of them: loopback, linklocal, uniquelocal. */

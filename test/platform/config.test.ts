@@ -17,6 +17,7 @@ describe('the settings (specification section 10.5, docs/configuration.md)', () 
     assert.equal(config.queueExpiryMs, 86_400_000);
     assert.equal(config.rateLimits, true);
     assert.deepEqual(config.trustProxy, []);
+    assert.equal(config.mail, undefined);
     assert.deepEqual([...config.roles], ['api', 'deliver', 'maintain']);
   });
 
@@ -76,6 +77,91 @@ describe('the settings (specification section 10.5, docs/configuration.md)', () 
     }
   });
 
+  it('SMTP_URL and MAIL_FROM say together where mail is handed in and who it comes from', () => {
+    const read = (smtp: string, from = 'texts@example.com') =>
+      readConfig({ SMTP_URL: smtp, MAIL_FROM: from }).mail;
+    assert.deepEqual(read('smtps://me%40example.com:p%2Fw%23%3A@mail.example.com'), {
+      server: {
+        host: 'mail.example.com',
+        port: 465,
+        secure: true,
+        login: { user: 'me@example.com', password: 'p/w#:' },
+      },
+      from: { name: '', address: 'texts@example.com' },
+    });
+    const plain = { host: 'mail.example.com', port: 587, secure: false, login: undefined };
+    assert.deepEqual(read('smtp://mail.example.com/')?.server, plain);
+    assert.deepEqual(read('smtp://127.0.0.1:25')?.server, { ...plain, host: '127.0.0.1', port: 25 });
+    assert.deepEqual(read('smtp://[::1]:25')?.server, { ...plain, host: '::1', port: 25 });
+    for (const [written, name] of [
+      ['Example Ltd <texts@example.com>', 'Example Ltd'],
+      ['"Example, Ltd" <texts@example.com>', 'Example, Ltd'],
+      ['<texts@example.com>', ''],
+      ['Grüße 👨‍👩‍👧 <texts@example.com>', 'Grüße 👨‍👩‍👧'],
+    ] as const) {
+      assert.deepEqual(read('smtp://localhost', written)?.from, { name, address: 'texts@example.com' });
+    }
+    assert.equal(readConfig({ MAIL_FROM: 'texts@example.com' }).mail, undefined);
+  });
+
+  it('an SMTP_URL that is none is refused and never repeated, for it holds a password', () => {
+    for (const wrong of [
+      'mail.example.com',
+      'smtp:mail.example.com',
+      'smtp://',
+      'smtp://user:secret@',
+      'https://user:secret@mail.example.com',
+      'smtp://user@mail.example.com',
+      'smtp://:secret@mail.example.com',
+      'smtp://user:sec%zzret@mail.example.com',
+      'smtps://user:secret@mail.example.com/inbox',
+      'smtps://user:secret@mail.example.com?tls.rejectUnauthorized=false',
+      'smtps://user:secret@mail.example.com#secret',
+      'smtps://user:secret@mail example.com',
+      'smtps://user:secret@mail.example.com:99999',
+    ]) {
+      assert.throws(
+        () => readConfig({ SMTP_URL: wrong, MAIL_FROM: 'texts@example.com' }),
+        (error) => {
+          assert.ok(error instanceof ConfigError, wrong);
+          assert.match(error.message, /^ {2}- SMTP_URL must be an address such as smtps:/m);
+          return !/sec(ret|%zz)|\/inbox/.test(error.message);
+        },
+        wrong,
+      );
+    }
+  });
+
+  it('a MAIL_FROM that is no single address is refused, also where it hides a line or a second address', () => {
+    for (const wrong of [
+      'texts',
+      'texts@',
+      '@example.com',
+      'a@b@example.com',
+      'texts @example.com',
+      'Example <texts@example.com',
+      'Example texts@example.com',
+      'one@example.com, two@example.com',
+      'Example, Ltd <texts@example.com>',
+      'Example <one@example.com> <two@example.com>',
+      'Example\r\nBcc: you@example.com <texts@example.com>',
+      '"Example\nBcc: you@example.com" <texts@example.com>',
+      'Example <texts@example.com\r\nBcc:you@example.com>',
+      `${'x'.repeat(65)}@example.com`,
+      `texts@${'x'.repeat(190)}`,
+    ]) {
+      assert.throws(
+        () => readConfig({ SMTP_URL: 'smtp://localhost', MAIL_FROM: wrong }),
+        /^ {2}- MAIL_FROM must be an address such as/m,
+        wrong,
+      );
+    }
+    assert.throws(
+      () => readConfig({ SMTP_URL: 'smtp://localhost' }),
+      /MAIL_FROM must be set where SMTP_URL is/,
+    );
+  });
+
   it('says all problems at once, each with what to write instead', () => {
     const wrong = {
       PORT: '99999',
@@ -89,6 +175,8 @@ describe('the settings (specification section 10.5, docs/configuration.md)', () 
       LOG_LEVEL: 'loud',
       RATE_LIMITS: 'maybe',
       TRUST_PROXY: '10.0.0.1, true',
+      SMTP_URL: 'mail.example.com',
+      MAIL_FROM: 'texts',
     };
     assert.throws(
       () => readConfig(wrong),
