@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Secrets } from '#server/platform/crypto.ts';
+
+describe('what is encrypted at rest (specification section 10.6)', () => {
+  const secrets = new Secrets(Buffer.alloc(32, 1));
+  const texts = [
+    '',
+    'x',
+    'https://texts.example.com/invite/abc',
+    'Grüße 👋🏽 \u0000',
+    'long '.repeat(50_000),
+  ];
+
+  it('is read again with the key and the purpose that it was sealed with', () => {
+    const later = new Secrets(Buffer.alloc(32, 1));
+    for (const text of texts) assert.equal(later.open('mail', secrets.seal('mail', text)), text);
+  });
+
+  it('shows nothing of the text, and the same text twice is two different ones', () => {
+    const text = 'https://texts.example.com/invite/abc';
+    const [one, other] = [secrets.seal('mail', text), secrets.seal('mail', text)];
+    assert.ok(!one.includes('invite'));
+    assert.ok(!one.equals(other));
+    assert.equal(one.length, Buffer.byteLength(text) + 12 + 16);
+  });
+
+  it('is not opened for another purpose, with another key, or where a single bit was changed', () => {
+    const sealed = secrets.seal('mail', 'hello');
+    assert.throws(() => secrets.open('another purpose', sealed));
+    assert.throws(() => new Secrets(Buffer.alloc(32, 2)).open('mail', sealed));
+    for (let bit = 0; bit < sealed.length * 8; bit += 1) {
+      const changed = Buffer.from(sealed);
+      changed.writeUInt8(changed.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
+      assert.throws(() => secrets.open('mail', changed), `bit ${bit}`);
+    }
+    for (let length = 0; length < sealed.length; length += 1) {
+      assert.throws(() => secrets.open('mail', sealed.subarray(0, length)), `${length} bytes`);
+    }
+  });
+});
