@@ -13,6 +13,7 @@ const order = [
   'database',
   'audit',
   'outbox',
+  'mail',
   'accounts',
   'teams',
   'api-keys',
@@ -26,6 +27,7 @@ const order = [
 
 /** Slices that stand side by side in that order and do not see each other. */
 const strangers: readonly (readonly [string, string])[] = [
+  ['outbox', 'mail'],
   ['api-keys', 'usage'],
   ['api-keys', 'devices'],
   ['api-keys', 'numbers'],

@@ -19,7 +19,8 @@ export type IdPrefix =
   | 'acs'
   | 'alk'
   | 'pky'
-  | 'aud';
+  | 'aud'
+  | 'mail';
 
 /** A UUIDv7 as the database keeps it, branded with what it names. The API shows it as a TypeID. */
 export type Id<P extends IdPrefix> = string & { readonly prefix: P };
@@ -36,6 +37,7 @@ export type MemberId = Id<'usr'>;
 export type InvitationId = Id<'inv'>;
 export type AccountSessionId = Id<'acs'>;
 export type PasskeyId = Id<'pky'>;
+export type MailId = Id<'mail'>;
 
 /** Makes ids that sort by time, strictly increasing within a process. */
 export class Ids {

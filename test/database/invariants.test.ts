@@ -249,6 +249,25 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
     await assert.rejects(device(), violates(/^23505 devices_team_id_setup_link_id_key/));
   });
 
+  it('a mail has its body exactly while it waits, and is sent or given up but never both', async () => {
+    const id = ids.next('mail');
+    await pool.query(
+      `INSERT INTO mails (id, recipient, body, created_at, next_attempt_at) VALUES ($1, 'ada@example.com', $2, $3, $3)`,
+      [id, hash(), at],
+    );
+    const set = (columns: string) => pool.query(`UPDATE mails SET ${columns} WHERE id = $1`, [id]);
+    const [sent, failed] = ['sent_at = created_at', 'failed_at = created_at'];
+    for (const columns of ['body = NULL', sent, failed]) {
+      await assert.rejects(set(columns), violates(/^23514 body_while_open/), columns);
+    }
+    await assert.rejects(set(`${sent}, ${failed}, body = NULL`), violates(/^23514 mail_ends_once/));
+    const leased = 'leased_until = created_at';
+    await assert.rejects(set(`${sent}, body = NULL, ${leased}`), violates(/^23514 leased_while_open/));
+    await set(leased);
+    await set(`${sent}, body = NULL, leased_until = NULL`);
+    await assert.rejects(set(`body = sha256('x')`), violates(/^23514 body_while_open/));
+  });
+
   it("a month's use does not fall below nothing, and a month begins on its first day", async () => {
     await pool.query(`INSERT INTO usage_months VALUES ($1, '2026-11-01')`, [team]);
     const below = pool.query('UPDATE usage_months SET accepted = accepted - 1 WHERE team_id = $1', [team]);

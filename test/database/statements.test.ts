@@ -10,7 +10,7 @@ import { createLogger } from '#server/platform/logger.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 
 /** What grows with use: reading one of these from end to end is never the way. */
-const growing = ['messages', 'hand_outs', 'events', 'send_queue'];
+const growing = ['messages', 'hand_outs', 'events', 'send_queue', 'mails'];
 
 /** What /metrics counts, at most once in five seconds. */
 const counting = ['messages.queue-depth'];
@@ -33,7 +33,7 @@ describe('every named statement (decision 0003)', () => {
     await database.drop();
   });
 
-  /** Two months of messages of one team with 500 numbers, a fifth of them still waiting. */
+  /** Two months of messages of one team with 500 numbers, a fifth of them still waiting; mails, of which a few wait. */
   async function fill(): Promise<void> {
     await client.query(`
       INSERT INTO teams SELECT '01990000-0000-7000-8000-000000000001', 'Example team', 'pro', 100, to_timestamp(0);
@@ -50,6 +50,9 @@ describe('every named statement (decision 0003)', () => {
         SELECT id, '01990000-0000-7000-8000-000000000001', number_id, '+12125550000', to_timestamp(0) FROM made WHERE n > 80000;
       INSERT INTO hand_outs (message_id, hand_out, team_id, number_id, device_id, session_id, handed_out_at)
         SELECT id, 1, '01990000-0000-7000-8000-000000000001', number_id, id, id, to_timestamp(0) FROM made;
+      INSERT INTO mails (id, recipient, body, created_at, next_attempt_at, sent_at)
+        SELECT id, 'person-' || n || '@example.com', CASE WHEN n > 99900 THEN sha256('x') END, to_timestamp(n), to_timestamp(n),
+          CASE WHEN n <= 99900 THEN to_timestamp(n) END FROM made;
       ANALYZE;`);
   }
 

@@ -1,0 +1,103 @@
+import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
+import type { MailId } from '#server/platform/ids.ts';
+
+/** A mail in the hands of this process. */
+export interface ClaimedMail {
+  readonly id: MailId;
+  readonly recipient: string;
+  readonly body: Buffer;
+  readonly created_at: Date;
+  /** This one included. It also tells whose hands: a later claim counts one more. */
+  readonly attempts: number;
+}
+
+/** The notification channel that says: there is mail to send. */
+export const mailChannel = 'mail_queue';
+
+// The notification is part of the transaction: PostgreSQL sends it with the commit, and never after a rollback.
+const insert = statement<{ pg_notify: string }>(
+  'mail.insert',
+  `WITH queued AS (
+     INSERT INTO mails (id, recipient, body, created_at, next_attempt_at) VALUES ($1, $2, $3, $4, $4)
+   )
+   SELECT pg_notify($5, '')`,
+);
+// Locked before it is changed, and what another process has locked is passed over.
+const claim = statement<ClaimedMail>(
+  'mail.claim',
+  `WITH due AS MATERIALIZED (
+     SELECT id FROM mails
+     WHERE body IS NOT NULL AND next_attempt_at <= $1 AND (leased_until IS NULL OR leased_until <= $1)
+     ORDER BY next_attempt_at LIMIT $3 FOR UPDATE SKIP LOCKED
+   )
+   UPDATE mails m SET attempts = m.attempts + 1, leased_until = $2 FROM due WHERE m.id = due.id
+   RETURNING m.id, m.recipient, m.body, m.created_at, m.attempts`,
+);
+const finish = statement<Record<string, never>>(
+  'mail.finish',
+  `UPDATE mails SET sent_at = $2, failed_at = NULL, body = NULL, leased_until = NULL
+   WHERE id = $1 AND sent_at IS NULL`,
+);
+const retry = statement<Record<string, never>>(
+  'mail.retry',
+  `UPDATE mails SET next_attempt_at = $3, leased_until = NULL, last_error = $4
+   WHERE id = $1 AND attempts = $2 AND body IS NOT NULL`,
+);
+const giveUp = statement<{ id: MailId }>(
+  'mail.give-up',
+  `UPDATE mails SET failed_at = $3, body = NULL, leased_until = NULL, last_error = $4
+   WHERE id = $1 AND attempts = $2 AND body IS NOT NULL RETURNING id`,
+);
+const forget = statement<Record<string, never>>('mail.forget', 'DELETE FROM mails WHERE id < $1');
+
+export async function insertMail(
+  trx: Transaction,
+  mail: {
+    readonly id: MailId;
+    readonly recipient: string;
+    readonly body: Buffer;
+    readonly createdAt: Date;
+  },
+): Promise<void> {
+  await insert.row(trx, mail.id, mail.recipient, mail.body, mail.createdAt, mailChannel);
+}
+
+/** Takes mails that are due, at most `limit`, until `leasedUntil`. */
+export function claimMails(
+  db: Queryable,
+  now: Date,
+  leasedUntil: Date,
+  limit: number,
+): Promise<ClaimedMail[]> {
+  return claim.rows(db, now, leasedUntil, limit);
+}
+
+/** Whoever sent it, and however late they say so: what was taken by the server is not sent again. */
+export async function recordSent(db: Queryable, id: MailId, at: Date): Promise<void> {
+  await finish.row(db, id, at);
+}
+
+/** Changes nothing where another process has taken the mail meanwhile. */
+export async function recordRetry(
+  db: Queryable,
+  { id, attempts }: Pick<ClaimedMail, 'id' | 'attempts'>,
+  nextAttemptAt: Date,
+  error: string,
+): Promise<void> {
+  await retry.row(db, id, attempts, nextAttemptAt, error);
+}
+
+/** @returns false where another process has taken the mail meanwhile, and nothing was changed */
+export async function recordGivenUp(
+  db: Queryable,
+  { id, attempts }: Pick<ClaimedMail, 'id' | 'attempts'>,
+  at: Date,
+  error: string,
+): Promise<boolean> {
+  return (await giveUp.row(db, id, attempts, at, error)) !== undefined;
+}
+
+/** @param before the smallest id that stays */
+export async function deleteMails(db: Queryable, before: string): Promise<void> {
+  await forget.row(db, before);
+}

@@ -1,0 +1,92 @@
+import { escapeHtml } from '#server/platform/escape-html.ts';
+
+/** What a mail says, in plain words: nothing in it is markup, and a line break in a name is a space. */
+export interface MailContent {
+  readonly subject: string;
+  readonly heading: string;
+  readonly paragraphs: readonly string[];
+  /** A link to follow, http or https; its address is shown as text too. */
+  readonly action?: { readonly label: string; readonly url: string };
+  /** In small print at the end: why somebody gets this mail. */
+  readonly footnote?: string;
+}
+
+/** A mail as it goes out. */
+export interface RenderedMail {
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+}
+
+/**
+ * The one template of all mails (specification section 10.6). Colours are the reader's own, light or dark, but for the
+ * button's; where styles are dropped, a heading, paragraphs and a link are left. No image, nothing loaded.
+ * @throws Error where the action's address is no http or https address without spaces: the caller made it
+ */
+export function renderMail(content: MailContent): RenderedMail {
+  const subject = oneLine(content.subject);
+  const heading = oneLine(content.heading);
+  const paragraphs = content.paragraphs.map(oneLine);
+  const action = content.action && {
+    label: oneLine(content.action.label),
+    url: checkedUrl(content.action.url),
+  };
+  const footnote = content.footnote === undefined ? [] : [oneLine(content.footnote)];
+
+  const text = [heading, ...paragraphs, ...(action ? [`${action.label}:\n${action.url}`] : []), ...footnote];
+  const html = [
+    `<h1>${escapeHtml(heading)}</h1>`,
+    ...paragraphs.map((paragraph) => `<p>${escapeHtml(paragraph)}</p>`),
+    ...(action ? actionHtml(action.label, action.url) : []),
+    ...footnote.map((line) => `<p class="small">${escapeHtml(line)}</p>`),
+  ];
+  return { subject, text: `${text.join('\n\n')}\n`, html: page(subject, html.join('\n')) };
+}
+
+/**
+ * One line without control characters, so that a name can neither begin a header nor a paragraph of its own, nor turn
+ * the direction of the sentence that it stands in.
+ */
+function oneLine(text: string): string {
+  return text
+    .toWellFormed()
+    .replaceAll(/[\u202a-\u202e\u2066-\u2069]/g, '')
+    .replaceAll(/[\s\p{Cc}]+/gu, ' ')
+    .trim();
+}
+
+function checkedUrl(url: string): string {
+  if (/^https?:\/\/[^\s\p{C}<>"]+$/u.test(url)) return url;
+  // Not repeated: it may be a link that lets somebody in.
+  throw new Error('the address of a mail’s action is not an http or https address');
+}
+
+function actionHtml(label: string, url: string): string[] {
+  const address = escapeHtml(url);
+  return [
+    `<p class="action"><a href="${address}">${escapeHtml(label)}</a></p>`,
+    `<p class="small">Or open this address:<br><a class="address" href="${address}">${address}</a></p>`,
+  ];
+}
+
+const css = `:root { color-scheme: light dark; supported-color-schemes: light dark; }
+body { margin: 0; }
+.mail { max-width: 34rem; margin: 0 auto; padding: 1.5rem 1rem; font: 16px/1.5 system-ui, -apple-system, "Segoe UI", sans-serif; }
+h1 { font-size: 1.4rem; line-height: 1.25; }
+.action a { display: inline-block; padding: 0.7rem 1.2rem; border-radius: 10px; background: #0a5ad6; color: #fff; font-weight: 600; text-decoration: none; }
+.small { font-size: 0.875rem; }
+.address { overflow-wrap: anywhere; word-break: break-word; }`;
+
+/** Webmail drops html and body and what they say, so the language and the role stand on the block inside as well. */
+function page(title: string, body: string): string {
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark"><meta name="supported-color-schemes" content="light dark">
+<title>${escapeHtml(title)}</title><style>
+${css}
+</style></head>
+<body><div class="mail" lang="en" role="article" aria-roledescription="email" aria-label="${escapeHtml(title)}">
+${body}
+</div></body></html>
+`;
+}

@@ -1,0 +1,35 @@
+import type { Config } from '#server/config.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import type { Transaction } from '#server/database/statement.ts';
+import { isMailAddress } from '#server/platform/mail-address.ts';
+import { insertMail } from './mail-store.ts';
+import { type MailContent, renderMail } from './mail-template.ts';
+import { sealMail } from './sealed-mail.ts';
+
+/** Whether there is a server to hand mail to. Where there is none, links are shown for copying instead. */
+export function mailIsOn(config: Pick<Config, 'mail'>): boolean {
+  return config.mail !== undefined;
+}
+
+/**
+ * Queues a mail in the transaction of what it speaks of (specification section 10.6): it goes out after the commit, and
+ * a rollback takes it along.
+ * @param mail `to` is one address; whoever takes it from a person has checked it
+ * @returns false where mail is off: nothing was queued, and the caller shows the link
+ * @throws Error where `to` is no address, or the action's address is none
+ */
+export async function queueMail(
+  trx: Transaction,
+  { config, clock, ids, secrets }: Pick<Runtime, 'config' | 'clock' | 'ids' | 'secrets'>,
+  mail: { readonly to: string; readonly message: MailContent },
+): Promise<boolean> {
+  if (!mailIsOn(config)) return false;
+  if (!isMailAddress(mail.to)) throw new Error('a mail was to go to what is no address');
+  await insertMail(trx, {
+    id: ids.next('mail'),
+    recipient: mail.to,
+    body: sealMail(secrets, renderMail(mail.message)),
+    createdAt: clock.now(),
+  });
+  return true;
+}
