@@ -27,6 +27,9 @@ import { createArrivals } from '#server/device-protocol/arrive.ts';
 import { deviceRoutes } from '#server/device-protocol/routes.ts';
 import { WaitingPolls } from '#server/device-protocol/waiting-polls.ts';
 import { queueChannel } from '#server/devices/queue-channel.ts';
+import { MailLoop } from '#server/mail/mail-loop.ts';
+import { mailChannel } from '#server/mail/mail-store.ts';
+import { createSmtpSender } from '#server/mail/smtp-sender.ts';
 import { watchQueue } from '#server/messages/queue-metrics.ts';
 import { messageRoutes } from '#server/messages/routes.ts';
 import { createSendAcceptor } from '#server/messages/send-acceptor.ts';
@@ -106,11 +109,16 @@ async function open(
     if (payload === '') waiting.wakeEverybody();
     else waiting.wake(payload.split(',') as NumberId[]);
   });
+  const mailLoop =
+    config.mail && config.roles.has('deliver')
+      ? new MailLoop(runtime, createSmtpSender(config.mail))
+      : undefined;
+  if (mailLoop) notifications.on(mailChannel, () => mailLoop.notify());
   await notifications.start();
   lifecycle.onClose('notifications', () => notifications.stop());
 
   const uses = new KeyUses(runtime);
-  const loops = createLoops({ ...runtime, waiting, uses });
+  const loops = [...createLoops({ ...runtime, waiting, uses }), ...(mailLoop ? [mailLoop] : [])];
   for (const loop of loops) loop.start();
   lifecycle.onClose('loops', async () => void (await Promise.all(loops.map((loop) => loop.stop()))));
 

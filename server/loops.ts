@@ -5,6 +5,7 @@ import { syncClock } from '#server/database/clock-sync.ts';
 import { ensurePartitions } from '#server/database/partitions.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { WaitingPolls } from '#server/device-protocol/waiting-polls.ts';
+import { forgetMails } from '#server/mail/mail-loop.ts';
 import { numbersWithMessages } from '#server/messages/claim-message.ts';
 import { failExpired, failOrphaned, forgetOldKeys, settleOverdue } from '#server/messages/sweep-messages.ts';
 import { deleteOverduePending } from '#server/numbers/number-store.ts';
@@ -45,5 +46,6 @@ export function createLoops(
       ensurePartitions(database.pool, clock, logger),
     ),
     ...loop('maintain', 'forget expired sessions and links', 60 * second, () => forgetExpired(services)),
+    ...loop('maintain', 'forget mails', 3_600 * second, () => forgetMails(services)),
   ];
 }

@@ -1,0 +1,135 @@
+import type { Runtime } from '#server/database/runtime.ts';
+import { firstIdAt, publicId } from '#server/platform/ids.ts';
+import { Loop } from '#server/platform/loop.ts';
+import { nextAttemptAt, staleMs } from './mail-schedule.ts';
+import {
+  type ClaimedMail,
+  claimMails,
+  deleteMails,
+  recordGivenUp,
+  recordRetry,
+  recordSent,
+} from './mail-store.ts';
+import { openMail } from './sealed-mail.ts';
+import type { AttemptOutcome, SendMail } from './smtp-sender.ts';
+
+/** A sweep behind the notifications, and what finds mails whose next attempt is due. */
+const sweepMs = 1_000;
+
+/** Attempts at a time in this process. */
+const attemptsMax = 4;
+
+/** What an attempt may take altogether, however slowly a server trickles. */
+const attemptMs = 60_000;
+
+/** Longer than an attempt and the writing of its outcome, so that only a dead process loses a mail to another. */
+const leaseMs = 120_000;
+
+/** How long a stop waits for attempts in progress before it breaks them off. */
+const stopMs = 5_000;
+
+/** How long a row is kept, sent or not (specification section 10.6). */
+const keptMs = 30 * 24 * 3_600_000;
+
+type Services = Pick<Runtime, 'database' | 'clock' | 'secrets' | 'logger'>;
+
+/**
+ * Sends queued mail (specification section 10.6). A mail is claimed with a lease, sent without a transaction open, and its
+ * outcome is written afterwards. Several processes take different mails. One that dies between the server's OK and the
+ * writing of it leaves a mail that goes out a second time when its lease is over, with the same Message-ID.
+ *
+ * A round only fills what is free, so that one slow attempt holds nobody up. Promise of `stop`: nothing begins after it;
+ * attempts in progress have 5 s and are then broken off, which counts as a failed attempt.
+ */
+export class MailLoop {
+  readonly #services: Services;
+  readonly #send: SendMail;
+  readonly #loop: Loop;
+  readonly #attempts = new Set<Promise<void>>();
+  readonly #breakOff = new AbortController();
+
+  constructor(services: Services, send: SendMail) {
+    this.#services = services;
+    this.#send = send;
+    this.#loop = new Loop({
+      name: 'send mail',
+      intervalMs: sweepMs,
+      logger: services.logger,
+      run: () => this.#fill(),
+    });
+  }
+
+  start(): void {
+    this.#loop.start();
+  }
+
+  /** There may be mail to send. */
+  notify(): void {
+    this.#loop.notify();
+  }
+
+  async stop(): Promise<void> {
+    await this.#loop.stop();
+    const cancel = this.#services.clock.after(stopMs, () => this.#breakOff.abort());
+    await Promise.all(this.#attempts);
+    cancel();
+  }
+
+  async #fill(): Promise<void> {
+    const { database, clock } = this.#services;
+    const free = attemptsMax - this.#attempts.size;
+    if (free <= 0) return;
+    for (const mail of await claimMails(database.pool, clock.now(), clock.in(leaseMs), free)) {
+      const attempt = this.#attempt(mail).finally(() => {
+        this.#attempts.delete(attempt);
+        this.notify();
+      });
+      this.#attempts.add(attempt);
+    }
+  }
+
+  /** Never rejects: what could not be written down is tried again when the lease is over. */
+  async #attempt(mail: ClaimedMail): Promise<void> {
+    const startedAt = this.#services.clock.now();
+    try {
+      await this.#record(mail, startedAt, await this.#try(mail, startedAt));
+    } catch (error) {
+      this.#services.logger.error(
+        { err: error, mail: publicId('mail', mail.id) },
+        'the outcome of a mail could not be written down; it is sent again when its lease is over',
+      );
+    }
+  }
+
+  async #try(mail: ClaimedMail, startedAt: Date): Promise<AttemptOutcome> {
+    const { clock, secrets } = this.#services;
+    if (startedAt.getTime() - mail.created_at.getTime() > staleMs)
+      return { did: 'refused', error: 'too old' };
+    const rendered = openMail(secrets, mail.body);
+    if (!rendered) return { did: 'refused', error: 'unreadable body' };
+    const tooLong = new AbortController();
+    const cancel = clock.after(attemptMs, () => tooLong.abort());
+    const signal = AbortSignal.any([tooLong.signal, this.#breakOff.signal]);
+    const outgoing = { id: mail.id, to: mail.recipient, createdAt: mail.created_at, rendered };
+    return this.#send(outgoing, signal).finally(cancel);
+  }
+
+  async #record(mail: ClaimedMail, startedAt: Date, outcome: AttemptOutcome): Promise<void> {
+    const { database, clock, logger } = this.#services;
+    if (outcome.did === 'sent') return recordSent(database.pool, mail.id, clock.now());
+    const { error } = outcome;
+    const line = { mail: publicId('mail', mail.id), attempt: mail.attempts, error };
+    const next = outcome.did === 'failed' ? nextAttemptAt(mail.attempts, startedAt) : undefined;
+    if (next) {
+      await recordRetry(database.pool, mail, next, error);
+      logger.info({ ...line, next }, 'a mail was not taken; it is tried again');
+    } else if (await recordGivenUp(database.pool, mail, clock.now(), error)) {
+      logger.warn(line, 'a mail was given up');
+    }
+  }
+}
+
+/** Deletes rows of mails after 30 days (specification section 10.6). */
+export async function forgetMails({ database, clock }: Pick<Runtime, 'database' | 'clock'>): Promise<void> {
+  await deleteMails(database.pool, firstIdAt(clock.nowMs() - keptMs));
+}

@@ -1,0 +1,110 @@
+import { isIP } from 'node:net';
+import { createTransport } from 'nodemailer';
+import type { Config, SmtpServer } from '#server/config.ts';
+import { type MailId, publicId } from '#server/platform/ids.ts';
+import type { RenderedMail } from './mail-template.ts';
+
+/** One mail for one attempt. */
+export interface OutgoingMail {
+  readonly id: MailId;
+  readonly to: string;
+  readonly createdAt: Date;
+  readonly rendered: RenderedMail;
+}
+
+/** What became of an attempt. `error` is made of codes: `550 5.1.1 to RCPT TO`, `ETIMEDOUT GREETING_TIMEOUT`. */
+export type AttemptOutcome =
+  | { readonly did: 'sent' }
+  /** This mail will never be taken. */
+  | { readonly did: 'refused'; readonly error: string }
+  /** It may be taken later. */
+  | { readonly did: 'failed'; readonly error: string };
+
+/** Tries once; never throws. Aborting ends the attempt as failed, though the server may have taken the mail already. */
+export type SendMail = (mail: OutgoingMail, signal: AbortSignal) => Promise<AttemptOutcome>;
+
+/** How long a server may take to be reached and to greet, and how long it may then say nothing. */
+const connectionTimeoutMs = 10_000;
+const silenceMs = 20_000;
+
+/** Sends over SMTP, a connection per mail: mails are few, and a kept connection is one that may have died. */
+export function createSmtpSender({ server, from }: NonNullable<Config['mail']>): SendMail {
+  const transport = createTransport({
+    host: server.host,
+    port: server.port,
+    secure: server.secure,
+    ...startTls(server),
+    // Also where the environment says otherwise.
+    tls: { rejectUnauthorized: true },
+    ...(server.login ? { auth: { user: server.login.user, pass: server.login.password } } : {}),
+    dnsTimeout: connectionTimeoutMs,
+    connectionTimeout: connectionTimeoutMs,
+    greetingTimeout: connectionTimeoutMs,
+    socketTimeout: silenceMs,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  const host = from.address.slice(from.address.lastIndexOf('@') + 1);
+  return async (mail, signal) => {
+    try {
+      await transport.sendMail({
+        from,
+        // As a pair, so that nothing in it is read as a list of addresses.
+        to: { name: '', address: mail.to },
+        envelope: { from: from.address, to: [mail.to] },
+        subject: mail.rendered.subject,
+        text: mail.rendered.text,
+        html: mail.rendered.html,
+        // The same on every attempt: where a crash makes a mail go out twice, the reader's server can tell.
+        messageId: `<${publicId('mail', mail.id)}@${host}>`,
+        date: mail.createdAt,
+        // Nobody reads what holiday notices answer.
+        headers: { 'auto-submitted': 'auto-generated', 'x-auto-response-suppress': 'All' },
+        xMailer: false,
+        signal,
+      });
+      return { did: 'sent' };
+    } catch (error) {
+      return { did: isFinal(error) ? 'refused' : 'failed', error: describe(error) };
+    }
+  };
+}
+
+/**
+ * Without TLS from the first byte it begins in the clear, and STARTTLS is taken where it is offered. To another machine
+ * no password goes without it. On this machine there is nobody in between, and certificates there seldom hold.
+ */
+function startTls({ host, login }: SmtpServer): {
+  readonly ignoreTLS: boolean;
+  readonly requireTLS: boolean;
+} {
+  const isHere = host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
+  return { ignoreTLS: isHere, requireTLS: !isHere && login !== undefined };
+}
+
+/**
+ * Whether trying again is useless: 5xx to the recipient or to the content. 5xx to a greeting, a login or a sender speaks of
+ * the settings, which somebody may put right within a day. 503 is about the order of commands.
+ */
+function isFinal(error: unknown): boolean {
+  const [code, command] = [field(error, 'responseCode'), field(error, 'command')];
+  return (
+    typeof code === 'number' && code >= 500 && code !== 503 && (command === 'RCPT TO' || command === 'DATA')
+  );
+}
+
+/** Codes and names of commands only: a server's own words may quote addresses and links, and are kept nowhere. */
+function describe(error: unknown): string {
+  const status = field(error, 'responseCode');
+  const enhanced = /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3})\b/.exec(String(field(error, 'response')))?.[1];
+  const words = ['originalCode', 'code', 'timeoutType'].flatMap((name) => {
+    const word = String(field(error, name) ?? '');
+    return /^[A-Z][A-Z0-9_]{1,60}$/.test(word) ? [word] : [];
+  });
+  if (typeof status !== 'number') return words.join(' ') || String(field(error, 'name'));
+  return `${status}${enhanced === undefined ? '' : ` ${enhanced}`} to ${String(field(error, 'command') ?? 'CONN')}`;
+}
+
+function field(error: unknown, name: string): unknown {
+  return typeof error === 'object' && error !== null ? Reflect.get(error, name) : undefined;
+}

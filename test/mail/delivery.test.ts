@@ -1,0 +1,228 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import pg from 'pg';
+import { forgetMails } from '#server/mail/mail-loop.ts';
+import { mailChannel } from '#server/mail/mail-store.ts';
+import type { MailContent } from '#server/mail/mail-template.ts';
+import { mailIsOn, queueMail } from '#server/mail/queue-mail.ts';
+import { type MailServer, type ReceivedMail, startMailServer } from '#test/support/mail-server.ts';
+import { startTestService, type TestService } from '#test/support/test-service.ts';
+import { until } from '#test/support/until.ts';
+
+const link = 'https://texts.example.com/invite/Zk3v9Qm1?a=1&b=2';
+const invitation = {
+  subject: 'Example Ltd invites you',
+  heading: 'Join Example Ltd',
+  paragraphs: [
+    'Sam Example invites you to the team “Example Ltd” — as a member.',
+    'The link is good for 7 days.',
+  ],
+  action: { label: 'Accept the invitation', url: link },
+  footnote: 'You get this because somebody entered your address at texts.example.com.',
+} satisfies MailContent;
+
+describe('mail (specification section 10.6)', () => {
+  let server: MailServer;
+  let service: TestService;
+
+  before(async () => {
+    server = await startMailServer();
+    service = await startTestService({ SMTP_URL: server.url, MAIL_FROM: 'Example Ltd <texts@example.com>' });
+  });
+  after(async () => {
+    await service.close();
+    await server.close();
+  });
+
+  const queue = (to: string, message: MailContent = invitation) =>
+    service.runtime.database.transaction((trx) => queueMail(trx, service.runtime, { to, message }));
+  const header = (mail: ReceivedMail, name: string) =>
+    mail.parsed.headers.filter(({ key }) => key === name).map(({ value }) => value);
+
+  it('arrives with a text and an HTML part that say the same, the link in both, from MAIL_FROM', async () => {
+    assert.equal(await queue('ada@example.com'), true);
+    const mail = await server.next();
+    const { parsed } = mail;
+    assert.deepEqual([mail.from, mail.to], ['texts@example.com', ['ada@example.com']]);
+    assert.deepEqual(parsed.from, { name: 'Example Ltd', address: 'texts@example.com' });
+    assert.deepEqual(parsed.to, [{ name: '', address: 'ada@example.com' }]);
+    assert.equal(parsed.subject, invitation.subject);
+    const said = [invitation.heading, ...invitation.paragraphs, invitation.action.label, invitation.footnote];
+    for (const part of [mail.text, mail.html]) {
+      for (const words of said) assert.ok(part.includes(words), `${words} is not in ${part}`);
+    }
+    assert.ok(mail.text.includes(`\n${link}\n`), mail.text);
+    assert.ok(mail.html.includes(`href="${link.replace('&', '&amp;')}"`), mail.html);
+    assert.deepEqual(parsed.attachments, []);
+    assert.match(header(mail, 'content-type')[0] ?? '', /^multipart\/alternative/);
+    assert.match(header(mail, 'message-id')[0] ?? '', /^<mail_[0-9a-z]{26}@example\.com>$/);
+    assert.deepEqual(header(mail, 'auto-submitted'), ['auto-generated']);
+    assert.deepEqual(header(mail, 'x-mailer'), []);
+    const sentAt = new Date(String(parsed.date)).getTime();
+    assert.ok(Math.abs(sentAt - service.clock.nowMs()) < 60_000, String(parsed.date));
+  });
+
+  it('goes out after the commit, never before it, and never after a rollback', async () => {
+    const released = Promise.withResolvers<void>();
+    const queued = Promise.withResolvers<void>();
+    const slow = service.runtime.database.transaction(async (trx) => {
+      await queueMail(trx, service.runtime, { to: 'slow@example.com', message: invitation });
+      queued.resolve();
+      await released.promise;
+    });
+    await queued.promise;
+    const undone = service.runtime.database.transaction(async (trx) => {
+      await queueMail(trx, service.runtime, { to: 'undone@example.com', message: invitation });
+      throw new Error('changed my mind');
+    });
+    await assert.rejects(undone, /changed my mind/);
+    await queue('quick@example.com');
+    assert.deepEqual((await server.next()).to, ['quick@example.com'], 'the one that is committed');
+    released.resolve();
+    await slow;
+    assert.deepEqual((await server.next()).to, ['slow@example.com']);
+    await queue('last@example.com');
+    assert.deepEqual((await server.next()).to, ['last@example.com'], 'and nothing of what was rolled back');
+    assert.ok(!server.received.some(({ to }) => to.includes('undone@example.com')));
+  });
+
+  it('is told of with the commit, and a rollback tells nothing', async () => {
+    const listener = new pg.Client({ connectionString: service.databaseUrl });
+    const heard: string[] = [];
+    listener.on('notification', ({ channel }) => heard.push(channel));
+    await listener.connect();
+    await listener.query(`LISTEN ${mailChannel}`);
+    const told = async () => {
+      await listener.query('SELECT');
+      return heard.length;
+    };
+    const undone = service.runtime.database.transaction(async (trx) => {
+      await queueMail(trx, service.runtime, { to: 'undone@example.com', message: invitation });
+      assert.equal(await told(), 0);
+      throw new Error('changed my mind');
+    });
+    await assert.rejects(undone, /changed my mind/);
+    assert.equal(await told(), 0);
+    await queue('told@example.com');
+    await until('the notification comes', async () => (await told()) === 1);
+    await listener.end();
+    assert.deepEqual((await server.next()).to, ['told@example.com']);
+  });
+
+  it('is encrypted while it waits, and nothing of it is left once it is sent', async () => {
+    server.behave('hang at content');
+    await queue('sealed@example.com');
+    await until('the server has it and says nothing', () => server.hanging() === 1);
+    const look = async () => {
+      const rows = await service.query<{ row: string; body: Buffer | null; sent_at: Date | null }>(
+        "SELECT m::text AS row, body, sent_at FROM mails m WHERE recipient = 'sealed@example.com'",
+      );
+      assert.equal(rows.length, 1);
+      return rows[0] ?? assert.fail();
+    };
+    const waiting = await look();
+    assert.ok(waiting.body && waiting.body.length > 1_000, 'the body is there');
+    const everything = await service.query<{ row: string }>('SELECT m::text AS row FROM mails m');
+    for (const words of [link, 'Zk3v9Qm1', 'invite', invitation.subject, invitation.heading, '<h1>']) {
+      assert.ok(!waiting.body.includes(words), words);
+      for (const form of [words, Buffer.from(words).toString('hex'), Buffer.from(words).toString('base64')]) {
+        assert.ok(
+          everything.every(({ row }) => !row.includes(form)),
+          form,
+        );
+      }
+    }
+    server.behave('accept');
+    await server.next();
+    const sent = await until('it is written down', async () => {
+      const row = await look();
+      return row.sent_at !== null && row;
+    });
+    assert.equal(sent.body, null);
+  });
+
+  it('cannot be given a header, a recipient or a part by what somebody writes into a name', async () => {
+    const name = 'Eve\r\nBcc: you@example.com\r\n\r\n<script>alert(1)</script>\u2028X-Evil: 1\0';
+    const message: MailContent = {
+      subject: `${name} invites you`,
+      heading: `Join ${name}`,
+      paragraphs: [`${name} invites you.`],
+      action: { label: name, url: link },
+      footnote: name,
+    };
+    await queue('bob@example.com', message);
+    const mail = await server.next();
+    assert.deepEqual(mail.to, ['bob@example.com']);
+    const oneLine = 'Eve Bcc: you@example.com <script>alert(1)</script> X-Evil: 1';
+    assert.equal(mail.parsed.subject, `${oneLine} invites you`);
+    const expected = [
+      'auto-submitted',
+      'content-type',
+      'date',
+      'from',
+      'message-id',
+      'mime-version',
+      'subject',
+      'to',
+    ];
+    const names = mail.parsed.headers.map(({ key }) => key);
+    assert.deepEqual(names.sort(), [...expected, 'x-auto-response-suppress']);
+    assert.ok(mail.text.includes(`Join ${oneLine}\n\n${oneLine} invites you.\n`), mail.text);
+    assert.ok(!mail.html.includes('<script'), mail.html);
+    for (const to of [
+      'a@example.com, b@example.com',
+      'a@example.com\r\nBcc: b@example.com',
+      'A <a@example.com>',
+      'a@b@example.com',
+      '',
+    ]) {
+      await assert.rejects(queue(to), /no address/, to);
+    }
+    await assert.rejects(
+      queue('a@example.com', { ...invitation, action: { label: 'x', url: 'javascript:alert(1)' } }),
+      /not an http or https address/,
+    );
+  });
+
+  it('takes names in any script, and addresses with international domains', async () => {
+    const subject = 'Ελένη 👩🏽‍🚀 invites you to “Bäckerei Größenwahn” — 株式会社';
+    await queue('ada@bücher.example', { ...invitation, subject });
+    const mail = await server.next();
+    assert.equal(mail.parsed.subject, subject);
+    assert.match(mail.raw, /^To: ada@xn--bcher-kva\.example\r$/m);
+    assert.equal(
+      Buffer.from(mail.raw).length,
+      mail.raw.length,
+      'it passes servers that take seven bits only',
+    );
+  });
+
+  it('is forgotten 30 days after it was queued, sent or not', async () => {
+    const count = async () => (await service.query('SELECT FROM mails')).length;
+    assert.ok((await count()) >= 6);
+    service.clock.advance(30 * 24 * 3_600_000 - 60_000);
+    await forgetMails(service.runtime);
+    assert.ok((await count()) >= 6);
+    await queue('late@example.com');
+    await server.next();
+    service.clock.advance(120_000);
+    await forgetMails(service.runtime);
+    assert.deepEqual(await service.query('SELECT recipient FROM mails'), [{ recipient: 'late@example.com' }]);
+  });
+});
+
+describe('without SMTP_URL (specification section 10.6)', () => {
+  it('nothing is queued, and the caller is told so', async () => {
+    const service = await startTestService();
+    try {
+      assert.equal(mailIsOn(service.runtime.config), false);
+      const queued = await service.runtime.database.transaction((trx) =>
+        queueMail(trx, service.runtime, { to: 'ada@example.com', message: invitation }),
+      );
+      assert.equal(queued, false);
+      assert.deepEqual(await service.query('SELECT FROM mails'), []);
+    } finally {
+      await service.close();
+    }
+  });
+});

@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { type MailServer, startMailServer } from '#test/support/mail-server.ts';
+import { type Mailing, secretLink, startMailing } from '#test/support/mailing.ts';
+import { type SpawnedService, spawnService } from '#test/support/spawned-service.ts';
+import { until } from '#test/support/until.ts';
+
+const minute = 60_000;
+const password = 'Tr0ub4dor-canary';
+
+describe('mail from several processes (specification sections 10.3 and 10.6)', () => {
+  let server: MailServer;
+  let mailing: Mailing;
+  let dataDir: string;
+  let settings: Record<string, string>;
+  const spawned: SpawnedService[] = [];
+
+  before(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'ownline-mail-'));
+    server = await startMailServer({ login: { user: 'texts', password } });
+    settings = {
+      SMTP_URL: `smtp://texts:${password}@127.0.0.1:${server.port}`,
+      MAIL_FROM: 'Example Ltd <texts@example.com>',
+      SECRETS_KEY: Buffer.alloc(32, 5).toString('base64'),
+      LOG_LEVEL: 'trace',
+    };
+    // Queues and sends nothing itself, but for the loops that a test starts.
+    mailing = await startMailing({ ...settings, LOG_LEVEL: 'fatal' });
+  });
+  after(async () => {
+    for (const sender of spawned) await sender.kill('SIGKILL');
+    await mailing.close();
+    await server.close();
+    await rm(dataDir, { recursive: true, force: true });
+  });
+
+  async function spawnSender(roles = 'deliver'): Promise<SpawnedService> {
+    const database = { DATABASE_URL: mailing.service.databaseUrl, DATA_DIR: join(dataDir, 'sender') };
+    const sender = await spawnService({ settings: { ...settings, ...database, ROLES: roles } });
+    spawned.push(sender);
+    return sender;
+  }
+
+  it('each mail goes out once, from whoever has a hand free', async () => {
+    const first = mailing.start();
+    const second = mailing.start();
+    server.behave('hang at content');
+    const addresses = Array.from({ length: 60 }, (_, n) => `many-${n}@example.com`);
+    await Promise.all(addresses.map((to) => mailing.queue(to)));
+    await until('both have four in their hands', () => server.hanging() === 8);
+    server.behave('accept');
+    await until('all are sent', async () => {
+      const rows = await mailing.service.query('SELECT FROM mails WHERE sent_at IS NOT NULL');
+      return rows.length === addresses.length;
+    });
+    await Promise.all([first.stop(), second.stop()]);
+    const recipients = server.received.flatMap(({ to }) => to);
+    assert.deepEqual(recipients.sort(), addresses.sort());
+    assert.equal(new Set(server.received.map(({ parsed }) => parsed.messageId)).size, addresses.length);
+    for (const _ of addresses) await server.next();
+  });
+
+  it('goes out from a process with the role deliver, told by the commit, and from no other', async () => {
+    const idle = await spawnSender('maintain');
+    const sender = await spawnSender();
+    await mailing.queue('told@example.com');
+    assert.deepEqual((await server.next()).to, ['told@example.com']);
+    assert.equal(await sender.kill('SIGTERM'), 0, sender.output());
+    const connections = server.connections();
+    await mailing.queue('waits@example.com');
+    assert.equal(await idle.kill('SIGTERM'), 0, idle.output());
+    assert.equal(server.connections(), connections);
+    assert.equal((await mailing.row('waits@example.com')).attempts, 0);
+    const loop = mailing.start();
+    assert.deepEqual((await server.next()).to, ['waits@example.com']);
+    await loop.stop();
+  });
+
+  it('a server that hangs does not keep a process from stopping, and its mail is tried again', async () => {
+    const to = 'stopped@example.com';
+    server.behave('hang at greeting');
+    const sender = await spawnSender();
+    await mailing.queue(to);
+    await until('the attempt hangs', () => server.hanging() === 1);
+    assert.equal(await sender.kill('SIGTERM'), 0, sender.output());
+    assert.doesNotMatch(sender.output(), /did not close/);
+    const row = await mailing.row(to);
+    assert.deepEqual([row.leased_until, row.last_error, row.attempts], [null, 'EABORT', 1]);
+    assert.ok(row.body);
+    server.behave('accept');
+  });
+
+  it('a stop waits for an attempt that still goes well', async () => {
+    const to = 'patient@example.com';
+    server.behave('hang at content');
+    const loop = mailing.start();
+    await mailing.queue(to);
+    await until('the attempt hangs', () => server.hanging() >= 1);
+    let isStopped = false;
+    const stopping = loop.stop().then(() => {
+      isStopped = true;
+    });
+    await mailing.service.query('SELECT');
+    assert.equal(isStopped, false);
+    server.behave('accept');
+    await stopping;
+    assert.ok((await mailing.row(to)).sent_at);
+    await server.next();
+  });
+
+  it('no line of a log has an address, a name, a link, a text or the password', async () => {
+    const sender = await spawnSender();
+    const refusals = [
+      { refuse: 550, at: 'recipient', words: `<quoted@example.com> ${secretLink}` },
+      { refuse: 451, at: 'content', words: `<quoted@example.com> ${secretLink}` },
+      'close',
+    ] as const;
+    for (const [n, behaviour] of refusals.entries()) {
+      server.behave(behaviour);
+      await mailing.queue(`logged-${n}@example.com`);
+      await mailing.attempted(`logged-${n}@example.com`, 1);
+    }
+    server.behave('accept');
+    await mailing.queue('logged-9@example.com');
+    await mailing.attempted('logged-9@example.com', 1);
+    assert.equal(await sender.kill('SIGTERM'), 0);
+    const output = sender.output();
+    assert.match(output, /"msg":"a mail was given up"/);
+    assert.match(output, /"error":"550[^"]* to RCPT TO"/);
+    for (const line of sender.log().trimEnd().split('\n'))
+      assert.equal(typeof JSON.parse(line).msg, 'string');
+    for (const secret of [
+      '@example.com',
+      'Zk3v9',
+      'canary',
+      'Example Ltd',
+      'Sam Example',
+      'Accept',
+      password,
+    ]) {
+      assert.ok(!output.includes(secret), `${secret} is in ${output}`);
+    }
+  });
+
+  it('of one that is killed before the server’s OK is written down goes out again after its lease, as the same mail', async () => {
+    const to = 'killed@example.com';
+    server.behave('hang at content');
+    const sender = await spawnSender();
+    await mailing.queue(to);
+    // Others, of earlier tests, are tried again meanwhile.
+    const arrivals = () => server.received.filter((mail) => mail.to.includes(to));
+    await until('the server has it', () => arrivals().length === 1);
+    await sender.kill('SIGKILL');
+    server.behave('accept');
+    const held = await mailing.row(to);
+    assert.ok(held.body && held.leased_until && held.sent_at === null);
+    const loop = mailing.start();
+    await mailing.queue('other@example.com');
+    await mailing.attempted('other@example.com', 1);
+    assert.equal(arrivals().length, 1, 'the lease of the dead one still holds');
+    // Spawned processes do not follow this clock: no later test may have one.
+    mailing.pass(2 * minute);
+    await until('it arrives again', () => arrivals().length === 2);
+    const [once, again] = arrivals().map(({ parsed }) => parsed);
+    assert.equal(again?.messageId, once?.messageId, 'so that a reader’s server can tell');
+    assert.equal(again?.date, once?.date);
+    const row = await mailing.attempted(to, 2);
+    assert.ok(row.sent_at && row.body === null);
+    await loop.stop();
+  });
+});

@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { type Behaviour, type MailServer, startMailServer } from '#test/support/mail-server.ts';
+import { type Mailing, secretLink, startMailing } from '#test/support/mailing.ts';
+import { freePort } from '#test/support/test-service.ts';
+import { until } from '#test/support/until.ts';
+
+const minute = 60_000;
+const hour = 60 * minute;
+
+describe('mail that is not taken at once (specification section 10.6)', () => {
+  let server: MailServer;
+  let mailing: Mailing;
+
+  before(async () => {
+    server = await startMailServer();
+    mailing = await startMailing({ SMTP_URL: server.url });
+    mailing.start();
+  });
+  afterEach(() => server.behave('accept'));
+  after(async () => {
+    await mailing.close();
+    await server.close();
+  });
+
+  const linesOf = (words: string) =>
+    mailing
+      .log()
+      .split('\n')
+      .filter((line) => line.includes(words));
+
+  it('is tried again 1 min, 5 min, 30 min, 2 h, 6 h, 12 h and 24 h after the first attempt, then given up', async () => {
+    const to = 'deferred@example.com';
+    const offsets = [minute, 5 * minute, 30 * minute, 2 * hour, 6 * hour, 12 * hour, 24 * hour];
+    server.behave({ refuse: 451, at: 'recipient' });
+    const before = server.connections();
+    await mailing.queue(to);
+    for (const [index, offset] of offsets.entries()) {
+      const row = await mailing.attempted(to, index + 1);
+      const afterMs = row.next_attempt_at.getTime() - row.created_at.getTime();
+      assert.ok(afterMs >= offset && afterMs < offset + 30_000, `attempt ${index + 2} after ${afterMs} ms`);
+      assert.ok(row.body && row.failed_at === null);
+      assert.match(row.last_error ?? '', /^451( 4\.\d+\.\d+)? to RCPT TO$/);
+      assert.equal(server.connections() - before, index + 1);
+      mailing.pass(row.next_attempt_at.getTime() - mailing.service.clock.nowMs() + 1);
+    }
+    const row = await mailing.attempted(to, 8);
+    assert.ok(row.failed_at);
+    assert.equal(row.body, null, 'nothing of it is left');
+    assert.equal(linesOf('a mail was given up').length, 1);
+    server.behave('accept');
+    mailing.pass(72 * hour);
+    await mailing.queue('next@example.com');
+    assert.deepEqual((await server.next()).to, ['next@example.com'], 'and it is not tried a ninth time');
+    assert.equal(server.connections() - before, 9);
+  });
+
+  it('arrives once the server takes it', async () => {
+    const to = 'greylisted@example.com';
+    server.behave({ refuse: 450, at: 'recipient' });
+    await mailing.queue(to);
+    await mailing.attempted(to, 1);
+    server.behave('accept');
+    mailing.pass(minute);
+    assert.deepEqual((await server.next()).to, [to]);
+    const row = await mailing.attempted(to, 2);
+    assert.ok(row.sent_at && row.failed_at === null && row.body === null);
+  });
+
+  it('that was refused for good, by its recipient or its content, is given up at once', async () => {
+    for (const [n, behaviour] of (
+      [
+        { refuse: 550, at: 'recipient' },
+        { refuse: 554, at: 'content' },
+      ] as const
+    ).entries()) {
+      const to = `refused-${n}@example.com`;
+      server.behave(behaviour);
+      await mailing.queue(to);
+      const row = await mailing.attempted(to, 1);
+      assert.ok(row.failed_at && row.body === null, behaviour.at);
+      assert.match(row.last_error ?? '', new RegExp(`^${behaviour.refuse}.* to (RCPT TO|DATA)$`));
+    }
+  });
+
+  it('is kept where the refusal speaks of the settings, or where the connection broke', async () => {
+    const ways: readonly Behaviour[] = [
+      { refuse: 554, at: 'greeting' },
+      { refuse: 550, at: 'sender' },
+      { refuse: 503, at: 'recipient' },
+      { refuse: 452, at: 'content' },
+      'close',
+    ];
+    for (const [n, behaviour] of ways.entries()) {
+      const to = `kept-${n}@example.com`;
+      server.behave(behaviour);
+      await mailing.queue(to);
+      const row = await mailing.attempted(to, 1);
+      assert.ok(row.body && row.failed_at === null && row.last_error, JSON.stringify(behaviour));
+      server.behave('accept');
+      mailing.pass(minute);
+      assert.deepEqual((await server.next()).to, [to]);
+    }
+  });
+
+  it('the words of a refusal are kept nowhere, for servers quote addresses and links', async () => {
+    const words = `<quoted@example.com> sent ${secretLink}`;
+    for (const [n, refuse] of [451, 550].entries()) {
+      const to = `quoted-${n}@example.com`;
+      server.behave({ refuse, at: 'content', words });
+      await mailing.queue(to);
+      const row = await mailing.attempted(to, 1);
+      assert.match(row.last_error ?? '', /^(451 to DATA|550 to DATA)$/);
+      server.behave('accept');
+    }
+    mailing.pass(minute);
+    assert.deepEqual((await server.next()).to, ['quoted-0@example.com']);
+    for (const secret of [secretLink, 'canary', 'quoted@', '@example.com', 'Example Ltd', 'Sam Example']) {
+      assert.ok(!mailing.log().includes(secret), `${secret} is in ${mailing.log()}`);
+    }
+    assert.ok(linesOf('a mail was not taken').length >= 2 && linesOf('a mail was given up').length >= 2);
+  });
+
+  it('an attempt at a server that says nothing ends after a minute, and others have their turn meanwhile', async () => {
+    server.behave('hang at content');
+    const slow = ['slow-1@example.com', 'slow-2@example.com', 'slow-3@example.com'];
+    for (const to of slow) await mailing.queue(to);
+    await until('three attempts hang', () => server.hanging() === 3);
+    for (const _ of slow) await server.next();
+    const received = server.received.length;
+    server.behave({ refuse: 450, at: 'sender' });
+    await mailing.queue('quick@example.com');
+    await mailing.attempted('quick@example.com', 1);
+    assert.equal(server.received.length, received);
+    mailing.pass(minute);
+    // Their second attempt is due by then.
+    for (const to of slow) await mailing.attempted(to, 2);
+    assert.equal(linesOf('"error":"EABORT"').length, 3);
+    server.behave('accept');
+    mailing.pass(5 * minute);
+    const arrived = [await server.next(), await server.next(), await server.next(), await server.next()];
+    assert.deepEqual(arrived.flatMap(({ to }) => to).sort(), ['quick@example.com', ...slow].sort());
+  });
+
+  it('whose body was changed in the database is given up and never sent', async () => {
+    const to = 'changed@example.com';
+    server.behave({ refuse: 450, at: 'recipient' });
+    await mailing.queue(to);
+    await mailing.attempted(to, 1);
+    server.behave('accept');
+    const before = server.connections();
+    await mailing.service.query(
+      'UPDATE mails SET body = set_byte(body, 40, get_byte(body, 40) # 1) WHERE recipient = $1 RETURNING id',
+      [to],
+    );
+    mailing.pass(minute);
+    const row = await mailing.attempted(to, 2);
+    assert.deepEqual([row.last_error, row.body, row.failed_at !== null], ['unreadable body', null, true]);
+    assert.equal(server.connections(), before);
+  });
+
+  it('is found by the sweep where no notification came', async () => {
+    const to = 'unheard@example.com';
+    await mailing.queue(to, 'silently');
+    assert.deepEqual((await server.next()).to, [to]);
+  });
+});
+
+describe('mail while no server can be reached (specification section 10.6)', () => {
+  it('waits, and is not sent any more once it is two days old', async () => {
+    const port = await freePort();
+    const mailing = await startMailing({ SMTP_URL: `smtp://127.0.0.1:${port}` });
+    try {
+      mailing.start();
+      await mailing.queue('early@example.com');
+      const row = await mailing.attempted('early@example.com', 1);
+      assert.equal(row.last_error, 'ECONNREFUSED ESOCKET');
+      mailing.pass(48 * hour + minute);
+      const stale = await mailing.attempted('early@example.com', 2);
+      assert.deepEqual([stale.last_error, stale.body], ['too old', null]);
+    } finally {
+      await mailing.close();
+    }
+  });
+
+  it('a login that is refused is a matter of the settings: it is tried again', async () => {
+    const server = await startMailServer({ login: { user: 'texts', password: 'right' } });
+    const mailing = await startMailing({ SMTP_URL: `smtp://texts:wrong@127.0.0.1:${server.port}` });
+    try {
+      mailing.start();
+      await mailing.queue('ada@example.com');
+      const row = await mailing.attempted('ada@example.com', 1);
+      assert.match(row.last_error ?? '', /^535( 5\.7\.8)? to AUTH PLAIN$/);
+      assert.ok(row.body);
+      assert.ok(!mailing.log().includes('wrong'));
+      assert.deepEqual(server.received, []);
+    } finally {
+      await mailing.close();
+      await server.close();
+    }
+  });
+});

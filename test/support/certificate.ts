@@ -1,0 +1,51 @@
+import { generateKeyPairSync, sign } from 'node:crypto';
+
+export interface TestCertificate {
+  /** Both in PEM. */
+  readonly key: string;
+  readonly cert: string;
+}
+
+/** A certificate for localhost, 127.0.0.1 and 0.0.0.0 that nobody vouches for until a test does. */
+export function makeCertificate(): TestCertificate {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const ecdsaWithSha256 = sequence(oid('2a8648ce3d040302'));
+  const name = sequence(der(0x31, sequence(oid('550403'), der(0x0c, Buffer.from('Ownline test')))));
+  const names = sequence(
+    der(0x82, Buffer.from('localhost')),
+    der(0x87, Buffer.from([127, 0, 0, 1])),
+    der(0x87, Buffer.from([0, 0, 0, 0])),
+  );
+  const tbs = sequence(
+    der(0xa0, der(0x02, Buffer.from([2]))),
+    der(0x02, Buffer.from([1])),
+    ecdsaWithSha256,
+    name,
+    sequence(der(0x17, Buffer.from('200101000000Z')), der(0x17, Buffer.from('491231235959Z'))),
+    name,
+    publicKey.export({ type: 'spki', format: 'der' }),
+    der(0xa3, sequence(sequence(oid('551d11'), der(0x04, names)))),
+  );
+  const signature = Buffer.concat([Buffer.from([0]), sign('sha256', tbs, privateKey)]);
+  const certificate = sequence(tbs, ecdsaWithSha256, der(0x03, signature));
+  return {
+    key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    cert: `-----BEGIN CERTIFICATE-----\n${certificate.toString('base64')}\n-----END CERTIFICATE-----\n`,
+  };
+}
+
+/** A value in DER: its tag, its length and what is in it. */
+function der(tag: number, ...parts: readonly Buffer[]): Buffer {
+  const content = Buffer.concat(parts);
+  const { length } = content;
+  const size = length < 128 ? [length] : [0x82, length >> 8, length & 0xff];
+  return Buffer.concat([Buffer.from([tag, ...size]), content]);
+}
+
+function sequence(...parts: readonly Buffer[]): Buffer {
+  return der(0x30, ...parts);
+}
+
+function oid(hex: string): Buffer {
+  return der(0x06, Buffer.from(hex, 'hex'));
+}

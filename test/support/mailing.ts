@@ -1,0 +1,100 @@
+import { pino } from 'pino';
+import { MailLoop } from '#server/mail/mail-loop.ts';
+import { queueMail } from '#server/mail/queue-mail.ts';
+import { createSmtpSender } from '#server/mail/smtp-sender.ts';
+import { startTestService, type TestService } from './test-service.ts';
+import { until } from './until.ts';
+
+export interface MailRow {
+  readonly id: string;
+  readonly recipient: string;
+  readonly body: Buffer | null;
+  readonly created_at: Date;
+  readonly attempts: number;
+  readonly next_attempt_at: Date;
+  readonly leased_until: Date | null;
+  readonly sent_at: Date | null;
+  readonly failed_at: Date | null;
+  readonly last_error: string | null;
+}
+
+/** An Ownline that queues mail and a loop beside it that sends, to be started, moved in time and stopped by a test. */
+export interface Mailing {
+  readonly service: TestService;
+  /** What the loop logged, a JSON line each. */
+  readonly log: () => string;
+  readonly start: () => MailLoop;
+  /** Queues a mail; `silently`: no loop is told. */
+  readonly queue: (to: string, how?: 'silently') => Promise<void>;
+  readonly row: (to: string) => Promise<MailRow>;
+  /** Lets time pass and has every loop look. */
+  readonly pass: (ms: number) => void;
+  /** Resolves with the row once that many attempts have their outcome. */
+  readonly attempted: (to: string, attempts: number) => Promise<MailRow>;
+  readonly close: () => Promise<void>;
+}
+
+/** In every mail that it queues. */
+export const secretLink = 'https://texts.example.com/invite/Zk3v9Qm1canary';
+
+export async function startMailing(settings: Readonly<Record<string, string>>): Promise<Mailing> {
+  const service = await startTestService({
+    ROLES: 'api,maintain',
+    MAIL_FROM: 'texts@example.com',
+    ...settings,
+  });
+  const { runtime, clock } = service;
+  const loops: MailLoop[] = [];
+  let logged = '';
+  const logger = pino(
+    { level: 'trace' },
+    {
+      write: (line) => {
+        logged += line;
+      },
+    },
+  );
+  const row = async (to: string) => {
+    const [found] = await service.query<MailRow>('SELECT * FROM mails WHERE recipient = $1', [to]);
+    if (!found) throw new Error(`no mail to ${to}`);
+    return found;
+  };
+  const notifyAll = () => {
+    for (const loop of loops) loop.notify();
+  };
+  return {
+    service,
+    row,
+    log: () => logged,
+    start: () => {
+      if (!runtime.config.mail) throw new Error('mail is off');
+      const loop = new MailLoop({ ...runtime, logger }, createSmtpSender(runtime.config.mail));
+      loops.push(loop);
+      loop.start();
+      return loop;
+    },
+    queue: async (to, how) => {
+      const message = {
+        subject: 'Example Ltd invites you',
+        heading: 'Join Example Ltd',
+        paragraphs: ['Sam Example invites you.'],
+        action: { label: 'Accept', url: secretLink },
+      };
+      await runtime.database.transaction((trx) => queueMail(trx, runtime, { to, message }));
+      if (how !== 'silently') notifyAll();
+    },
+    pass: (ms) => {
+      clock.advance(ms);
+      notifyAll();
+    },
+    attempted: (to, attempts) =>
+      until(`attempt ${attempts} of the mail to ${to} is written down`, async () => {
+        const found = await row(to);
+        return found.attempts === attempts && found.leased_until === null && found;
+      }),
+    close: async () => {
+      await Promise.all(loops.map((loop) => loop.stop()));
+      await service.close();
+    },
+  };
+}
