@@ -3,6 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import type { Queryable } from '#server/database/statement.ts';
+import { claimMails, recordSent } from '#server/mail/mail-store.ts';
 import { type MailServer, startMailServer } from '#test/support/mail-server.ts';
 import { type Mailing, secretLink, startMailing } from '#test/support/mailing.ts';
 import { type SpawnedService, spawnService } from '#test/support/spawned-service.ts';
@@ -61,6 +63,21 @@ describe('mail from several processes (specification sections 10.3 and 10.6)', (
     assert.deepEqual(recipients.sort(), addresses.sort());
     assert.equal(new Set(server.received.map(({ parsed }) => parsed.messageId)).size, addresses.length);
     for (const _ of addresses) await server.next();
+  });
+
+  it('a mail that another process is just taking is passed over, neither waited for nor taken twice', async () => {
+    const { database, clock } = mailing.service.runtime;
+    for (const n of [1, 2, 3]) await mailing.queue(`taken-${n}@example.com`);
+    const claim = (db: Queryable) => claimMails(db, clock.now(), clock.in(2 * minute), 2);
+    const [mine, theirs] = await database.transaction(async (trx) => [
+      await claim(trx),
+      await claim(database.pool),
+    ]);
+    assert.deepEqual([mine.length, theirs.length], [2, 1]);
+    assert.deepEqual(await claim(database.pool), []);
+    const taken = [...mine, ...theirs];
+    assert.equal(new Set(taken.map(({ id }) => id)).size, 3);
+    for (const { id } of taken) await recordSent(database.pool, id, clock.now());
   });
 
   it('goes out from a process with the role deliver, told by the commit, and from no other', async () => {
