@@ -1,15 +1,8 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
+import type { MailContent } from '#server/mail/mail-template.ts';
+import { mailIsOn, queueMail } from '#server/mail/queue-mail.ts';
 import type { AccountRow } from './account-store.ts';
-
-/** What the mail says, in the words of the slice that sends it. */
-export interface LinkMessage {
-  readonly subject: string;
-  readonly heading: string;
-  readonly paragraphs: readonly string[];
-  readonly action: { readonly label: string; readonly url: string };
-  readonly footnote: string;
-}
 
 /** Hands a link to whoever mails it, in the transaction that makes it. @param url what the button opens */
 export type SendSignInLink = (
@@ -19,13 +12,16 @@ export type SendSignInLink = (
 ) => Promise<void>;
 
 /** How links reach their addresses; undefined where this server sends no mail (specification section 12.5). */
-export function createSendSignInLink(_services: Pick<Runtime, 'config'>): SendSignInLink | undefined {
-  // Mail is connected here: where mailIsOn(config),
-  // (trx, account, url) => queueMail(trx, services, { to: account.email, message: linkMessage(url) })
-  return undefined;
+export function createSendSignInLink(
+  services: Pick<Runtime, 'config' | 'clock' | 'ids' | 'secrets'>,
+): SendSignInLink | undefined {
+  if (!mailIsOn(services.config)) return undefined;
+  return async (trx, account, url) => {
+    await queueMail(trx, services, { to: account.email, message: linkMessage(url) });
+  };
 }
 
-export function linkMessage(url: string): LinkMessage {
+function linkMessage(url: string): MailContent {
   return {
     subject: 'Your link to sign in',
     heading: 'Sign in to Ownline',

@@ -21,7 +21,7 @@ import { lockTeam } from './team-store.ts';
  * @throws AppError 400 for the address; 409, param email, for a member or somebody who is invited; 402 over the plan
  */
 export async function inviteMember(
-  services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config'>,
+  services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'>,
   teamId: TeamId,
   { email: text, role }: InviteRequest,
   by: By,
@@ -69,7 +69,7 @@ export async function inviteMember(
       target: publicId('inv', invitation.id),
       details: { email, role },
     });
-    const isMailed = await mailInvitation(trx, services, { invitation, team, inviter, url });
+    const isMailed = await mailInvitation(trx, services, { to: email, invitation, team, inviter, url });
     return { ...invitationView(invitation), ...(isMailed ? {} : { accept_url: url }) };
   });
 }

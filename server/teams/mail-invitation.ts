@@ -1,5 +1,7 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
+import type { MailContent } from '#server/mail/mail-template.ts';
+import { queueMail } from '#server/mail/queue-mail.ts';
 import type { InvitationRow } from './invitation-store.ts';
 import type { PersonRow } from './member-store.ts';
 import type { TeamRow } from './team-store.ts';
@@ -13,7 +15,7 @@ interface InvitationMail {
 }
 
 /** What the mail of an invitation says (specification section 12.5). */
-export function invitationMessage({ invitation, team, inviter, url }: InvitationMail) {
+function invitationMessage({ invitation, team, inviter, url }: InvitationMail): MailContent {
   const who = inviter === undefined ? 'You are invited' : `${inviter.name} (${inviter.email}) invites you`;
   const until = invitation.expires_at.toISOString().slice(0, 10);
   return {
@@ -32,10 +34,10 @@ export function invitationMessage({ invitation, team, inviter, url }: Invitation
  * Sends an invitation to its address, in the transaction that makes it (specification section 12.5).
  * @returns whether it goes by mail; where it does not, whoever made it is shown the link
  */
-export async function mailInvitation(
-  _trx: Transaction,
-  _services: Pick<Runtime, 'config' | 'ids' | 'clock'>,
-  _mail: InvitationMail,
+export function mailInvitation(
+  trx: Transaction,
+  services: Pick<Runtime, 'config' | 'ids' | 'clock' | 'secrets'>,
+  mail: InvitationMail & { readonly to: string },
 ): Promise<boolean> {
-  return false;
+  return queueMail(trx, services, { to: mail.to, message: invitationMessage(mail) });
 }

@@ -16,7 +16,7 @@ import { lockTeam } from './team-store.ts';
  * @throws AppError 404 where no such invitation is live
  */
 export async function resendInvitation(
-  services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config'>,
+  services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'>,
   teamId: TeamId,
   invitationId: InvitationId,
   by: By,
@@ -28,10 +28,16 @@ export async function resendInvitation(
     const live = await findLiveInvitation(trx, teamId, invitationId, services.clock.now());
     const { url, tokenHash, expiresAt } = newInvitationLink(services);
     const invitation = live && (await renewInvitation(trx, teamId, invitationId, tokenHash, expiresAt));
-    if (!invitation) throw notFound('invitation');
+    if (!invitation?.email) throw notFound('invitation');
     const target = publicId('inv', invitationId);
     await recordAudit(trx, services, { by, action: 'invitation.sent_again', teamId, target });
-    const isMailed = await mailInvitation(trx, services, { invitation, team, inviter, url });
+    const isMailed = await mailInvitation(trx, services, {
+      to: invitation.email,
+      invitation,
+      team,
+      inviter,
+      url,
+    });
     return { ...invitationView(invitation), ...(isMailed ? {} : { accept_url: url }) };
   });
 }

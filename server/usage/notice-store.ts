@@ -1,0 +1,43 @@
+import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
+import type { TeamId } from '#server/platform/ids.ts';
+
+export interface NearLimitRow {
+  readonly team_id: TeamId;
+  readonly team_name: string;
+  readonly percent: 80 | 100;
+  readonly accepted: number;
+  readonly monthly_message_limit: number;
+}
+
+const listNear = statement<NearLimitRow>(
+  'usage.list-near-limit',
+  `SELECT u.team_id, t.name AS team_name, near.percent, u.accepted, t.monthly_message_limit
+   FROM usage_months u JOIN teams t ON t.id = u.team_id
+   CROSS JOIN LATERAL (
+     SELECT CASE WHEN u.accepted >= t.monthly_message_limit THEN 100 ELSE 80 END AS percent
+   ) near
+   WHERE u.month = $1 AND t.monthly_message_limit > 0 AND u.accepted * 100 >= t.monthly_message_limit * 80
+     AND NOT EXISTS (
+       SELECT FROM usage_notices n WHERE n.team_id = u.team_id AND n.month = u.month AND n.percent >= near.percent
+     )
+   ORDER BY u.team_id LIMIT 500`,
+);
+const insert = statement<{ percent: number }>(
+  'usage.insert-notice',
+  `INSERT INTO usage_notices (team_id, month, percent, created_at) VALUES ($1, $2, $3, $4)
+   ON CONFLICT DO NOTHING RETURNING percent`,
+);
+
+/** Teams that have used 80 % or 100 % of a month's limit and were not told. @param month `2026-11-01` */
+export function listTeamsNearLimit(db: Queryable, month: string): Promise<NearLimitRow[]> {
+  return listNear.rows(db, month);
+}
+
+/** @returns whether it is new: nobody has told the team before */
+export async function insertNotice(
+  trx: Transaction,
+  notice: { readonly teamId: TeamId; readonly month: string; readonly percent: 80 | 100; readonly at: Date },
+): Promise<boolean> {
+  const { teamId, month, percent, at } = notice;
+  return (await insert.row(trx, teamId, month, percent, at)) !== undefined;
+}

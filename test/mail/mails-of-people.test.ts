@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { notifyLimits } from '#server/usage/notify-limits.ts';
+import { type MailServer, startMailServer } from '#test/support/mail-server.ts';
+import { Browser, newMember, type TeamMember } from '#test/support/people.ts';
+import { connectNumber } from '#test/support/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+
+const appUrl = 'https://texts.example.com';
+
+describe('what is mailed to people (specification sections 12.5 and 12.7)', () => {
+  let server: MailServer;
+  let service: TestService;
+  let team: TestTeam;
+  let owner: TeamMember;
+  let admin: TeamMember;
+
+  before(async () => {
+    server = await startMailServer();
+    service = await startTestService({
+      SMTP_URL: server.url,
+      MAIL_FROM: 'texts@example.com',
+      APP_URL: appUrl,
+    });
+    team = await service.newTeam();
+    owner = await newMember(service, team, 'owner');
+    admin = await newMember(service, team, 'admin');
+    await newMember(service, team, 'member');
+    await newMember(service, team, 'viewer');
+  });
+  after(async () => {
+    await service.close();
+    await server.close();
+  });
+
+  const linkIn = (text: string): string => /https:\/\/texts\.example\.com\/\S+/.exec(text)?.[0] ?? '';
+
+  it('an invitation goes to its address and shows no link to whoever makes it; the link is of APP_URL, not of Host', async () => {
+    const answer = await team.api.request('POST', '/v1/team/members/invite', {
+      body: { email: 'Grace@example.com', role: 'viewer' },
+      headers: { 'x-forwarded-host': 'evil.example.net' },
+    });
+    assert.equal(answer.status, 201, answer.text);
+    assert.equal('accept_url' in answer.json, false);
+    const mail = await server.next();
+    assert.deepEqual(mail.to, ['Grace@example.com']);
+    const link = linkIn(mail.text);
+    assert.match(link, /^https:\/\/texts\.example\.com\/invite\/[\w-]{43}$/);
+    assert.ok(mail.html.includes(link));
+    assert.ok(!answer.text.includes(link.slice(-43)));
+    const page = await new Browser(service.baseUrl).open(new URL(link).pathname);
+    assert.equal(page.status, 200);
+    assert.ok(page.text.includes('Grace@example.com'));
+  });
+
+  it('an invitation that is sent again goes out with another link, and the first one ends', async () => {
+    const made = await owner.post(owner.in('/team/members/invite'), {
+      email: 'alan@example.com',
+      role: 'member',
+    });
+    const first = linkIn((await server.next()).text);
+    const again = await owner.post(owner.in(`/team/invitations/${made.json.invitation_id}/resend`));
+    assert.equal(again.status, 200, again.text);
+    const second = linkIn((await server.next()).text);
+    const browser = new Browser(service.baseUrl);
+    assert.notEqual(first, second);
+    assert.equal((await browser.open(new URL(first).pathname)).status, 404);
+    assert.equal((await browser.open(new URL(second).pathname)).status, 200);
+  });
+
+  it('a link to sign in goes to an address that has an account, and nothing goes to one that has none', async () => {
+    const visitor = new Browser(service.baseUrl).client;
+    const headers = { origin: appUrl };
+    for (const email of ['nobody@example.com', owner.email.toUpperCase()]) {
+      const answer = await visitor.post('/app/sign-in/link', { email }, headers);
+      assert.equal(answer.status, 202, answer.text);
+      assert.deepEqual(answer.json, { sent: true });
+    }
+    const mail = await server.next();
+    assert.deepEqual(mail.to, [owner.email]);
+    assert.match(linkIn(mail.text), /^https:\/\/texts\.example\.com\/link\/[\w-]{43}$/);
+    assert.equal(server.received.filter(({ to }) => to.includes('nobody@example.com')).length, 0);
+  });
+
+  it('owners and admins are told once that 80 %, and once that all of the month is used', async () => {
+    const small = await service.newTeam({ plan: 'pro', monthlyLimit: 10 });
+    const [boss, deputy] = [
+      await newMember(service, small, 'owner'),
+      await newMember(service, small, 'admin'),
+    ];
+    await newMember(service, small, 'member');
+    await connectNumber(service, small, '+14155550100');
+    const send = async (count: number) => {
+      for (let sent = 0; sent < count; sent += 1) {
+        await small.api.send({ from: '+14155550100', to: '+14155550101', content: 'Hello' });
+      }
+    };
+    const before = server.received.length;
+    const expected = [boss.email, deputy.email].sort();
+    // The loop of the service may look at the same moment: still once each.
+    const look = () => Promise.all([1, 2, 3].map(() => notifyLimits(service.runtime)));
+    await send(7);
+    await look();
+    await send(1);
+    await look();
+    const near = [await server.next(), await server.next()];
+    assert.deepEqual(near.flatMap(({ to }) => to).sort(), expected);
+    for (const mail of near) assert.match(mail.parsed.subject ?? '', /80 %/);
+    assert.match(near[0]?.text ?? '', /used 8 of the 10 messages/);
+    await send(2);
+    await look();
+    const full = [await server.next(), await server.next()];
+    assert.deepEqual(full.flatMap(({ to }) => to).sort(), expected);
+    for (const mail of full) assert.match(mail.parsed.subject ?? '', /all messages/);
+    const rows = await service.query<{ percent: number }>(
+      'SELECT percent FROM usage_notices WHERE team_id = $1 ORDER BY percent',
+      [small.id],
+    );
+    assert.deepEqual(
+      rows.map(({ percent }) => percent),
+      [80, 100],
+    );
+    assert.equal(server.received.length - before, 4, 'once each');
+    assert.ok(admin.email !== deputy.email);
+  });
+});
