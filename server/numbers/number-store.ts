@@ -84,8 +84,12 @@ const remove = statement<{ id: NumberId }>(
 );
 const removeOverdue = statement<{ id: NumberId }>(
   'numbers.remove-overdue',
-  `UPDATE numbers SET deleted_at = $1
-   WHERE verified_at IS NULL AND deleted_at IS NULL AND pending_until <= $1 RETURNING id`,
+  // By id, as sends lock them. Who waits for one that is verified meanwhile finds that it is not due any more.
+  `WITH overdue AS MATERIALIZED (
+     SELECT team_id, id FROM numbers
+     WHERE verified_at IS NULL AND deleted_at IS NULL AND pending_until <= $1 ORDER BY id FOR NO KEY UPDATE
+   )
+   UPDATE numbers n SET deleted_at = $1 FROM overdue o WHERE n.team_id = o.team_id AND n.id = o.id RETURNING n.id`,
 );
 
 /** The team's live numbers; `todayFirstId` bounds messages_today. */

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { settleOverdue } from '#server/messages/sweep-messages.ts';
+import { deleteOverduePending } from '#server/numbers/number-store.ts';
 import { field } from '#test/support/api-client.ts';
+import { lockRows } from '#test/support/row-lock.ts';
 import {
   type ConnectedNumber,
   claim,
@@ -299,6 +301,26 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     const another = await service.startAnother();
     await until('it is gone', async () => (await findNumber(team.api, phone)) === undefined);
     await another.close();
+  });
+
+  it('numbers that vanish are taken in the order of their ids, as sends take them (docs/architecture.md)', async () => {
+    const phones = Array.from({ length: 6 }, phoneNumber).toReversed();
+    for (const phone of phones) await verify(team, phone);
+    const [first = '', ...later] = phones;
+    // Phones, times and places in the table go the opposite way, so that no index and no scan has the order of ids.
+    for (const phone of phones.toReversed()) {
+      service.clock.advance(1_000);
+      await verify(team, phone);
+    }
+    service.clock.advance(7 * 24 * 3_600_000 + 1);
+    const select = 'SELECT FROM numbers WHERE deleted_at IS NULL AND phone_number = ANY($1) FOR UPDATE';
+    const lock = await lockRows(service.databaseUrl, select, [[first]]);
+    const sweeping = deleteOverduePending(service.runtime.database.pool, service.clock.now());
+    await lock.waiting(1);
+    const free = await service.query(`${select} SKIP LOCKED`, [later]);
+    await lock.release();
+    assert.equal(free.length, later.length, 'while it waits for the first it holds no other');
+    assert.equal(await sweeping, phones.length);
   });
 });
 
