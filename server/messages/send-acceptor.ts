@@ -4,12 +4,16 @@ import { unavailable } from '#server/platform/app-error.ts';
 import { Batcher } from '#server/platform/batcher.ts';
 import type { TeamId } from '#server/platform/ids.ts';
 import type { Metrics } from '#server/platform/metrics.ts';
+import { Turns } from '#server/platform/turns.ts';
 import { acceptSends, type Locked, type SendOutcome } from './accept-sends.ts';
 import type { SendRow } from './accept-statement.ts';
 
 const batchSizeMax = 256;
 const batchesInFlightMax = 1;
 const waitingMax = 5_000;
+
+/** Half of the connections for sends and hand-outs (database.ts): the others wait for nobody's lock. */
+const lanesAtOnceMax = 3;
 
 export interface SendAcceptor {
   readonly accept: (row: SendRow) => Promise<SendOutcome>;
@@ -20,7 +24,8 @@ export interface SendAcceptor {
  * than 5,000 waiting are answered 503 with retry-after.
  *
  * The batch of all teams waits for nobody's lock. Sends of a team or number that somebody holds go to a batch of
- * their own team, and later ones of the team follow them until it is empty.
+ * their own team, and later ones of the team follow them until it is empty. A few such batches wait at once, so that
+ * connections are left for all others, however many teams are held.
  */
 export function createSendAcceptor(
   services: Pick<Runtime, 'database' | 'clock' | 'logger' | 'metrics'>,
@@ -41,6 +46,7 @@ export function createSendAcceptor(
         unavailable('Too many messages are waiting to be accepted. Repeat the request in a moment.'),
     });
   const allTeams = batches((rows) => acceptSends(services, rows, 'skip_locked'));
+  const lanes = new Turns(lanesAtOnceMax);
   const waitingTeams = new Map<
     TeamId,
     { readonly batcher: Batcher<SendRow, SendOutcome | Locked>; sends: number }
@@ -48,7 +54,7 @@ export function createSendAcceptor(
 
   const acceptInTeam = async (row: SendRow): Promise<SendOutcome | Locked> => {
     const team = waitingTeams.get(row.teamId) ?? {
-      batcher: batches((rows) => acceptSends(services, rows, 'wait')),
+      batcher: batches((rows) => lanes.take(() => acceptSends(services, rows, 'wait'))),
       sends: 0,
     };
     waitingTeams.set(row.teamId, team);

@@ -270,6 +270,31 @@ describe('acceptSends (specification section 4.3)', () => {
     });
   }
 
+  it('more teams that are held than there are connections keep no other team waiting', async (t) => {
+    const acceptor = createSendAcceptor({ ...service.runtime, metrics: createMetrics() });
+    const held: Sender[] = [];
+    for (let n = 0; n < 8; n += 1) held.push(await newSender());
+    const free = await newSender();
+    for (const sender of [...held, free]) await acceptor.accept(row(sender, 'begin the month'));
+    const gate = await service.runtime.database.pool.connect();
+    t.after(() => gate.release(true));
+    await gate.query('BEGIN');
+    const teams = held.map((sender) => sender.teamId);
+    await gate.query('SELECT FROM usage_months WHERE team_id = ANY($1) FOR UPDATE', [teams]);
+    const waiting = Promise.all(held.map((sender) => acceptor.accept(row(sender, 'stuck'))));
+    waiting.catch(() => undefined);
+    await until('some of them wait for the lock', async () => {
+      const rows = await service.query(
+        `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'WITH input%' AND datname = current_database()`,
+      );
+      return rows.length >= 3;
+    });
+    for (let n = 0; n < 20; n += 1)
+      assert.equal((await acceptor.accept(row(free, `free ${n}`))).verdict, 'accepted');
+    await gate.query('COMMIT');
+    for (const outcome of await waiting) assert.equal(outcome.verdict, 'accepted');
+  });
+
   it('a number that is deleted while its sends wait for it is refused, not waited for again', async (t) => {
     const acceptor = createSendAcceptor({ ...service.runtime, metrics: createMetrics() });
     const sender = await newSender();
