@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { plantCanary } from '#test/support/canary.ts';
 import { generatedBytes } from '#test/support/generated-bytes.ts';
 import { generatedRequests, type KnownThings, type OpenApi } from '#test/support/generated-requests.ts';
+import { newMember } from '#test/support/people.ts';
 import { KeptConnections, rawExchange } from '#test/support/raw-http.ts';
 import { assertSound } from '#test/support/sound-answer.ts';
 import { connectNumber, findNumber } from '#test/support/test-phone.ts';
@@ -43,15 +44,25 @@ describe(`requests that were made up, from seed ${seed} (specification section 7
       many.map(async (n) => {
         const phoneNumber = `+142079460${n}`;
         await team.api.post('/v1/numbers/verify', { phone_number: phoneNumber });
+        const invited = { email: `invited${n}@example.com`, role: 'viewer' };
         return [
           await team.api.send({ from, to, content: `Hello ${n}` }),
           String((await findNumber(team.api, phoneNumber))?.id),
+          (await newMember(service, team, n.endsWith('9') ? 'owner' : 'member')).memberId,
+          String((await team.api.post('/v1/team/members/invite', invited)).json.invitation_id),
         ];
       }),
     );
     known = {
       keys: [team.api.key, team.api.key, team.api.key, team.api.key, reader.key],
-      ids: [...ids.flat(), canary.queuedId, canary.inboundId, canary.number.numberId],
+      ids: [
+        ...ids.flat(),
+        canary.queuedId,
+        canary.inboundId,
+        canary.number.numberId,
+        canary.memberId,
+        canary.invitationId,
+      ],
       phoneNumbers: [from, to, '+14155550102', '+442079460000', '+442079460001'],
     };
     document = (await (await fetch(`${service.baseUrl}/v1/openapi.json`)).json()) as OpenApi;

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { ApiClient, field } from '#test/support/api-client.ts';
-import { firstKey, repository, type SpawnedService, spawnService } from '#test/support/spawned-service.ts';
+import { CommandLine } from '#test/support/command-line.ts';
+import { firstKey, type SpawnedService, spawnService } from '#test/support/spawned-service.ts';
 import { claim, findNumber } from '#test/support/test-phone.ts';
 import { until } from '#test/support/until.ts';
 
@@ -13,10 +13,12 @@ describe('commands and further processes beside a running server (specification 
   let dataDir: string;
   let service: SpawnedService;
   let databaseUrl: string;
+  let commandLine: CommandLine;
 
   before(async () => {
     dataDir = await mkdtemp(join(tmpdir(), 'ownline-processes-'));
     service = await spawnService({ settings: { DATA_DIR: dataDir } });
+    commandLine = new CommandLine(dataDir);
     databaseUrl = (await ownline(['database-url'])).output.trim();
   });
   after(async () => {
@@ -24,26 +26,8 @@ describe('commands and further processes beside a running server (specification 
     await rm(dataDir, { recursive: true, force: true });
   });
 
-  interface Outcome {
-    readonly code: number;
-    readonly output: string;
-    readonly errors: string;
-  }
-
-  const ownline = (words: readonly string[], settings: Record<string, string> = {}): Promise<Outcome> =>
-    new Promise((resolve) => {
-      execFile(
-        process.execPath,
-        ['server/cli/main.ts', ...words],
-        { cwd: repository, env: { ...process.env, DATA_DIR: dataDir, ...settings } },
-        (error, output, errors) => resolve({ code: Number(error?.code ?? 0), output, errors }),
-      );
-    });
-  const json = async (...words: readonly string[]) => {
-    const { code, output, errors } = await ownline([...words, '--json']);
-    assert.equal(code, 0, errors);
-    return JSON.parse(output);
-  };
+  const ownline: CommandLine['run'] = (...args) => commandLine.run(...args);
+  const json: CommandLine['json'] = (...words) => commandLine.json(...words);
 
   it('a team and a key are made, the key works, and is useless within a second of being revoked', async () => {
     const team = await json('team', 'create', '--name', 'Example Ltd', '--plan', 'starter');

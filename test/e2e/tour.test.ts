@@ -5,7 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { ApiClient } from '#test/support/api-client.ts';
-import { firstKey, repository, type SpawnedService, spawnService } from '#test/support/spawned-service.ts';
+import {
+  firstKey,
+  firstLink,
+  repository,
+  type SpawnedService,
+  spawnService,
+} from '#test/support/spawned-service.ts';
 
 describe('the first five minutes (README, specification section 10.1)', () => {
   let dataDir: string;
@@ -20,11 +26,13 @@ describe('the first five minutes (README, specification section 10.1)', () => {
     await rm(dataDir, { recursive: true, force: true });
   });
 
-  it('a first start without a terminal writes the key to a file for its owner only, and prints the path', async () => {
+  it('a first start without a terminal writes the key and the link to a file for its owner only, and prints the path', async () => {
     const file = join(dataDir, 'first-start.txt');
     assert.equal((await stat(file)).mode & 0o777, 0o600);
     assert.ok(service.output().includes(file));
-    assert.ok(!service.output().includes(await firstKey(dataDir)), 'the key itself is not in the output');
+    for (const secret of [await firstKey(dataDir), await firstLink(dataDir)]) {
+      assert.ok(secret.length > 40 && !service.output().includes(secret), 'neither is in the output');
+    }
   });
 
   it('the tour of the README runs as it is printed, up to a delivered message and its reply', async () => {

@@ -21,6 +21,7 @@ interface Schema {
   readonly $ref?: string;
   readonly type?: string;
   readonly enum?: readonly string[];
+  readonly examples?: readonly string[];
   readonly anyOf?: readonly Schema[];
   readonly pattern?: string;
   readonly minLength?: number;
@@ -403,10 +404,22 @@ function validTexts(schema: Schema, known: KnownThings): fc.Arbitrary<string> {
   if (schema.type === 'integer')
     return fc.integer({ min: schema.minimum ?? -5, max: schema.maximum ?? 1e9 }).map(String);
   if (schema.pattern?.startsWith('^\\+')) return fc.constantFrom(...known.phoneNumbers);
+  if (schema.type === 'boolean') return fc.constantFrom('true', 'false');
   const maxLength = schema.maxLength ?? 100;
+  if (schema.examples?.[0]?.includes('@')) return emails(maxLength);
   return fc.oneof(
     fc.constantFrom(...known.ids, ...known.phoneNumbers, 'a'.repeat(maxLength), '😀'.repeat(maxLength)),
     fc.string({ unit: 'grapheme', minLength: schema.minLength ?? 0, maxLength: Math.min(maxLength, 40) }),
+  );
+}
+
+/** Half of them of few people, so that they meet; one of the longest that is taken. */
+function emails(maxLength: number): fc.Arbitrary<string> {
+  const domain = '@example.com';
+  return fc.oneof(
+    fc.constantFrom(`ada${domain}`, `ADA${domain}`, ` bob${domain} `),
+    fc.nat().map((n) => `person${n}${domain}`),
+    fc.constant(`${'a'.repeat(maxLength - domain.length)}${domain}`),
   );
 }
 

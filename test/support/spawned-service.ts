@@ -67,5 +67,14 @@ export async function spawnService({ settings, port, command }: SpawnOptions): P
 
 /** The key that the first start wrote. */
 export async function firstKey(dataDir: string): Promise<string> {
-  return /own_live_\w+/.exec(await readFile(join(dataDir, 'first-start.txt'), 'utf8'))?.[0] ?? '';
+  return /own_live_\w+/.exec(await readFirstStart(dataDir))?.[0] ?? '';
+}
+
+/** The link of the owner that the first start wrote. */
+export async function firstLink(dataDir: string): Promise<string> {
+  return /http:\S+\/invite\/\S+/.exec(await readFirstStart(dataDir))?.[0] ?? '';
+}
+
+function readFirstStart(dataDir: string): Promise<string> {
+  return readFile(join(dataDir, 'first-start.txt'), 'utf8');
 }

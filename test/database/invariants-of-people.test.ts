@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import pg from 'pg';
+import { Clock } from '#server/platform/clock.ts';
+import { Ids } from '#server/platform/ids.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
+
+const clock = new Clock();
+const ids = new Ids(clock);
+const at = clock.now();
+const hash = () => Buffer.from(crypto.getRandomValues(new Uint8Array(32)));
+
+describe('the invariants of members and invitations (docs/architecture.md)', () => {
+  let database: TestDatabase;
+  let pool: pg.Pool;
+  let team: string;
+  let otherTeam: string;
+  let made = 0;
+
+  before(async () => {
+    database = await createTestDatabase();
+    pool = new pg.Pool({ connectionString: database.url, max: 2 });
+    team = await insertTeam();
+    otherTeam = await insertTeam();
+  });
+  after(async () => {
+    await pool.end();
+    await database.drop();
+  });
+
+  async function insertTeam(): Promise<string> {
+    const id = ids.next('team');
+    await pool.query(`INSERT INTO teams VALUES ($1, 'Example team', 'pro', 100, $2)`, [id, at]);
+    return id;
+  }
+
+  async function insertAccount(key?: string): Promise<string> {
+    made += 1;
+    const id = ids.next('acc');
+    const email = key ?? `person${made}@example.com`;
+    await pool.query(
+      `INSERT INTO accounts (id, email, email_key, name, created_at) VALUES ($1, $2, $2, 'Ada Example', $3)`,
+      [id, email, at],
+    );
+    return id;
+  }
+
+  async function insertMember(
+    account: string,
+    columns: Readonly<Record<string, unknown>> = {},
+  ): Promise<string> {
+    return insertRow('members', {
+      team_id: team,
+      id: ids.next('usr'),
+      account_id: account,
+      role: 'member',
+      created_at: at,
+      ...columns,
+    });
+  }
+
+  /** An invitation that satisfies every CHECK, but for the columns that a test sets. */
+  async function insertInvitation(columns: Readonly<Record<string, unknown>> = {}): Promise<string> {
+    made += 1;
+    return insertRow('invitations', {
+      team_id: team,
+      id: ids.next('inv'),
+      email: `guest${made}@example.com`,
+      email_key: `guest${made}@example.com`,
+      role: 'member',
+      token_hash: hash(),
+      created_at: at,
+      expires_at: clock.in(1_000),
+      ...columns,
+    });
+  }
+
+  async function insertRow(table: string, row: Readonly<Record<string, unknown>>): Promise<string> {
+    const names = Object.keys(row);
+    const places = names.map((_, index) => `$${index + 1}`);
+    const sql = `INSERT INTO ${table} (${names.join(', ')}) VALUES (${places.join(', ')})`;
+    await pool.query(sql, Object.values(row));
+    return String(row.id);
+  }
+
+  const violates = (constraint: RegExp) => (error: unknown) => {
+    assert.ok(error instanceof pg.DatabaseError, String(error));
+    assert.match(`${error.code} ${error.constraint ?? error.message}`, constraint);
+    return true;
+  };
+
+  it('an address has one account', async () => {
+    await insertAccount('ada@example.com');
+    await assert.rejects(insertAccount('ada@example.com'), violates(/^23505 accounts_email_key_key/));
+  });
+
+  it('an account is a member of a team once, of another too, and again once it was removed', async () => {
+    const account = await insertAccount();
+    const first = await insertMember(account);
+    await assert.rejects(insertMember(account), violates(/^23505 members_one_per_account/));
+    await insertMember(account, { team_id: otherTeam });
+    await pool.query('UPDATE members SET removed_at = $2 WHERE id = $1', [first, at]);
+    await insertMember(account);
+    const revived = pool.query('UPDATE members SET removed_at = NULL WHERE id = $1', [first]);
+    await assert.rejects(revived, violates(/^23505 members_one_per_account/));
+  });
+
+  it('a member has one of the four roles, and so has an invitation', async () => {
+    const account = await insertAccount();
+    for (const role of ['superuser', '', 'Owner']) {
+      await assert.rejects(insertMember(account, { role }), violates(/^23514 members_role_check/));
+      await assert.rejects(insertInvitation({ role }), violates(/^23514 invitations_role_check/));
+    }
+  });
+
+  it('an address has one open invitation to a team, and any number that are over', async () => {
+    const email = { email: 'eve@example.com', email_key: 'eve@example.com' };
+    const first = await insertInvitation(email);
+    await assert.rejects(insertInvitation(email), violates(/^23505 invitations_one_open/));
+    await insertInvitation({ ...email, team_id: otherTeam });
+    await insertInvitation({ ...email, revoked_at: at });
+    await insertInvitation({ ...email, accepted_at: at });
+    await pool.query('UPDATE invitations SET accepted_at = $2 WHERE id = $1', [first, at]);
+    await insertInvitation(email);
+    const reopened = pool.query('UPDATE invitations SET accepted_at = NULL WHERE id = $1', [first]);
+    await assert.rejects(reopened, violates(/^23505 invitations_one_open/));
+  });
+
+  it('an invitation is accepted or revoked, never both', async () => {
+    const both = insertInvitation({ accepted_at: at, revoked_at: at });
+    await assert.rejects(both, violates(/^23514 invitations_check/));
+  });
+
+  it('only the link of an owner is bound to no address', async () => {
+    const nobody = { email: null, email_key: null };
+    await insertInvitation({ ...nobody, role: 'owner' });
+    for (const role of ['admin', 'member', 'viewer']) {
+      await assert.rejects(insertInvitation({ ...nobody, role }), violates(/^23514 invitations_check/));
+    }
+    await assert.rejects(
+      insertInvitation({ email_key: null, role: 'owner' }),
+      violates(/^23514 invitations_check/),
+    );
+  });
+
+  it('a token opens one invitation, and its hash is one', async () => {
+    const token_hash = hash();
+    await insertInvitation({ token_hash });
+    await assert.rejects(insertInvitation({ token_hash }), violates(/^23505 invitations_token_hash_key/));
+    const short = insertInvitation({ token_hash: Buffer.from('token') });
+    await assert.rejects(short, violates(/^23514 invitations_token_hash_check/));
+  });
+
+  it('nobody invites into another team, and no key was made by another team’s member', async () => {
+    const member = await insertMember(await insertAccount());
+    await insertInvitation({ invited_by: member });
+    const foreign = insertInvitation({ team_id: otherTeam, invited_by: member });
+    await assert.rejects(foreign, violates(/^23503 invitations_team_id_invited_by_fkey/));
+    const key = (team_id: string) =>
+      insertRow('api_keys', {
+        team_id,
+        id: ids.next('key'),
+        name: 'Example',
+        permissions: ['*'],
+        hash: hash(),
+        created_at: at,
+        created_by: member,
+      });
+    await key(team);
+    await assert.rejects(key(otherTeam), violates(/^23503 api_keys_team_id_created_by_fkey/));
+  });
+
+  it('a member has an account and a team that exist, and neither goes while there are members', async () => {
+    const account = await insertAccount();
+    await assert.rejects(insertMember(ids.next('acc')), violates(/^23503 members_account_id_fkey/));
+    const nowhere = insertMember(account, { team_id: ids.next('team') });
+    await assert.rejects(nowhere, violates(/^23503 members_team_id_fkey/));
+    await insertMember(account);
+    const gone = pool.query('DELETE FROM accounts WHERE id = $1', [account]);
+    await assert.rejects(gone, violates(/^23503 members_account_id_fkey/));
+  });
+});

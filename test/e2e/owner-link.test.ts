@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { after, before, describe, it } from 'node:test';
+import pg from 'pg';
+import { readConfig } from '#server/config.ts';
+import { connect } from '#server/connect.ts';
+import { firstStart } from '#server/first-start.ts';
+import { sha256 } from '#server/platform/crypto.ts';
+import { createLogger } from '#server/platform/logger.ts';
+import { ApiClient } from '#test/support/api-client.ts';
+import { CommandLine } from '#test/support/command-line.ts';
+import { Browser } from '#test/support/people.ts';
+import { firstKey, firstLink, type SpawnedService, spawnService } from '#test/support/spawned-service.ts';
+import { createTestDatabase } from '#test/support/test-database.ts';
+
+describe('how the operator lets people in (specification sections 10.1 and 12.1)', () => {
+  let dataDir: string;
+  let service: SpawnedService;
+  let commandLine: CommandLine;
+  let database: pg.Pool;
+
+  before(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'ownline-owner-'));
+    service = await spawnService({ settings: { DATA_DIR: dataDir } });
+    commandLine = new CommandLine(dataDir);
+    const { output } = await commandLine.run(['database-url']);
+    database = new pg.Pool({ connectionString: output.trim(), max: 1 });
+  });
+  after(async () => {
+    await database.end();
+    await service.kill('SIGTERM');
+    await rm(dataDir, { recursive: true, force: true });
+  });
+
+  const settings = () => ({ BASE_URL: service.baseUrl });
+  const link = async (...words: string[]) => {
+    const { code, output, errors } = await commandLine.run(['link', ...words, '--json'], settings());
+    assert.equal(code, 0, errors);
+    return JSON.parse(output);
+  };
+  const newTeam = async (...words: string[]) =>
+    String((await commandLine.json('team', 'create', '--name', 'Example Ltd', ...words)).id);
+  const newKey = async (team: string) => {
+    const words = ['--team', team, '--name', 'test', '--permissions', '*'];
+    return new ApiClient(service.baseUrl, (await commandLine.json('key', 'create', ...words)).key);
+  };
+  const people = async (api: ApiClient) =>
+    ((await api.get('/v1/team/members')).json.members as { email: string; role: string }[]).map(
+      ({ email, role }) => `${email} ${role}`,
+    );
+  /** Whose sign-in link it is, and for how many hours; undefined where it is none. */
+  const ofSignIn = async (url: string) => {
+    const { rows } = await database.query<{ email: string; hours: string }>(
+      `SELECT a.email, extract(epoch FROM l.expires_at - l.created_at) / 3600 AS hours
+       FROM sign_in_links l JOIN accounts a ON a.id = l.account_id WHERE l.token_hash = $1 AND l.used_at IS NULL`,
+      [sha256(url.split('/').at(-1) ?? '')],
+    );
+    return rows[0] && [rows[0].email, Number(rows[0].hours)];
+  };
+
+  it('the first start’s link makes the owner of the first team, once', async () => {
+    const url = await firstLink(dataDir);
+    assert.ok(url.startsWith(`${service.baseUrl}/invite/`));
+    const ada = new Browser(service.baseUrl);
+    assert.match((await ada.open(url)).text, /Join My team/);
+    assert.equal((await ada.submit(url, { email: 'ada@example.com', name: 'Ada Example' })).status, 303);
+    const api = new ApiClient(service.baseUrl, await firstKey(dataDir));
+    assert.deepEqual(await people(api), ['ada@example.com owner']);
+    const team = (await api.get('/v1/team')).json.id;
+    assert.equal((await ada.client.put(`/app/teams/${team}/team`, { name: 'Ada Ltd' })).status, 200);
+    assert.equal((await new Browser(service.baseUrl).open(url)).status, 404);
+    const { rows } = await database.query(
+      `SELECT action, actor_kind FROM audit_log WHERE team_id IS NOT NULL AND action NOT LIKE 'key.%' ORDER BY id`,
+    );
+    assert.deepEqual(
+      rows.map(({ action, actor_kind }) => `${action} ${actor_kind}`),
+      ['team.created server', 'invitation.made server', 'member.joined account', 'team.renamed member'],
+    );
+  });
+
+  it('ownline link gives an account a link for 24 hours, without naming the only team', async () => {
+    const made = await link('--email', 'ADA@example.com');
+    assert.deepEqual([made.opens, made.email], ['sign_in', 'ada@example.com']);
+    assert.ok(made.url.startsWith(`${service.baseUrl}/link/`));
+    assert.deepEqual(await ofSignIn(made.url), ['ada@example.com', 24]);
+    const plain = await commandLine.run(['link', '--email', 'ada@example.com'], settings());
+    assert.match(plain.output, /^url +http:\S+\/link\/[\w-]{43}$/m);
+  });
+
+  it('where the team has an owner, an address without an account is to be invited', async () => {
+    const { code, errors, output } = await commandLine.run(['link', '--email', 'bob@example.com']);
+    assert.deepEqual([code, output], [1, '']);
+    assert.match(errors, /bob@example\.com has no account.*invite bob@example\.com/);
+  });
+
+  it('where the team has none, a link makes the account of the address its owner, and the one before it ends', async () => {
+    const team = await newTeam();
+    const first = await link('--email', 'bob@example.com', '--team', team);
+    const second = await link('--email', 'eve@example.com', '--team', team);
+    assert.deepEqual([second.opens, second.email], ['owner_invitation', 'eve@example.com']);
+    const eve = new Browser(service.baseUrl);
+    assert.equal((await eve.open(first.url)).status, 404);
+    assert.equal((await eve.submit(second.url, { name: 'Eve Example' })).status, 303);
+    assert.deepEqual(await people(await newKey(team)), ['eve@example.com owner']);
+  });
+
+  it('where the team has none, an account becomes its owner at once; links for one end', async () => {
+    const team = await newTeam();
+    const { url } = await link('--email', 'joe@example.com', '--team', team);
+    const made = await link('--email', 'eve@example.com', '--team', team);
+    assert.deepEqual(await ofSignIn(made.url), ['eve@example.com', 24]);
+    const api = await newKey(team);
+    assert.deepEqual(await people(api), ['eve@example.com owner']);
+    assert.equal((await new Browser(service.baseUrl).open(url)).status, 404);
+    // Now it has one: a link for another account signs in, and does nothing else.
+    await link('--email', 'ada@example.com', '--team', team);
+    assert.deepEqual(await people(api), ['eve@example.com owner']);
+  });
+
+  it('with several teams an address without an account needs --team; an account signs in without', async () => {
+    const { code, errors } = await commandLine.run(['link', '--email', 'new@example.com']);
+    assert.equal(code, 1);
+    assert.match(errors, /several teams.*--team/);
+    assert.equal((await link('--email', 'eve@example.com')).opens, 'sign_in');
+  });
+
+  it('a plan that is full is not overrun: it says how to make room', async () => {
+    const team = await newTeam('--plan', 'free');
+    const api = await newKey(team);
+    const invited = await api.post('/v1/team/members/invite', { email: 'joe@example.com', role: 'member' });
+    assert.equal(invited.status, 201, invited.text);
+    for (const email of ['ada@example.com', 'new@example.com']) {
+      const { code, errors } = await commandLine.run(['link', '--email', email, '--team', team]);
+      assert.equal(code, 1);
+      assert.match(errors, /The plan free allows 1 member\..*ownline team set-plan/);
+    }
+    assert.deepEqual(await people(api), []);
+    // The place that an address holds already is its own.
+    const own = await link('--email', 'joe@example.com', '--team', team);
+    assert.equal(own.opens, 'owner_invitation');
+  });
+
+  it('refuses what it cannot do in one sentence', async () => {
+    for (const [words, sentence] of [
+      [['--email', 'ada'], /email must be an address/],
+      [['--email', 'ada@example.com', '--team', 'team_1'], /"team_1" is not a team id/],
+      [['--email', 'ada@example.com', '--team', 'team_01h2xcejqtf2nbrexx3vqjhp41'], /No such team/],
+      [[], /required option '--email/],
+    ] as const) {
+      const { code, output, errors } = await commandLine.run(['link', ...words]);
+      assert.deepEqual([code, output], [1, ''], errors);
+      assert.match(errors, sentence);
+      assert.doesNotMatch(errors, /^\s+at /m);
+    }
+  });
+
+  it('a first start on a terminal prints key and link, and writes no file; the next one prints nothing', async () => {
+    const copy = await createTestDatabase();
+    const folder = await mkdtemp(join(tmpdir(), 'ownline-terminal-'));
+    const config = readConfig({
+      DATABASE_URL: copy.url,
+      DATA_DIR: folder,
+      APP_URL: 'https://texts.example.com',
+    });
+    const runtime = await connect(config, copy.url, createLogger('fatal'));
+    const terminal = Object.assign(new PassThrough(), { isTTY: true });
+    await firstStart(runtime, terminal as unknown as NodeJS.WriteStream);
+    const printed = String(terminal.read());
+    assert.match(printed, /own_live_\w{38}/);
+    assert.match(printed, /https:\/\/texts\.example\.com\/invite\/[\w-]{43}\n/);
+    assert.equal(await firstKey(folder).catch(() => 'no file'), 'no file');
+    await firstStart(runtime, terminal as unknown as NodeJS.WriteStream);
+    assert.equal(terminal.read(), null);
+    await runtime.database.close();
+    await copy.drop();
+    await rm(folder, { recursive: true });
+  });
+});

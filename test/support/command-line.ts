@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { repository } from './spawned-service.ts';
+
+export interface Outcome {
+  readonly code: number;
+  readonly output: string;
+  readonly errors: string;
+}
+
+/** `ownline` in a process of its own, beside the server of a data folder. */
+export class CommandLine {
+  readonly #dataDir: string;
+
+  constructor(dataDir: string) {
+    this.#dataDir = dataDir;
+  }
+
+  /** @param settings in the words of docs/configuration.md */
+  run(words: readonly string[], settings: Readonly<Record<string, string>> = {}): Promise<Outcome> {
+    return new Promise((resolve) => {
+      execFile(
+        process.execPath,
+        ['server/cli/main.ts', ...words],
+        { cwd: repository, env: { ...process.env, DATA_DIR: this.#dataDir, ...settings } },
+        (error, output, errors) => resolve({ code: Number(error?.code ?? 0), output, errors }),
+      );
+    });
+  }
+
+  /** Runs a command with --json. @returns what it printed @throws where it failed */
+  async json(...words: readonly string[]) {
+    const { code, output, errors } = await this.run([...words, '--json']);
+    assert.equal(code, 0, errors);
+    return JSON.parse(output);
+  }
+}
