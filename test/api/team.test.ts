@@ -89,6 +89,17 @@ describe('GET and PUT /v1/team (specification sections 2.2 and 4.1)', () => {
     }
   });
 
+  it('notes who gave another name, and nothing where the name stays', async () => {
+    await team.api.put('/v1/team', { name: 'Noted' });
+    for (const body of [{}, { name: 'Noted' }, { name: '' }]) await team.api.put('/v1/team', body);
+    const noted = await service.query<{ actor_kind: string; actor_name: string; details: unknown }>(
+      `SELECT actor_kind, actor_name, details FROM audit_log
+       WHERE team_id = $1 AND action = 'team.renamed' AND details->>'name' = 'Noted' AND outcome = 'done'`,
+      [team.id],
+    );
+    assert.deepEqual(noted, [{ actor_kind: 'key', actor_name: 'test', details: { name: 'Noted' } }]);
+  });
+
   it('refuses other names and other fields with the field at fault, and changes nothing', async () => {
     await team.api.put('/v1/team', { name: 'Stays' });
     const refused: [unknown, string][] = [

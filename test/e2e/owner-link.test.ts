@@ -143,6 +143,31 @@ describe('how the operator lets people in (specification sections 10.1 and 12.1)
     assert.equal(own.opens, 'owner_invitation');
   });
 
+  it('what the operator does is noted as the operator’s (section 12.6)', async () => {
+    const team = await newTeam('--plan', 'starter');
+    await commandLine.json(
+      'team',
+      'set-plan',
+      '--team',
+      team,
+      '--plan',
+      'pro',
+      '--monthly-message-limit',
+      '7',
+    );
+    await link('--email', 'eve@example.com', '--team', team);
+    const { rows } = await database.query(
+      `SELECT action, details FROM audit_log
+       WHERE actor_kind = 'operator' AND actor_id = '' AND ip = '' AND action NOT LIKE 'key.%' ORDER BY id DESC LIMIT 4`,
+    );
+    assert.deepEqual(rows.toReversed(), [
+      { action: 'team.created', details: { name: 'Example Ltd', plan: 'starter' } },
+      { action: 'team.plan_changed', details: { plan: 'pro', monthly_message_limit: 7 } },
+      { action: 'member.joined', details: { role: 'owner' } },
+      { action: 'account.link_made', details: {} },
+    ]);
+  });
+
   it('refuses what it cannot do in one sentence', async () => {
     for (const [words, sentence] of [
       [['--email', 'ada'], /email must be an address/],

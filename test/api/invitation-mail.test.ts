@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Clock } from '#server/platform/clock.ts';
+import { Ids } from '#server/platform/ids.ts';
+import { invitationMessage } from '#server/teams/mail-invitation.ts';
+
+describe('the mail of an invitation (specification section 12.5)', () => {
+  const clock = new Clock();
+  const ids = new Ids(clock);
+  const teamId = ids.next('team');
+  const at = new Date('2026-11-21T09:30:00Z');
+  const invitation = {
+    team_id: teamId,
+    id: ids.next('inv'),
+    email: 'ada@example.com',
+    email_key: 'ada@example.com',
+    role: 'viewer',
+    invited_by: null,
+    created_at: at,
+    expires_at: new Date('2026-11-28T09:30:00Z'),
+  } as const;
+  const team = {
+    id: teamId,
+    name: 'Example Ltd',
+    plan: 'pro',
+    monthly_message_limit: 10_000,
+    created_at: at,
+  } as const;
+  const url = 'https://texts.example.com/invite/K7jvXwqK3nV2m8sT0dYb4A';
+
+  it('says who invites whom to what, until when, and has the link once', () => {
+    const inviter = {
+      team_id: teamId,
+      id: ids.next('usr'),
+      account_id: ids.next('acc'),
+      role: 'admin',
+      created_at: at,
+      removed_at: null,
+      email: 'bob@example.com',
+      name: 'Bob Example',
+    } as const;
+    assert.deepEqual(invitationMessage({ invitation, team, inviter, url }), {
+      subject: 'Join Example Ltd on Ownline',
+      heading: 'Join Example Ltd',
+      paragraphs: [
+        'Bob Example (bob@example.com) invites you to the team Example Ltd, with the role viewer.',
+        'The link works once, until 2026-11-28.',
+      ],
+      action: { label: 'Join Example Ltd', url },
+      footnote: 'If you do not know this team, leave the mail alone: nothing happens without you.',
+    });
+  });
+
+  it('names nobody where an API key invites', () => {
+    const { paragraphs } = invitationMessage({ invitation, team, inviter: undefined, url });
+    assert.equal(paragraphs[0], 'You are invited to the team Example Ltd, with the role viewer.');
+  });
+});
