@@ -42,7 +42,7 @@ interface NewPerson {
 
 /**
  * Uses an invitation up and makes its member (specification section 12.4), under the team's row: of many who press the
- * button at once one joins. Who refuses to be hashed, named or seated leaves the link as it was.
+ * button at once one joins. Whatever is refused leaves the link as it was. A new person is signed in by it.
  * @throws AppError 404 where the link is over; 401 and 403 where its account has to sign in; 400 for address, name or
  * password; 409, param email, where the address has an account; 402 where the plan has no place left
  */

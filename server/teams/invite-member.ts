@@ -38,9 +38,11 @@ export async function inviteMember(
     }
     const live = await findLiveInvitationByEmail(trx, teamId, key, now);
     if (live) {
-      throw conflict(
-        `${email} is invited already, until ${live.expires_at.toISOString()}. Revoke that invitation to make another one.`,
-      );
+      const advice =
+        live.role === 'owner'
+          ? 'The operator of this server made that link.'
+          : 'Revoke that invitation to make another one.';
+      throw conflict(`${email} is invited already, until ${live.expires_at.toISOString()}. ${advice}`);
     }
     refuseOverMembers(
       team,

@@ -7,6 +7,7 @@ import {
   roleGrants,
   roles,
 } from '#contract/permissions.ts';
+import { auditActions } from '#server/audit/audit-action.ts';
 import type { Audience } from '#server/platform/http/route.ts';
 import { type ApiAnswer, type ApiClient, field } from '#test/support/api-client.ts';
 import { plantCanary } from '#test/support/canary.ts';
@@ -106,6 +107,18 @@ describe('which member may do what (specification sections 5.3 and 12.3)', () =>
     for (const [audience, routes] of Object.entries(withoutTeam)) {
       assert.deepEqual(served(audience as Audience), routes, audience);
     }
+  });
+
+  it('every change to a team and its people has its name in the audit log (section 12.6)', () => {
+    const changes = service.app.routes.filter(
+      ({ method, path }) => method !== 'GET' && path.startsWith(`${below}/team`),
+    );
+    assert.ok(changes.length >= 9);
+    const unnamed = changes.filter(({ audit }) => !auditActions.some((action) => action === audit));
+    assert.deepEqual(
+      unnamed.map(({ path }) => path),
+      [],
+    );
   });
 
   for (const role of roles) {

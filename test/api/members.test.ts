@@ -284,6 +284,23 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
     assert.equal((await team.api.get('/v1/team')).json.name, 'Example team');
   });
 
+  it('a role that changed, and a removal, count on every process at once', async () => {
+    team = await service.newTeam();
+    const bob = await newMember(service, team, 'admin');
+    const other = await service.startAnother();
+    try {
+      const there = new PageClient(other.baseUrl, bob.cookie);
+      const rename = () => there.put(bob.in('/team'), { name: 'By Bob' });
+      assert.equal((await rename()).status, 200);
+      await team.api.put(`/v1/team/members/${bob.memberId}/role`, { role: 'viewer' });
+      assertRefused(await rename(), 403, 'forbidden');
+      await team.api.delete(`/v1/team/members/${bob.memberId}`);
+      assertRefused(await rename(), 401, 'unauthorized');
+    } finally {
+      await other.close();
+    }
+  });
+
   it('who was removed while a request of theirs waited is answered as no member', async () => {
     team = await service.newTeam();
     const bob = await newMember(service, team, 'admin');
