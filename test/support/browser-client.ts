@@ -67,7 +67,8 @@ export class Browser {
     });
     this.#keep(response.headers.getSetCookie());
     const text = await response.text();
-    const parsed: unknown = response.headers.get('content-type')?.includes('json') ? JSON.parse(text) : {};
+    const isJson = text !== '' && response.headers.get('content-type')?.includes('json');
+    const parsed: unknown = isJson ? JSON.parse(text) : {};
     return {
       status: response.status,
       headers: response.headers,

@@ -1,0 +1,247 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { makeSignInLink } from '#server/accounts/make-sign-in-link.ts';
+import { insertMember } from '#server/teams/member-store.ts';
+import { field } from '#test/support/api-client.ts';
+import { Browser, newAccount, signedIn } from '#test/support/browser-client.ts';
+import { startTestService, type TestService } from '#test/support/test-service.ts';
+
+const password = 'a sentence that nobody guesses';
+const another = 'another sentence of some length';
+
+describe('one’s own account (specification sections 12.1 and 12.3)', () => {
+  let service: TestService;
+  let made = 0;
+
+  before(async () => {
+    service = await startTestService();
+  });
+  after(() => service.close());
+
+  const newPerson = async (withPassword = true) => {
+    made += 1;
+    const email = `person-${made}@example.com`;
+    const account = await newAccount(service, withPassword ? { email, password } : { email });
+    const byLink = async () => {
+      const url = await service.runtime.database.transaction((trx) =>
+        makeSignInLink(trx, service.runtime, account, { hours: 1 }),
+      );
+      const browser = new Browser(service.baseUrl);
+      assert.equal((await browser.submit(new URL(url).pathname)).status, 303);
+      return browser;
+    };
+    return { email, account, byLink, byPassword: () => signedIn(service, email, password) };
+  };
+  const enter = (email: string, written: string) =>
+    new Browser(service.baseUrl).post('/app/sign-in', { email, password: written });
+
+  it('every address of it asks for a session: 401 without one', async () => {
+    const routes = service.app.routes.filter(({ audience }) => audience === 'account');
+    assert.ok(routes.length >= 13);
+    for (const { method, path } of routes) {
+      const answer = await new Browser(service.baseUrl).request(method, path.replace(':id', 'x'));
+      assert.equal(answer.status, 401, `${method} ${path}`);
+      assert.equal(field(answer.json, 'error.code'), 'unauthorized');
+    }
+  });
+
+  it('shows who is signed in, and the teams that they are in, the one joined first first', async () => {
+    const { account, byPassword } = await newPerson();
+    const browser = await byPassword();
+    const { database, ids, clock } = service.runtime;
+    const expected: unknown[] = [];
+    for (const role of ['viewer', 'owner'] as const) {
+      const team = await service.newTeam();
+      const member = { team_id: team.id, id: ids.next('usr'), account_id: account.id, role };
+      await database.transaction((trx) => insertMember(trx, { ...member, created_at: clock.now() }));
+      expected.push([team.publicId, 'Example team', role]);
+    }
+    const { json } = await browser.get('/app/account');
+    assert.equal(field(json, 'account.name'), 'Ada Example');
+    const teams = json.teams as { id: string; name: string; role: string; member_id: string }[];
+    assert.deepEqual(
+      teams.map(({ id, name, role }) => [id, name, role]),
+      expected,
+    );
+    assert.ok(teams.every(({ member_id }) => /^usr_/.test(member_id)));
+    const start = await browser.get('/');
+    assert.match(start.text, /<b>Example team<\/b> <span class="quiet">viewer<\/span>/);
+    const nobody = await new Browser(service.baseUrl).get('/');
+    assert.deepEqual([nobody.status, nobody.headers.get('location')], [303, '/sign-in']);
+  });
+
+  it('a name has 1 to 100 characters; left out, or as it is, nothing changes and nothing is noted', async () => {
+    const { byPassword } = await newPerson();
+    const browser = await byPassword();
+    for (const name of ['', ' ', 'x'.repeat(101)]) {
+      const answer = await browser.put('/app/account', { name });
+      assert.equal(answer.status, 400, name);
+      assert.equal(field(answer.json, 'error.param'), 'name');
+    }
+    for (const [body, name] of [
+      [{ name: ' Grace 😀 ' }, 'Grace 😀'],
+      [{ name: 'Grace 😀' }, 'Grace 😀'],
+      [{}, 'Grace 😀'],
+    ] as const) {
+      assert.equal(field((await browser.put('/app/account', body)).json, 'account.name'), name);
+    }
+    const { json } = await browser.get('/app/account/audit');
+    const entries = json.entries as { action: string; details: unknown }[];
+    const renamed = entries.filter(({ action }) => action === 'account.renamed');
+    assert.deepEqual(
+      renamed.map(({ details }) => details),
+      [{ name: 'Grace 😀' }],
+    );
+  });
+
+  it('a new password asks for the present one and ends all other sessions', async () => {
+    const { email, byPassword } = await newPerson();
+    const [browser, elsewhere] = [await byPassword(), await byPassword()];
+    for (const body of [{ password: another }, { password: another, current_password: 'not this one' }]) {
+      const answer = await browser.put('/app/account/password', body);
+      assert.equal(answer.status, 400, answer.text);
+      assert.equal(field(answer.json, 'error.param'), 'current_password');
+      assert.match(answer.text, /sign in with a link/);
+    }
+    assert.equal((await enter(email, password)).status, 200, 'nothing was changed');
+    const answer = await browser.put('/app/account/password', {
+      password: another,
+      current_password: password,
+    });
+    assert.equal(answer.status, 200, answer.text);
+    assert.equal((await browser.get('/app/account')).status, 200);
+    assert.equal((await elsewhere.get('/app/account')).status, 401);
+    assert.equal((await enter(email, password)).status, 401);
+    assert.equal((await enter(email, another)).status, 200);
+  });
+
+  it('the first password asks for none', async () => {
+    const { email, byLink } = await newPerson(false);
+    const browser = await byLink();
+    service.clock.advance(3_600_000);
+    const answer = await browser.put('/app/account/password', { password: another });
+    assert.equal(field(answer.json, 'account.has_password'), true, answer.text);
+    assert.equal((await enter(email, another)).status, 200);
+  });
+
+  it('who came by a link less than 15 minutes ago needs no present one; after that they do', async () => {
+    const { email, byLink } = await newPerson();
+    const [fresh, old] = [await byLink(), await byLink()];
+    service.clock.advance(14 * 60_000);
+    assert.equal((await fresh.put('/app/account/password', { password: another })).status, 200);
+    assert.equal((await enter(email, another)).status, 200);
+    assert.equal((await old.get('/app/account')).status, 401, 'its session was ended');
+    const later = await byLink();
+    service.clock.advance(15 * 60_000);
+    const refused = await later.put('/app/account/password', { password });
+    assert.equal(refused.status, 400, refused.text);
+    assert.equal(field(refused.json, 'error.param'), 'current_password');
+  });
+
+  it('of two new passwords at once one is set, and the other session is told', async () => {
+    const { email, byPassword } = await newPerson();
+    const browsers = [await byPassword(), await byPassword()];
+    const words = ['the first of two sentences', 'the second of two sentences'];
+    const answers = await Promise.all(
+      browsers.map((browser, n) =>
+        browser.put('/app/account/password', { password: words[n], current_password: password }),
+      ),
+    );
+    const [won] = answers.flatMap(({ status }, n) => (status === 200 ? [n] : []));
+    assert.deepEqual(answers.filter(({ status }) => status === 200).length, 1);
+    assert.ok(answers.every(({ status }) => [200, 401, 409].includes(status)));
+    for (const n of [0, 1]) {
+      assert.equal((await enter(email, words[n] ?? '')).status, n === won ? 200 : 401);
+      assert.equal((await browsers[n]?.get('/app/account'))?.status, n === won ? 200 : 401);
+    }
+  });
+
+  it('everything that concerns it is in its audit log, with who, what, where and which request (section 12.6)', async () => {
+    const { account, email, byLink, byPassword } = await newPerson();
+    const browser = await byPassword();
+    await browser.put('/app/account', { name: 'Grace' });
+    await browser.put('/app/account/password', { password: another, current_password: password });
+    const linked = await byLink();
+    const out = await linked.post('/app/account/sign-out');
+    const { json } = await browser.get('/app/account/audit');
+    const entries = json.entries as Record<string, unknown>[];
+    assert.deepEqual(
+      entries.map(({ action }) => action),
+      [
+        'account.signed_out',
+        'account.signed_in',
+        'account.link_made',
+        'account.password_set',
+        'account.renamed',
+        'account.signed_in',
+        'account.made',
+      ],
+    );
+    const [last = {}, , link = {}] = entries;
+    assert.equal(field(last, 'actor.kind'), 'account');
+    assert.equal(field(last, 'actor.name'), email);
+    assert.equal(last.request_id, out.headers.get('request-id'));
+    assert.equal(last.ip, '127.0.0.1');
+    assert.equal(last.outcome, 'done');
+    assert.equal(field(link, 'actor.kind'), 'operator');
+    assert.ok(!JSON.stringify(entries).includes(another) && !JSON.stringify(entries).includes(password));
+    const rows = await service.query('SELECT FROM audit_log WHERE account_id = $1', [account.id]);
+    assert.equal(rows.length, entries.length);
+  });
+
+  it('the audit log comes in pages that show every entry once, and nobody else’s', async () => {
+    const { byPassword } = await newPerson();
+    const browser = await byPassword();
+    for (let n = 0; n < 6; n += 1) await browser.put('/app/account', { name: `Name ${n}` });
+    const whole = (await browser.get('/app/account/audit')).json;
+    assert.deepEqual([(whole.entries as unknown[]).length, whole.has_more], [8, false]);
+    const seen: unknown[] = [];
+    let cursor = '';
+    for (let more = true; more; ) {
+      const { json } = await browser.get(`/app/account/audit?limit=3&cursor=${cursor}`);
+      seen.push(...(json.entries as unknown[]));
+      cursor = String(json.cursor);
+      more = json.has_more === true;
+      // What is noted meanwhile shifts nothing.
+      await browser.put('/app/account', { name: `Later ${cursor}` });
+    }
+    assert.deepEqual(seen, whole.entries);
+    for (const query of [
+      'limit=0',
+      'limit=101',
+      'limit=x',
+      'cursor=x',
+      'cursor=msg_01h2xcejqtf2nbrexx3vqjhp41',
+      'x=1',
+    ]) {
+      const answer = await browser.get(`/app/account/audit?${query}`);
+      assert.equal(answer.status, 400, query);
+      assert.equal(field(answer.json, 'error.param'), query.split('=')[0]);
+    }
+    const beyond = await browser.get('/app/account/audit?cursor=aud_00000000000000000000000000');
+    assert.deepEqual(beyond.json, { entries: [], cursor: '', has_more: false });
+  });
+
+  it('fields that a request does not know, and characters that nobody can store, are refused by name', async () => {
+    const { byPassword } = await newPerson();
+    const browser = await byPassword();
+    for (const [method, path, body, param] of [
+      ['PUT', '/app/account', { name: 'x', email: 'x@example.com' }, 'email'],
+      ['PUT', '/app/account', { name: 'a\u0000b' }, 'name'],
+      ['PUT', '/app/account/password', {}, 'password'],
+      ['POST', '/app/account/sign-out', { everywhere: true }, 'everywhere'],
+      ['POST', '/app/account/passkeys', { name: 'x' }, 'response'],
+      ['POST', '/app/account/passkeys', { name: 'x', response: {} }, undefined],
+      ['POST', '/app/sign-in', { email: 'x@example.com' }, 'password'],
+      ['POST', '/app/sign-in', { email: 'x', password: 'x' }, 'email'],
+      ['POST', '/app/sign-in', { email: 'a\u0000@example.com', password: 'x' }, 'email'],
+      ['POST', '/app/sign-in/link', { email: 1 }, 'email'],
+      ['POST', '/app/sign-in/passkey', { response: 'x' }, 'response'],
+    ] as const) {
+      const answer = await browser.request(method, path, { body });
+      assert.equal(answer.status, 400, `${path} ${answer.text}`);
+      if (param !== undefined) assert.equal(field(answer.json, 'error.param'), param);
+    }
+    assert.equal((await browser.get('/app/account')).status, 200);
+  });
+});

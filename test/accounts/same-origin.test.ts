@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Route } from '#server/platform/http/route.ts';
+import { insertMember } from '#server/teams/member-store.ts';
+import { type Browser, newAccount, signedIn } from '#test/support/browser-client.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+
+const email = 'ada@example.com';
+const password = 'a sentence that nobody guesses';
+
+/** What a request says of where it comes from, and is refused for. */
+const foreign: readonly (readonly [string, Readonly<Record<string, string | undefined>>])[] = [
+  ['nothing at all', { 'sec-fetch-site': undefined }],
+  ['another site', { 'sec-fetch-site': 'cross-site' }],
+  ['another site that names our origin', { 'sec-fetch-site': 'cross-site', origin: 'OWN' }],
+  ['another host of the same site', { 'sec-fetch-site': 'same-site' }],
+  ['no page', { 'sec-fetch-site': 'none' }],
+  ['an empty word', { 'sec-fetch-site': '' }],
+  ['words of somebody else', { 'sec-fetch-site': 'same-origin, cross-site' }],
+  ['another origin', { 'sec-fetch-site': undefined, origin: 'https://example.net' }],
+  ['an origin that begins like ours', { 'sec-fetch-site': undefined, origin: 'OWN.example.net' }],
+  ['another port', { 'sec-fetch-site': undefined, origin: 'http://127.0.0.1:1' }],
+  ['an origin that is hidden', { 'sec-fetch-site': undefined, origin: 'null' }],
+  ['only a referrer', { 'sec-fetch-site': undefined, referer: 'OWN/' }],
+];
+
+describe('forged requests (specification section 12.3)', () => {
+  let service: TestService;
+  let team: TestTeam;
+  let browser: Browser;
+
+  before(async () => {
+    service = await startTestService();
+    team = await service.newTeam();
+    const account = await newAccount(service, { email, password });
+    const { database, ids, clock } = service.runtime;
+    await database.transaction((trx) =>
+      insertMember(trx, {
+        team_id: team.id,
+        id: ids.next('usr'),
+        account_id: account.id,
+        role: 'owner',
+        created_at: clock.now(),
+      }),
+    );
+    browser = await signedIn(service, email, password);
+  });
+  after(() => service.close());
+
+  const unsafe = (audiences: readonly Route['audience'][]) =>
+    service.app.routes.filter(({ audience, method }) => audiences.includes(audience) && method !== 'GET');
+  const own = () => new URL(service.runtime.config.appUrl).origin;
+  const named = (headers: Readonly<Record<string, string | undefined>>) =>
+    Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value?.replace('OWN', own())]));
+  const pathOf = ({ path }: Route) => path.replace(':team_id', team.publicId).replace(/:\w+/g, 'x');
+  /** Everything that a forged request could be after. */
+  const state = () =>
+    service.query(`
+      SELECT (SELECT count(*) FROM account_sessions) AS sessions, (SELECT count(*) FROM audit_log) AS noted,
+        (SELECT count(*) FROM passkey_challenges) AS challenges, (SELECT count(*) FROM sign_in_failures) AS failures,
+        (SELECT string_agg(a::text, ',' ORDER BY id) FROM accounts a) AS accounts,
+        (SELECT string_agg(t::text, ',' ORDER BY id) FROM teams t) AS teams, (SELECT count(*) FROM numbers) AS numbers`);
+
+  it('there is no route for people that changes something and stands outside of this test', () => {
+    const audiences = new Set(service.app.routes.map(({ audience }) => audience));
+    const known = ['api', 'device', 'operations', 'team', 'account', 'visitor', 'page'];
+    assert.deepEqual([...audiences].sort(), known.sort());
+    assert.ok(unsafe(['account', 'visitor', 'page', 'team']).length >= 25);
+  });
+
+  it('each one that changes something is refused unless it says that it comes from a page of ours, and changes nothing', async () => {
+    const before = await state();
+    for (const route of unsafe(['account', 'visitor', 'page', 'team'])) {
+      for (const [what, headers] of foreign) {
+        const answer = await browser.request(route.method, pathOf(route), {
+          body: {},
+          headers: named(headers),
+        });
+        assert.equal(answer.status, 403, `${route.method} ${route.path}, ${what}: ${answer.text}`);
+        assert.ok(answer.text.includes(`must come from a page of ${own()}`), what);
+      }
+    }
+    assert.deepEqual(await state(), before);
+  });
+
+  it('each one is let in that does, by either of the two headers', async () => {
+    const routes = unsafe(['account', 'visitor', 'page', 'team']).filter(
+      ({ path }) => !path.includes('sign-out'),
+    );
+    for (const route of routes) {
+      for (const headers of [{}, { 'sec-fetch-site': undefined, origin: own() }]) {
+        const answer = await browser.request(route.method, pathOf(route), { body: {}, headers });
+        assert.notEqual(answer.status, 403, `${route.method} ${route.path}: ${answer.text}`);
+      }
+    }
+  });
+
+  it('a form of another site is refused on a page of its own', async () => {
+    const answer = await browser.request('POST', '/sign-in', {
+      form: { email, password, by: 'password' },
+      headers: { 'sec-fetch-site': 'cross-site', origin: 'https://example.net', accept: 'text/html' },
+    });
+    assert.equal(answer.status, 403);
+    assert.match(answer.headers.get('content-type') ?? '', /^text\/html/);
+    assert.match(answer.text, /role="alert"[^>]*>This request must come from a page of/);
+  });
+
+  it('reading asks for no origin, so that a link to a page opens it', async () => {
+    for (const path of ['/', '/sign-in', '/app/account']) {
+      const answer = await browser.request('GET', path, { headers: { 'sec-fetch-site': 'cross-site' } });
+      assert.ok(answer.status < 400, `${path}: ${answer.status}`);
+    }
+  });
+
+  it('HEAD and OPTIONS change nothing either, and no answer allows another origin to read it', async () => {
+    const before = await state();
+    for (const method of ['HEAD', 'OPTIONS']) {
+      for (const { path } of unsafe(['account', 'visitor', 'page'])) {
+        const answer = await browser.request(method, path.replace(/:\w+/g, 'x'), {
+          headers: { origin: 'https://example.net', 'access-control-request-method': 'POST' },
+        });
+        assert.equal(answer.headers.get('access-control-allow-origin'), null);
+      }
+    }
+    assert.deepEqual(await state(), before);
+  });
+});

@@ -1,0 +1,365 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import type { FastifyInstance } from 'fastify';
+import type { AccountRow } from '#server/accounts/account-store.ts';
+import { createIdentify, createPageDoor, createVisitorDoor } from '#server/accounts/doors.ts';
+import { LinkRequests } from '#server/accounts/link-requests.ts';
+import { makeSignInLink } from '#server/accounts/make-sign-in-link.ts';
+import { linkMessage, type SendSignInLink } from '#server/accounts/send-sign-in-link.ts';
+import { signInPageRoutes } from '#server/accounts/sign-in-page-routes.ts';
+import { signInRoutes } from '#server/accounts/sign-in-routes.ts';
+import { createHttpServer } from '#server/platform/http/http-server.ts';
+import { field } from '#test/support/api-client.ts';
+import { Browser, newAccount, signedIn } from '#test/support/browser-client.ts';
+import { startTestService, type TestService } from '#test/support/test-service.ts';
+import { watchArgon2 } from '#test/support/watch-argon2.ts';
+import { watchStatements } from '#test/support/watch-statements.ts';
+
+const email = 'ada@example.com';
+const password = 'a sentence that nobody guesses';
+const minuteMs = 60_000;
+
+describe('links that sign in (specification section 12.2)', () => {
+  let service: TestService;
+  let account: AccountRow;
+
+  before(async () => {
+    service = await startTestService();
+    account = await newAccount(service, { email, password });
+  });
+  after(() => service.close());
+
+  const newLink = async (hours = 24, of = account) => {
+    const url = await service.runtime.database.transaction((trx) =>
+      makeSignInLink(trx, service.runtime, of, { hours }),
+    );
+    return new URL(url).pathname;
+  };
+  const browser = () => new Browser(service.baseUrl);
+  const assertOver = (answer: { status: number; text: string; headers: Headers }) => {
+    assert.equal(answer.status, 404, answer.text);
+    assert.match(answer.text, /This link is over[\s\S]+ownline link[\s\S]+href="\/sign-in"/);
+    assert.equal(answer.headers.get('set-cookie'), null);
+  };
+
+  it('begin with APP_URL and carry a token of which only the hash is kept', async () => {
+    const url = await service.runtime.database.transaction((trx) =>
+      makeSignInLink(trx, service.runtime, account, { hours: 24 }),
+    );
+    assert.ok(url.startsWith(`${service.runtime.config.appUrl}/link/`));
+    const token = url.split('/').at(-1) ?? '';
+    assert.match(token, /^[\w-]{43}$/);
+    const hash = createHash('sha256').update(token).digest();
+    const rows = await service.query('SELECT FROM sign_in_links WHERE token_hash = $1', [hash]);
+    assert.equal(rows.length, 1);
+    for (const table of ['sign_in_links', 'audit_log']) {
+      const kept = await service.query<{ row: string }>(`SELECT t::text AS row FROM ${table} t`);
+      assert.ok(
+        kept.every(({ row }) => !row.includes(token)),
+        table,
+      );
+    }
+  });
+
+  it('opening one says whom it signs in and changes nothing, as often as a scanner likes', async () => {
+    const link = await newLink();
+    for (const _ of [1, 2, 3]) {
+      const page = await browser().get(link);
+      assert.equal(page.status, 200);
+      assert.ok(page.text.includes(email));
+      assert.match(page.text, /<form method="post">.*<button type="submit">Sign in/);
+      assert.equal(page.headers.get('set-cookie'), null);
+    }
+    assert.equal((await browser().submit(link)).status, 303);
+  });
+
+  it('a click signs in, once, and leads to the start', async () => {
+    const link = await newLink();
+    const person = browser();
+    const answer = await person.submit(link);
+    assert.deepEqual([answer.status, answer.headers.get('location')], [303, '/']);
+    const start = await person.get('/');
+    assert.equal(start.status, 200);
+    assert.ok(start.text.includes('Signed in as ada@example.com'));
+    assertOver(await browser().submit(link));
+    assertOver(await browser().get(link));
+  });
+
+  it('of many clicks at once one gets in', async () => {
+    const link = await newLink();
+    const answers = await Promise.all(Array.from({ length: 8 }, () => browser().submit(link)));
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [
+      303,
+      ...Array.from({ length: 7 }, () => 404),
+    ]);
+  });
+
+  it('one that is too old, made up or malformed is over', async () => {
+    const old = await newLink(0.5);
+    service.clock.advance(30 * minuteMs + 1);
+    const never = `/link/${'x'.repeat(43)}`;
+    for (const link of [old, never, '/link/%00', '/link/a%20b', `/link/${'y'.repeat(5_000)}`]) {
+      assertOver(await browser().get(link));
+      assertOver(await browser().submit(link));
+    }
+  });
+
+  it('leads on to a path of ours that was asked for, and never elsewhere', async () => {
+    const table: [string, string][] = [
+      ['/invite/abc-_123', '/invite/abc-_123'],
+      ['/', '/'],
+      ['/docs', '/docs'],
+      ['https://example.net/', '/'],
+      ['//example.net', '/'],
+      ['/\\example.net', '/'],
+      ['/\t/example.net', '/'],
+      ['\\\\example.net', '/'],
+      ['javascript:alert(1)', '/'],
+      ['/%2F/example.net', '/'],
+      ['/a\r\nset-cookie: x=y', '/'],
+      ['invite/abc', '/'],
+      [`/${'a'.repeat(600)}`, '/'],
+    ];
+    for (const [asked, leads] of table) {
+      const query = `?next=${encodeURIComponent(asked)}`;
+      const byLink = await browser().submit(`${await newLink()}${query}`);
+      assert.deepEqual([byLink.status, byLink.headers.get('location')], [303, leads], asked);
+      const person = browser();
+      const byPassword = await person.submit(`/sign-in${query}`, { email, password, by: 'password' });
+      assert.deepEqual([byPassword.status, byPassword.headers.get('location')], [303, leads], asked);
+      const already = await person.get(`/sign-in${query}`);
+      assert.deepEqual([already.status, already.headers.get('location')], [303, leads], asked);
+    }
+    const twice = await browser().submit('/sign-in?next=/docs&next=/', { email, password, by: 'password' });
+    assert.equal(twice.headers.get('location'), '/');
+  });
+
+  it('an address or a name never becomes part of a page', async () => {
+    const odd = await newAccount(service, {
+      email: 'a&b`=/+{}@example.com',
+      name: '<script>alert("&")</script>',
+    });
+    const person = browser();
+    await person.submit(await newLink(1, odd));
+    const start = await person.get('/');
+    assert.ok(start.text.includes('&lt;script&gt;alert(&quot;&amp;&quot;)&lt;/script&gt;'));
+    const form = await browser().submit('/sign-in', { email: '"><b>x', password, by: 'password' });
+    assert.equal(form.status, 400);
+    assert.ok(form.text.includes('value="&quot;&gt;&lt;b&gt;x"') && !form.text.includes('<b>x'));
+  });
+
+  it('the form takes forms only, in UTF-8, and says so on a page', async () => {
+    const send = (headers: Record<string, string>, body: string | Uint8Array<ArrayBuffer>) =>
+      fetch(`${service.baseUrl}/sign-in`, {
+        method: 'POST',
+        redirect: 'manual',
+        headers: { 'sec-fetch-site': 'same-origin', accept: 'text/html', ...headers },
+        body,
+      });
+    const form = { 'content-type': 'application/x-www-form-urlencoded' };
+    const table: [Response, number][] = [
+      [await send({ 'content-type': 'application/json' }, JSON.stringify({ email, password })), 415],
+      [await send(form, Buffer.from([0x65, 0x3d, 0xff])), 400],
+      [await send(form, 'email=a%00b@example.com&password=x'), 400],
+      [await send(form, ''), 400],
+      [await send(form, `email=${'x'.repeat(300_000)}`), 413],
+    ];
+    for (const [answer, status] of table) {
+      const text = await answer.text();
+      assert.equal(answer.status, status, text);
+      assert.match(answer.headers.get('content-type') ?? '', /^text\/html/);
+      assert.match(text, /role="alert"/);
+    }
+    const asProgram = await send({ accept: 'application/json', 'content-type': 'text/plain' }, 'x');
+    assert.equal(field(await asProgram.json(), 'error.code'), 'invalid_request');
+  });
+
+  it('without mail nobody is promised one: the page offers none, and asking says what to do', async () => {
+    const page = await browser().get('/sign-in');
+    assert.ok(!page.text.includes('value="link"') && page.text.includes('ownline link'));
+    for (const asked of [email, 'nobody@example.com']) {
+      const answer = await browser().post('/app/sign-in/link', { email: asked });
+      assert.equal(answer.status, 400);
+      assert.match(answer.text, /sends no mail.*`ownline link`/);
+    }
+  });
+});
+
+describe('links that are asked for by mail (specification section 12.2)', () => {
+  let service: TestService;
+  let server: FastifyInstance;
+  let links: LinkRequests;
+  let baseUrl: string;
+  const sent: { readonly to: string; readonly url: string }[] = [];
+
+  /** A server whose mail is on: what is handed to whoever mails it is kept here. */
+  before(async () => {
+    service = await startTestService();
+    await newAccount(service, { email, password });
+    const services = { ...service.runtime, clock: service.clock };
+    const send: SendSignInLink = async (_trx, to, url) => void sent.push({ to: to.email, url });
+    links = new LinkRequests(services, send);
+    const visitor = createVisitorDoor(services);
+    server = createHttpServer({
+      routes: [
+        ...signInRoutes({ ...services, links }),
+        ...signInPageRoutes({ ...services, links, identify: createIdentify(services) }),
+      ],
+      doors: { visitor, page: createPageDoor(visitor) },
+      record: () => undefined,
+      isStopping: () => false,
+      ids: services.ids,
+      logger: services.logger,
+      trustProxy: ['loopback'],
+      browserHeaders: {},
+      checkAnswers: true,
+    });
+    baseUrl = await server.listen({ host: '127.0.0.1', port: 0 });
+  });
+  after(async () => {
+    await server.close();
+    await service.close();
+  });
+
+  const ask = async (address: string, source = '198.51.100.1') => {
+    const browser = new Browser(baseUrl, { 'x-forwarded-for': source });
+    const answer = await browser.post('/app/sign-in/link', { email: address });
+    await links.drain();
+    return answer;
+  };
+  const nextHour = () => {
+    sent.length = 0;
+    service.clock.advance(60 * minuteMs - (service.clock.nowMs() % (60 * minuteMs)));
+  };
+
+  it('one is mailed to the address of the account, works for 30 minutes, and signs in', async () => {
+    nextHour();
+    assert.equal((await ask('ADA@example.com')).status, 202);
+    assert.deepEqual(
+      sent.map(({ to }) => to),
+      [email],
+    );
+    const link = new URL(sent[0]?.url ?? '').pathname;
+    service.clock.advance(30 * minuteMs - 5_000);
+    assert.equal((await new Browser(baseUrl).submit(link)).status, 303);
+    assert.equal((await ask(email)).status, 202);
+    service.clock.advance(30 * minuteMs + 1);
+    assert.equal((await new Browser(baseUrl).submit(new URL(sent[1]?.url ?? '').pathname)).status, 404);
+    const message = linkMessage('https://texts.example.com/link/x');
+    assert.equal(message.action.url, 'https://texts.example.com/link/x');
+  });
+
+  it('asking answers the same after the same statements, whether the address is known or not', async () => {
+    nextHour();
+    const watch = watchStatements(['accounts.', 'sign-in-', 'audit.', 'account-sessions.']);
+    const seen: unknown[] = [];
+    for (const address of [email, 'nobody@example.com']) {
+      const argon2 = watchArgon2();
+      const browser = new Browser(baseUrl);
+      const answer = await browser.post('/app/sign-in/link', { email: address });
+      argon2.stop();
+      const { 'request-id': _id, date: _date, ...headers } = Object.fromEntries(answer.headers);
+      // What comes after the answer is awaited here, and is not what a visitor waits for.
+      await links.drain();
+      const [first] = watch.take();
+      seen.push({ status: answer.status, json: answer.json, headers, first, argon2: argon2.runs() });
+    }
+    watch.stop();
+    assert.deepEqual(seen[0], seen[1]);
+    assert.deepEqual(seen[0] && field(seen[0], 'json'), { sent: true });
+    assert.equal(field(seen[0], 'first'), 'sign-in-failures.count');
+    assert.deepEqual(
+      sent.map(({ to }) => to),
+      [email],
+      'nobody else is written to',
+    );
+  });
+
+  it('at most 5 an hour go to one address, without a word; the next hour brings more', async () => {
+    nextHour();
+    for (let n = 0; n < 12; n += 1) assert.equal((await ask(email, `198.51.100.${n}`)).status, 202);
+    assert.equal(sent.length, 5);
+    nextHour();
+    await ask(email);
+    assert.equal(sent.length, 1);
+  });
+
+  it('who is signed in from a source still gets theirs there, whoever else asked before', async () => {
+    nextHour();
+    await signedIn({ baseUrl }, email, password, { 'x-forwarded-for': '203.0.113.7' });
+    for (let n = 0; n < 9; n += 1) await ask(email, `198.51.100.${n}`);
+    assert.equal(sent.length, 5);
+    for (let n = 0; n < 9; n += 1) await ask(email, '203.0.113.7');
+    assert.equal(sent.length, 10);
+  });
+
+  it('one source may ask 60 times an hour; then it is told to wait', async () => {
+    nextHour();
+    for (let n = 0; n < 60; n += 1) assert.equal((await ask(`nobody-${n}@example.com`)).status, 202);
+    const refused = await ask('nobody@example.com');
+    assert.equal(refused.status, 429);
+    const seconds = Number(refused.headers.get('retry-after'));
+    assert.ok(seconds > 3_500 && seconds <= 3_600, `retry-after: ${seconds}`);
+    assert.equal((await ask('nobody@example.com', '198.51.100.2')).status, 202);
+  });
+
+  it('what is no address is told so, and nothing is counted', async () => {
+    nextHour();
+    for (const wrong of [
+      '',
+      'ada',
+      'ada@',
+      'a b@example.com',
+      'ada@example.com\n',
+      `${'a'.repeat(300)}@example.com`,
+    ]) {
+      const answer = await ask(wrong);
+      const isTrimmed = wrong.trim() === email;
+      assert.equal(answer.status, isTrimmed ? 202 : 400, JSON.stringify(wrong));
+    }
+  });
+
+  it('the page asks with the same form, says the same for every address, and keeps where it is to lead', async () => {
+    nextHour();
+    const browser = new Browser(baseUrl);
+    const form = await browser.get('/sign-in?next=/invite/abc');
+    assert.ok(form.text.includes('value="link"'));
+    const pages = [];
+    for (const address of [email, 'nobody@example.com']) {
+      pages.push(
+        await browser.submit('/sign-in?next=/invite/abc', { email: address, by: 'link', password: '' }),
+      );
+      await links.drain();
+    }
+    assert.deepEqual(
+      pages.map(({ status }) => status),
+      [200, 200],
+    );
+    assert.equal(pages[0]?.text, pages[1]?.text);
+    assert.match(pages[0]?.text ?? '', /If this address has an account, a link is on its way/);
+    const url = new URL(sent[0]?.url ?? '');
+    const entered = await browser.submit(url.pathname + url.search);
+    assert.deepEqual([entered.status, entered.headers.get('location')], [303, '/invite/abc']);
+  });
+
+  it('neither an answer nor a later one waits for the mail, and a server that stops finishes it', async () => {
+    nextHour();
+    let release = () => {};
+    const gate = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const begun: string[] = [];
+    const slow = new LinkRequests({ ...service.runtime, clock: service.clock }, async (_trx, to) => {
+      begun.push(to.email);
+      await gate;
+      sent.push({ to: to.email, url: '' });
+    });
+    await slow.ask(email, { ip: '198.51.100.9', id: 'req_x' });
+    assert.equal(sent.length, 0);
+    const drained = slow.drain();
+    release();
+    await drained;
+    assert.deepEqual([begun.length, sent.length], [1, 1]);
+  });
+});

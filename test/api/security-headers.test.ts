@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { CspEvaluator } from 'csp_evaluator/dist/evaluator.js';
+import { Severity } from 'csp_evaluator/dist/finding.js';
+import { CspParser } from 'csp_evaluator/dist/parser.js';
+import { makeSignInLink } from '#server/accounts/make-sign-in-link.ts';
+import { Browser, type BrowserAnswer, newAccount, signedIn } from '#test/support/browser.ts';
+import { startTestService, type TestService } from '#test/support/test-service.ts';
+
+const email = 'ada@example.com';
+const password = 'a sentence that nobody guesses';
+
+describe('what every page and every answer below /app tells a browser (specification section 12.3)', () => {
+  let service: TestService;
+  const answers: [string, BrowserAnswer][] = [];
+
+  before(async () => {
+    service = await startTestService({ APP_URL: 'https://texts.example.com' });
+    const account = await newAccount(service, { email, password });
+    const link = await service.runtime.database.transaction((trx) =>
+      makeSignInLink(trx, service.runtime, account, { hours: 1 }),
+    );
+    const team = await service.newTeam();
+    const verified = await team.api.post('/v1/numbers/verify', { phone_number: '+14155550100' });
+    const known: Readonly<Record<string, string>> = {
+      '/link/:token': new URL(link).pathname,
+      '/setup/:token': new URL(String(verified.json.setup_url)).pathname,
+    };
+    const browser = await signedIn(service, email, password);
+    const visitor = new Browser(service.baseUrl);
+    const routes = service.app.routes.filter(
+      ({ audience }) => !['api', 'device', 'operations'].includes(audience),
+    );
+    // Once as they are meant, and once without a session and with tokens that are none.
+    for (const { method, path } of routes.filter(({ method }) => method === 'GET')) {
+      answers.push([`${method} ${path}`, await browser.get(known[path] ?? path.replace(/:\w+/g, 'x'))]);
+    }
+    for (const { method, path } of routes) {
+      answers.push([
+        `${method} ${path}, refused`,
+        await visitor.request(method, path.replace(/:\w+/g, 'x'), {
+          headers: { accept: 'text/html', 'sec-fetch-site': 'cross-site' },
+        }),
+      ]);
+      answers.push([`${method} ${path}, wrong`, await visitor.request(method, path.replace(/:\w+/g, 'x'))]);
+    }
+    answers.push(['no route', await visitor.get('/app/nothing')]);
+    answers.push(['no method', await visitor.put('/sign-in', {})]);
+    answers.push(['a broken address', await visitor.get('/app/%')]);
+  });
+  after(() => service.close());
+
+  it('there is an answer of each route, and pages and refusals among them', () => {
+    assert.ok(answers.length > 60, String(answers.length));
+    const isPage = ([, { headers }]: [string, BrowserAnswer]) =>
+      /^text\/html/.test(headers.get('content-type') ?? '');
+    assert.ok(answers.filter(isPage).length > 12);
+    const statuses = new Set(answers.map(([, { status }]) => status));
+    for (const status of [200, 303, 400, 401, 403, 404, 405]) assert.ok(statuses.has(status), String(status));
+  });
+
+  it('to believe its type, to show it in no frame, to name its address to no other site, and to come by https', () => {
+    for (const [what, { headers }] of answers) {
+      assert.equal(headers.get('x-content-type-options'), 'nosniff', what);
+      assert.equal(headers.get('referrer-policy'), 'same-origin', what);
+      assert.equal(headers.get('strict-transport-security'), 'max-age=31536000', what);
+      assert.match(headers.get('content-security-policy') ?? '', /(^|; ?)frame-ancestors 'none'(;|$)/, what);
+      assert.equal(headers.getSetCookie().length, what.startsWith('POST /sign-out, wrong') ? 1 : 0, what);
+    }
+  });
+
+  it('in no policy does csp_evaluator find anything of high or medium severity', () => {
+    const judged = new Set<string>();
+    for (const [what, { headers }] of answers) {
+      const policy = headers.get('content-security-policy') ?? '';
+      if (judged.has(policy)) continue;
+      judged.add(policy);
+      const findings = new CspEvaluator(new CspParser(policy).csp).evaluate();
+      const grave = findings.filter(({ severity }) => severity <= Severity.MEDIUM);
+      assert.deepEqual(
+        grave.map(({ directive, description }) => `${what}: ${directive} ${description}`),
+        [],
+      );
+    }
+    assert.ok(judged.size >= 3, `${judged.size} policies: pages, the reference, and what is no page`);
+    const weak = new CspEvaluator(new CspParser("script-src 'unsafe-inline'").csp).evaluate();
+    assert.ok(
+      weak.some(({ severity }) => severity === Severity.HIGH),
+      'it does find what is wrong',
+    );
+  });
+
+  it('our own pages run no script, load nothing and send forms nowhere else', () => {
+    // Who is signed in is led on from the form.
+    const shown = (path: string) => `GET ${path}${path === '/sign-in' ? ', wrong' : ''}`;
+    for (const path of ['/', '/sign-in', '/link/:token', '/setup/:token']) {
+      const [, { text, headers }] = answers.find(([what]) => what === shown(path)) ?? assert.fail(path);
+      assert.doesNotMatch(
+        text,
+        /<script|<iframe|<link|<img|style="|\son\w+=|https?:\/\/(?!texts\.example\.com)/i,
+        path,
+      );
+      assert.match(
+        headers.get('content-security-policy') ?? '',
+        /^default-src 'none'; style-src 'sha256-[\w+/=]+'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'$/,
+      );
+      assert.match(text, /^<!doctype html>\n<html lang="en">/);
+      for (const [, id] of text.matchAll(/<input id="(\w+)"/g))
+        assert.ok(text.includes(`<label for="${id}"`), path);
+    }
+  });
+
+  it('programs and phones are told none of it', async () => {
+    for (const path of ['/v1/team', '/healthz']) {
+      const { headers } = await fetch(`${service.baseUrl}${path}`);
+      assert.equal(headers.get('strict-transport-security'), null, path);
+    }
+  });
+
+  it('on plain http nothing is said of https', async () => {
+    const plain = await startTestService();
+    try {
+      const { headers } = await new Browser(plain.baseUrl).get('/sign-in');
+      assert.equal(headers.get('strict-transport-security'), null);
+      assert.equal(headers.get('x-content-type-options'), 'nosniff');
+    } finally {
+      await plain.close();
+    }
+  });
+
+  it('behind a proxy that serves it below a path, pages lead there', async () => {
+    const below = await startTestService({ APP_URL: 'https://example.com/texts/' });
+    try {
+      const browser = new Browser(below.baseUrl);
+      assert.equal((await browser.get('/')).headers.get('location'), '/texts/sign-in');
+      await newAccount(below, { email, password });
+      const entered = await browser.submit('/sign-in', { email, password, by: 'password' });
+      assert.equal(entered.headers.get('location'), '/texts/');
+      assert.match((await browser.get('/')).text, /action="\/texts\/sign-out"/);
+      const account = await newAccount(below, { email: 'grace@example.com' });
+      const link = await below.runtime.database.transaction((trx) =>
+        makeSignInLink(trx, below.runtime, account, { hours: 1 }),
+      );
+      assert.ok(link.startsWith('https://example.com/texts/link/'), link);
+    } finally {
+      await below.close();
+    }
+  });
+});

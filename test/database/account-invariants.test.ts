@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import pg from 'pg';
+import { Clock } from '#server/platform/clock.ts';
+import { type IdPrefix, Ids } from '#server/platform/ids.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
+
+const clock = new Clock();
+const ids = new Ids(clock);
+const at = clock.now();
+const hash = () => randomBytes(32);
+
+describe('the invariants of accounts and how they sign in (docs/architecture.md)', () => {
+  let database: TestDatabase;
+  let pool: pg.Pool;
+  let account: string;
+
+  before(async () => {
+    database = await createTestDatabase();
+    pool = new pg.Pool({ connectionString: database.url, max: 2 });
+    account = await insert('acc', 'accounts', accountRow('ada@example.com'));
+  });
+  after(async () => {
+    await pool.end();
+    await database.drop();
+  });
+
+  /** A row with an id of its own. */
+  async function insert(
+    prefix: IdPrefix,
+    table: string,
+    row: Readonly<Record<string, unknown>>,
+  ): Promise<string> {
+    const id = ids.next(prefix);
+    await insertRow(table, { id, ...row });
+    return id;
+  }
+
+  async function insertRow(table: string, row: Readonly<Record<string, unknown>>): Promise<void> {
+    const places = Object.keys(row).map((_, index) => `$${index + 1}`);
+    await pool.query(
+      `INSERT INTO ${table} (${Object.keys(row).join(', ')}) VALUES (${places.join(', ')})`,
+      Object.values(row),
+    );
+  }
+
+  const accountRow = (key: string) => ({ email: key, email_key: key, name: 'Ada Example', created_at: at });
+  const session = (columns: Readonly<Record<string, unknown>> = {}) => ({
+    account_id: account,
+    token_hash: hash(),
+    method: 'link',
+    ip: '192.0.2.1',
+    user_agent: '',
+    created_at: at,
+    last_used_at: at,
+    expires_at: at,
+    ...columns,
+  });
+  const link = (columns: Readonly<Record<string, unknown>> = {}) => ({
+    account_id: account,
+    token_hash: hash(),
+    created_at: at,
+    expires_at: at,
+    ...columns,
+  });
+  const passkey = (columns: Readonly<Record<string, unknown>> = {}) => ({
+    account_id: account,
+    credential_id: hash(),
+    public_key: hash(),
+    counter: 0,
+    transports: [],
+    name: 'Laptop',
+    created_at: at,
+    ...columns,
+  });
+  const violates = (constraint: RegExp) => (error: unknown) => {
+    assert.ok(error instanceof pg.DatabaseError, String(error));
+    assert.match(`${error.code} ${error.constraint ?? error.message}`, constraint);
+    return true;
+  };
+  const nobody = () => ids.next('acc');
+
+  it('an address has one account', async () => {
+    await assert.rejects(
+      insert('acc', 'accounts', accountRow('ada@example.com')),
+      violates(/^23505 accounts_email_key_key/),
+    );
+  });
+
+  it('a name has 1 to 100 characters', async () => {
+    for (const name of ['', 'x'.repeat(101)]) {
+      const row = { ...accountRow('grace@example.com'), name };
+      await assert.rejects(insert('acc', 'accounts', row), violates(/^23514 accounts_name_check/));
+      await assert.rejects(
+        insert('pky', 'passkeys', passkey({ name })),
+        violates(/^23514 passkeys_name_check/),
+      );
+    }
+  });
+
+  it('a token belongs to one session, a link to one account, and only hashes are kept', async () => {
+    const token_hash = hash();
+    await insert('acs', 'account_sessions', session({ token_hash }));
+    await assert.rejects(
+      insert('acs', 'account_sessions', session({ token_hash })),
+      violates(/^23505 account_sessions_token_hash_key/),
+    );
+    await insert('alk', 'sign_in_links', link({ token_hash }));
+    await assert.rejects(
+      insert('alk', 'sign_in_links', link({ token_hash })),
+      violates(/^23505 sign_in_links_token_hash_key/),
+    );
+    // As long as a token is, which nobody may store by mistake.
+    const token = randomBytes(43);
+    await assert.rejects(
+      insert('acs', 'account_sessions', session({ token_hash: token })),
+      violates(/^23514/),
+    );
+    await assert.rejects(insert('alk', 'sign_in_links', link({ token_hash: token })), violates(/^23514/));
+    const challenge = { challenge_hash: token, expires_at: at };
+    await assert.rejects(insertRow('passkey_challenges', challenge), violates(/^23514/));
+  });
+
+  it('a challenge and a passkey exist once, and a counter never falls below nothing', async () => {
+    const challenge = { challenge_hash: hash(), expires_at: at };
+    await insertRow('passkey_challenges', challenge);
+    await assert.rejects(
+      insertRow('passkey_challenges', challenge),
+      violates(/^23505 passkey_challenges_pkey/),
+    );
+    const credential_id = hash();
+    await insert('pky', 'passkeys', passkey({ credential_id }));
+    const other = await insert('acc', 'accounts', accountRow('other@example.com'));
+    await assert.rejects(
+      insert('pky', 'passkeys', passkey({ credential_id, account_id: other })),
+      violates(/^23505 passkeys_credential_id_key/),
+    );
+    await assert.rejects(
+      insert('pky', 'passkeys', passkey({ counter: -1 })),
+      violates(/^23514 passkeys_counter_check/),
+    );
+  });
+
+  it('sessions, links, passkeys and challenges belong to an account that is there', async () => {
+    const account_id = nobody();
+    const rows: [string, Record<string, unknown>][] = [
+      ['account_sessions', { id: ids.next('acs'), ...session({ account_id }) }],
+      ['sign_in_links', { id: ids.next('alk'), ...link({ account_id }) }],
+      ['passkeys', { id: ids.next('pky'), ...passkey({ account_id }) }],
+      ['passkey_challenges', { challenge_hash: hash(), account_id, expires_at: at }],
+    ];
+    for (const [table, row] of rows) {
+      await assert.rejects(insertRow(table, row), violates(new RegExp(`^23503 ${table}_account_id_fkey`)));
+    }
+  });
+
+  it('a session began in one of the ways that there are', async () => {
+    await assert.rejects(
+      insert('acs', 'account_sessions', session({ method: 'key' })),
+      violates(/^23514 account_sessions_method_check/),
+    );
+  });
+
+  it('what is held back is counted once for each window, from one on, under a hash', async () => {
+    const row = { subject: hash(), window_start: at, failures: 1 };
+    await insertRow('sign_in_failures', row);
+    await assert.rejects(insertRow('sign_in_failures', row), violates(/^23505 sign_in_failures_pkey/));
+    const below = pool.query('UPDATE sign_in_failures SET failures = failures - 1');
+    await assert.rejects(below, violates(/^23514 sign_in_failures_failures_check/));
+    const address = { ...row, subject: Buffer.from('ada@example.com') };
+    await assert.rejects(insertRow('sign_in_failures', address), violates(/^23514/));
+  });
+
+  it('an account with anything of it left is not deleted', async () => {
+    await insert('acs', 'account_sessions', session());
+    await assert.rejects(pool.query('DELETE FROM accounts WHERE id = $1', [account]), violates(/^23503/));
+  });
+});
