@@ -8,6 +8,7 @@ import { MinuteLimit } from '#server/platform/minute-limit.ts';
 import { refuseForeignOrigin } from './same-origin.ts';
 import { SessionCookie, sessionDays } from './session-cookie.ts';
 import { findLiveSession, type LiveSessionRow, touchSession } from './session-store.ts';
+import { sourceOf } from './source-of.ts';
 
 /** What a person and a page of theirs may ask in a minute; far more than a page asks for. */
 const requestsPerMinute = 600;
@@ -70,7 +71,8 @@ export function createAccountDoor(identify: Identify, { config }: Pick<Runtime, 
 export function createVisitorDoor({ clock, config }: Pick<Runtime, 'clock' | 'config'>): Door {
   const limit = new MinuteLimit(clock, visitsPerMinute);
   return async (request) => {
-    if (config.rateLimits && !limit.allows(request.ip)) throw tooManyRequests(secondsLeft(clock.nowMs()));
+    if (config.rateLimits && !limit.allows(sourceOf(request.ip)))
+      throw tooManyRequests(secondsLeft(clock.nowMs()));
     refuseForeignOrigin(request, config.appUrl);
     return {};
   };

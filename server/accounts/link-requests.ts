@@ -26,8 +26,8 @@ type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'logger'
 
 /**
  * Requests for a link by mail (specification section 12.2). What is answered, and when, is the same for every address:
- * both limits are counted for all of them, and whether there is an account is looked up after the answer. What is
- * under way when the server stops is finished; a crash loses it, and the person asks again.
+ * the limits are counted for all of them, and the answer waits for nothing that depends on whether there is an account.
+ * What is under way when the server stops is finished; a crash loses it, and the person asks again.
  */
 export class LinkRequests {
   readonly #services: Services;

@@ -1,6 +1,6 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { sha256 } from '#server/platform/crypto.ts';
-import { holdAccount } from './account-store.ts';
+import { findAccount } from './account-store.ts';
 import { type Entered, type Entrance, openSession } from './open-session.ts';
 import { useLink } from './sign-in-link-store.ts';
 
@@ -15,7 +15,7 @@ export function useSignInLink(
 ): Promise<Entered | undefined> {
   return services.database.transaction(async (trx) => {
     const accountId = await useLink(trx, sha256(token), services.clock.now());
-    const account = accountId && (await holdAccount(trx, accountId));
+    const account = accountId && (await findAccount(trx, accountId));
     if (!account) return undefined;
     return { account, cookie: await openSession(trx, services, account, 'link', request) };
   });

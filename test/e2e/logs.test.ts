@@ -145,6 +145,25 @@ describe('what is logged at the finest level (specification section 10.1)', () =
     }
   });
 
+  it('passwords, links, cookies and passkeys are refused', async () => {
+    const json = { 'content-type': 'application/json' };
+    const form = { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html' };
+    const email = `${mark}@example.com`;
+    const token = keep('z'.repeat(43));
+    const response = { id: mark, rawId: mark, type: 'public-key', response: { signature: mark } };
+    const statuses = await Promise.all(
+      [
+        call('/app/sign-in', JSON.stringify({ email, password: mark }), json),
+        call('/app/sign-in/link', JSON.stringify({ email }), json),
+        call('/app/sign-in/passkey', JSON.stringify({ response }), json),
+        call('/sign-in', new URLSearchParams({ email, password: mark, by: 'password' }).toString(), form),
+        call(`/link/${token}?next=/${mark}`, '', form),
+        call('/app/account/sign-out', '', { cookie: `ownline=${token}` }),
+      ].map(async (answer) => (await answer).status),
+    );
+    assert.deepEqual(statuses, [401, 400, 400, 401, 404, 401]);
+  });
+
   it('the database refuses rows, whose values its own messages would name', async () => {
     const database = new pg.Client({ connectionString: await findEngineUrl(dataDir) });
     await database.connect();
