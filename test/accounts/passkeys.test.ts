@@ -190,6 +190,10 @@ describe('passkeys (specification section 12.2)', () => {
     const authenticator = new SoftwareAuthenticator(appUrl);
     const used = authenticator.create(await creationOptions(ada));
     assert.equal((await add(used)).status, 201);
+    const ownWord = new SoftwareAuthenticator(appUrl);
+    const selfSigned = ownWord.create(await creationOptions(ada), { selfSigned: true });
+    assert.equal((await add(selfSigned)).status, 201, 'a statement that the passkey signed itself');
+    assert.equal((await enter(ownWord.get(await requestOptions()))).status, 200);
     const certificates = new Map<string, unknown>([
       ['alg', -7],
       ['sig', Buffer.alloc(70)],

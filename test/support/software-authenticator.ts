@@ -27,6 +27,8 @@ interface Twist {
   readonly userHandle?: string;
   /** In place of `none` and an empty statement. */
   readonly statement?: { readonly format: string; readonly fields: ReadonlyMap<string, unknown> };
+  /** Whether the passkey signs the statement itself. */
+  readonly selfSigned?: boolean;
 }
 
 const userPresent = 0x01;
@@ -62,7 +64,15 @@ export class SoftwareAuthenticator {
       this.#authenticatorData(options.rp.id, (twist.flags ?? userPresent | userVerified) | attested, twist),
       ...[Buffer.alloc(16), length, this.credentialId, key],
     ]);
-    const { format = 'none', fields = new Map() } = twist.statement ?? {};
+    const { format = 'none', fields = new Map() } = twist.selfSigned
+      ? {
+          format: 'packed',
+          fields: new Map<string, unknown>([
+            ['alg', -7],
+            ['sig', this.#sign(data, clientData)],
+          ]),
+        }
+      : (twist.statement ?? {});
     const parts = { fmt: format, attStmt: fields, authData: data };
     const object = cbor(new Map(Object.entries(parts)));
     return {
@@ -79,16 +89,20 @@ export class SoftwareAuthenticator {
   get(options: RequestOptions, twist: Twist = {}) {
     const clientData = this.#clientData('webauthn.get', options.challenge, twist);
     const data = this.#authenticatorData(options.rpId, twist.flags ?? userPresent | userVerified, twist);
-    const signed = Buffer.concat([data, createHash('sha256').update(clientData).digest()]);
     return {
       ...this.#credential(),
       response: {
         clientDataJSON: clientData.toString('base64url'),
         authenticatorData: data.toString('base64url'),
-        signature: sign('sha256', signed, this.#keys.privateKey).toString('base64url'),
+        signature: this.#sign(data, clientData).toString('base64url'),
         userHandle: twist.userHandle ?? this.#userHandle,
       },
     };
+  }
+
+  #sign(data: Buffer, clientData: Buffer): Buffer {
+    const signed = Buffer.concat([data, createHash('sha256').update(clientData).digest()]);
+    return sign('sha256', signed, this.#keys.privateKey);
   }
 
   #credential() {

@@ -15,7 +15,7 @@ ol, ul { margin: 0.25rem 0; padding-left: 1.35rem; } li { margin: 0.35rem 0; } o
 code { font: 0.9em ui-monospace, monospace; white-space: nowrap; }
 .value { display: block; white-space: normal; overflow-wrap: anywhere; padding: 0.6rem 0.7rem; margin: 0.25rem 0 0.75rem; border: 1px solid var(--line); border-radius: 10px; user-select: all; -webkit-user-select: all; }
 button { font: inherit; font-weight: 600; min-height: 44px; padding: 0.5rem 1.1rem; border: 0; border-radius: 11px; color: light-dark(#fff, #0b1626); background: var(--accent); }
-button.second { border: 1px solid var(--accent); color: var(--accent); background: transparent; }
+button.second { margin-top: 0.5rem; border: 1px solid var(--accent); color: var(--accent); background: transparent; }
 button:focus-visible { outline: 3px solid var(--accent); outline-offset: 3px; }
 .state { font-weight: 600; }
 input { font: inherit; display: block; width: 100%; min-height: 44px; padding: 0.5rem 0.7rem; margin: 0.25rem 0 0.9rem; border: 1px solid light-dark(#8b93a0, #6b7480); border-radius: 10px; background: var(--page); color: inherit; }
