@@ -21,7 +21,7 @@ export function createSendSignInLink(
   };
 }
 
-function linkMessage(url: string): MailContent {
+export function linkMessage(url: string): MailContent {
   return {
     subject: 'Your link to sign in',
     heading: 'Sign in to Ownline',

@@ -15,7 +15,7 @@ interface InvitationMail {
 }
 
 /** What the mail of an invitation says (specification section 12.5). */
-function invitationMessage({ invitation, team, inviter, url }: InvitationMail): MailContent {
+export function invitationMessage({ invitation, team, inviter, url }: InvitationMail): MailContent {
   const who = inviter === undefined ? 'You are invited' : `${inviter.name} (${inviter.email}) invites you`;
   const until = invitation.expires_at.toISOString().slice(0, 10);
   return {

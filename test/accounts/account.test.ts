@@ -86,8 +86,10 @@ describe('one’s own account (specification sections 12.1 and 12.3)', () => {
       assert.equal(field((await browser.put('/app/account', body)).json, 'account.name'), name);
     }
     const { json } = await browser.get('/app/account/audit');
-    const entries = json.entries as { action: string; details: unknown }[];
-    const renamed = entries.filter(({ action }) => action === 'account.renamed');
+    const entries = json.entries as { action: string; details: unknown; outcome: string }[];
+    const renamed = entries.filter(
+      ({ action, outcome }) => action === 'account.renamed' && outcome === 'done',
+    );
     assert.deepEqual(
       renamed.map(({ details }) => details),
       [{ name: 'Grace 😀' }],

@@ -252,8 +252,8 @@ describe('passkeys (specification section 12.2)', () => {
     assert.deepEqual((await ada.delete(`/app/account/passkeys/${id}`)).json, { deleted: true });
     assertRefused(await enter(authenticator.get(await requestOptions())), 'removed');
     const { json } = await ada.get('/app/account/audit');
-    const actions = (json.entries as { action: string; target: string }[])
-      .filter(({ target }) => target === id)
+    const actions = (json.entries as { action: string; target: string; outcome: string }[])
+      .filter(({ target, outcome }) => target === id && outcome === 'done')
       .map(({ action }) => action);
     assert.deepEqual(actions, [
       'account.passkey_removed',

@@ -4,7 +4,7 @@ import { CspEvaluator } from 'csp_evaluator/dist/evaluator.js';
 import { Severity } from 'csp_evaluator/dist/finding.js';
 import { CspParser } from 'csp_evaluator/dist/parser.js';
 import { makeSignInLink } from '#server/accounts/make-sign-in-link.ts';
-import { Browser, type BrowserAnswer, newAccount, signedIn } from '#test/support/browser.ts';
+import { Browser, type BrowserAnswer, newAccount, signedIn } from '#test/support/browser-client.ts';
 import { startTestService, type TestService } from '#test/support/test-service.ts';
 
 const email = 'ada@example.com';

@@ -70,7 +70,11 @@ describe('the setup page in a browser (specification section 11.8)', () => {
       it('says that the phone has polled, and closes the link by keyboard', async () => {
         const { setupUrl } = await connectNumber(service, team, `+1415555020${index}`);
         await page.goto(setupUrl);
-        await assertSound('connected', [/✓ A phone has polled/], ['Show the device token', 'Done']);
+        await assertSound(
+          'connected',
+          [/✓ The phone that was set up with this link has polled/],
+          ['Show the device token', 'Done'],
+        );
         await page.reload();
         for (const _ of ['Show the device token', 'Done']) await page.keyboard.press('Tab');
         await page.keyboard.press('Enter');

@@ -18,7 +18,7 @@ describe('the setup page (specification section 11.8)', () => {
   after(() => service.close());
 
   const pageOf = async (setupUrl: string, method: 'GET' | 'POST' = 'GET') => {
-    const response = await fetch(setupUrl, { method });
+    const response = await fetch(setupUrl, { method, headers: { 'sec-fetch-site': 'same-origin' } });
     assert.equal(response.status, 200);
     return response.text();
   };

@@ -1,3 +1,4 @@
+import { publicId } from '#server/platform/ids.ts';
 import { ApiClient, canaryMark, canaryPhone } from './api-client.ts';
 import { newMember } from './people.ts';
 import { connectNumber } from './test-phone.ts';
@@ -36,5 +37,6 @@ export async function plantCanary(service: TestService) {
     inboundId: inbound.id ?? '',
     memberId,
     invitationId: String(invitation.json.invitation_id),
+    keyId: publicId('key', (await service.makeKey(team.id, ['team:read'])).id),
   };
 }

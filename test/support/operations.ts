@@ -1,4 +1,5 @@
 import type { Permission } from '#contract/permissions.ts';
+import { publicId } from '#server/platform/ids.ts';
 import type { ApiClient } from './api-client.ts';
 import { newMember } from './people.ts';
 import { findNumber } from './test-phone.ts';
@@ -16,6 +17,8 @@ export interface Things {
   readonly phoneNumber: string;
   readonly memberId: string;
   readonly invitationId: string;
+  /** Of a key that the operator made. */
+  readonly keyId: string;
   /** One that nobody has. */
   readonly email: string;
 }
@@ -70,6 +73,7 @@ const idOf: Readonly<Record<string, (things: Things) => string>> = {
   members: ({ memberId }) => memberId,
   owners: ({ memberId }) => memberId,
   invitations: ({ invitationId }) => invitationId,
+  keys: ({ keyId }) => keyId,
 };
 
 /** `/v1/numbers/num_…` for `/v1/numbers/:id`. @throws where what stands before `:id` is none of these things */
@@ -98,6 +102,7 @@ export async function newThings(service: TestService, team: TestTeam): Promise<T
     phoneNumber: `+3312345${String(made).padStart(5, '0')}`,
     memberId: (await newMember(service, team, 'viewer')).memberId,
     invitationId: String((await team.api.post('/v1/team/members/invite', invitation)).json.invitation_id),
+    keyId: publicId('key', (await service.makeKey(team.id, ['team:read'])).id),
     email: `nobody${made}@example.com`,
   };
 }
