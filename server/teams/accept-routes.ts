@@ -1,6 +1,6 @@
 import { AcceptInvitationRequest, Joined, OpenedInvitation } from '#contract/member.ts';
-import type { Identify } from '#server/accounts/doors.ts';
-import { findSignedIn } from '#server/accounts/find-signed-in.ts';
+import { type Identify, whoIsSignedIn } from '#server/accounts/doors.ts';
+
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { acceptInvitation } from './accept-invitation.ts';
@@ -15,7 +15,7 @@ export function acceptRoutes(services: Runtime, identify: Identify): Route[] {
       audience: 'visitor',
       answers: { 200: OpenedInvitation },
       handle: async ({ params, request }) => {
-        const signedIn = await findSignedIn(identify, request);
+        const signedIn = await whoIsSignedIn(identify, request);
         return { body: openedView(await openInvitation(services, params.token ?? '', signedIn)) };
       },
     }),
@@ -27,7 +27,7 @@ export function acceptRoutes(services: Runtime, identify: Identify): Route[] {
       body: AcceptInvitationRequest,
       answers: { 201: Joined },
       handle: async ({ params, body, request }) => {
-        const signedIn = await findSignedIn(identify, request);
+        const signedIn = await whoIsSignedIn(identify, request);
         const acceptance = { token: params.token ?? '', signedIn, given: body, request };
         const { joined, setCookie } = await acceptInvitation(services, acceptance);
         const headers = setCookie === undefined ? {} : { 'set-cookie': setCookie };

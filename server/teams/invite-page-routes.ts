@@ -1,8 +1,9 @@
 import { Type } from 'typebox';
-import type { Identify } from '#server/accounts/doors.ts';
-import { findSignedIn } from '#server/accounts/find-signed-in.ts';
+import { type Identify, whoIsSignedIn } from '#server/accounts/doors.ts';
+
 import { refuseForeignOrigin } from '#server/accounts/same-origin.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import { mailIsOn } from '#server/mail/queue-mail.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import { pageHeaders } from '#server/platform/http/page.ts';
 import { readForm } from '#server/platform/http/read-form.ts';
@@ -23,8 +24,8 @@ const refusals = { 400: html, 401: html, 402: html, 403: html, 409: html, 415: h
 export function invitePageRoutes(services: Runtime, identify: Identify): Route[] {
   const show = async ({ params, request }: Call, refused?: Refused, status = 200): Promise<Answer> => {
     const token = params.token ?? '';
-    const opened = await openInvitation(services, token, await findSignedIn(identify, request));
-    return page(renderInvitePage(opened, token, refused), status);
+    const opened = await openInvitation(services, token, await whoIsSignedIn(identify, request));
+    return page(renderInvitePage(opened, token, mailIsOn(services.config), refused), status);
   };
 
   const accept = async (call: Call): Promise<Answer> => {
@@ -35,7 +36,7 @@ export function invitePageRoutes(services: Runtime, identify: Identify): Route[]
       field = readForm(request);
       const { setCookie } = await acceptInvitation(services, {
         token: params.token ?? '',
-        signedIn: await findSignedIn(identify, request),
+        signedIn: await whoIsSignedIn(identify, request),
         given: { email: field('email'), name: field('name'), password: field('password') },
         request,
       });

@@ -21,21 +21,26 @@ const mays: Readonly<Record<Role, string>> = {
 };
 
 /** The page behind an invitation (specification section 12.4): plain HTML, whose one button accepts. */
-export function renderInvitePage(opened: Opened, token: string, refused: Refused | undefined): string {
+export function renderInvitePage(
+  opened: Opened,
+  token: string,
+  mailIsOn: boolean,
+  refused: Refused | undefined,
+): string {
   const { invitation } = opened;
   const team = escapeHtml(invitation.team_name);
-  const until = invitation.expires_at.toISOString().slice(0, 10);
+  const until = dayForPeople(invitation.expires_at);
   return renderPage(
     `Join ${invitation.team_name}`,
     `<h1>Join ${team}</h1>
 <p class="quiet">${invitation.email === null ? '' : `${escapeHtml(invitation.email)} is invited. `}As ${invitation.role} you may
 ${mays[invitation.role]}. This link works once, until ${until}.</p>
 ${refused ? `<p class="error" role="alert" id="refused">${escapeHtml(refused.message)}</p>` : ''}
-${bodyOf(opened, token, refused)}`,
+${bodyOf(opened, token, mailIsOn, refused)}`,
   );
 }
 
-function bodyOf(opened: Opened, token: string, refused: Refused | undefined): string {
+function bodyOf(opened: Opened, token: string, mailIsOn: boolean, refused: Refused | undefined): string {
   const { invitation, signedIn, needs } = opened;
   const email = escapeHtml(invitation.email ?? '');
   const present = escapeHtml(signedIn?.actor.name ?? '');
@@ -64,9 +69,21 @@ ${field(
   'password',
   'Password',
   `type="password" autocomplete="new-password" minlength="${passwordMinCharacters}" maxlength="${passwordMaxCharacters}"`,
-  `Optional: ${passwordMinCharacters} characters or more. Without one you sign in by links, or with a passkey.`,
+  mailIsOn
+    ? `Optional: ${passwordMinCharacters} characters or more. Without one you sign in by links that are mailed to you.`
+    : `${passwordMinCharacters} characters or more. This server sends no mail: without a password you need a link from whoever runs it each time.`,
 )}
 ${joinButton}</form></section>${unbound}`;
+}
+
+/** `28 November 2026`, in UTC. */
+function dayForPeople(moment: Date): string {
+  return moment.toLocaleDateString('en-GB', {
+    day: 'numeric',
+    month: 'long',
+    year: 'numeric',
+    timeZone: 'UTC',
+  });
 }
 
 const joinButton = '<button type="submit">Join</button>';

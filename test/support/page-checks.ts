@@ -66,9 +66,16 @@ export async function keyboardStops(page: Page): Promise<KeyboardStop[]> {
     await page.keyboard.press('Tab');
     if ((await focused.count()) === 0) return stops;
     if (stops.length > 200) throw new Error(`Tab goes in a circle: ${stops.map(({ name }) => name)}`);
-    stops.push({ name: await focused.innerText(), isSeen: await isFocusSeen(page) });
+    const name = await focused.evaluate(nameOf);
+    stops.push({ name, isSeen: await isFocusSeen(page) });
   }
 }
+
+/** What a person calls an element: a field by its label. Runs in the page. */
+const nameOf = (element: {
+  readonly innerText: string;
+  readonly labels?: Iterable<{ readonly innerText: string }>;
+}) => [...(element.labels ?? [])].map((label) => label.innerText).join(' ') || element.innerText;
 
 /** Compares pictures with and without the focus. Tab goes on from where the focus was taken away. */
 async function isFocusSeen(page: Page): Promise<boolean> {

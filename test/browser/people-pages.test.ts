@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { keepPicture, looks, newPage, startBrowser } from '#test/support/browser.ts';
+import {
+  complaintsAbout,
+  isDark,
+  keyboardStops,
+  seriousAxeFindings,
+  sidewaysOverflow,
+} from '#test/support/page-checks.ts';
+import { newMember, type TeamMember } from '#test/support/people.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+
+const password = 'a sentence that only Ada knows';
+
+describe('the pages of people in a browser (specification sections 12.2 to 12.4)', () => {
+  let service: TestService;
+  let team: TestTeam;
+  let owner: TeamMember;
+  let browser: Browser;
+
+  before(async () => {
+    service = await startTestService();
+    team = await service.newTeam();
+    owner = await newMember(service, team, 'owner');
+    browser = await startBrowser();
+  });
+  after(async () => {
+    await browser?.close();
+    await service.close();
+  });
+
+  async function invite(email: string): Promise<string> {
+    const answer = await team.api.post('/v1/team/members/invite', { email, role: 'member' });
+    assert.equal(answer.status, 201, answer.text);
+    return String(answer.json.accept_url);
+  }
+
+  for (const look of looks) {
+    const name = `${look.width}×${look.height}-${look.colorScheme}`;
+    describe(name, () => {
+      let page: Page;
+      let complaints: readonly string[];
+
+      beforeEach(async () => {
+        page = await newPage(browser, look);
+        complaints = complaintsAbout(page, service.baseUrl);
+      });
+      afterEach(() => page.close());
+
+      /** What holds for a page in each of its states. `stops` is what Tab reaches, in order. */
+      async function assertSound(state: string, texts: readonly RegExp[], stops: readonly RegExp[]) {
+        await keepPicture(page, `people-${state}-${name}`);
+        const shown = await page.innerText('body');
+        for (const text of texts) assert.match(shown, text);
+        assert.deepEqual(await sidewaysOverflow(page), []);
+        assert.equal(await isDark(page), look.colorScheme === 'dark');
+        assert.deepEqual(await seriousAxeFindings(page), []);
+        const met = await keyboardStops(page);
+        assert.equal(met.length, stops.length, JSON.stringify(met));
+        for (const [index, stop] of stops.entries()) assert.match(met[index]?.name ?? '', stop);
+        assert.ok(met.every(({ isSeen }) => isSeen));
+        assert.deepEqual(complaints, []);
+      }
+
+      it('somebody new joins by keyboard, signs out and comes back with the password', async () => {
+        const email = `ada-${name.replace('×', 'x')}@example.com`;
+        const link = await invite(email);
+        await page.goto(link);
+        const fields = [/e-mail/, /name/, /password/i, /Join/];
+        await assertSound('invited', [/Join Example team/, new RegExp(email)], fields);
+        await page.getByLabel('Your name').fill('Ada Example');
+        await page.getByLabel('Password').fill('short but not enough'.slice(0, 11));
+        await page.getByRole('button', { name: 'Join' }).focus();
+        await page.evaluate('document.querySelector("form").noValidate = true');
+        await page.keyboard.press('Enter');
+        await page.getByRole('alert').waitFor();
+        await assertSound('refused', [/password must have 12 to 200 characters/], fields);
+        assert.equal(await page.getByLabel('Your name').inputValue(), 'Ada Example', 'typed once');
+        await page.getByLabel('Password').fill(password);
+        await page.keyboard.press('Enter');
+        await page.waitForURL(`${service.baseUrl}/`);
+        await assertSound('start', [/Example team/, new RegExp(email)], [/reference/, /Sign out/]);
+        await page.getByRole('button', { name: 'Sign out' }).click();
+        await page.waitForURL(/\/sign-in/);
+        await assertSound('sign-in', [/Sign in/, /ownline link/], [/e-mail/i, /password/i, /Sign in/]);
+        await page.getByLabel('E-mail address').fill(email.toUpperCase());
+        await page.getByLabel('Password').fill('wrong');
+        await page.keyboard.press('Enter');
+        await page.getByRole('alert').waitFor();
+        await assertSound('wrong', [/do not belong together/], [/e-mail/i, /password/i, /Sign in/]);
+        await page.getByLabel('Password').fill(password);
+        await page.keyboard.press('Enter');
+        await page.waitForURL(`${service.baseUrl}/`);
+        assert.equal((await page.goto(link))?.status(), 404);
+        await assertSound('over', [/This invitation is over/], [/Sign in/]);
+      });
+
+      it('somebody with an account signs in first and lands on the invitation again', async () => {
+        const other = await service.newTeam();
+        const person = await newMember(service, other, 'viewer', { password });
+        await page.goto(await invite(person.email));
+        await assertSound('has-account', [/has an account here/], [/Sign in as/]);
+        await page.getByRole('link', { name: /Sign in as/ }).click();
+        await page.getByLabel('E-mail address').fill(person.email);
+        await page.getByLabel('Password').fill(password);
+        await page.keyboard.press('Enter');
+        await page.waitForURL(/\/invite\//);
+        await assertSound('signed-in', [/You are signed in as/], [/Join/]);
+        await page.getByRole('button', { name: 'Join' }).click();
+        await page.waitForURL(`${service.baseUrl}/`);
+      });
+    });
+  }
+
+  it('a page of another origin changes nothing, though the browser sends the cookie along (section 12.3)', async () => {
+    const page = await newPage(browser, { width: 1280, height: 800, colorScheme: 'light' });
+    const [cookieName = '', cookieValue = ''] = owner.cookie.split('=');
+    await page.context().addCookies([{ name: cookieName, value: cookieValue, url: service.baseUrl }]);
+    const attacks = [
+      { address: owner.in('/team/leave'), method: 'POST' },
+      { address: '/app/account/sign-out-everywhere', method: 'POST' },
+      { address: '/sign-out', method: 'POST' },
+      { address: '/sign-in', method: 'POST' },
+    ];
+    // The same site, since a site has no port: SameSite alone would not help.
+    const foreign = createServer((request, response) => {
+      const { address = '' } = attacks[Number(request.url?.slice(1))] ?? {};
+      response.setHeader('content-type', 'text/html');
+      response.end(
+        `<form method="post" enctype="text/plain" action="${service.baseUrl}${address}"><button>Win</button></form>`,
+      );
+    });
+    await new Promise<void>((resolve) => foreign.listen(0, '127.0.0.1', resolve));
+    const bound = foreign.address();
+    assert.ok(typeof bound === 'object' && bound !== null);
+    try {
+      for (const [index, { address }] of attacks.entries()) {
+        await page.goto(`http://127.0.0.1:${bound.port}/${index}`);
+        const answered = page.waitForResponse(
+          (response) => response.url() === `${service.baseUrl}${address}`,
+        );
+        await page.getByRole('button').click();
+        const answer = await answered;
+        const headers = await answer.request().allHeaders();
+        assert.equal(headers['sec-fetch-site'], 'same-site', 'a browser that tells');
+        assert.ok(headers.cookie?.includes(cookieValue), 'and sends the cookie');
+        assert.equal(answer.status(), 403, address);
+      }
+      assert.equal((await owner.get('/app/account')).status, 200, 'still signed in');
+    } finally {
+      await page.close();
+      await new Promise((resolve) => foreign.close(resolve));
+    }
+  });
+});
