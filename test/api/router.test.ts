@@ -58,7 +58,9 @@ describe('what meets no operation (specification section 7)', () => {
     for (const path of paths) {
       assertEnvelope(await ask(`GET ${path} HTTP/1.1`), 404, 'not_found');
     }
-    assertEnvelope(await ask('OPTIONS * HTTP/1.1'), 404, 'not_found');
+    for (const method of ['OPTIONS', 'GET', 'POST']) {
+      assertEnvelope(await ask(`${method} * HTTP/1.1`), 404, 'not_found');
+    }
   });
 
   it('answers 404 for an address that is none without asking for a key', async () => {

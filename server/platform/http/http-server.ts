@@ -108,6 +108,8 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   server.addHook('onRequest', async (request, reply) => {
     reply.headers(answerHeaders(options, request));
     if (options.isStopping()) reply.header('connection', 'close');
+    // Which is no address; the router takes it for the start page.
+    if (request.url === '*') throw unrouted(options.routes, request);
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
       throw new AppError('invalid_request', 'Send the header Host: HTTP/1.1 asks for it.', { param: 'Host' });
     }
