@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { errorStatus } from '#contract/errors.ts';
 import { failureCodes, messageStatuses } from '#contract/message.ts';
-import { plans } from '#contract/plans.ts';
+import { type Plan, planNames, plans } from '#contract/plans.ts';
 import { messageSteps } from '#server/messages/message-status.ts';
 import { repository } from '#test/support/spawned-service.ts';
 
@@ -42,16 +42,34 @@ describe('the documents agree with the code', () => {
       assert.ok(section('3.1').includes(from) && section('3.1').includes(to));
   });
 
-  it('the limits of every plan are in section 8', () => {
-    for (const plan of Object.values(plans)) {
-      assert.ok(
-        section('8').includes(plan.monthlyMessages.toLocaleString('en')),
-        String(plan.monthlyMessages),
-      );
-      assert.ok(
-        section('8').includes(plan.requestsPerMinute.toLocaleString('en')),
-        String(plan.requestsPerMinute),
-      );
+  it('the limits of every plan are those in the table of section 8', () => {
+    const rows = section('8')
+      .split('\n')
+      .filter((line) => line.startsWith('|'))
+      .map((line) => line.split('|').slice(1, -1));
+    const cells = (name: string) => {
+      const row = rows.find(([first]) => first?.trim().startsWith(name));
+      return row?.slice(1).map((cell) => cell.replace('(shown as unlimited)', '').trim());
+    };
+    const shown = (limit: number | boolean) => {
+      if (typeof limit === 'boolean') return limit ? 'yes' : 'no';
+      return Number.isFinite(limit) ? limit.toLocaleString('en') : 'unlimited';
+    };
+    assert.deepEqual(
+      rows[0]?.slice(1).map((cell) => cell.trim()),
+      [...planNames],
+    );
+    const limits: Readonly<Record<string, (plan: Plan) => number | boolean>> = {
+      'messages per month': (plan) => plan.monthlyMessages,
+      numbers: (plan) => plan.numbers,
+      media: (plan) => plan.standard,
+      'requests per minute': (plan) => plan.requestsPerMinute,
+      members: (plan) => plan.members,
+      webhooks: (plan) => plan.webhooks,
+    };
+    for (const [name, limit] of Object.entries(limits)) {
+      const expected = planNames.map((plan) => shown(limit(plans[plan])));
+      assert.deepEqual(cells(name), expected, name);
     }
   });
 });
