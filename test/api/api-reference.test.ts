@@ -13,6 +13,10 @@ describe('the reference of the API (specification section 9)', () => {
   });
   after(() => service.close());
 
+  it('is an OpenAPI 3.1 document, had without a key', () => {
+    assert.match(String(document.openapi), /^3\.1\.\d+$/);
+  });
+
   it('lists exactly the operations that are served, with the permission that each needs', () => {
     const listed = Object.entries(document.paths as Record<string, Record<string, { description: string }>>)
       .flatMap(([path, operations]) =>

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { crc32 } from 'node:zlib';
 import { newApiKey } from '#server/api-keys/api-key.ts';
 import { revokeKey } from '#server/api-keys/revoke-key.ts';
 import { operator } from '#server/platform/actor.ts';
@@ -51,6 +52,17 @@ describe('API keys (specification section 5.1)', () => {
     } finally {
       await second.close();
     }
+  });
+
+  it('makes keys of own_live_, 32 random base62 characters and 6 of their CRC-32', () => {
+    const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+    const keys = Array.from({ length: 50 }, newApiKey);
+    for (const key of keys) {
+      const [, random = '', sum = ''] = /^own_live_([0-9A-Za-z]{32})([0-9A-Za-z]{6})$/.exec(key) ?? [];
+      const read = [...sum].reduce((value, digit) => value * 62 + base62.indexOf(digit), 0);
+      assert.equal(read, crc32(random), key);
+    }
+    assert.equal(new Set(keys).size, keys.length);
   });
 
   it('keeps no key in the database, only its hash', async () => {

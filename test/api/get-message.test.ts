@@ -59,6 +59,19 @@ describe('GET /v1/messages/:id (specification section 4.3)', () => {
     assert.ok(String(sent.sent_at) >= String(sent.created_at));
   });
 
+  it('shows when it was delivered, where the device can tell', async () => {
+    const id = await team.api.send({ from: number.phoneNumber, to, content: 'Delivered' });
+    assert.equal((await number.wire.poll()).id, id);
+    await number.wire.poll({ last: id });
+    const sent = await get(id);
+    assert.deepEqual([sent.status, sent.delivered_at], ['sent', null]);
+    await number.wire.call('status', { id, status: 'delivered' });
+    const delivered = await get(id);
+    assert.deepEqual([delivered.status, delivered.sent_at], ['delivered', sent.sent_at]);
+    assert.ok(String(delivered.delivered_at) >= String(delivered.sent_at));
+    assert.match(String(delivered.delivered_at), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  });
+
   it('says why a message failed, in the words of the phone too', async () => {
     const id = await team.api.send({ from: number.phoneNumber, to, content: 'Not this one' });
     const poll = await number.wire.poll();

@@ -67,10 +67,10 @@ describe('GET /v1/numbers (specification section 4.2)', () => {
 
   it('moves last_seen_at with the polls', async () => {
     const before = await findNumber(team.api, phone);
-    service.clock.advance(60_000);
+    service.clock.advance(10_000);
     await number.wire.poll();
     const after = await findNumber(team.api, phone);
-    assert.ok(Date.parse(String(after?.last_seen_at)) - Date.parse(String(before?.last_seen_at)) >= 60_000);
+    assert.ok(Date.parse(String(after?.last_seen_at)) - Date.parse(String(before?.last_seen_at)) >= 10_000);
   });
 
   it('counts what was accepted and received since midnight UTC, and never falls', async () => {

@@ -86,6 +86,30 @@ describe('requests per minute (specification sections 7.2 and 8)', () => {
     }
   });
 
+  it('leaves at most a hundredth unused in a process that was asked once', async () => {
+    const second = await service.startAnother();
+    try {
+      nextMinute();
+      const team = await service.newTeam({ plan: 'pro' });
+      await used(team, 1);
+      const limit = plans.pro.requestsPerMinute;
+      const { ok } = await statuses(limit, new ApiClient(second.baseUrl, team.api.key));
+      assert.ok(ok >= limit * 0.99 && ok < limit, `${ok} of ${limit}`);
+    } finally {
+      await second.close();
+    }
+  });
+
+  it('says how many seconds are left of the minute', async () => {
+    nextMinute();
+    const team = await service.newTeam({ plan: 'free' });
+    service.clock.advance(20_000);
+    const secondsLeft = () => 60 - Math.floor((service.clock.nowMs() / 1_000) % 60);
+    const before = secondsLeft();
+    const said = /t=(\d+)$/.exec((await get(team.api)).headers.get('ratelimit') ?? '')?.[1];
+    assert.ok(Number(said) <= before && Number(said) >= secondsLeft(), `${said} of ${before}`);
+  });
+
   it('counts a team’s keys together and teams apart', async () => {
     nextMinute();
     const team = await service.newTeam({ plan: 'free' });

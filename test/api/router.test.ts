@@ -115,6 +115,19 @@ describe('what meets no operation (specification section 7)', () => {
     }
   });
 
+  it('lets no page of another origin read an answer: there is no CORS', async () => {
+    const origin = ['Origin: https://example.com', 'Access-Control-Request-Method: GET'];
+    for (const requestLine of [
+      'OPTIONS /v1/numbers HTTP/1.1',
+      'GET /v1/numbers HTTP/1.1',
+      'GET / HTTP/1.1',
+    ]) {
+      const answer = await ask(requestLine, origin);
+      const names = [...answer.headers.keys()].filter((name) => name.startsWith('access-control-'));
+      assert.deepEqual(names, [], requestLine);
+    }
+  });
+
   it('refuses broken percent-encoding in the envelope', async () => {
     for (const path of ['/v1/messages/%', '/v1/messages/%zz', '/v1/messages/%C3%28', '/%E0%A4%A']) {
       assertEnvelope(await ask(`GET ${path} HTTP/1.1`), 400);

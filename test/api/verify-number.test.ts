@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { plans } from '#contract/plans.ts';
+import { setTeamPlan } from '#server/teams/team-store.ts';
 import { type ApiAnswer, canaryPhone, field } from '#test/support/api-client.ts';
 import { plantCanary } from '#test/support/canary.ts';
 import { lockRows } from '#test/support/row-lock.ts';
@@ -214,6 +216,20 @@ describe('POST /v1/numbers/verify (specification section 4.2)', () => {
     }
   });
 
+  it('lets what exists go on working after a downgrade; only more is refused (section 8)', async () => {
+    const other = await service.newTeam({ plan: 'pro' });
+    const number = await connectNumber(service, other, '+14155550170');
+    const pending = [await linkFor('+14155550171', other.api), await linkFor('+14155550172', other.api)];
+    await setTeamPlan(service.runtime.database.pool, other.id, 'free', plans.free.monthlyMessages);
+    const refused = await verify('+14155550173', other.api);
+    const { limit, current } = refused.json.error as Record<string, unknown>;
+    assert.deepEqual([refused.status, limit, current], [402, 1, 3]);
+    const id = await other.api.send({ from: number.phoneNumber, to: '+14155550101', content: 'Hello' });
+    assert.equal((await number.wire.poll()).id, id);
+    for (const link of pending) await claim(other.api, link);
+    assert.equal((await verify('+14155550171', other.api)).status, 200);
+  });
+
   it('holds the plan against requests at once, and makes one number of many for the same phone', async () => {
     const other = await service.newTeam({ plan: 'pro' });
     const phones = Array.from({ length: 12 }, (_, index) => `+141555570${String(index).padStart(2, '0')}`);
@@ -227,4 +243,15 @@ describe('POST /v1/numbers/verify (specification section 4.2)', () => {
     );
     assert.equal(claims.filter((result) => result.status === 'fulfilled').length, 1);
   });
+});
+
+it('the setup link begins with APP_URL, wherever the service listens (specification section 4.2)', async () => {
+  const service = await startTestService({ APP_URL: 'https://texts.example.com' });
+  try {
+    const team = await service.newTeam();
+    const { json } = await team.api.post('/v1/numbers/verify', { phone_number: '+14155550100' });
+    assert.match(String(json.setup_url), /^https:\/\/texts\.example\.com\/setup\/[\w-]{43}$/);
+  } finally {
+    await service.close();
+  }
 });
