@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { connect } from '#server/connect.ts';
+import { Clock } from '#server/platform/clock.ts';
+import { startTestService } from '#test/support/test-service.ts';
+
+it("a process takes the database's time, whatever its own clock says (specification section 2.1)", async () => {
+  const service = await startTestService();
+  const { config, logger } = service.runtime;
+  const clock = new Clock();
+  clock.follow(Date.UTC(2020), performance.now());
+  const runtime = await connect(config, service.databaseUrl, logger, clock);
+  try {
+    const [database] = await service.query<{ ms: number }>(
+      'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS ms',
+    );
+    const apartMs = Math.abs((database?.ms ?? 0) - clock.nowMs());
+    assert.ok(apartMs < 5_000, `${apartMs} ms apart`);
+  } finally {
+    await runtime.database.close();
+    await service.close();
+  }
+});
