@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { readPromises } from '#test/support/api-promises.ts';
+import { repository } from '#test/support/spawned-service.ts';
+import { startTestService, type TestService } from '#test/support/test-service.ts';
+
+describe('what clients can rely on (specification section 9)', () => {
+  let service: TestService;
+  let document: Record<string, unknown>;
+
+  before(async () => {
+    service = await startTestService();
+    document = (await (await fetch(`${service.baseUrl}/v1/openapi.json`)).json()) as typeof document;
+  });
+  after(() => service.close());
+
+  const file = 'test/api/v1-promises.txt';
+  const promised = () => readFileSync(join(repository, file), 'utf8').trim().split('\n');
+
+  it('everything that v1 ever had is there, under the same name and type, and no more is required', () => {
+    const known = promised();
+    const served = readPromises(document);
+    assert.deepEqual(
+      known.filter((line) => !served.includes(line)),
+      [],
+    );
+    const isOld = (line: string) => known.includes(line.split(' takes ')[0] ?? '');
+    const needed = served.filter((line) => line.endsWith(', required') && isOld(line));
+    assert.deepEqual(
+      needed.filter((line) => !known.includes(line)),
+      [],
+    );
+  });
+
+  it('what is new in v1 is written down, and kept from then on', () => {
+    const known = new Set(promised());
+    const added = readPromises(document).filter((line) => !known.has(line));
+    assert.deepEqual(added, [], `Add these lines to ${file}; they can never be taken back.`);
+  });
+
+  it('all that clients and phones call is under /v1', () => {
+    const elsewhere = service.app.routes.filter(
+      ({ path, audience }) => ['api', 'device'].includes(audience) && !path.startsWith('/v1/'),
+    );
+    assert.deepEqual(elsewhere, []);
+    assert.ok(service.app.routes.some(({ audience }) => audience === 'device'));
+  });
+
+  it('an operation that is to go says so in the reference and in its answers, any other in neither', async () => {
+    const team = await service.newTeam();
+    const paths = document.paths as Record<string, Record<string, { deprecated?: boolean }>>;
+    for (const [path, operations] of Object.entries(paths)) {
+      for (const [method, { deprecated = false }] of Object.entries(operations)) {
+        const address = path.replaceAll(/\{\w+\}/g, 'none');
+        const { headers } = await team.api.request(method.toUpperCase(), address);
+        const says = ['deprecation', 'sunset'].map((name) => headers.has(name));
+        assert.deepEqual(says, [deprecated, deprecated], `${method} ${path}`);
+      }
+    }
+  });
+});
