@@ -1,0 +1,212 @@
+import type { Coverage } from './coverage-table.ts';
+
+/** Section 4. */
+export const endpoints: Coverage = {
+  '4.1 Teams are made with': {
+    'e2e/processes.test.ts': [
+      'a team and a key are made, the key works, and is useless within a second of being revoked',
+    ],
+  },
+  '4.1 GET /v1/team': {
+    'api/team.test.ts': ['shows the five fields of the team'],
+    'api/access-matrix.test.ts': ['lets each permission do what it names and nothing else, and * everything'],
+  },
+  '4.1 PUT /v1/team {name}, 1': {
+    'api/team.test.ts': [
+      'PUT changes the name, answers the whole team, and nothing else of it moves',
+      'takes names of 1 to 100 code points, as they are',
+      'refuses other names and other fields with the field at fault, and changes nothing',
+    ],
+    'api/access-matrix.test.ts': ['lets each permission do what it names and nothing else, and * everything'],
+  },
+  '4.1 PUT /v1/team with {}': {
+    'api/team.test.ts': ['{}, an empty body and none change nothing and answer the team'],
+  },
+  '4.2 POST /v1/numbers/verify {phone_number}': {
+    'api/verify-number.test.ts': [
+      'answers with a message and the setup link; the number exists at once, unverified',
+    ],
+    'api/access-matrix.test.ts': ['lets each permission do what it names and nothing else, and * everything'],
+  },
+  '4.2 GET /v1/numbers': {
+    'api/list-numbers.test.ts': [
+      'is an empty list for a team without numbers',
+      'shows all fields, strings without a value empty and times without one null',
+    ],
+    'api/access-matrix.test.ts': ['lets each permission do what it names and nothing else, and * everything'],
+  },
+  '4.2 PUT /v1/numbers/:id {label?, status': {
+    'api/update-number.test.ts': ['answers with the five fields of the changed number'],
+    'api/access-matrix.test.ts': ['lets each permission do what it names and nothing else, and * everything'],
+  },
+  '4.2 DELETE /v1/numbers/:id': {
+    'api/delete-number.test.ts': [
+      'answers {deleted: true}; the phone is told to stop and the number is gone',
+      'answers one of several deletions at once 200, the others 404',
+    ],
+    'api/access-matrix.test.ts': ['lets each permission do what it names and nothing else, and * everything'],
+  },
+  '4.2 POST /v1/numbers/:id/reconnect': {
+    'api/reconnect-number.test.ts': [
+      'gives a link; the old phone works until the new one’s first poll; id, queue and history stay',
+    ],
+    'api/access-matrix.test.ts': ['lets each permission do what it names and nothing else, and * everything'],
+  },
+  '4.2 GET /v1/numbers/:id': {
+    'api/team.test.ts': [
+      'shows what the list shows of the number, and on_unconfirmed',
+      'shows a pending number: strings without a value empty, times without one null, on_unconfirmed fail',
+    ],
+    'api/access-matrix.test.ts': ['lets each permission do what it names and nothing else, and * everything'],
+  },
+  '4.2 setup_url is {app_url}/setup/<token>, to': {
+    'api/verify-number.test.ts': [
+      'answers with a message and the setup link; the number exists at once, unverified',
+      'gives links that work for 24 hours',
+      'the setup link begins with APP_URL, wherever the service listens (specification section 4.2)',
+    ],
+  },
+  '4.2 verify makes the number': {
+    'api/verify-number.test.ts': [
+      'answers with a message and the setup link; the number exists at once, unverified',
+      'becomes verified with the first poll',
+      'refuses a number that is verified already, here or in another team',
+      'makes a new link for a number that is pending here; the old one, and what it gave, end',
+      'is not blocked by a number pending elsewhere: the first poll wins, the other phone is told taken',
+      'that meets the first poll of the phone and comes second is a conflict, and the phone goes on',
+      'that meets the first poll of the phone and comes first ends what the old link gave',
+    ],
+  },
+  '4.2 A number that stays': {
+    'device/sessions.test.ts': ['a number that stays pending for 7 days vanishes'],
+    'api/verify-number.test.ts': ['counts pending numbers against the plan: 402 with limit and current'],
+  },
+  '4.2 label 0 to 100': {
+    'api/update-number.test.ts': [
+      'takes labels of 0 to 100 code points',
+      'takes on_unconfirmed fail and retry_once',
+      'changes nothing with {} and answers 200',
+    ],
+    'device/hand-out.test.ts': ['a hand-out that is never reported is unconfirmed when its lease ends'],
+  },
+  "4.2 DELETE fails the number's": {
+    'api/delete-number.test.ts': [
+      'answers {deleted: true}; the phone is told to stop and the number is gone',
+      'fails what is queued with number_removed, gives it back, and leaves what a phone holds alone',
+      'takes at most a round of a long queue with it, and the sweep fails the rest',
+    ],
+  },
+  '4.2 reconnect is for a': {
+    'api/reconnect-number.test.ts': [
+      'gives a link; the old phone works until the new one’s first poll; id, queue and history stay',
+      'ends earlier links of the number',
+    ],
+    'device/sessions.test.ts': ['the old phone works until the first poll of the new one'],
+  },
+  '4.3 POST /v1/messages/send {to, from': {
+    'api/send.test.ts': [
+      'answers 202 with the queued message, which its phone gets; the next poll makes it sent',
+    ],
+    'api/access-matrix.test.ts': ['lets each permission do what it names and nothing else, and * everything'],
+  },
+  '4.3 GET /v1/messages/:id': {
+    'api/get-message.test.ts': ['shows every field of a queued message, those without a value as null'],
+    'api/access-matrix.test.ts': ['lets each permission do what it names and nothing else, and * everything'],
+  },
+  '4.3 GET /v1/messages from, to': {
+    'api/list-messages.test.ts': [
+      'shows exactly what every combination of filters leaves, all fields of each, newest first, in pages of any size',
+    ],
+    'api/access-matrix.test.ts': ['lets each permission do what it names and nothing else, and * everything'],
+  },
+  '4.3 POST /v1/messages/:id/cancel': {
+    'api/cancel-message.test.ts': [
+      'fails a queued message with cancelled and answers it with every field of section 2.6',
+      'takes no field and no parameter',
+    ],
+    'api/access-matrix.test.ts': ['lets each permission do what it names and nothing else, and * everything'],
+  },
+  '4.3 from is a verified': {
+    'api/send.test.ts': [
+      'refuses a sender that is unknown, pending, paused or of another team',
+      'refuses to equal to from',
+    ],
+  },
+  '4.3 media_url null or': {
+    'api/send.test.ts': [
+      'takes media_url null and empty as none',
+      'refuses media_url: 402 with limit 0 on free, 400 on starter and higher',
+      'refuses a media_url that is no https address, on every plan',
+    ],
+  },
+  '4.3 Order. Messages of one': {
+    'api/pause-number.test.ts': [
+      'keeps what is queued and hands it out, in order, to the held poll when it ends',
+    ],
+    'messages/accept-sends.test.ts': ['keeps the order of acceptance within a batch'],
+    'e2e/fleet.test.ts': [
+      'hands each of 4,000 messages out once, starves no phone and keeps the order of each conversation',
+    ],
+  },
+  '4.3 Idempotency-Key, 1 to 255': {
+    'api/idempotency.test.ts': [
+      'takes 1 to 255 visible ASCII characters and nothing else',
+      'keeps a key for 24 hours and takes it anew afterwards',
+      'keeps keys of teams apart',
+      'replays the 202 of the first request, byte for byte, and says so',
+      'says queued in a replay, whatever became of the message',
+      'makes one message of 100 requests at once, and costs one unit',
+      'refuses the same key with other fields',
+      'compares what was meant, not how it was written',
+      'leaves the key free after a refusal',
+    ],
+    'api/database-away.test.ts': [
+      'a send whose commit is in doubt is answered 500 and says so; its key makes the repeat safe',
+    ],
+  },
+  '4.3 The list: from any': {
+    'api/list-messages.test.ts': [
+      'shows exactly what every combination of filters leaves, all fields of each, newest first, in pages of any size',
+      'takes 1 to 100 as limit, 50 where none is given',
+      'an empty cursor is none',
+      'refuses other values with the parameter at fault',
+      'says received of inbound messages and every other status of outbound ones: the rest excludes itself',
+    ],
+  },
+  '4.3 Pages. cursor in an': {
+    'api/list-messages.test.ts': [
+      'begins after any position: an id of the list, one of another team, one that never was',
+      'knows the end exactly: has_more is false on the last page, be it full or not',
+      'refuses a cursor that is no id of a message',
+      'shows every message that was there at the start once, newest first, over two processes',
+      'a page that met its bound neither repeats nor leaves out what lies there',
+    ],
+    'database/page-bounds.test.ts': [
+      '…, analyzed, planned for its values',
+      'a full page ends with its cursor, a short one where it stopped reading',
+      'finds everything behind short and empty pages: 3 delivered of a million',
+    ],
+  },
+  '4.3 Repeated query parameters, and': {
+    'api/list-messages.test.ts': [
+      'refuses a parameter that is sent twice',
+      'refuses a + that arrived as a space and says how to write it',
+    ],
+  },
+  '4.3 Cancelling: queued only, else': {
+    'api/cancel-message.test.ts': [
+      'fails a queued message with cancelled and answers it with every field of section 2.6',
+      'refuses a message that is not queued any more with 409, says how it stands and changes nothing',
+      'is never handed out; what was sent after it is',
+      'against a held poll: the phone has it or it is cancelled, never both, over two processes',
+    ],
+  },
+  '4.3 waiting_reason of a queued': {
+    'api/get-message.test.ts': ['says why a queued message waits: earlier message, busy, paused, offline'],
+    'api/team.test.ts': [
+      'is phone_offline once the last poll is more than 5 minutes ago, and not before',
+      'says what a person could act on first: a pause before an absence, an absence before a busy phone',
+      'knows numbers apart: what waits for another phone of the team holds nothing back',
+    ],
+  },
+};
