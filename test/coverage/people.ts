@@ -1,0 +1,290 @@
+import type { Coverage } from './coverage-table.ts';
+
+/** Sections 2.3, 2.4, 3.5, 5.3 and 12, and what 4.1 and 8 say of people. */
+export const people: Coverage = {
+  '2.3 id (usr_…, of the': {
+    'api/members.test.ts': [
+      'GET /v1/team/members shows the five fields of each, oldest first, and of this team alone',
+      'a person has another id in each team',
+    ],
+  },
+  '2.4 invitation_id (inv_…), email, role': {
+    'api/invitations.test.ts': ['shows live ones, newest first, with the four fields and no link'],
+  },
+  '3.5 Live for 7 days': {
+    'api/accept-invitation.test.ts': [
+      'used, revoked, sent again, expired or never made: the same 404',
+      'of 20 who press the button at once one becomes the member',
+    ],
+    'database/invariants-of-people.test.ts': ['an invitation is accepted or revoked, never both'],
+  },
+  '4.1 GET /v1/team/members': {
+    'api/members.test.ts': [
+      'GET /v1/team/members shows the five fields of each, oldest first, and of this team alone',
+    ],
+  },
+  '4.1 PUT /v1/team/members/:id/role {role} admin': {
+    'api/members.test.ts': [
+      'answers the Member as it then is, and notes who changed it from what',
+      'refuses an owner’s role with param id, and owner as a role with param role',
+    ],
+  },
+  '4.1 DELETE /v1/team/members/:id': {
+    'api/members.test.ts': [
+      'keys that the person made go on working, unless revoke_keys=true ends them, and them alone',
+      'refuses an owner with param id, by key and by owner',
+    ],
+  },
+  '4.1 POST /v1/team/members/invite {email, role}': {
+    'api/invitations.test.ts': [
+      'answers 201 with the Invitation, good for 7 days, and without SMTP the link, which begins with APP_URL',
+      'takes addresses as people type them, and compares them folded',
+      'a member’s address and that of somebody who is invited are 409, param email; other teams don’t matter',
+      'counts members and open invitations against the plan: 402 with limit, current and upgrade_url',
+    ],
+  },
+  '4.1 GET /v1/team/invitations limit, cursor': {
+    'api/invitations.test.ts': ['walks in pages of limit, 50 by default, and shows each once'],
+  },
+  '4.1 DELETE /v1/team/invitations/:id': {
+    'api/invitations.test.ts': ['a revoked one opens nothing, and is gone'],
+  },
+  '5.3 owner': {
+    'api/access-matrix-of-people.test.ts': ['lets … … do what the role includes and nothing else'],
+    'api/owners.test.ts': [
+      'an owner makes an owner, again changes nothing, and takes the role: an admin is left',
+    ],
+  },
+  '5.3 admin': {
+    'api/access-matrix-of-people.test.ts': ['lets … … do what the role includes and nothing else'],
+    'api/audit.test.ts': ['is read in pages by owners and admins, and by nobody else'],
+  },
+  '5.3 member': {
+    'api/access-matrix-of-people.test.ts': ['lets … … do what the role includes and nothing else'],
+    'api/keys-of-people.test.ts': [
+      'a member revokes the keys that they made, an admin those of everybody; another team’s are not found',
+    ],
+  },
+  '5.3 viewer': {
+    'api/access-matrix-of-people.test.ts': ['lets … … do what the role includes and nothing else'],
+  },
+  '5.3 A key can hold': {
+    'api/keys-of-people.test.ts': [
+      'lets nobody give what their own role does not include',
+      'a role that is lost while a key is being made counts for that key',
+    ],
+  },
+  '8 members, live invitations included': {
+    'api/invitations.test.ts': ['of 20 at once against the last place one is made'],
+    'api/member-places.test.ts': [
+      'are counted again: after a downgrade as many may come as there are places, and the others hear 402',
+    ],
+  },
+  '12.1 An account (acc_…) belongs': {
+    'api/accept-invitation.test.ts': ['makes account, membership and session at once'],
+    'database/invariants-of-people.test.ts': ['an address has one account'],
+    'api/access-matrix-of-people.test.ts': ['a person is in each team what they are there'],
+  },
+  '12.1 On a first start': {
+    'e2e/owner-link.test.ts': [
+      'the first start’s link makes the owner of the first team, once',
+      'where the team has none, a link makes the account of the address its owner, and the one before it ends',
+    ],
+    'api/accept-invitation.test.ts': [
+      'bound to nobody: whoever opens it says address and name, and is the owner',
+    ],
+  },
+  '12.2 A link to sign': {
+    'accounts/sign-in-links.test.ts': [
+      'opening one says whom it signs in and changes nothing, as often as a scanner likes',
+      'a click signs in, once, and leads to the start',
+      'asking answers the same after the same statements, whether the address is known or not',
+      'at most 5 an hour go to one address, without a word; the next hour brings more',
+    ],
+  },
+  '12.2 Passwords have 12 to': {
+    'accounts/passwords.test.ts': [
+      'are kept as argon2id with 19 MiB, two passes, one lane and a salt of their own',
+      'at most two are computed at a time, however many sign in, and each of them once',
+      'an unknown address, a wrong password and an account without one: same answer, statements and work',
+    ],
+  },
+  '12.2 Failed passwords are counted': {
+    'accounts/throttle.test.ts': [
+      '10 for one address from one source in a quarter of an hour; then 429 on every process, right or wrong',
+      '100 for one address in all; who is signed in from a source goes on signing in from there',
+      'links and passkeys go on working from where passwords are held back',
+    ],
+  },
+  '12.2 Passkeys need an APP_URL': {
+    'accounts/passkeys.test.ts': [
+      'one that was added signs in without an address, and says when it last did',
+      'a counter that did not grow betrays a copy; one that always says 0 is let in',
+    ],
+  },
+  '12.2 A session is a': {
+    'accounts/sessions.test.ts': [
+      'on https its name binds it to this host, and it is Secure',
+      'no token is in the database, only its hash',
+      'each sign-in makes a new token, whatever the browser carried before',
+      'lives for 30 days from its last use, and no longer',
+    ],
+  },
+  '12.2 People see their sessions': {
+    'accounts/sessions.test.ts': [
+      'signing out ends it at once, on another process too, and clears the cookie',
+      'people see their sessions, which one asks, and end each of them',
+    ],
+  },
+  '12.2 A new password asks': {
+    'accounts/account.test.ts': [
+      'a new password asks for the present one and ends all other sessions',
+      'who came by a link less than 15 minutes ago needs no present one; after that they do',
+    ],
+  },
+  '12.2 The pages for this': {
+    'browser/people-pages.test.ts': [
+      'somebody new joins by keyboard, signs out and comes back with the password',
+    ],
+  },
+  "12.3 The dashboard's own addresses": {
+    'api/access-matrix-of-people.test.ts': [
+      'every route of a member, an account or a visitor is listed, a member’s with its permission',
+    ],
+  },
+  '12.3 A request that changes': {
+    'accounts/same-origin.test.ts': [
+      'each one that changes something is refused unless it says that it comes from a page of ours, and changes nothing',
+    ],
+    'browser/people-pages.test.ts': [
+      'a page of another origin changes nothing, though the browser sends the cookie along (section 12.3)',
+    ],
+    'api/access-matrix-of-people.test.ts': [
+      'is a team that does not exist to who is no member of it, whatever is asked',
+    ],
+    'accounts/throttle.test.ts': [
+      'are limited to 120 a minute for each source, on pages and below /app together',
+    ],
+  },
+  '12.3 POST /app/sign-in {email, password}': {
+    'accounts/sessions.test.ts': [
+      'signing in answers the account and sets one cookie: HttpOnly, SameSite=Lax, for 30 days',
+    ],
+  },
+  '12.3 POST /app/sign-in/link {email}': {
+    'mail/mails-of-people.test.ts': [
+      'a link to sign in goes to an address that has an account, and nothing goes to one that has none',
+    ],
+  },
+  '12.3 POST /app/sign-in/passkey/options, POST /app/sign-in/passkey': {
+    'accounts/passkeys.test.ts': ['a challenge is used up by its first answer, be that right or wrong'],
+  },
+  '12.3 GET /app/account': {
+    'accounts/account.test.ts': [
+      'shows who is signed in, and the teams that they are in, the one joined first first',
+    ],
+  },
+  '12.3 PUT /app/account {name?}': {
+    'accounts/account.test.ts': [
+      'a name has 1 to 100 characters; left out, or as it is, nothing changes and nothing is noted',
+    ],
+  },
+  '12.3 PUT /app/account/password {password, current_password?}': {
+    'accounts/account.test.ts': ['the first password asks for none'],
+  },
+  '12.3 GET /app/account/sessions': {
+    'accounts/sessions.test.ts': ['people see their sessions, which one asks, and end each of them'],
+  },
+  '12.3 DELETE /app/account/sessions/:id': {
+    'accounts/sessions.test.ts': ['people see their sessions, which one asks, and end each of them'],
+  },
+  '12.3 POST /app/account/sign-out, …/sign-out-everywhere': {
+    'accounts/sessions.test.ts': [
+      'signing out everywhere ends all of them, the one that asks included, and nobody else’s',
+    ],
+  },
+  '12.3 GET /app/account/passkeys': {
+    'accounts/passkeys.test.ts': [
+      'one that was added signs in without an address, and says when it last did',
+    ],
+  },
+  '12.3 POST /app/account/passkeys/options, POST /app/account/passkeys': {
+    'accounts/passkeys.test.ts': [
+      'adding asks for a fresh challenge of the same account, our origin and no certificates',
+    ],
+  },
+  '12.3 PUT /app/account/passkeys/:id {name}, DELETE': {
+    'accounts/passkeys.test.ts': [
+      'one is renamed and removed by whoever it belongs to; removed, it signs nobody in',
+    ],
+  },
+  '12.3 GET /app/account/audit limit, cursor': {
+    'accounts/account.test.ts': [
+      'the audit log comes in pages that show every entry once, and nobody else’s',
+    ],
+  },
+  '12.3 Every page and every': {
+    'api/security-headers.test.ts': [
+      'to believe its type, to show it in no frame, to name its address to no other site, and to come by https',
+      'in no policy does csp_evaluator find anything of high or medium severity',
+    ],
+  },
+  '12.4 {app_url}/invite/<token> is single use': {
+    'api/accept-invitation.test.ts': ['is shown with what it needs, and opening it changes nothing'],
+    'api/invitations.test.ts': [
+      'sent again it keeps its id and gets a new link for 7 more days; the old link ends',
+    ],
+  },
+  '12.4 A new person says': {
+    'api/invite-page.test.ts': [
+      'takes a new person in without script: name, password, a session, and on to the dashboard',
+      'sends an address that has an account to sign in and back, says who else is signed in, and lets the right one join',
+    ],
+  },
+  '12.4 Members and live invitations': {
+    'api/invitations.test.ts': ['of 20 at once against the last place one is made'],
+    'api/member-places.test.ts': [
+      'a removal that is first in line makes room for who accepts behind it',
+      'a revocation that is first in line ends the link for who accepts behind it',
+    ],
+  },
+  '12.4 An owner makes owners': {
+    'api/owners.test.ts': [
+      'can’t leave, be removed or take another role, however it is asked',
+      'two who demote each other at once leave one, and so do two who leave at once',
+    ],
+  },
+  '12.4 Everybody may leave. Who': {
+    'api/members.test.ts': [
+      'a role that changed, and a removal, count on every process at once',
+      'who is then in no team is signed out everywhere',
+      'who was demoted while a request of theirs waited changes nothing any more',
+    ],
+  },
+  '12.4 Removing a member may': {
+    'api/members.test.ts': [
+      'keys that the person made go on working, unless revoke_keys=true ends them, and them alone',
+    ],
+  },
+  '12.5 Links begin with APP_URL': {
+    'mail/mails-of-people.test.ts': [
+      'an invitation goes to its address and shows no link to whoever makes it; the link is of APP_URL, not of Host',
+    ],
+  },
+  '12.6 Every change of team': {
+    'api/audit.test.ts': [
+      'says who did what, to what, when, from where and under which request id: a member, a key',
+      'notes what was refused to a known caller, with the reason, and changes nothing',
+    ],
+    'database/invariants.test.ts': ['the audit log is added to, and nothing else'],
+  },
+  '12.7 Per day (UTC) and': {
+    'api/usage.test.ts': [
+      'counts what was sent and received day by day, and what is given back not',
+      'gives back to the day on which a message was accepted, and the days make the month',
+    ],
+    'mail/mails-of-people.test.ts': [
+      'owners and admins are told once that 80 %, and once that all of the month is used',
+    ],
+  },
+};
