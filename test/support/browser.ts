@@ -36,6 +36,9 @@ export async function startBrowser(): Promise<Browser> {
       env: { ...process.env, ...env },
       chromiumSandbox: canSandbox(),
       args: flags,
+      // Playwright would close the browser and let the process live on. A browser ends with its process anyway.
+      handleSIGTERM: false,
+      handleSIGHUP: false,
     });
   } catch (error) {
     const hint = `${executablePath} did not start. CHROMIUM=<path> takes another browser.`;
