@@ -91,12 +91,6 @@ async function signInLink(
   account: AccountRow,
 ): Promise<OperatorLink> {
   const url = await makeSignInLink(trx, services, account, { hours: signInHours });
-  await recordAudit(trx, services, {
-    by: operator,
-    action: 'account.link_made',
-    accountId: account.id,
-    target: publicId('acc', account.id),
-  });
   const expiresAt = services.clock.in(signInHours * 3_600_000);
   return { url, opens: 'sign_in', email: account.email, expires_at: expiresAt.toISOString() };
 }

@@ -164,7 +164,7 @@ describe('how the operator lets people in (specification sections 10.1 and 12.1)
       { action: 'team.created', details: { name: 'Example Ltd', plan: 'starter' } },
       { action: 'team.plan_changed', details: { plan: 'pro', monthly_message_limit: 7 } },
       { action: 'member.joined', details: { role: 'owner' } },
-      { action: 'account.link_made', details: {} },
+      { action: 'account.link_made', details: { hours: 24 } },
     ]);
   });
 
