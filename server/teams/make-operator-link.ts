@@ -1,12 +1,11 @@
 import { type AccountRow, findAccountByEmail } from '#server/accounts/account-store.ts';
 import { readEmail } from '#server/accounts/email.ts';
 import { makeSignInLink } from '#server/accounts/make-sign-in-link.ts';
-import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { operator } from '#server/platform/actor.ts';
 import { AppError, invalid, notFound } from '#server/platform/app-error.ts';
-import { publicId, type TeamId } from '#server/platform/ids.ts';
+import type { TeamId } from '#server/platform/ids.ts';
 import { endOpenInvitations } from './end-open-invitations.ts';
 import { joinTeam } from './join-team.ts';
 import { allSeatsTaken, makeOwnerLink } from './make-owner-link.ts';
