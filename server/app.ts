@@ -182,8 +182,21 @@ async function open(
     checkAnswers: checkAnswers ?? false,
   });
   lifecycle.onClose('http', () => closeServer(server, waiting));
+  warnOfLinks(config, logger);
   const address = await server.listen({ host: config.host, port: config.port });
   return { lifecycle, address, routes };
+}
+
+/** Links that begin with an address that stands for all of them lead nowhere. */
+function warnOfLinks({ baseUrl, appUrl }: Config, logger: Logger): void {
+  const unreachable = [...new Set([baseUrl, appUrl])].filter((url) =>
+    /^https?:\/\/(0\.0\.0\.0|\[::\])[:/]?/.test(url),
+  );
+  for (const url of unreachable) {
+    logger.warn(
+      `Links begin with ${url}, which no phone and no browser can open: set BASE_URL to an address of this machine, such as http://192.168.1.20:3000.`,
+    );
+  }
 }
 
 /**

@@ -80,7 +80,8 @@ export function createVisitorDoor({ clock, config }: Pick<Runtime, 'clock' | 'co
 
 /** The door of pages: opening one changes nothing; a form is let in like anything else that a visitor sends. */
 export function createPageDoor(visitorDoor: Door): Door {
-  return async (request, reply, route) => (route.method === 'GET' ? {} : visitorDoor(request, reply, route));
+  return async (request, reply, route) =>
+    route.method === 'GET' || route.byToken ? {} : visitorDoor(request, reply, route);
 }
 
 function secondsLeft(nowMs: number): number {

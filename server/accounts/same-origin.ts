@@ -3,16 +3,19 @@ import { AppError } from '#server/platform/app-error.ts';
 
 /**
  * The rule against forged requests (specification section 12.3): a request that changes something must come from a page
- * of our own. Browsers say so in Sec-Fetch-Site, which pages can't write; one that sends none must send our Origin.
+ * of our own. Browsers say so in Sec-Fetch-Site, which pages can't write; one that sends none, as to every plain http
+ * address but this machine's, must send our Origin: that of APP_URL, or on plain http the very address it was opened at.
+ * A name that somebody else points at us brings its own cookies then, and none of ours.
  */
 export function refuseForeignOrigin(request: FastifyRequest, appUrl: string): void {
   if (request.method === 'GET' || request.method === 'HEAD') return;
-  const site = request.headers['sec-fetch-site'];
-  const isOwn =
-    site === undefined ? request.headers.origin === new URL(appUrl).origin : site === 'same-origin';
+  const { 'sec-fetch-site': site, origin, host } = request.headers;
+  const own = new URL(appUrl);
+  const isOpenedHere = own.protocol === 'http:' && host !== undefined && origin === `http://${host}`;
+  const isOwn = site === undefined ? origin === own.origin || isOpenedHere : site === 'same-origin';
   if (isOwn) return;
   throw new AppError(
     'forbidden',
-    `This request must come from a page of ${new URL(appUrl).origin}. Open the dashboard there; programs use /v1 with an API key.`,
+    `This request must come from a page of ${own.origin}. Open it there; programs use /v1 with an API key.`,
   );
 }

@@ -57,6 +57,7 @@ export function setupPageRoutes(services: Runtime): Route[] {
       method: 'POST',
       path: '/setup/:token',
       audience: 'page',
+      byToken: true,
       answers,
       handle: withSetup(async (setup) => show(setup, (await claimDevice(services, setup.token)).deviceToken)),
     }),
@@ -64,6 +65,7 @@ export function setupPageRoutes(services: Runtime): Route[] {
       method: 'POST',
       path: '/setup/:token/done',
       audience: 'page',
+      byToken: true,
       answers,
       handle: withSetup(async ({ number, token }) => {
         await finishSetup(services, token);

@@ -48,7 +48,9 @@ describe('forged requests (specification section 12.3)', () => {
   after(() => service.close());
 
   const unsafe = (audiences: readonly Route['audience'][]) =>
-    service.app.routes.filter(({ audience, method }) => audiences.includes(audience) && method !== 'GET');
+    service.app.routes.filter(
+      ({ audience, method, byToken }) => audiences.includes(audience) && method !== 'GET' && !byToken,
+    );
   const own = () => new URL(service.runtime.config.appUrl).origin;
   const named = (headers: Readonly<Record<string, string | undefined>>) =>
     Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value?.replace('OWN', own())]));
@@ -92,6 +94,33 @@ describe('forged requests (specification section 12.3)', () => {
         const answer = await browser.request(route.method, pathOf(route), { body: {}, headers });
         assert.notEqual(answer.status, 403, `${route.method} ${route.path}: ${answer.text}`);
       }
+    }
+  });
+
+  it('on plain http a browser that tells nothing of sites is let in from the address that it opened', async () => {
+    const opened = own().replace('127.0.0.1', 'localhost');
+    const there = browser.at(opened);
+    const ask = (origin: string) =>
+      there.request('PUT', '/app/account', { body: {}, headers: { 'sec-fetch-site': undefined, origin } });
+    assert.equal((await ask(opened)).status, 200);
+    for (const origin of [
+      'http://localhost',
+      opened.replace('http', 'https'),
+      'http://example.net',
+      'null',
+    ]) {
+      assert.equal((await ask(origin)).status, 403, origin);
+    }
+  });
+
+  it('the setup page asks for nothing but the token in its address, so that a phone reaches it by any name', async () => {
+    const byToken = service.app.routes.filter((route) => route.byToken).map(({ path }) => path);
+    assert.deepEqual(byToken, ['/setup/:token', '/setup/:token/done']);
+    for (const path of byToken) {
+      const answer = await browser.request('POST', path.replace(':token', 'x'), {
+        headers: { 'sec-fetch-site': undefined },
+      });
+      assert.equal(answer.status, 404, path);
     }
   });
 

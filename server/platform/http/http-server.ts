@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { Compile } from 'typebox/compile';
 import type { ErrorCode } from '#contract/errors.ts';
@@ -131,7 +132,11 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
       target: (request.params as { readonly id?: string } | undefined)?.id ?? '',
     });
   });
-  server.setErrorHandler((error, request, reply) => sendError(options, error, request, reply));
+  server.setErrorHandler(async (error, request, reply) => {
+    if (toAppError(error).status === 413) await readToTheEnd(request.raw);
+    sendError(options, error, request, reply);
+    return reply;
+  });
   server.setNotFoundHandler((request, reply) => {
     sendError(options, unrouted(options.routes, request), request, reply);
   });
@@ -303,6 +308,27 @@ function isAskedByPerson(request: FastifyRequest): boolean {
   return audienceOf(request) === 'page' && /\btext\/html\b/.test(request.headers.accept ?? '');
 }
 
+/** How long the rest of a body that is too large is read, and thrown away. */
+const restMs = 10_000;
+
+/**
+ * Refused and closed at once, a connection breaks while its client still writes, and the answer is lost (specification
+ * section 7.1).
+ */
+async function readToTheEnd(request: IncomingMessage): Promise<void> {
+  if (request.readableEnded || request.destroyed) return;
+  request.resume();
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, restMs);
+    for (const over of ['close', 'end']) {
+      request.once(over, () => {
+        clearTimeout(timer);
+        resolve();
+      });
+    }
+  });
+}
+
 /** On every answer; set again on refusals, because those of the framework itself pass no hook. */
 function answerHeaders(
   { browserHeaders }: HttpServerOptions,
@@ -321,9 +347,10 @@ function audienceOf(request: FastifyRequest): Audience | undefined {
 }
 
 function deviceErrorHandler(logger: Logger, onFailure: (error: unknown) => unknown) {
-  return (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
+  return async (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
+    if (toAppError(error).status === 413) await readToTheEnd(request.raw);
     if (!(error instanceof AppError))
       logger.warn({ err: error, requestId: request.id }, 'a device call failed');
-    reply.code(200).send(onFailure(error));
+    return reply.code(200).send(onFailure(error));
   };
 }

@@ -44,7 +44,7 @@ export interface Caller {
 export type Door = (
   request: FastifyRequest,
   reply: FastifyReply,
-  route: Pick<Route, 'method' | 'permission'>,
+  route: Pick<Route, 'method' | 'permission' | 'byToken'>,
 ) => Promise<Caller>;
 
 export interface Call<Body = unknown, Query = unknown> {
@@ -93,6 +93,11 @@ export interface Route {
   readonly audience: Audience;
   /** For the audiences `api` and `team`; undefined needs a valid key, or a membership, and nothing more. */
   readonly permission?: Permission | PersonalPermission;
+  /**
+   * For the audience `page`: what it does is allowed by the token in its path, and by nothing that a browser sends along.
+   * A forged request could not know it, so nobody asks where it comes from.
+   */
+  readonly byToken?: true;
   /** What the audit log calls it where it changes something: a refusal is noted under this name (section 12.6). */
   readonly audit?: string;
   /** Of every operation of the audience `api`. */

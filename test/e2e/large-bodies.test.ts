@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { firstKey, type SpawnedService, spawnService } from '#test/support/spawned-service.ts';
+
+const large = 'a'.repeat(10_000_000);
+const times = 12;
+
+/** In a process of its own: only then does a client still write when the refusal comes. */
+describe('bodies that are too large (specification sections 7.1 and 11.1)', () => {
+  let dataDir: string;
+  let service: SpawnedService;
+  let key: string;
+
+  before(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'ownline-large-'));
+    service = await spawnService({ settings: { DATA_DIR: dataDir } });
+    key = await firstKey(dataDir);
+  });
+  after(async () => {
+    await service.kill('SIGKILL');
+    await rm(dataDir, { recursive: true, force: true });
+  });
+
+  const post = (path: string, headers: Readonly<Record<string, string>>) =>
+    fetch(`${service.baseUrl}${path}`, { method: 'POST', headers, body: large });
+
+  it('are refused in an answer that arrives, however much the client still had to write', async () => {
+    for (let round = 0; round < times; round += 1) {
+      const answer = await post('/v1/messages/send', {
+        'x-api-key': key,
+        'content-type': 'application/json',
+      });
+      assert.equal(answer.status, 413);
+    }
+  });
+
+  it('of a phone are answered as phones need it', async () => {
+    for (let round = 0; round < times; round += 1) {
+      const answer = await post('/v1/device/poll', { 'x-device-token': `dev_${'y'.repeat(43)}` });
+      assert.equal(answer.status, 200);
+      assert.deepEqual(await answer.json(), { ok: '0', reason: 'unavailable', wait: '15' });
+    }
+  });
+});
