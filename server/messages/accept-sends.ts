@@ -21,6 +21,12 @@ const findKey = statement<{ message_id: MessageId }>(
   'messages.find-idempotency-key',
   'SELECT message_id FROM idempotency_keys WHERE team_id = $1 AND key = $2 AND created_at > $3',
 );
+const findKeys = statement<{ n: number; same: boolean }>(
+  'messages.find-idempotency-keys',
+  `SELECT i.n, k.fingerprint = i.fingerprint AS same
+   FROM unnest($1::int[], $2::uuid[], $3::text[], $4::bytea[]) AS i (n, team_id, key, fingerprint)
+   JOIN idempotency_keys k ON k.team_id = i.team_id AND k.key = i.key AND k.created_at > $5`,
+);
 
 /** A send whose team or number is held by somebody. */
 export interface Locked {
@@ -52,7 +58,8 @@ export type Locking = 'wait' | 'skip_locked';
 
 /**
  * One outcome per row, in order. A row that lost a race for its key, or that found its month not begun, runs again
- * at once: by then the reason is gone. Only with `skip_locked` can a row be `locked`.
+ * at once: by then the reason is gone. So does one that was refused and whose key is known by now. Only with
+ * `skip_locked` can a row be `locked`.
  */
 export async function acceptSends(
   services: Services,
@@ -74,16 +81,14 @@ export async function acceptSends(
   while (open.length > 0) {
     const at = services.clock.now();
     const again: number[] = [];
-    const results = await runBatch(
-      services,
-      open.flatMap((index) => rows[index] ?? []),
-      at,
-      locking,
-    );
+    const batch = open.flatMap((index) => rows[index] ?? []);
+    const results = await runBatch(services, batch, at, locking);
+    const repeats = await findRepeats(services, batch, results, at);
     for (const [place, result] of results.entries()) {
       const index = open[place];
       if (index === undefined) continue;
-      if (result.verdict === 'again' || result.verdict === 'month_missing') again.push(index);
+      if (result.verdict === 'again' || result.verdict === 'month_missing' || repeats.has(place))
+        again.push(index);
       else outcomes[index] = result.verdict === 'locked' ? locked : toOutcome(result.verdict, result, at);
     }
     if (results.some((result) => result.verdict === 'month_missing')) {
@@ -96,6 +101,49 @@ export async function acceptSends(
     open = again;
   }
   return outcomes.flatMap((outcome) => outcome ?? []);
+}
+
+const refusals: ReadonlySet<SendVerdict> = new Set([
+  'key_reused',
+  'from_unregistered',
+  'from_pending',
+  'from_paused',
+  'over_limit',
+]);
+
+/**
+ * Places of rows that were refused and whose key is known now. The statement looks for keys in its snapshot, and for
+ * what refuses a row through locks that it may have waited for: behind the request that the row repeats, whose message
+ * took the month's last place, or whose number was deleted since.
+ */
+async function findRepeats(
+  { database }: Services,
+  batch: readonly SendRow[],
+  results: readonly SendOutcomeRow[],
+  at: Date,
+): Promise<ReadonlySet<number>> {
+  const refused = results.flatMap(({ verdict }, place) => {
+    const row = batch[place];
+    return row && row.idempotencyKey !== null && refusals.has(verdict) ? [{ place, row, verdict }] : [];
+  });
+  if (refused.length === 0) return new Set();
+  const known = await findKeys
+    .rows(
+      database.hot,
+      refused.map((_, n) => n),
+      refused.map(({ row }) => row.teamId),
+      refused.map(({ row }) => row.idempotencyKey),
+      refused.map(({ row }) => row.fingerprint),
+      new Date(at.getTime() - idempotencyMs),
+    )
+    .catch(throwInDoubt);
+  return new Set(
+    known.flatMap(({ n, same }) => {
+      const found = refused[n];
+      // A key that is still one of other fields has had its answer.
+      return found && (same || found.verdict !== 'key_reused') ? [found.place] : [];
+    }),
+  );
 }
 
 function toOutcome(verdict: SendOutcome['verdict'], row: SendOutcomeRow, createdAt: Date): SendOutcome {
@@ -125,14 +173,18 @@ async function runBatch(
       for (const row of rows) results.push(...(await runBatch(services, [row], at, locking)));
       return results;
     }
-    if (!isDatabaseAway(error)) throw error;
-    throw new AppError(
-      'internal_error',
-      'The database went away while the message was being accepted. It may have been accepted: ' +
-        'repeat the request with the same Idempotency-Key, and it is accepted once.',
-      { headers: { 'retry-after': '2' }, cause: error },
-    );
+    return throwInDoubt(error);
   }
+}
+
+function throwInDoubt(error: unknown): never {
+  if (!isDatabaseAway(error)) throw error;
+  throw new AppError(
+    'internal_error',
+    'The database went away while the message was being accepted. It may have been accepted: ' +
+      'repeat the request with the same Idempotency-Key, and it is accepted once.',
+    { headers: { 'retry-after': '2' }, cause: error },
+  );
 }
 
 function notStored({ logger }: Services, error: unknown): SendOutcomeRow {

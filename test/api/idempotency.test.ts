@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { ApiClient, field } from '#test/support/api-client.ts';
+import { type ApiAnswer, ApiClient, field } from '#test/support/api-client.ts';
 import { plantCanary } from '#test/support/canary.ts';
+import { lockRows } from '#test/support/row-lock.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
 
@@ -220,5 +221,72 @@ describe('Idempotency-Key (specification section 4.3)', () => {
     assert.equal(nextDay.headers.get('idempotent-replayed'), null);
     assert.notEqual(nextDay.json.id, first.json.id);
     assert.equal((await send('another day', key)).text, nextDay.text);
+  });
+
+  describe('a repeat to another process that waited behind the first request', () => {
+    let phones = 200;
+
+    /**
+     * Both requests have looked for the key before either is through: the row of the team's month is held until they
+     * wait for it, and with them what comes between the two.
+     */
+    async function race({
+      content = 'sent once',
+      between,
+    }: {
+      content?: string;
+      between?: (sender: TestTeam, numberId: string) => Promise<ApiAnswer>;
+    }) {
+      const sender = await service.newTeam({ monthlyLimit: 2 });
+      phones += 1;
+      const connected = await connectNumber(service, sender, `+1415555${String(phones).padStart(4, '0')}`);
+      const fields = { to, from: connected.phoneNumber, content: 'sent once' };
+      await sender.api.send(fields);
+      const second = await service.startAnother();
+      try {
+        const elsewhere = new ApiClient(second.baseUrl, sender.api.key);
+        const key = { 'idempotency-key': newKey() };
+        const month = await lockRows(
+          service.databaseUrl,
+          'SELECT FROM usage_months WHERE team_id = $1 FOR UPDATE',
+          [sender.id],
+        );
+        const first = sender.api.post('/v1/messages/send', fields, key);
+        await month.waiting(1);
+        const meanwhile = between?.(sender, connected.numberId);
+        if (meanwhile) await month.waiting(2);
+        const repeat = elsewhere.post('/v1/messages/send', { ...fields, content }, key);
+        await month.waiting(meanwhile ? 3 : 2);
+        await month.release();
+        await meanwhile;
+        return { first: await first, repeat: await repeat };
+      } finally {
+        await second.close();
+      }
+    }
+
+    function assertReplay({ first, repeat }: { first: ApiAnswer; repeat: ApiAnswer }): void {
+      assert.equal(first.status, 202, first.text);
+      assert.equal(repeat.status, 202, repeat.text);
+      assert.equal(repeat.headers.get('idempotent-replayed'), 'true');
+      assert.equal(repeat.text, first.text);
+    }
+
+    it('gets its 202, though the first took the last place of the month', async () => {
+      assertReplay(await race({}));
+    });
+
+    it('gets its 202, though the number was deleted between the two', async () => {
+      assertReplay(
+        await race({ between: (sender, numberId) => sender.api.delete(`/v1/numbers/${numberId}`) }),
+      );
+    });
+
+    it('with other fields is told so, and not of the month that the first used up', async () => {
+      const { first, repeat } = await race({ content: 'another thing' });
+      assert.equal(first.status, 202, first.text);
+      assert.equal(repeat.status, 400, repeat.text);
+      assert.equal(field(repeat.json, 'error.param'), 'Idempotency-Key');
+    });
   });
 });

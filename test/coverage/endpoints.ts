@@ -159,6 +159,9 @@ export const endpoints: Coverage = {
       'refuses the same key with other fields',
       'compares what was meant, not how it was written',
       'leaves the key free after a refusal',
+      'gets its 202, though the first took the last place of the month',
+      'gets its 202, though the number was deleted between the two',
+      'with other fields is told so, and not of the month that the first used up',
     ],
     'api/database-away.test.ts': [
       'a send whose commit is in doubt is answered 500 and says so; its key makes the repeat safe',

@@ -22,6 +22,8 @@ export async function lockRows(
   return {
     waiting: async (statements) => {
       await until(`${statements} statements wait`, async () => {
+        // Otherwise a transaction is told again what it was told first.
+        await client.query('SELECT pg_stat_clear_snapshot()');
         const { rows } = await client.query<{ waiting: string }>(
           `SELECT count(*)::text AS waiting FROM pg_stat_activity
            WHERE datname = current_database() AND wait_event_type = 'Lock'`,
