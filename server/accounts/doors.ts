@@ -5,10 +5,10 @@ import { sha256 } from '#server/platform/crypto.ts';
 import type { Door, SignedIn } from '#server/platform/http/route.ts';
 import { publicId } from '#server/platform/ids.ts';
 import { MinuteLimit } from '#server/platform/minute-limit.ts';
+import { sourceOf } from '#server/platform/source-of.ts';
 import { refuseForeignOrigin } from './same-origin.ts';
 import { SessionCookie, sessionDays } from './session-cookie.ts';
 import { findLiveSession, type LiveSessionRow, touchSession } from './session-store.ts';
-import { sourceOf } from './source-of.ts';
 
 /** What a person and a page of theirs may ask in a minute; far more than a page asks for. */
 const requestsPerMinute = 600;

@@ -1,6 +1,7 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
+import { sourceOf } from '#server/platform/source-of.ts';
 import { findAccountByEmail } from './account-store.ts';
 import { countUp } from './attempt-store.ts';
 import { emailKey, readEmail } from './email.ts';
@@ -8,7 +9,6 @@ import { mailedLinkHours, makeSignInLink } from './make-sign-in-link.ts';
 import type { Entrance } from './open-session.ts';
 import { isOwnSource } from './own-source.ts';
 import type { SendSignInLink } from './send-sign-in-link.ts';
-import { sourceOf } from './source-of.ts';
 
 /** In an hour: links that are mailed to one address, and requests for links that one source may make. */
 export const linksPerAddress = 5;

@@ -1,7 +1,7 @@
 import type { Queryable } from '#server/database/statement.ts';
 import type { AccountId } from '#server/platform/ids.ts';
+import { sourceOf } from '#server/platform/source-of.ts';
 import { listSessions } from './session-store.ts';
-import { sourceOf } from './source-of.ts';
 
 /** Whom no session belongs to: for an unknown address the same is looked up, so that it costs the same. */
 const nobody = '00000000-0000-0000-0000-000000000000' as AccountId;

@@ -3,11 +3,11 @@ import type { Transaction } from '#server/database/statement.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import type { AccountId } from '#server/platform/ids.ts';
+import { sourceOf } from '#server/platform/source-of.ts';
 import { countBack, countUp } from './attempt-store.ts';
 import { emailKey } from './email.ts';
 import { isOwnSource } from './own-source.ts';
 import { checkPassword } from './password.ts';
-import { sourceOf } from './source-of.ts';
 
 /** How long failed passwords are counted together. */
 export const attemptWindowMs = 900_000;

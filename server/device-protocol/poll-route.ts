@@ -28,7 +28,11 @@ export function pollRoute(services: PollServices): Route {
       if (!body) return { body: unavailableAnswer };
       const token = deviceToken(request);
       const asked = readPoll(body, token, leaving(reply));
-      if (services.config.rateLimits && token !== undefined && !limit.allows(token)) {
+      if (
+        services.config.rateLimits &&
+        token !== undefined &&
+        !limit.allows(asked.tokenHash.toString('hex'))
+      ) {
         // An answer makes the phone forget what it reported: that is kept, also beyond the limit.
         await reportLast(services, asked);
         return overLimit(services, body, reply);

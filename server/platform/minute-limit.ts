@@ -1,29 +1,56 @@
 import type { Clock } from './clock.ts';
 
+/** How many keys are remembered at once: whoever makes keys up must not fill the memory. */
+export const keysMax = 10_000;
+
 /**
  * Counts something per key and minute in this process. It guards the server against the runaway and the curious, not
- * a price, so a count per process is enough.
+ * a price, so a count per process is enough. Past `keysMax` the key that was not asked for the longest begins anew:
+ * nobody is held back for the number of others, and one that goes on asking is never the one that is forgotten.
  */
 export class MinuteLimit {
   readonly #clock: Clock;
   readonly #max: number;
   #minute = 0;
+  /** The one that was asked for last is the last. */
   #counts = new Map<string, number>();
 
+  /** @param max how often a key is allowed in a minute */
   constructor(clock: Clock, max: number) {
     this.#clock = clock;
     this.#max = max;
   }
 
+  /** Keys that are remembered. */
+  get size(): number {
+    return this.#counts.size;
+  }
+
   /** Counts one. @returns whether it is within the limit */
   allows(key: string): boolean {
+    const count = this.#countOf(key) + 1;
+    this.#counts.delete(key);
+    if (this.#counts.size >= keysMax) this.#forgetOldest();
+    this.#counts.set(key, count);
+    return count <= this.#max;
+  }
+
+  /** Whether the next one would be beyond the limit; counts nothing. */
+  isUsedUp(key: string): boolean {
+    return this.#countOf(key) >= this.#max;
+  }
+
+  #countOf(key: string): number {
     const minute = Math.floor(this.#clock.nowMs() / 60_000);
     if (minute !== this.#minute) {
       this.#minute = minute;
       this.#counts = new Map();
     }
-    const count = (this.#counts.get(key) ?? 0) + 1;
-    this.#counts.set(key, count);
-    return count <= this.#max;
+    return this.#counts.get(key) ?? 0;
+  }
+
+  #forgetOldest(): void {
+    const [oldest] = this.#counts.keys();
+    if (oldest !== undefined) this.#counts.delete(oldest);
   }
 }

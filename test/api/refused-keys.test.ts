@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { newApiKey } from '#server/api-keys/api-key.ts';
+import { looksPerMinute } from '#server/api-keys/authenticate.ts';
 import { type ApiAnswer, ApiClient, field } from '#test/support/api-client.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { watchStatements } from '#test/support/watch-statements.ts';
 
 const perMinute = 60;
 
@@ -73,6 +75,23 @@ describe('refused keys are limited per address (specification section 7.2)', () 
       assert.equal((await tryKey()).status, 401);
     });
 
+    it('looks up few of the keys that come after that; one that was let in before goes on working', async () => {
+      nextMinute();
+      await times(perMinute, () => tryKey());
+      assert.equal((await team.api.get('/v1/team')).status, 200);
+      const watch = watchStatements(['api-keys.find-live']);
+      try {
+        assert.deepEqual(await times(looksPerMinute * 2, () => tryKey()), { 429: looksPerMinute * 2 });
+        assert.equal(watch.take().length, looksPerMinute);
+        assert.deepEqual(await times(10, () => team.api.get('/v1/team')), { 200: 10 });
+        service.clock.advance(1_000);
+        assert.deepEqual(await times(10, () => team.api.get('/v1/team')), { 200: 10 });
+        assert.equal(watch.take().length, 1, 'a good key is looked at once a second');
+      } finally {
+        watch.stop();
+      }
+    });
+
     it('does not count good keys', async () => {
       nextMinute();
       await times(perMinute, () => team.api.get('/v1/team'));
@@ -97,6 +116,21 @@ describe('refused keys are limited per address (specification section 7.2)', () 
       });
       assert.equal((await tryKey(newApiKey(), '203.0.113.2')).status, 401);
       assert.equal((await tryKey(newApiKey())).status, 401, 'the proxy itself');
+    });
+
+    it('counts one source together, however the proxy writes it: with ports, as a network of IPv6', async () => {
+      const writings = [
+        (n: number) => `203.0.113.9:${49_152 + n}`,
+        (n: number) => `2001:db8:7:8:${n.toString(16)}::1`,
+        (n: number) => `[2001:db8:7:9::${n.toString(16)}]:${49_152 + n}`,
+        (n: number) => (n % 2 === 0 ? '::ffff:203.0.113.10' : '203.0.113.10'),
+        (n: number) => `something-${n}`,
+      ];
+      for (const writing of writings) {
+        nextMinute();
+        const counts = await times(perMinute + 5, (n) => tryKey(newApiKey(), writing(n)));
+        assert.deepEqual(counts, { 401: perMinute, 429: 5 }, writing(1));
+      }
     });
 
     it('believes only what the proxy added, not what its client sent', async () => {

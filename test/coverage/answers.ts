@@ -95,7 +95,9 @@ export const answers: Coverage = {
     'api/refused-keys.test.ts': [
       'answers 401 … times a minute and 429 after, whatever makes the key wrong',
       'goes on serving good keys from the same address',
+      'looks up few of the keys that come after that; one that was let in before goes on working',
       'counts for each address that the proxy names',
+      'counts one source together, however the proxy writes it: with ports, as a network of IPv6',
       'believes only what the proxy added, not what its client sent',
       'believes no X-Forwarded-For',
     ],

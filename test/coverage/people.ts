@@ -110,6 +110,9 @@ export const people: Coverage = {
     ],
   },
   '12.2 Failed passwords are counted': {
+    'platform/source-of.test.ts': [
+      'is an address, with a port or without one, of IPv6 a network of 64 bits, however it is written',
+    ],
     'accounts/throttle.test.ts': [
       '10 for one address from one source in a quarter of an hour; then 429 on every process, right or wrong',
       '100 for one address in all; who is signed in from a source goes on signing in from there',

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Clock } from '#server/platform/clock.ts';
+import { keysMax, MinuteLimit } from '#server/platform/minute-limit.ts';
+
+describe('a limit per key and minute (specification sections 7.2 and 11.7)', () => {
+  const clock = new Clock();
+  clock.advance(60_000 - (clock.nowMs() % 60_000));
+
+  it('many keys that come once neither grow it without end nor make it forget one that goes on asking', () => {
+    const limit = new MinuteLimit(clock, 2);
+    const asked = () => limit.allows('busy');
+    assert.deepEqual([asked(), asked(), asked()], [true, true, false]);
+    for (let n = 0; n < 3 * keysMax; n += 1) {
+      assert.ok(limit.allows(`key ${n}`), 'one is not held back for what others do');
+      if (n % (keysMax / 2) === 0) assert.equal(asked(), false);
+    }
+    assert.equal(limit.size, keysMax);
+  });
+
+  it('tells whether a key has used it up without counting', () => {
+    const limit = new MinuteLimit(clock, 2);
+    assert.equal(limit.isUsedUp('key'), false);
+    assert.ok(limit.allows('key') && !limit.isUsedUp('key') && limit.allows('key'));
+    assert.equal(limit.isUsedUp('key'), true);
+    clock.advance(60_000);
+    assert.ok(!limit.isUsedUp('key') && limit.allows('key'));
+  });
+});
