@@ -46,6 +46,57 @@ describe('requests per minute (specification sections 7.2 and 8)', () => {
     }
   });
 
+  it('says what is left on every answer to a good key, refusals included, and on no other', async () => {
+    nextMinute();
+    const team = await service.newTeam({ plan: 'starter' });
+    const narrow = await service.newKey(team.id, ['numbers:read']);
+    const told = [
+      await get(team.api),
+      await get(narrow),
+      await team.api.post('/v1/messages/send', { nothing: 1 }),
+      await team.api.get('/v1/messages/msg_01h2xcejqtf2nbrexx3vqjhp41'),
+    ];
+    const untold = [
+      await get(new ApiClient(service.baseUrl, 'own_live_wrong')),
+      await team.api.get('/v1/nothing'),
+      await team.api.post('/v1/numbers', {}),
+      await team.api.get('/v1/messages/%'),
+    ];
+    assert.deepEqual(
+      told.map(({ status, headers }) => [status, headers.has('ratelimit'), headers.has('ratelimit-policy')]),
+      [200, 403, 400, 404].map((status) => [status, true, true]),
+    );
+    assert.deepEqual(
+      untold.map(({ status, headers }) => [
+        status,
+        headers.has('ratelimit'),
+        headers.has('ratelimit-policy'),
+      ]),
+      [401, 404, 405, 400].map((status) => [status, false, false]),
+    );
+  });
+
+  it('a process knows of what others took once it takes its next hundredth of the limit', async () => {
+    const second = await service.startAnother();
+    try {
+      nextMinute();
+      const team = await service.newTeam({ plan: 'pro' });
+      const { requestsPerMinute } = plans.pro;
+      const share = requestsPerMinute / 100;
+      const left = async (api: ApiClient) =>
+        Number(/r=(\d+)/.exec((await get(api)).headers.get('ratelimit') ?? '')?.[1]);
+      assert.equal(await left(team.api), requestsPerMinute - 1);
+      const elsewhere = new ApiClient(second.baseUrl, team.api.key);
+      for (let n = 1; n <= 5 * share; n += 1) {
+        assert.equal(await left(elsewhere), requestsPerMinute - share - n);
+      }
+      for (let n = 2; n <= share; n += 1) assert.equal(await left(team.api), requestsPerMinute - n);
+      assert.equal(await left(team.api), requestsPerMinute - 6 * share - 1);
+    } finally {
+      await second.close();
+    }
+  });
+
   it('a 429 names the seconds, and whoever waits that long is let through, at whatever moment', async () => {
     for (const atMs of [0, 500, 999, 1_000, 29_500, 58_500, 58_999, 59_500]) {
       nextMinute();

@@ -87,6 +87,8 @@ export const answers: Coverage = {
       'lets exactly the plan’s number through, of a sudden burst too, and says what is left',
       'a 429 names the seconds, and whoever waits that long is let through, at whatever moment',
       'holds over two processes together, and leaves at most two percent unused',
+      'says what is left on every answer to a good key, refusals included, and on no other',
+      'a process knows of what others took once it takes its next hundredth of the limit',
       'says how many seconds are left of the minute',
       'leaves at most a hundredth unused in a process that was asked once',
     ],

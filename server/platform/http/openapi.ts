@@ -185,7 +185,8 @@ const answerHeaders: Json = {
     example: '"team";q=1000;w=60',
   },
   ratelimit: {
-    description: 'What is left (r) of it, and the seconds until it begins anew (t).',
+    description:
+      'What is left (r) of it, as far as the process that answers knows, and the seconds until it begins anew (t).',
     schema: { type: 'string' },
     example: '"team";r=997;t=41',
   },
