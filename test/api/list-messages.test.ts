@@ -430,6 +430,27 @@ describe('GET /v1/messages (specification section 4.3)', () => {
         assert.match(String(field(answer.json, 'error.message')), /%2B/);
       }
     }
+    for (const value of ['ada+news@example.com', 'ada%20news@example.com', 'a++b@example.com']) {
+      const answer = await team.api.get(`/v1/messages?from=${value}`);
+      assert.equal(answer.status, 400, answer.text);
+      assert.equal(field(answer.json, 'error.param'), 'from');
+      assert.match(String(field(answer.json, 'error.message')), /%2B/);
+    }
+    for (const value of ['ada%2Bnews@example.com', 'Ada+Example', 'Ada+%3Cada@example.com%3E']) {
+      assert.equal((await team.api.get(`/v1/messages?from=${value}`)).status, 200, value);
+    }
+  });
+
+  it('refuses a value whose percent-encoding is none, or not of UTF-8', async () => {
+    for (const value of ['%FF', '%C3%28', '%', '100%', '%zz', 'a%F0%9F']) {
+      for (const query of [`from=${value}`, `limit=5&from=${value}&to=`]) {
+        const answer = await team.api.get(`/v1/messages?${query}`);
+        assert.equal(answer.status, 400, answer.text);
+        assert.equal(field(answer.json, 'error.param'), 'from');
+        assert.match(String(field(answer.json, 'error.message')), /percent-encoded UTF-8/);
+      }
+    }
+    assert.equal((await team.api.get('/v1/messages?from=100%25')).status, 200);
   });
 
   it('refuses a parameter that it does not know, by name, and lists those it knows (section 2.1)', async () => {

@@ -194,6 +194,7 @@ export const endpoints: Coverage = {
     'api/list-messages.test.ts': [
       'refuses a parameter that is sent twice',
       'refuses a + that arrived as a space and says how to write it',
+      'refuses a value whose percent-encoding is none, or not of UTF-8',
     ],
   },
   '4.3 Cancelling: queued only, else': {

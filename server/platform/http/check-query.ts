@@ -1,10 +1,12 @@
 import type { TObject } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { invalid } from '#server/platform/app-error.ts';
+import { isMailAddress } from '#server/platform/mail-address.ts';
 import { checkStrings } from './check-body.ts';
 import { describeProblem } from './schema-problem.ts';
 
-export type QueryCheck = (query: unknown) => Readonly<Record<string, unknown>>;
+/** @param url as it came: a parser keeps what it can't decode as it was written */
+export type QueryCheck = (query: unknown, url: string) => Readonly<Record<string, unknown>>;
 
 /**
  * Reads a query string against its schema (specification section 4): a parameter that is not known, sent twice or of
@@ -13,15 +15,16 @@ export type QueryCheck = (query: unknown) => Readonly<Record<string, unknown>>;
 export function compileQueryCheck(schema: TObject): QueryCheck {
   const validator = Compile(schema);
   const known = Object.keys(schema.properties);
-  return (query) => {
+  return (query, url) => {
+    checkEncoding(url);
     const values: Record<string, unknown> = {};
     for (const [name, value] of Object.entries(query as object)) {
       // Not what every object inherits: `constructor` is no parameter.
       const property = Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined;
       if (property === undefined) throw unknownParameter(name, known);
       if (typeof value !== 'string') throw invalid(name, `Send ${name} once.`);
-      if (/^ \d/.test(value)) {
-        throw invalid(name, `${name} begins with a space: in a query string a + must be written as %2B.`);
+      if (hadPlus(value)) {
+        throw invalid(name, `${name} has a space in it: in a query string a + must be written as %2B.`);
       }
       values[name] = readValue(name, value, 'type' in property ? property.type : undefined);
     }
@@ -29,6 +32,29 @@ export function compileQueryCheck(schema: TObject): QueryCheck {
     if (!validator.Check(values)) throw describeProblem(validator.Errors(values)[0]);
     return values;
   };
+}
+
+/** Whether a space is a + that was not encoded: before a number, or in what is a mail address with it. */
+function hadPlus(value: string): boolean {
+  return /^ \d/.test(value) || (value.includes(' ') && isMailAddress(value.replaceAll(' ', '+')));
+}
+
+function checkEncoding(url: string): void {
+  const [, query = ''] = /\?(.*)$/s.exec(url) ?? [];
+  for (const pair of query.split('&')) {
+    const [name = ''] = pair.split('=', 1);
+    if (isDecodable(pair)) continue;
+    throw invalid(name, `${name} must be percent-encoded UTF-8, with every % itself written as %25.`);
+  }
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function unknownParameter(name: string, known: readonly string[]) {

@@ -163,7 +163,7 @@ function register(server: FastifyInstance, options: HttpServerOptions, route: Ro
     },
     ...(route.onFailure ? { errorHandler: deviceErrorHandler(options.logger, route.onFailure) } : {}),
     handler: async (request, reply) => {
-      const query = isJson ? checkQuery(request.query) : request.query;
+      const query = isJson ? checkQuery(request.query, request.url) : request.query;
       const body = isJson ? readJson(request) : request.body;
       if (isJson) checkBody(body);
       const caller = request.caller ?? nobody;
