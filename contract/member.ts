@@ -101,7 +101,7 @@ export const RemoveMemberQuery = closed({
 export const Left = closed({ left: Type.Literal(true) });
 
 /** What somebody who opens an invitation has to bring (specification section 12.4). */
-export const invitationNeeds = ['nothing', 'sign_in', 'name', 'email_and_name'] as const;
+export const invitationNeeds = ['nothing', 'sign_in', 'proof', 'name', 'email_and_name'] as const;
 export type InvitationNeeds = (typeof invitationNeeds)[number];
 
 /** An invitation as the person is shown it who opens its link. */
@@ -112,7 +112,8 @@ export const OpenedInvitation = closed({
   expires_at: timestamp('When the link ends.'),
   signed_in_as: Type.String({ description: 'The address of who is signed in here; "" where nobody is.' }),
   needs: literals(invitationNeeds, {
-    description: 'nothing but a yes; to sign in first; a name; an address and a name.',
+    description:
+      'nothing but a yes; to sign in first; to prove the address by a link of the operator’s first; a name; an address and a name.',
   }),
 });
 export type OpenedInvitation = Type.Static<typeof OpenedInvitation>;

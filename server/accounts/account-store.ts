@@ -8,12 +8,14 @@ export interface AccountRow {
   readonly email_key: string;
   readonly name: string;
   readonly password_hash: string | null;
+  /** When somebody first showed that the address is theirs; null before (specification section 12.1). */
+  readonly proven_at: Date | null;
   readonly created_at: Date;
 }
 
 const insert = statement<AccountRow>(
   'accounts.insert',
-  `INSERT INTO accounts (id, email, email_key, name, created_at) VALUES ($1, $2, $3, $4, $5)
+  `INSERT INTO accounts (id, email, email_key, name, proven_at, created_at) VALUES ($1, $2, $3, $4, $5, $6)
    ON CONFLICT (email_key) DO NOTHING RETURNING *`,
 );
 const find = statement<AccountRow>('accounts.find', 'SELECT * FROM accounts WHERE id = $1');
@@ -32,12 +34,22 @@ const setPassword = statement<AccountRow>(
   'UPDATE accounts SET password_hash = $2 WHERE id = $1 RETURNING *',
 );
 
+const prove = statement<AccountRow>(
+  'accounts.prove',
+  'UPDATE accounts SET proven_at = $2 WHERE id = $1 AND proven_at IS NULL RETURNING *',
+);
+const removePassword = statement<AccountRow>(
+  'accounts.remove-password',
+  'UPDATE accounts SET password_hash = NULL WHERE id = $1',
+);
+
 /** @returns undefined where the address has an account already */
 export function insertAccount(
   db: Queryable,
-  account: Pick<AccountRow, 'id' | 'email' | 'name' | 'created_at'>,
+  account: Pick<AccountRow, 'id' | 'email' | 'name' | 'proven_at' | 'created_at'>,
 ): Promise<AccountRow | undefined> {
-  return insert.row(db, account.id, account.email, emailKey(account.email), account.name, account.created_at);
+  const { id, email, name, proven_at, created_at } = account;
+  return insert.row(db, id, email, emailKey(email), name, proven_at, created_at);
 }
 
 export function findAccount(db: Queryable, accountId: AccountId): Promise<AccountRow | undefined> {
@@ -73,4 +85,14 @@ export function setAccountName(
 /** @param hash argon2id in the PHC form */
 export async function setPasswordHash(db: Queryable, accountId: AccountId, hash: string): Promise<void> {
   await setPassword.row(db, accountId, hash);
+}
+
+/** The caller holds the account. */
+export async function setProven(trx: Transaction, accountId: AccountId, at: Date): Promise<void> {
+  await prove.row(trx, accountId, at);
+}
+
+/** The caller holds the account. */
+export async function removePasswordHash(trx: Transaction, accountId: AccountId): Promise<void> {
+  await removePassword.row(trx, accountId);
 }

@@ -12,6 +12,8 @@ interface NewAccount {
   readonly name: string;
   /** argon2id, hashed before the transaction began. */
   readonly passwordHash: string | undefined;
+  /** Whether the link proves that the address is this person's (specification section 12.1). */
+  readonly isProven: boolean;
   readonly ip: string;
   readonly requestId: string;
 }
@@ -27,11 +29,13 @@ export async function makeAccount(
 ): Promise<AccountRow> {
   const email = readEmail(input.email);
   const name = readName(input.name);
+  const now = services.clock.now();
   const account = await insertAccount(trx, {
     id: services.ids.next('acc'),
     email,
     name,
-    created_at: services.clock.now(),
+    proven_at: input.isProven ? now : null,
+    created_at: now,
   });
   if (!account) {
     throw new AppError('conflict', `${email} has an account already. Sign in to it first.`, {

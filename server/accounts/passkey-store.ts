@@ -1,4 +1,4 @@
-import { type Queryable, statement } from '#server/database/statement.ts';
+import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
 import type { AccountId, PasskeyId } from '#server/platform/ids.ts';
 
 export interface PasskeyRow {
@@ -40,6 +40,12 @@ const rename = statement<PasskeyRow>(
 const remove = statement<PasskeyRow>(
   'passkeys.remove',
   'DELETE FROM passkeys WHERE account_id = $1 AND id = $2 RETURNING *',
+);
+
+const removeAll = statement<{ id: PasskeyId }>(
+  'passkeys.delete-all',
+  `DELETE FROM passkeys WHERE id IN (SELECT id FROM passkeys WHERE account_id = $1 ORDER BY id FOR UPDATE)
+   RETURNING id`,
 );
 
 /** @returns undefined where somebody has this passkey already */
@@ -102,4 +108,9 @@ export function deletePasskey(
   passkeyId: PasskeyId,
 ): Promise<PasskeyRow | undefined> {
   return remove.row(db, accountId, passkeyId);
+}
+
+/** All of an account, which the caller holds. @returns how many there were */
+export async function deletePasskeys(trx: Transaction, accountId: AccountId): Promise<number> {
+  return (await removeAll.rows(trx, accountId)).length;
 }

@@ -81,7 +81,7 @@ export function signInPageRoutes(services: SignInPages): Route[] {
       answers,
       handle: async ({ params }) => {
         const account = await findAccountOfLink(database.pool, sha256(params.token ?? ''), clock.now());
-        return account ? page(renderLink(account.email)) : over();
+        return account ? page(renderLink(account)) : over();
       },
     }),
     route({

@@ -1,5 +1,6 @@
 import { escapeHtml } from '#server/platform/escape-html.ts';
 import { renderPage } from '#server/platform/http/page.ts';
+import type { AccountRow } from './account-store.ts';
 
 interface SignInPage {
   /** What the person wrote before. */
@@ -43,10 +44,15 @@ export function renderLinkSent(): string {
 }
 
 /** What a link opens: acting on a click, so that a scanner of mail uses no link up. */
-export function renderLink(email: string): string {
+export function renderLink({ email, proven_at }: Pick<AccountRow, 'email' | 'proven_at'>): string {
+  const first =
+    proven_at === null
+      ? `<p>Until now nothing has shown that this address is yours: somebody else may have made this account. So signing in
+here signs it out everywhere else and removes its password and its passkeys. Set new ones afterwards.</p>`
+      : '';
   return renderPage(
     'Sign in',
-    `<h1>Sign in to Ownline</h1><section><p>This link signs this browser in as</p><p class="value">${escapeHtml(email)}</p>
+    `<h1>Sign in to Ownline</h1><section><p>This link signs this browser in as</p><p class="value">${escapeHtml(email)}</p>${first}
 <form method="post"><button type="submit">Sign in</button></form></section>
 <p class="quiet">Not you? Close this page: nothing has happened.</p>`,
   );

@@ -26,6 +26,8 @@ export const auditActions = [
   'account.signed_out_everywhere',
   'account.session_ended',
   'account.renamed',
+  'account.address_proven',
+  'account.emptied',
   'account.password_set',
   'account.link_made',
   'account.passkey_added',

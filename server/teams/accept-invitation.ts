@@ -1,10 +1,11 @@
 import type { FastifyRequest } from 'fastify';
 import type { AcceptInvitationRequest, Joined } from '#contract/member.ts';
-import { type AccountRow, findAccount, findAccountByEmail } from '#server/accounts/account-store.ts';
+import { type AccountRow, findAccountByEmail, lockAccount } from '#server/accounts/account-store.ts';
 import { readEmail } from '#server/accounts/email.ts';
 import { makeAccount, readName } from '#server/accounts/make-account.ts';
 import { openSession } from '#server/accounts/open-session.ts';
 import { hashPassword } from '#server/accounts/password.ts';
+import { proveAddress } from '#server/accounts/prove-address.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { By } from '#server/platform/actor.ts';
@@ -43,23 +44,31 @@ interface NewPerson {
 /**
  * Uses an invitation up and makes its member (specification section 12.4), under the team's row: of many who press the
  * button at once one joins. Whatever is refused leaves the link as it was. A new person is signed in by it.
- * @throws AppError 404 where the link is over; 401 and 403 where its account has to sign in; 400 for address, name or
+ * @throws AppError 404 where the link is over; 401 and 403 where its account has to sign in, or its address to be proven; 400 for address, name or
  * password; 409, param email, where the address has an account; 402 where the plan has no place left
  */
 export async function acceptInvitation(services: Services, acceptance: Acceptance): Promise<Accepted> {
   const { token, signedIn, given, request } = acceptance;
   const opened = await openInvitation(services, token, signedIn);
   if (opened.needs === 'sign_in') throw signInFirst(opened);
+  if (opened.needs === 'proof') throw proveFirst(opened);
   const person = opened.needs === 'nothing' ? undefined : await readPerson(services, opened, given);
   return services.database.transaction(async (trx) => {
     const team = await lockTeam(trx, opened.invitation.team_id);
     const invitation = await markAccepted(trx, sha256(token), services.clock.now());
     if (!team || !invitation) throw invitationOver();
     const account = person
-      ? await makeAccount(trx, services, { ...person, ip: request.ip, requestId: request.id })
+      ? await makeAccount(trx, services, {
+          ...person,
+          isProven: invitation.proves_address,
+          ip: request.ip,
+          requestId: request.id,
+        })
       : await accountOf(trx, signedIn);
     const { role } = invitation;
-    const memberId = await joinTeam(trx, services, team, { account, role, by: byOf(account, request) });
+    const by = byOf(account, request);
+    const memberId = await joinTeam(trx, services, team, { account, role, by });
+    if (invitation.proves_address) await proveAddress(trx, services, account, by, signedIn?.sessionId);
     return {
       joined: { team_id: publicId('team', team.id), member_id: publicId('usr', memberId), role },
       setCookie: person && (await openSession(trx, services, account, 'invitation', request)),
@@ -86,7 +95,7 @@ async function readPerson(
 }
 
 async function accountOf(trx: Transaction, signedIn: SignedIn | undefined): Promise<AccountRow> {
-  const account = signedIn && (await findAccount(trx, signedIn.accountId));
+  const account = signedIn && (await lockAccount(trx, signedIn.accountId));
   if (!account) throw new AppError('unauthorized', 'You are not signed in. Sign in, and repeat this.');
   return account;
 }
@@ -99,6 +108,13 @@ function byOf(account: AccountRow, request: Acceptance['request']): By {
     ip: request.ip,
     requestId: request.id,
   };
+}
+
+function proveFirst({ invitation: { email } }: Opened): AppError {
+  return new AppError(
+    'forbidden',
+    `Nothing has shown yet that ${email} is yours. Have whoever runs this server make a link with \`ownline link --email ${email}\`, sign in by it, and open this invitation again.`,
+  );
 }
 
 function signInFirst({ invitation, signedIn }: Opened): AppError {

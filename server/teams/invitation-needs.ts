@@ -8,14 +8,18 @@ interface Opening {
   readonly accountId: AccountId | null;
   /** Who is signed in. */
   readonly signedInId: AccountId | undefined;
+  /** Whether the link, or something before it, proves that account's address. */
+  readonly isProven: boolean;
 }
 
 /**
  * What somebody who opens an invitation has to bring (specification section 12.4): an account is joined by whoever is
- * signed in to it, and comes to life for an address that has none.
+ * signed in to it, and comes to life for an address that has none. A link that was shown proves no address, and lets no
+ * account join whose own is not proven: somebody else may have made it (section 12.1).
  */
-export function invitationNeedsOf({ email, accountId, signedInId }: Opening): InvitationNeeds {
+export function invitationNeedsOf({ email, accountId, signedInId, isProven }: Opening): InvitationNeeds {
   if (email === null) return signedInId === undefined ? 'email_and_name' : 'nothing';
   if (accountId === null) return 'name';
-  return accountId === signedInId ? 'nothing' : 'sign_in';
+  if (accountId !== signedInId) return 'sign_in';
+  return isProven ? 'nothing' : 'proof';
 }

@@ -11,6 +11,8 @@ export interface InvitationRow {
   readonly role: Role;
   /** null where a key or the operator made it. */
   readonly invited_by: MemberId | null;
+  /** Whether having its link proves the address: it was mailed there, or the operator made it. */
+  readonly proves_address: boolean;
   readonly created_at: Date;
   readonly expires_at: Date;
 }
@@ -20,17 +22,20 @@ export interface OpenedInvitationRow extends InvitationRow {
   readonly team_name: string;
   /** Of its address; null where it has none. */
   readonly account_id: AccountId | null;
+  /** Whether that account's address is proven; null where there is none. */
+  readonly account_proven: boolean | null;
 }
 
-const columns = 'i.team_id, i.id, i.email, i.email_key, i.role, i.invited_by, i.created_at, i.expires_at';
+const columns =
+  'i.team_id, i.id, i.email, i.email_key, i.role, i.invited_by, i.proves_address, i.created_at, i.expires_at';
 const isOpen = 'i.accepted_at IS NULL AND i.revoked_at IS NULL';
 /** The links of owners are the operator's: members neither see nor end them. */
 const isMembers = "i.role <> 'owner'";
 
 const insert = statement<InvitationRow>(
   'invitations.insert',
-  `INSERT INTO invitations (team_id, id, email, email_key, role, invited_by, created_at, expires_at, token_hash)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+  `INSERT INTO invitations (team_id, id, email, email_key, role, invited_by, proves_address, created_at, expires_at, token_hash)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
 );
 const findLive = statement<InvitationRow>(
   'invitations.find-live',
@@ -46,7 +51,7 @@ const findByEmail = statement<InvitationRow>(
 // sign in, for a link that is over.
 const findByToken = statement<OpenedInvitationRow>(
   'invitations.find-live-by-token',
-  `SELECT ${columns}, t.name AS team_name, a.id AS account_id
+  `SELECT ${columns}, t.name AS team_name, a.id AS account_id, a.proven_at IS NOT NULL AS account_proven
    FROM invitations i JOIN teams t ON t.id = i.team_id LEFT JOIN accounts a ON a.email_key = i.email_key
    WHERE i.token_hash = $1 AND ${isOpen} AND i.expires_at > $2`,
 );
@@ -66,7 +71,8 @@ const accept = statement<InvitationRow>(
 );
 const renew = statement<InvitationRow>(
   'invitations.renew',
-  `UPDATE invitations i SET token_hash = $3, expires_at = $4 WHERE i.team_id = $1 AND i.id = $2 RETURNING ${columns}`,
+  `UPDATE invitations i SET token_hash = $3, expires_at = $4, proves_address = $5
+   WHERE i.team_id = $1 AND i.id = $2 RETURNING ${columns}`,
 );
 const revoke = statement<InvitationRow>(
   'invitations.revoke',
@@ -85,8 +91,21 @@ export async function insertInvitation(
   invitation: InvitationRow,
   tokenHash: Buffer,
 ): Promise<void> {
-  const { team_id, id, email, email_key, role, invited_by, created_at, expires_at } = invitation;
-  await insert.row(trx, team_id, id, email, email_key, role, invited_by, created_at, expires_at, tokenHash);
+  const { team_id, id, email, email_key, role, invited_by, proves_address } = invitation;
+  const { created_at, expires_at } = invitation;
+  await insert.row(
+    trx,
+    team_id,
+    id,
+    email,
+    email_key,
+    role,
+    invited_by,
+    proves_address,
+    created_at,
+    expires_at,
+    tokenHash,
+  );
 }
 
 export function findLiveInvitation(
@@ -146,10 +165,9 @@ export function renewInvitation(
   trx: Transaction,
   teamId: TeamId,
   invitationId: InvitationId,
-  tokenHash: Buffer,
-  expiresAt: Date,
+  link: { readonly tokenHash: Buffer; readonly expiresAt: Date; readonly provesAddress: boolean },
 ): Promise<InvitationRow | undefined> {
-  return renew.row(trx, teamId, invitationId, tokenHash, expiresAt);
+  return renew.row(trx, teamId, invitationId, link.tokenHash, link.expiresAt, link.provesAddress);
 }
 
 /** @returns undefined where no such invitation is live */

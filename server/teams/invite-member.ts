@@ -2,6 +2,7 @@ import type { InviteRequest, MadeInvitation } from '#contract/member.ts';
 import { emailKey, readEmail } from '#server/accounts/email.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import { mailIsOn } from '#server/mail/queue-mail.ts';
 import type { By } from '#server/platform/actor.ts';
 import { AppError, notFound } from '#server/platform/app-error.ts';
 import { publicId, type TeamId } from '#server/platform/ids.ts';
@@ -60,6 +61,7 @@ export async function inviteMember(
       email_key: key,
       role,
       invited_by: inviter?.id ?? null,
+      proves_address: mailIsOn(services.config),
       created_at: now,
       expires_at: expiresAt,
     };

@@ -49,6 +49,11 @@ function bodyOf(opened: Opened, token: string, mailIsOn: boolean, refused: Refus
     return `<section><form method="post"><p>You are signed in as ${present}.</p>${joinButton}</form></section>
 ${invitation.email === null ? `<p class="quiet">Not you? Sign out first, or open this link in another browser.</p>` : ''}`;
   }
+  if (needs === 'proof') {
+    return `<section><p>You are signed in as ${present}, but nothing has shown yet that this address is yours: the link that
+made the account may have been opened by somebody else.</p><p>Ask whoever runs this server for a link to sign in
+(<code>ownline link --email ${email}</code> makes it), sign in by it, and open this page again: then it lets you join.</p></section>`;
+  }
   if (needs === 'sign_in') {
     const other = signedIn
       ? `<p>You are signed in as ${present}, and this invitation is for ${email}.</p>`

@@ -1,6 +1,7 @@
-import { type AccountRow, findAccountByEmail } from '#server/accounts/account-store.ts';
+import { type AccountRow, findAccountByEmail, lockAccount } from '#server/accounts/account-store.ts';
 import { readEmail } from '#server/accounts/email.ts';
 import { makeSignInLink } from '#server/accounts/make-sign-in-link.ts';
+import { shutOutOfUnproven } from '#server/accounts/prove-address.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { operator } from '#server/platform/actor.ts';
@@ -81,7 +82,10 @@ async function makeAccountOwner(
     const seats = await countSeats(trx, team.id, services.clock.now());
     refuseOverMembers(team, seats, services.config, allSeatsTaken);
   }
+  const held = await lockAccount(trx, account.id);
   await joinTeam(trx, services, team, { account, role: 'owner', by: operator });
+  // It owns a team from here on, not only from the opening of the link.
+  if (held) await shutOutOfUnproven(trx, services, held, operator);
 }
 
 async function signInLink(

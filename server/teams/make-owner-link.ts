@@ -46,6 +46,8 @@ export async function makeOwnerLink(
     email_key: key,
     role: 'owner',
     invited_by: null,
+    // The operator gives it to the person.
+    proves_address: true,
     created_at: now,
     expires_at: expiresAt,
   } as const;

@@ -22,7 +22,8 @@ export async function openInvitation(
   const invitation = await findLiveInvitationByToken(database.pool, sha256(token), clock.now());
   if (!invitation) throw invitationOver();
   const { email, account_id: accountId } = invitation;
-  const needs = invitationNeedsOf({ email, accountId, signedInId: signedIn?.accountId });
+  const isProven = invitation.proves_address || invitation.account_proven === true;
+  const needs = invitationNeedsOf({ email, accountId, signedInId: signedIn?.accountId, isProven });
   return { invitation, needs, signedIn };
 }
 

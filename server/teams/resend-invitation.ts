@@ -1,6 +1,7 @@
 import type { MadeInvitation } from '#contract/member.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import { mailIsOn } from '#server/mail/queue-mail.ts';
 import type { By } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type InvitationId, publicId, type TeamId } from '#server/platform/ids.ts';
@@ -27,7 +28,8 @@ export async function resendInvitation(
     const inviter = await requireStillAllowed(trx, teamId, by, 'team:write');
     const live = await findLiveInvitation(trx, teamId, invitationId, services.clock.now());
     const { url, tokenHash, expiresAt } = newInvitationLink(services);
-    const invitation = live && (await renewInvitation(trx, teamId, invitationId, tokenHash, expiresAt));
+    const link = { tokenHash, expiresAt, provesAddress: mailIsOn(services.config) };
+    const invitation = live && (await renewInvitation(trx, teamId, invitationId, link));
     if (!invitation?.email) throw notFound('invitation');
     const target = publicId('inv', invitationId);
     await recordAudit(trx, services, { by, action: 'invitation.sent_again', teamId, target });

@@ -16,6 +16,7 @@ describe('the mail of an invitation (specification section 12.5)', () => {
     email_key: 'ada@example.com',
     role: 'viewer',
     invited_by: null,
+    proves_address: true,
     created_at: at,
     expires_at: new Date('2026-11-28T09:30:00Z'),
   } as const;

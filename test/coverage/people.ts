@@ -85,6 +85,13 @@ export const people: Coverage = {
     'database/invariants-of-people.test.ts': ['an address has one account'],
     'api/access-matrix-of-people.test.ts': ['a person is in each team what they are there'],
   },
+  '12.1 A link that was': {
+    'api/proven-address.test.ts': [
+      'the first link that proves the address ends its sessions, its password and its passkeys, and says so before',
+      'by an invitation that was shown it joins no further team, and the page says what to do',
+      'what the operator makes an owner is emptied before it owns anything',
+    ],
+  },
   '12.1 On a first start': {
     'e2e/owner-link.test.ts': [
       'the first start’s link makes the owner of the first team, once',

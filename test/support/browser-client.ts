@@ -113,7 +113,7 @@ export async function newAccount(
 ): Promise<AccountRow> {
   const passwordHash = password === undefined ? undefined : await hashPassword(password);
   return runtime.database.transaction((trx) =>
-    makeAccount(trx, runtime, { email, name, passwordHash, ip: '192.0.2.1', requestId: '' }),
+    makeAccount(trx, runtime, { email, name, passwordHash, isProven: true, ip: '192.0.2.1', requestId: '' }),
   );
 }
 

@@ -69,6 +69,8 @@ interface PersonOptions {
   readonly email?: string;
   readonly name?: string;
   readonly password?: string;
+  /** false: the account came to life by an invitation that was shown. */
+  readonly isProven?: boolean;
   /** How the session began. */
   readonly method?: SignInMethod;
 }
@@ -78,11 +80,12 @@ let made = 0;
 /** An account, and a session of it. Every one has an address of its own unless the test says which. */
 export async function newPerson(service: Service, options: PersonOptions = {}): Promise<Person> {
   made += 1;
-  const { email = `person${made}@example.com`, name = `Person ${made} Example`, method = 'link' } = options;
+  const { email = `person${made}@example.com`, name = `Person ${made} Example` } = options;
+  const { method = 'link', isProven = true } = options;
   const passwordHash = options.password === undefined ? undefined : await hashPassword(options.password);
   const { runtime } = service;
   const account = await runtime.database.transaction(async (trx) => {
-    const input = { email, name, passwordHash, ip: '127.0.0.1', requestId: '' };
+    const input = { email, name, passwordHash, isProven, ip: '127.0.0.1', requestId: '' };
     const { id } = await makeAccount(trx, runtime, input);
     // Read again: with the password.
     return findAccount(trx, id);

@@ -10,6 +10,9 @@ CREATE TABLE accounts (
   name text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 100),
   -- argon2id, in the PHC form; without one the account signs in by link or passkey.
   password_hash text,
+  -- When a link that only reaches the address, or that the operator made, was first used; NULL before: whoever made the
+  -- account may then have been shown its invitation.
+  proven_at timestamptz,
   created_at timestamptz NOT NULL
 );
 
@@ -93,6 +96,8 @@ CREATE TABLE invitations (
   token_hash bytea NOT NULL UNIQUE CHECK (octet_length(token_hash) = 32),
   -- NULL where an API key or the operator made it.
   invited_by uuid,
+  -- Mailed to its address, or made by the operator: whoever has it proves the address by it. False where it was shown.
+  proves_address boolean NOT NULL DEFAULT false,
   created_at timestamptz NOT NULL,
   expires_at timestamptz NOT NULL,
   accepted_at timestamptz,

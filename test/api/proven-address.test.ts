@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { makeOperatorLink } from '#server/teams/make-operator-link.ts';
+import { Browser, join, newCookie, newPerson, PageClient } from '#test/support/people.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+
+const password = 'a sentence that nobody guesses';
+
+describe('an account that somebody prepared for another’s address (specification section 12.1)', () => {
+  let service: TestService;
+  let made = 0;
+
+  before(async () => {
+    service = await startTestService();
+  });
+  after(() => service.close());
+
+  const newEmail = () => {
+    made += 1;
+    return `ceo${made}@b.example`;
+  };
+  const visitor = () => new PageClient(service.baseUrl, '');
+  const enter = (email: string) => visitor().post('/app/sign-in', { email, password });
+  const proven = async (email: string) => {
+    const [row] = await service.query<{ is: boolean }>(
+      'SELECT proven_at IS NOT NULL AS is FROM accounts WHERE email = $1',
+      [email],
+    );
+    return row?.is;
+  };
+
+  async function invite(team: TestTeam, email: string): Promise<string> {
+    const { json, text } = await team.api.post('/v1/team/members/invite', { email, role: 'member' });
+    assert.ok(json.accept_url, text);
+    return new URL(String(json.accept_url)).pathname;
+  }
+
+  /** What an admin of a team does who keeps the link: an account with their password, and a session of it. */
+  async function prepare(email: string): Promise<Browser> {
+    const someone = new Browser(service.baseUrl);
+    const link = await invite(await service.newTeam(), email);
+    const { status, text } = await someone.submit(link, { name: 'Not the CEO', password });
+    assert.equal(status, 303, text);
+    return someone;
+  }
+
+  const operatorLink = async (email: string, team?: TestTeam) =>
+    new URL((await makeOperatorLink(service.runtime, email, team?.id)).url).pathname;
+
+  it('the first link that proves the address ends its sessions, its password and its passkeys, and says so before', async () => {
+    const email = newEmail();
+    const someone = await prepare(email);
+    const [account] = await service.query<{ id: string }>('SELECT id FROM accounts WHERE email = $1', [
+      email,
+    ]);
+    await service.query(
+      `INSERT INTO passkeys (id, account_id, credential_id, public_key, counter, transports, name, created_at)
+       VALUES (gen_random_uuid(), $1, $2, 'k', 0, '{}', 'Mine', now())`,
+      [account?.id, Buffer.from(email)],
+    );
+    assert.deepEqual([await proven(email), (await enter(email)).status], [false, 200]);
+
+    const link = await operatorLink(email);
+    const ceo = new Browser(service.baseUrl);
+    assert.match((await ceo.open(link)).text, /signs it out everywhere else and removes its password/);
+    assert.equal((await someone.client.get('/app/account')).status, 200, 'opening it changed nothing');
+    assert.equal((await ceo.submit(link)).status, 303);
+
+    assert.equal((await someone.client.get('/app/account')).status, 401);
+    assert.equal((await enter(email)).status, 401);
+    const { json } = await ceo.client.get('/app/account/passkeys');
+    assert.deepEqual([json.passkeys, await proven(email)], [[], true]);
+    const audit = await ceo.client.get('/app/account/audit');
+    const entries = audit.json.entries as { action: string; details: unknown }[];
+    assert.deepEqual(entries.find(({ action }) => action === 'account.address_proven')?.details, {
+      password_removed: true,
+      passkeys_removed: 1,
+      sessions_ended: 2,
+    });
+    const teamB = await service.newTeam();
+    assert.equal((await ceo.submit(await invite(teamB, email))).status, 303);
+    assert.equal((await enter(email)).status, 401);
+  });
+
+  it('a later link leaves sessions, password and passkeys as they are', async () => {
+    const person = await newPerson(service, { password });
+    const link = await operatorLink(person.email);
+    const browser = new Browser(service.baseUrl);
+    assert.doesNotMatch((await browser.open(link)).text, /removes its password/);
+    assert.equal((await browser.submit(link)).status, 303);
+    assert.equal((await person.get('/app/account')).status, 200);
+    assert.equal((await enter(person.email)).status, 200);
+  });
+
+  it('by an invitation that was shown it joins no further team, and the page says what to do', async () => {
+    const email = newEmail();
+    const someone = await prepare(email);
+    const teamB = await service.newTeam();
+    const link = await invite(teamB, email);
+    assert.match((await someone.open(link)).text, /nothing has shown yet[\s\S]*ownline link --email/);
+    assert.equal((await someone.submit(link)).status, 403);
+    assert.equal((await someone.client.post(link.replace('/invite/', '/app/invitations/'), {})).status, 403);
+    const ceo = new Browser(service.baseUrl);
+    await ceo.submit(await operatorLink(email));
+    assert.equal((await ceo.submit(link)).status, 303, 'the link stayed good');
+  });
+
+  it('what the operator makes an owner is emptied before it owns anything', async () => {
+    const email = newEmail();
+    const someone = await prepare(email);
+    const teamB = await service.newTeam();
+    const link = await operatorLink(email, teamB);
+    assert.equal((await someone.client.get('/app/account')).status, 401);
+    assert.equal((await enter(email)).status, 401);
+    const ceo = new Browser(service.baseUrl);
+    assert.equal((await ceo.submit(link)).status, 303);
+    assert.equal((await ceo.client.get(`/app/teams/${teamB.publicId}/team`)).status, 200);
+  });
+
+  it('of two proofs at once both sign in, and what was there before is gone', async () => {
+    const email = newEmail();
+    const someone = await prepare(email);
+    const links = [await operatorLink(email), await operatorLink(email)];
+    const browsers = links.map(() => new Browser(service.baseUrl));
+    await Promise.all(browsers.map((browser, n) => browser.submit(links[n] ?? '')));
+    for (const browser of browsers) assert.equal((await browser.client.get('/app/account')).status, 200);
+    assert.equal((await someone.client.get('/app/account')).status, 401);
+  });
+});
+
+describe('an invitation that is mailed (specification section 12.1)', () => {
+  let service: TestService;
+
+  before(async () => {
+    service = await startTestService({
+      SMTP_URL: 'smtp://127.0.0.1:9',
+      MAIL_FROM: 'texts@example.com',
+      ROLES: 'api',
+    });
+  });
+  after(() => service.close());
+
+  it('proves the address, and shuts out whoever prepared the account before', async () => {
+    const person = await newPerson(service, { password, isProven: false });
+    const other = await newCookie(service, person.account);
+    await join(service, await service.newTeam(), person, 'member');
+    const team = await service.newTeam();
+    const invited = { email: person.email, role: 'member' };
+    assert.equal((await team.api.post('/v1/team/members/invite', invited)).status, 201);
+    // What its mail says: the test puts another token in the place of the one that nobody keeps.
+    await service.query("UPDATE invitations SET token_hash = sha256('known') WHERE team_id = $1", [team.id]);
+    assert.equal((await person.post('/app/invitations/known', {})).status, 201);
+    assert.equal((await person.get('/app/account')).status, 200, 'the session that joined stays');
+    assert.equal((await new PageClient(service.baseUrl, other).get('/app/account')).status, 401);
+    const again = await new PageClient(service.baseUrl, '').post('/app/sign-in', {
+      email: person.email,
+      password,
+    });
+    assert.equal(again.status, 401);
+  });
+});
