@@ -5,6 +5,12 @@ import type { Config } from '#server/config.ts';
 export const sessionDays = 30;
 
 /**
+ * How long a browser keeps the cookie, the longest that browsers allow. Whether its session lives, the server decides: a
+ * cookie that ended 30 days after signing in would sign people out who were here every day.
+ */
+const cookieDays = 400;
+
+/**
  * The cookie of a session. On https its name binds it to this very host and to Secure; a browser takes neither on a
  * plain http address, which is what a first start serves on this machine.
  */
@@ -27,7 +33,7 @@ export class SessionCookie {
 
   /** The header that signs a browser in. */
   set(token: string): string {
-    return `${this.#name}=${token}${this.#attributes}; Max-Age=${sessionDays * 86_400}`;
+    return `${this.#name}=${token}${this.#attributes}; Max-Age=${cookieDays * 86_400}`;
   }
 
   /** The header that signs it out. */

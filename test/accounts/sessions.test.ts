@@ -37,7 +37,7 @@ describe('sessions (specification section 12.2)', () => {
     return answer.headers.getSetCookie();
   };
 
-  it('signing in answers the account and sets one cookie: HttpOnly, SameSite=Lax, for 30 days', async () => {
+  it('signing in answers the account and sets one cookie: HttpOnly, SameSite=Lax, kept for longer than a session lives', async () => {
     const answer = await new Browser(service.baseUrl).post('/app/sign-in', {
       email: 'ADA@example.com',
       password,
@@ -49,7 +49,7 @@ describe('sessions (specification section 12.2)', () => {
     assert.equal(field(answer.json, 'account.has_password'), true);
     const [cookie = '', ...rest] = answer.headers.getSetCookie();
     assert.deepEqual(rest, []);
-    assert.match(cookie, /^ownline=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=2592000$/);
+    assert.match(cookie, /^ownline=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=34560000$/);
   });
 
   it('on https its name binds it to this host, and it is Secure', async () => {
@@ -60,7 +60,7 @@ describe('sessions (specification section 12.2)', () => {
       assert.deepEqual(rest, []);
       assert.match(
         cookie,
-        /^__Host-ownline=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Secure; Max-Age=2592000$/,
+        /^__Host-ownline=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Secure; Max-Age=34560000$/,
       );
       const browser = await signedIn(https, email, password);
       assert.equal(await isSignedIn(browser), true);

@@ -178,7 +178,7 @@ export const people: Coverage = {
   },
   '12.3 POST /app/sign-in {email, password}': {
     'accounts/sessions.test.ts': [
-      'signing in answers the account and sets one cookie: HttpOnly, SameSite=Lax, for 30 days',
+      'signing in answers the account and sets one cookie: HttpOnly, SameSite=Lax, kept for longer than a session lives',
     ],
   },
   '12.3 POST /app/sign-in/link {email}': {
