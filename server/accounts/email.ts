@@ -5,7 +5,9 @@ import { isMailAddress } from '#server/platform/mail-address.ts';
 /** The address without blanks around it. @throws 400 with param where it is none */
 export function readEmail(text: string, param = 'email'): string {
   const email = text.trim().normalize('NFC');
-  if (email.length > emailMaxCharacters || !isMailAddress(email)) {
+  // The key too, which a few letters make longer: the lower case of İ is two characters.
+  const length = Math.max(email.length, emailKey(email).length);
+  if (length > emailMaxCharacters || !isMailAddress(email)) {
     throw invalid(param, `${param} must be an address such as ada@example.com.`);
   }
   return email;

@@ -127,6 +127,8 @@ describe('invitations (specification sections 2.4, 3.5 and 4.1)', () => {
       for (const email of [
         ...emails,
         `${'a'.repeat(250)}@example.com`,
+        // In lower case it is longer: two characters for each of these.
+        `${'İ'.repeat(60)}@${'b'.repeat(180)}.com`,
         'a\u0000@example.com',
         null,
         5,
