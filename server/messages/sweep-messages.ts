@@ -32,14 +32,14 @@ const expired = statement<QueuedRow>(
   `SELECT q.team_id, q.message_id FROM teams t
    CROSS JOIN LATERAL (SELECT team_id, message_id FROM send_queue WHERE team_id = t.id AND message_id < $1
                        ORDER BY message_id LIMIT $2) q
-   LIMIT $2`,
+   WHERE t.id <> ALL($3::uuid[]) LIMIT $2`,
 );
 const orphaned = statement<QueuedRow>(
   'messages.orphaned',
   // Number by number: as a join, the whole queue would be read every second.
   `SELECT q.team_id, q.message_id FROM numbers n
    CROSS JOIN LATERAL (SELECT team_id, message_id FROM send_queue WHERE number_id = n.id LIMIT $2) q
-   WHERE n.deleted_at > $1 LIMIT $2`,
+   WHERE n.deleted_at > $1 AND n.team_id <> ALL($3::uuid[]) LIMIT $2`,
 );
 const ofNumber = statement<QueuedRow>(
   'messages.queued-of-number',
@@ -67,10 +67,9 @@ type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'logger'
 /** Fails what waited longer than QUEUE_EXPIRY_HOURS (specification section 3.2); a pause does not stop that clock. */
 export async function failExpired(services: Services): Promise<number> {
   const bound = firstIdAt(services.clock.nowMs() - services.config.queueExpiryMs);
-  return inRounds(async () => {
-    const rows = await expired.rows(services.database.pool, bound, roundMax);
-    return failAll(services, rows, 'expired');
-  });
+  return failInRounds(services, 'expired', (without) =>
+    expired.rows(services.database.pool, bound, roundMax, without),
+  );
 }
 
 /**
@@ -79,10 +78,9 @@ export async function failExpired(services: Services): Promise<number> {
  */
 export async function failOrphaned(services: Services): Promise<number> {
   const since = services.clock.in(-services.config.queueExpiryMs - orphanSlackMs);
-  return inRounds(async () => {
-    const rows = await orphaned.rows(services.database.pool, since, roundMax);
-    return failAll(services, rows, 'number_removed');
-  });
+  return failInRounds(services, 'number_removed', (without) =>
+    orphaned.rows(services.database.pool, since, roundMax, without),
+  );
 }
 
 /** Each round is short, so that nobody waits long for its locks. @returns how many rows they took together */
@@ -96,25 +94,43 @@ async function inRounds(round: () => Promise<number>): Promise<number> {
   return total;
 }
 
-async function failAll(
+/**
+ * Fails what is found, round by round and team by team. A team whose messages can't be failed is passed over until the next
+ * sweep: the others are not kept waiting by it. @returns how many failed
+ */
+async function failInRounds(
   services: Services,
-  rows: readonly QueuedRow[],
   code: 'expired' | 'number_removed',
+  find: (without: readonly TeamId[]) => Promise<QueuedRow[]>,
 ): Promise<number> {
+  const passedOver: TeamId[] = [];
   let failed = 0;
-  for (const [teamId, messages] of Map.groupBy(rows, (row) => row.team_id)) {
-    failed += await services.database.transaction(async (trx) => {
-      await lockUsage(trx, [teamId]);
-      return failQueued(
-        trx,
-        services,
-        teamId,
-        messages.map((row) => row.message_id),
-        code,
-      );
-    });
+  for (let rounds = 0; rounds < roundsMax; rounds += 1) {
+    const rows = await find(passedOver);
+    for (const [teamId, messages] of Map.groupBy(rows, (row) => row.team_id)) {
+      const ids = messages.map((row) => row.message_id);
+      try {
+        failed += await failOfTeam(services, teamId, ids, code);
+      } catch (error) {
+        services.logger.error({ err: error }, 'the messages of a team could not be failed');
+        passedOver.push(teamId);
+      }
+    }
+    if (rows.length < roundMax) break;
   }
   return failed;
+}
+
+function failOfTeam(
+  services: Services,
+  teamId: TeamId,
+  messageIds: readonly MessageId[],
+  code: 'expired' | 'number_removed',
+): Promise<number> {
+  return services.database.transaction(async (trx) => {
+    await lockUsage(trx, [teamId]);
+    return failQueued(trx, services, teamId, messageIds, code);
+  });
 }
 
 /**

@@ -203,4 +203,19 @@ describe('the monthly message limit (specification sections 7.2 and 8)', () => {
       'queued',
     );
   });
+
+  it('fails what expired of every team, though the messages of one team can’t be', async () => {
+    const [broken, other] = [await newSender(10), await newSender(10)];
+    const ids: string[] = [];
+    for (const team of [broken, other]) ids.push(String((await send(team)).json.id));
+    // What no count may go below, so that this team's transaction fails.
+    await service.query('UPDATE usage_months SET accepted = 0 WHERE team_id = $1', [broken.id]);
+    service.clock.advance(25 * 3_600_000);
+    await expireAll();
+    assert.equal((await broken.api.get(`/v1/messages/${ids[0]}`)).json.status, 'queued');
+    assert.equal((await other.api.get(`/v1/messages/${ids[1]}`)).json.status, 'failed');
+    await service.query('UPDATE usage_months SET accepted = 1 WHERE team_id = $1', [broken.id]);
+    await expireAll();
+    assert.equal((await broken.api.get(`/v1/messages/${ids[0]}`)).json.status, 'failed');
+  });
 });

@@ -129,6 +129,11 @@ CREATE TABLE usage_days (
   messages bigint NOT NULL CHECK (messages >= 0),
   PRIMARY KEY (team_id, day, direction)
 ) WITH (fillfactor = 50);
+-- What was accepted and received before the upgrade, so that what is then given back was counted.
+INSERT INTO usage_days (team_id, day, direction, messages)
+SELECT team_id, (created_at AT TIME ZONE 'UTC')::date AS day, direction, count(*) FROM messages
+WHERE NOT (error_code IS NOT NULL AND error_code IN ('expired', 'cancelled', 'number_removed') AND hand_outs = 0)
+GROUP BY 1, 2, 3;
 
 -- Owners and admins were told that the month's limit comes near, or was reached: once each.
 CREATE TABLE usage_notices (

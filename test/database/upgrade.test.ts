@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import pg from 'pg';
+import { migrate } from '#server/database/migrate.ts';
+import type { Transaction } from '#server/database/statement.ts';
+import { Clock } from '#server/platform/clock.ts';
+import { Ids } from '#server/platform/ids.ts';
+import { giveBackMessages } from '#server/usage/usage-store.ts';
+
+const engineUrl = process.env.TEST_ENGINE_URL ?? '';
+const ids = new Ids(new Clock());
+
+describe('an upgrade of a database that has messages (decision 0003)', () => {
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  const url = engineUrl.replace('/ownline?', `/${name}?`);
+  const team = ids.next('team');
+  let administrator: pg.Client;
+  let client: pg.Client;
+
+  before(async () => {
+    administrator = new pg.Client({ connectionString: engineUrl.replace('/ownline?', '/postgres?') });
+    await administrator.connect();
+    await administrator.query(`CREATE DATABASE ${name}`);
+    await migrate(url, '001');
+    // As somebody may have set it: days are of UTC all the same.
+    await administrator.query(`ALTER DATABASE ${name} SET timezone = 'America/Los_Angeles'`);
+    client = new pg.Client({ connectionString: url });
+    await client.connect();
+  });
+  after(async () => {
+    await client.end();
+    await administrator.query(`DROP DATABASE ${name} WITH (FORCE)`);
+    await administrator.end();
+  });
+
+  async function insertMessage(row: Readonly<Record<string, unknown>>): Promise<void> {
+    const all = {
+      team_id: team,
+      id: ids.next('msg'),
+      from_handle: 'a',
+      to_handle: 'b',
+      content: 'Hi',
+      ...row,
+    };
+    const places = Object.keys(all).map((_, index) => `$${index + 1}`);
+    await client.query(
+      `INSERT INTO messages (${Object.keys(all).join(', ')}) VALUES (${places.join(', ')})`,
+      Object.values(all),
+    );
+  }
+
+  const days = async () => {
+    const { rows } = await client.query<{ day: string }>(
+      'SELECT day::text, direction, messages::int FROM usage_days ORDER BY day, direction',
+    );
+    return rows;
+  };
+
+  it('counts the days of before, less what was given back, so that what is given back later was counted', async () => {
+    const at = '2026-11-20T23:30:00Z';
+    const later = '2026-11-21T00:30:00Z';
+    const number_id = ids.next('num');
+    await client.query(`INSERT INTO teams VALUES ($1, 'Example team', 'pro', 100, $2)`, [team, at]);
+    await client.query(
+      `INSERT INTO numbers (team_id, id, phone_number, status, created_at, verified_at)
+       VALUES ($1, $2, '+14155550100', 'active', $3, $3)`,
+      [team, number_id, at],
+    );
+    const outbound = { number_id, direction: 'outbound', status: 'queued', created_at: at };
+    const failed = { ...outbound, status: 'failed', failed_at: later };
+    await insertMessage(outbound);
+    await insertMessage({ ...outbound, created_at: later });
+    await insertMessage({ ...failed, error_code: 'cancelled' });
+    await insertMessage({ ...failed, error_code: 'expired', hand_outs: 1 });
+    await insertMessage({ ...failed, error_code: 'device_error', hand_outs: 1 });
+    await insertMessage({ ...outbound, direction: 'inbound', status: 'received' });
+
+    assert.deepEqual(await migrate(url), [2, 3]);
+    const [first, second] = ['2026-11-20', '2026-11-21'];
+    assert.deepEqual(await days(), [
+      { day: first, direction: 'inbound', messages: 1 },
+      { day: first, direction: 'outbound', messages: 3 },
+      { day: second, direction: 'outbound', messages: 1 },
+    ]);
+  });
+
+  it('gives back what a process of the version before accepted meanwhile, and counts no day below nothing', async () => {
+    const back = { teamId: team, day: '2026-11-21' };
+    await giveBackMessages(client as unknown as Transaction, [back, back]);
+    assert.equal((await days()).at(-1)?.messages, 0);
+  });
+});
