@@ -20,7 +20,7 @@ describe('bodies that are too large (specification sections 7.1 and 11.1)', () =
     key = await firstKey(dataDir);
   });
   after(async () => {
-    await service.kill('SIGKILL');
+    await service.kill('SIGTERM');
     await rm(dataDir, { recursive: true, force: true });
   });
 
