@@ -48,19 +48,19 @@ export class Batcher<Input, Output> {
     this.#scheduled = true;
     const flush = () => {
       this.#scheduled = false;
-      this.#flush();
+      this.#flush(this.#options.sizeMax);
     };
     if (this.#options.windowMs === 0) setImmediate(flush);
     else setTimeout(flush, this.#options.windowMs);
   }
 
-  #flush(): void {
-    const batch = this.#waiting.splice(0, this.#options.sizeMax);
+  #flush(size: number): void {
+    const batch = this.#waiting.splice(0, size);
     if (batch.length === 0) return;
     this.#inFlight += 1;
     this.#options.run(batch.map((waiting) => waiting.input)).then(
       (outputs) => {
-        this.#landed();
+        this.#landed(batch.length);
         for (const [index, waiting] of batch.entries()) {
           const output = outputs[index];
           if (output === undefined) waiting.reject(new Error('a batch left a call without an answer'));
@@ -68,17 +68,22 @@ export class Batcher<Input, Output> {
         }
       },
       (error) => {
-        this.#landed();
+        this.#landed(batch.length);
         for (const waiting of batch) waiting.reject(error);
       },
     );
     this.#schedule();
   }
 
-  /** What waited is sent off before anybody is answered: the database works while the answers are written. */
-  #landed(): void {
+  /**
+   * What waited is sent off before anybody is answered: the database works while the answers are written. It is half
+   * of all calls that are under way. With nearly all of them in one batch, the database would stand still while they
+   * are answered and asked again, and this process while they are stored.
+   */
+  #landed(answered: number): void {
     this.#inFlight -= 1;
-    if (this.#options.windowMs === 0 && !this.#scheduled) this.#flush();
+    const half = Math.ceil((this.#waiting.length + answered) / 2);
+    if (this.#options.windowMs === 0 && !this.#scheduled) this.#flush(Math.min(half, this.#options.sizeMax));
     else this.#schedule();
     for (const wake of this.#idle.splice(0)) wake();
   }

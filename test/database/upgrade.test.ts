@@ -51,7 +51,7 @@ describe('an upgrade of a database that has messages (decision 0003)', () => {
   }
 
   const days = async () => {
-    const { rows } = await client.query<{ day: string }>(
+    const { rows } = await client.query<{ day: string; direction: string; messages: number }>(
       'SELECT day::text, direction, messages::int FROM usage_days ORDER BY day, direction',
     );
     return rows;

@@ -48,6 +48,26 @@ describe('batches (decision 0005)', () => {
     assert.deepEqual(await Promise.all(second), ['done 3', 'done 4']);
   });
 
+  it('what waited for a long batch goes out in halves, so that one is stored while the other is answered', async () => {
+    const { batcher, batches, turn } = manual();
+    const calls = [batcher.add(0)];
+    await turn();
+    calls.push(...[1, 2, 3, 4, 5, 6, 7].map((n) => batcher.add(n)));
+    const sizes = () => batches.map((batch) => batch.inputs.length);
+    batches[0]?.finish();
+    await turn();
+    assert.deepEqual(sizes(), [1, 4]);
+    batches[1]?.finish();
+    await turn();
+    assert.deepEqual(sizes(), [1, 4, 3]);
+    batches[2]?.finish();
+    await Promise.all(calls);
+    assert.deepEqual(
+      batches.flatMap((batch) => batch.inputs),
+      [0, 1, 2, 3, 4, 5, 6, 7],
+    );
+  });
+
   it('a batch that fails rejects each of its calls and no other', async () => {
     const { batcher, batches, turn } = manual();
     const lost = batcher.add(1);

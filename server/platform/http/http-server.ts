@@ -101,7 +101,10 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   unreadable.listenTo(server.server);
 
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  // JSON by name, too: the parser of '*' alone is looked for anew, from the header's letters, for every request.
+  server.addContentTypeParser(['application/json', '*'], { parseAs: 'buffer' }, (_request, body, done) =>
+    done(null, body),
+  );
   server.setSerializerCompiler(() => JSON.stringify);
   server.decorateRequest('caller', undefined);
   server.decorateRequest('errorCode', undefined);
