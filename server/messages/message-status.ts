@@ -71,7 +71,27 @@ const failureTexts: Readonly<Record<FailureCode, string>> = {
   not_delivered: 'The phone sent the message, but it was not delivered.',
 };
 
-/** The sentence for a person: error_message of a failed message. The device's own words follow where it gave any. */
-export function failureMessage(code: FailureCode, deviceError: string | null): string {
-  return deviceError ? `${failureTexts[code]} The phone said: ${deviceError}` : failureTexts[code];
+/** The same where a hand-out before that one stayed unconfirmed: only what comes to pass after a retry. */
+const retriedTexts: Readonly<Partial<Record<FailureCode, string>>> = {
+  expired: 'No phone picked the message up again in time.',
+  cancelled: 'The message was cancelled before a phone picked it up again.',
+  number_removed: 'The number was deleted before a phone picked the message up again.',
+  device_error: 'The phone got the message a second time and could not send it.',
+};
+const doubt =
+  'A phone took it once and did not confirm it, so it may have been sent: ' +
+  'ask the recipient before sending it once more.';
+
+/**
+ * The sentence for a person: error_message of a failed message. The device's own words follow where it gave any.
+ * @param mayHaveBeenSent whoever was told to send it again would perhaps send it twice
+ */
+export function failureMessage(
+  code: FailureCode,
+  deviceError: string | null,
+  mayHaveBeenSent: boolean,
+): string {
+  const retried = mayHaveBeenSent ? retriedTexts[code] : undefined;
+  const text = retried === undefined ? failureTexts[code] : `${retried} ${doubt}`;
+  return deviceError ? `${text} The phone said: ${deviceError}` : text;
 }

@@ -35,6 +35,10 @@ export function messageView(message: MessageRow): Message {
   };
 }
 
+function errorMessage({ error_code, device_error, may_have_been_sent }: MessageRow): string | null {
+  return error_code && failureMessage(error_code, device_error, may_have_been_sent);
+}
+
 /** GET /v1/messages/:id (specification section 4.3). */
 export function messageDetailView(message: MessageRow, waitingReason: WaitingReason | null): MessageDetail {
   return {
@@ -42,7 +46,7 @@ export function messageDetailView(message: MessageRow, waitingReason: WaitingRea
     sent_at: time(message.sent_at),
     failed_at: time(message.failed_at),
     error_code: message.error_code,
-    error_message: message.error_code && failureMessage(message.error_code, message.device_error),
+    error_message: errorMessage(message),
     waiting_reason: waitingReason,
     may_have_been_sent: message.may_have_been_sent,
   };
@@ -70,7 +74,7 @@ export function eventData(message: MessageRow): Readonly<Record<string, unknown>
     ...outbound,
     failed_at: time(message.failed_at),
     error_code: message.error_code,
-    error_message: message.error_code && failureMessage(message.error_code, message.device_error),
+    error_message: errorMessage(message),
     may_have_been_sent: message.may_have_been_sent,
   };
 }

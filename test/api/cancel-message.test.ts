@@ -8,6 +8,7 @@ import { type ConnectedNumber, connectNumber } from '#test/support/test-phone.ts
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
 
 const to = '+14155550101';
+const mayHaveBeenSent = /A phone took it once and did not confirm it, so it may have been sent/;
 
 describe('POST /v1/messages/:id/cancel (specification sections 3.2 and 4.3)', () => {
   let service: TestService;
@@ -222,6 +223,8 @@ describe('POST /v1/messages/:id/cancel (specification sections 3.2 and 4.3)', ()
     const answer = await cancel(team, id);
     assert.equal(answer.status, 200, answer.text);
     assert.deepEqual([answer.json.error_code, answer.json.may_have_been_sent], ['cancelled', true]);
+    assert.match(String(answer.json.error_message), mayHaveBeenSent);
+    assert.doesNotMatch(String(answer.json.error_message), /before a phone picked it up\./);
     assert.deepEqual(Object.values(await usage(team)), [1]);
     const again = { from: team.number.phoneNumber, to, content: 'Hello' };
     assert.equal((await team.api.post('/v1/messages/send', again)).status, 402);

@@ -174,6 +174,10 @@ describe('the monthly message limit (specification sections 7.2 and 8)', () => {
     await expireAll();
     const message = await team.api.get(`/v1/messages/${sent.json.id}`);
     assert.deepEqual([message.json.error_code, message.json.may_have_been_sent], ['expired', true]);
+    assert.match(
+      String(message.json.error_message),
+      /took it once and did not confirm it, so it may have been sent/,
+    );
     assert.deepEqual(Object.values(await usage(team)), [1]);
   });
 

@@ -175,7 +175,16 @@ export const resources: Coverage = {
   },
   '2.6 error_code, error_message': {
     'api/get-message.test.ts': ['says why a message failed, in the words of the phone too'],
-    'device/reports.test.ts': ["failed: with the phone's own words"],
+    'device/reports.test.ts': [
+      "failed: with the phone's own words",
+      'says that it may have been sent when it fails while it waits or at its second hand-out',
+    ],
+    'api/quota.test.ts': [
+      'does not give back what a phone had once and that expired while it waited for its second hand-out',
+    ],
+    'api/cancel-message.test.ts': [
+      'costs where a phone had it once: retry_once, cancelled while it waits for its second hand-out',
+    ],
   },
   '2.6 waiting_reason': {
     'api/get-message.test.ts': ['says why a queued message waits: earlier message, busy, paused, offline'],

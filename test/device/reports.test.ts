@@ -286,6 +286,34 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
       assert.equal((await wire.poll({ last: handed.id })).id, later);
     });
 
+    const failureInEvent = async (id: string) => {
+      const rows = await service.query<{ body: string }>(
+        `SELECT body FROM events WHERE type = 'message.failed' ORDER BY id`,
+      );
+      const found = rows.map(({ body }) => JSON.parse(body).data).find((data) => data.id === id);
+      return String(found?.error_message);
+    };
+
+    it('says that it may have been sent when it fails while it waits or at its second hand-out', async () => {
+      const tookItOnce = /A phone took it once and did not confirm it, so it may have been sent/;
+      const [waiting, refused] = [await retried(), await retried()];
+      await team.api.delete(`/v1/numbers/${waiting.number.numberId}`);
+      const { wire } = await restart(refused);
+      await wire.poll({ last: refused.id, last_status: 'failed', last_error: 'No service' });
+      for (const [{ id }, code, own] of [
+        [waiting, 'number_removed', /number was deleted/],
+        [refused, 'device_error', /could not send.*No service/],
+      ] as const) {
+        const message = await messageOf(id);
+        assert.deepEqual([message.error_code, message.may_have_been_sent], [code, true]);
+        for (const text of [String(message.error_message), await failureInEvent(id)]) {
+          assert.match(text, own);
+          assert.match(text, tookItOnce);
+          assert.doesNotMatch(text, /picked the message up\.|send it again\./i);
+        }
+      }
+    });
+
     it('costs what it cost when its number is deleted while it waits', async () => {
       const owner = await service.newTeam();
       const number = await connect(owner);
