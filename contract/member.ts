@@ -83,7 +83,7 @@ export const InviteRequest = closed({
 });
 export type InviteRequest = Type.Static<typeof InviteRequest>;
 
-export const ChangeRoleRequest = closed({ role: givenRole });
+export const ChangeRoleRequest = closed({ role: Type.Optional(givenRole) });
 export type ChangeRoleRequest = Type.Static<typeof ChangeRoleRequest>;
 
 /** DELETE /v1/team/members/:id (specification section 4.1). */

@@ -10,13 +10,14 @@ import { lockTeam } from './team-store.ts';
 
 /**
  * Gives a member another role than owner (specification section 4.1).
+ * @param role undefined changes nothing
  * @throws AppError 404 for no such member; 400, param id, for an owner
  */
 export async function changeRole(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
   teamId: TeamId,
   memberId: MemberId,
-  role: GivenRole,
+  role: GivenRole | undefined,
   by: By,
 ): Promise<PersonRow> {
   return services.database.transaction(async (trx) => {
@@ -24,6 +25,7 @@ export async function changeRole(
     await requireStillAllowed(trx, teamId, by, 'team:write');
     const member = await findMember(trx, teamId, memberId);
     if (!member) throw notFound('member');
+    if (role === undefined) return member;
     if (member.role === 'owner') {
       throw invalid('id', 'This member is an owner. Owners are made and unmade by owners, in the dashboard.');
     }

@@ -21,6 +21,10 @@ export const endpoints: Coverage = {
   },
   '4.1 PUT /v1/team with {}': {
     'api/team.test.ts': ['{}, an empty body and none change nothing and answer the team'],
+    'api/members.test.ts': [
+      '{}, an empty body and none change and note nothing and answer the Member, an owner too',
+      'the same role again changes and notes nothing',
+    ],
   },
   '4.2 POST /v1/numbers/verify {phone_number}': {
     'api/verify-number.test.ts': [

@@ -23,7 +23,7 @@ export const people: Coverage = {
       'GET /v1/team/members shows the five fields of each, oldest first, and of this team alone',
     ],
   },
-  '4.1 PUT /v1/team/members/:id/role {role} admin': {
+  '4.1 PUT /v1/team/members/:id/role {role?} admin': {
     'api/members.test.ts': [
       'answers the Member as it then is, and notes who changed it from what',
       'refuses an owner’s role with param id, and owner as a role with param role',
