@@ -13,7 +13,11 @@ export function readEmail(text: string, param = 'email'): string {
   return email;
 }
 
-/** The form in which addresses are compared: upper and lower case are the same (specification section 4.1). */
+/**
+ * The form in which addresses are compared (specification section 12.1): upper and lower case are the same. Not Unicode's
+ * case folding, and not by way of upper case: those make `ß` and `ss`, `ı` and `i` one, which are different mailboxes
+ * and domains, so that one person's address would be another's account.
+ */
 export function emailKey(email: string): string {
   return email.normalize('NFC').toLowerCase();
 }

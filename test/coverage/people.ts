@@ -81,6 +81,10 @@ export const people: Coverage = {
     ],
   },
   '12.1 An account (acc_…) belongs': {
+    'accounts/email.test.ts': [
+      'upper and lower case are one, and so are the ways to write a letter with its accent',
+      'letters that only look or sound alike are different: another mailbox may have them',
+    ],
     'api/accept-invitation.test.ts': ['makes account, membership and session at once'],
     'database/invariants-of-people.test.ts': ['an address has one account'],
     'api/access-matrix-of-people.test.ts': ['a person is in each team what they are there'],

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { emailKey } from '#server/accounts/email.ts';
+
+describe('how addresses are compared (specification section 12.1)', () => {
+  it('upper and lower case are one, and so are the ways to write a letter with its accent', () => {
+    const same = [
+      ['Ada@Example.COM', 'ada@example.com'],
+      ['ZOË@example.com', 'zoe\u0308@example.com'],
+      ['STRA\u1e9eE@example.com', 'Straße@example.com'],
+      ['ЮЛИЯ@example.com', 'юлия@example.com'],
+      ['\u0130da@example.com', 'i\u0307da@example.com'],
+    ] as const;
+    for (const [one, other] of same) assert.equal(emailKey(one), emailKey(other), one);
+    for (const address of same.flat()) assert.equal(emailKey(emailKey(address)), emailKey(address));
+  });
+
+  it('letters that only look or sound alike are different: another mailbox may have them', () => {
+    const different = [
+      ['straße@example.com', 'strasse@example.com'],
+      ['ada@straße.example', 'ada@strasse.example'],
+      ['ad\u0131@example.com', 'adi@example.com'],
+      ['\u0130da@example.com', 'ida@example.com'],
+      ['\u017fam@example.com', 'sam@example.com'],
+      ['a\ufb01@example.com', 'afi@example.com'],
+    ] as const;
+    for (const [one, other] of different) assert.notEqual(emailKey(one), emailKey(other), one);
+  });
+});
