@@ -5,6 +5,7 @@ import { refuseForeignOrigin } from '#server/accounts/same-origin.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { mailIsOn } from '#server/mail/queue-mail.ts';
 import { AppError } from '#server/platform/app-error.ts';
+import { ownPath } from '#server/platform/http/own-path.ts';
 import { pageHeaders } from '#server/platform/http/page.ts';
 import { readForm } from '#server/platform/http/read-form.ts';
 import { type Answer, type Call, type Route, route } from '#server/platform/http/route.ts';
@@ -22,17 +23,23 @@ const refusals = { 400: html, 401: html, 402: html, 403: html, 409: html, 415: h
  * no link up; it works without script.
  */
 export function invitePageRoutes(services: Runtime, identify: Identify): Route[] {
+  const { appUrl } = services.config;
+  const own = (path: string) => ownPath(appUrl, path);
+
   const show = async ({ params, request }: Call, refused?: Refused, status = 200): Promise<Answer> => {
     const token = params.token ?? '';
     const opened = await openInvitation(services, token, await whoIsSignedIn(identify, request));
-    return page(renderInvitePage(opened, token, mailIsOn(services.config), refused), status);
+    return page(
+      renderInvitePage(opened, { token, mailIsOn: mailIsOn(services.config), own, refused }),
+      status,
+    );
   };
 
   const accept = async (call: Call): Promise<Answer> => {
     const { params, request } = call;
     let field: (name: string) => string = () => '';
     try {
-      refuseForeignOrigin(request, services.config.appUrl);
+      refuseForeignOrigin(request, appUrl);
       field = readForm(request);
       const { setCookie } = await acceptInvitation(services, {
         token: params.token ?? '',
@@ -41,7 +48,7 @@ export function invitePageRoutes(services: Runtime, identify: Identify): Route[]
         request,
       });
       const headers = setCookie === undefined ? {} : { 'set-cookie': setCookie };
-      return { status: 303, body: '', headers: { ...pageHeaders, location: '/', ...headers } };
+      return { status: 303, body: '', headers: { ...pageHeaders, location: own('/'), ...headers } };
     } catch (error) {
       if (!(error instanceof AppError) || error.status === 404 || error.status === 500) throw error;
       const { message, param, status, headers } = error;
@@ -49,6 +56,11 @@ export function invitePageRoutes(services: Runtime, identify: Identify): Route[]
       const answer = await show(call, refused, status);
       return { ...answer, headers: { ...headers, ...answer.headers } };
     }
+  };
+
+  const onOver = (error: unknown): Answer => {
+    if (error instanceof AppError && error.code === 'not_found') return page(renderInvitationOver(own), 404);
+    throw error;
   };
 
   return [
@@ -71,9 +83,4 @@ export function invitePageRoutes(services: Runtime, identify: Identify): Route[]
 
 function page(body: string, status: number): Answer {
   return { status, body, headers: pageHeaders };
-}
-
-function onOver(error: unknown): Answer {
-  if (error instanceof AppError && error.code === 'not_found') return page(renderInvitationOver(), 404);
-  throw error;
 }

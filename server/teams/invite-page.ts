@@ -20,14 +20,18 @@ const mays: Readonly<Record<Role, string>> = {
   viewer: 'read messages',
 };
 
+interface Around {
+  readonly token: string;
+  readonly mailIsOn: boolean;
+  /** Where a path of ours stands (server/platform/http/own-path.ts). */
+  readonly own: (path: string) => string;
+  readonly refused: Refused | undefined;
+}
+
 /** The page behind an invitation (specification section 12.4): plain HTML, whose one button accepts. */
-export function renderInvitePage(
-  opened: Opened,
-  token: string,
-  mailIsOn: boolean,
-  refused: Refused | undefined,
-): string {
+export function renderInvitePage(opened: Opened, around: Around): string {
   const { invitation } = opened;
+  const { refused } = around;
   const team = escapeHtml(invitation.team_name);
   const until = dayForPeople(invitation.expires_at);
   return renderPage(
@@ -36,15 +40,16 @@ export function renderInvitePage(
 <p class="quiet">${invitation.email === null ? '' : `${escapeHtml(invitation.email)} is invited. `}As ${invitation.role} you may
 ${mays[invitation.role]}. This link works once, until ${until}.</p>
 ${refused ? `<p class="error" role="alert" id="refused">${escapeHtml(refused.message)}</p>` : ''}
-${bodyOf(opened, token, mailIsOn, refused)}`,
+${bodyOf(opened, around)}`,
   );
 }
 
-function bodyOf(opened: Opened, token: string, mailIsOn: boolean, refused: Refused | undefined): string {
+function bodyOf(opened: Opened, { token, mailIsOn, own, refused }: Around): string {
   const { invitation, signedIn, needs } = opened;
   const email = escapeHtml(invitation.email ?? '');
   const present = escapeHtml(signedIn?.actor.name ?? '');
-  const signIn = (text: string) => `<p><a href="/sign-in?next=/invite/${escapeHtml(token)}">${text}</a></p>`;
+  const next = escapeHtml(`?next=/invite/${token}`);
+  const signIn = (text: string) => `<p><a href="${escapeHtml(own('/sign-in'))}${next}">${text}</a></p>`;
   if (needs === 'nothing') {
     return `<section><form method="post"><p>You are signed in as ${present}.</p>${joinButton}</form></section>
 ${invitation.email === null ? `<p class="quiet">Not you? Sign out first, or open this link in another browser.</p>` : ''}`;
@@ -118,12 +123,12 @@ function field(
 }
 
 /** Whatever became of it: the same page, so that it tells nothing to who was not invited. */
-export function renderInvitationOver(): string {
+export function renderInvitationOver(own: (path: string) => string): string {
   return renderPage(
     'Invitation',
     `<h1>This invitation is over</h1><p>It was used, revoked or sent again, or is older than 7 days. Ask whoever invited you, or an
 owner or admin of the team, for a new one. For the first owner of a team, whoever runs this server makes one:
 <code>ownline link --email you@example.com</code>.</p>
-<p>You have joined already? <a href="/sign-in">Sign in</a>.</p>`,
+<p>You have joined already? <a href="${escapeHtml(own('/sign-in'))}">Sign in</a>.</p>`,
   );
 }
