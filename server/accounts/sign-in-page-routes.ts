@@ -11,7 +11,7 @@ import { type Identify, whoIsSignedIn } from './doors.ts';
 import type { LinkRequests } from './link-requests.ts';
 import { SessionCookie } from './session-cookie.ts';
 import { findAccountOfLink } from './sign-in-link-store.ts';
-import { renderLink, renderLinkOver, renderLinkSent, renderSignIn } from './sign-in-page.ts';
+import { renderLink, renderLinkOver, renderLinkSent, renderSignIn, renderSwitch } from './sign-in-page.ts';
 import { signInWithPassword } from './sign-in-with-password.ts';
 import { useSignInLink } from './use-sign-in-link.ts';
 
@@ -62,7 +62,17 @@ export function signInPageRoutes(services: SignInPages): Route[] {
       audience: 'page',
       answers,
       handle: async ({ request, query }) => {
-        if (await whoIsSignedIn(services.identify, request)) return goTo(nextOf(query));
+        const signedIn = await whoIsSignedIn(services.identify, request);
+        if (signedIn) {
+          const next = nextOf(query);
+          return page(
+            renderSwitch({
+              email: signedIn.actor.name,
+              nextPath: ownPath(config.appUrl, next),
+              signOutPath: ownPath(config.appUrl, `/sign-out${withNext(next)}`),
+            }),
+          );
+        }
         return page(renderSignIn({ email: '', mailIsOn }));
       },
     }),
@@ -101,13 +111,15 @@ export function signInPageRoutes(services: SignInPages): Route[] {
       audience: 'page',
       audit: 'account.signed_out',
       answers,
-      handle: async ({ request }) => {
+      handle: async ({ request, query }) => {
+        const next = nextOf(query);
+        const goesOn = readForm(request)('go') === 'on';
         const signedIn = await whoIsSignedIn(services.identify, request);
         if (signedIn) {
           const by = { ...signedIn.actor, ip: request.ip, requestId: request.id };
           await closeSession(services, signedIn, by);
         }
-        return goTo('/sign-in', new SessionCookie(config).clear());
+        return goTo(goesOn ? next : `/sign-in${withNext(next)}`, new SessionCookie(config).clear());
       },
     }),
   ];
@@ -115,6 +127,11 @@ export function signInPageRoutes(services: SignInPages): Route[] {
 
 function nextOf(query: unknown): string {
   return readNext(typeof query === 'object' && query !== null && 'next' in query ? query.next : undefined);
+}
+
+/** The query that leads on to there; none for the start. */
+function withNext(next: string): string {
+  return next === '/' ? '' : `?next=${encodeURIComponent(next).replaceAll('%2F', '/')}`;
 }
 
 function page(html: string, status = 200): Answer {

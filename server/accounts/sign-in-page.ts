@@ -34,6 +34,23 @@ ${mailIsOn ? '<button class="second" type="submit" name="by" value="link">Mail m
   );
 }
 
+interface SwitchPage {
+  readonly email: string;
+  /** Where it goes on to, and where signing out is; both below APP_URL's path. */
+  readonly nextPath: string;
+  readonly signOutPath: string;
+}
+
+/** For who is signed in already, perhaps as somebody else than they mean to be. */
+export function renderSwitch({ email, nextPath, signOutPath }: SwitchPage): string {
+  return renderPage(
+    'Signed in',
+    `<h1>You are signed in</h1><section><p>This browser is signed in as</p><p class="value">${escapeHtml(email)}</p>
+<p><a href="${escapeHtml(nextPath)}">Go on as ${escapeHtml(email)}</a></p>
+<form method="post" action="${escapeHtml(signOutPath)}"><button class="second" type="submit">Sign out and sign in as somebody else</button></form></section>`,
+  );
+}
+
 /** The same for every address. */
 export function renderLinkSent(): string {
   return renderPage(

@@ -50,9 +50,12 @@ function bodyOf(opened: Opened, { token, mailIsOn, own, refused }: Around): stri
   const present = escapeHtml(signedIn?.actor.name ?? '');
   const next = escapeHtml(`?next=/invite/${token}`);
   const signIn = (text: string) => `<p><a href="${escapeHtml(own('/sign-in'))}${next}">${text}</a></p>`;
+  // Leads back to this page, or to where somebody signs in who has an account.
+  const signOut = (to: 'on' | 'sign-in') =>
+    `<form method="post" action="${escapeHtml(own('/sign-out'))}${next}"><button class="second" type="submit" name="go" value="${to}">Sign out and go on</button></form>`;
   if (needs === 'nothing') {
     return `<section><form method="post"><p>You are signed in as ${present}.</p>${joinButton}</form></section>
-${invitation.email === null ? `<p class="quiet">Not you? Sign out first, or open this link in another browser.</p>` : ''}`;
+${invitation.email === null ? `<p class="quiet">Not you?</p>${signOut('on')}` : ''}`;
   }
   if (needs === 'proof') {
     return `<section><p>You are signed in as ${present}, but nothing has shown yet that this address is yours: the link that
@@ -64,7 +67,7 @@ made the account may have been opened by somebody else.</p><p>Ask whoever runs t
       ? `<p>You are signed in as ${present}, and this invitation is for ${email}.</p>`
       : '';
     return `<section>${other}<p>${email} has an account here. Sign in as ${email} first; then this page lets you join.</p>
-${signIn(`Sign in as ${email}`)}</section>`;
+${signedIn ? signOut('sign-in') : signIn(`Sign in as ${email}`)}</section>`;
   }
   const other = signedIn
     ? `<p class="quiet">You are signed in as ${present} here. Joining signs this browser in as ${email} instead.</p>`

@@ -157,6 +157,7 @@ export const people: Coverage = {
     ],
   },
   '12.2 The pages for this': {
+    'accounts/switching.test.ts': ['is told so by /sign-in, goes on, or signs out and stays with next'],
     'browser/people-pages.test.ts': [
       'somebody new joins by keyboard, signs out and comes back with the password',
     ],
@@ -250,6 +251,9 @@ export const people: Coverage = {
     ],
   },
   '12.4 A new person says': {
+    'accounts/switching.test.ts': [
+      'signs out on the page of an invitation, signs in as whom it is for, and joins',
+    ],
     'api/invite-page.test.ts': [
       'takes a new person in without script: name, password, a session, and on to the dashboard',
       'sends an address that has an account to sign in and back, says who else is signed in, and lets the right one join',

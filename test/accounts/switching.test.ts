@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { operator } from '#server/platform/actor.ts';
+import { makeOwnerLink } from '#server/teams/make-owner-link.ts';
+import { lockTeam } from '#server/teams/team-store.ts';
+import { Browser, newPerson } from '#test/support/people.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+
+const password = 'a sentence that nobody guesses';
+
+describe('who is signed in as somebody else (specification sections 12.2 and 12.4)', () => {
+  let service: TestService;
+  let team: TestTeam;
+
+  before(async () => {
+    service = await startTestService();
+    team = await service.newTeam();
+  });
+  after(() => service.close());
+
+  const invite = async (email: string) => {
+    const { json } = await team.api.post('/v1/team/members/invite', { email, role: 'member' });
+    return new URL(String(json.accept_url)).pathname;
+  };
+  /** Where the form with that button leads. */
+  const actionOf = (text: string, button: string) =>
+    new RegExp(`<form method="post" action="([^"]*)">(?:(?!</form>)[\\s\\S])*${button}`).exec(text)?.[1] ??
+    '';
+
+  it('is told so by /sign-in, goes on, or signs out and stays with next', async () => {
+    const eve = await newPerson(service);
+    const browser = new Browser(service.baseUrl, eve.cookie);
+    const page = await browser.open('/sign-in?next=/invite/abc');
+    assert.equal(page.status, 200);
+    assert.ok(page.text.includes(eve.email) && page.text.includes('<a href="/invite/abc">Go on'));
+    const out = await browser.submit(actionOf(page.text, 'Sign out'));
+    assert.deepEqual([out.status, out.headers.get('location')], [303, '/sign-in?next=/invite/abc']);
+    assert.equal((await eve.get('/app/account')).status, 401);
+    assert.match((await browser.open('/sign-in?next=/invite/abc')).text, /name="password"/);
+    const away = await browser.submit('/sign-out?next=https://example.net/');
+    assert.equal(away.headers.get('location'), '/sign-in');
+  });
+
+  it('signs out on the page of an invitation, signs in as whom it is for, and joins', async () => {
+    const [ada, eve] = [await newPerson(service, { password }), await newPerson(service)];
+    const link = await invite(ada.email);
+    const browser = new Browser(service.baseUrl, eve.cookie);
+    const refused = await browser.open(link);
+    const out = await browser.submit(actionOf(refused.text, 'Sign out and go on'));
+    const signIn = out.headers.get('location') ?? '';
+    assert.equal(signIn, `/sign-in?next=${link}`);
+    const entered = await browser.submit(signIn, { email: ada.email, password, by: 'password' });
+    assert.deepEqual([entered.status, entered.headers.get('location')], [303, link]);
+    assert.equal((await browser.submit(link)).status, 303);
+  });
+
+  it('of a link for no address in particular, it signs out and is shown the form of a new person', async () => {
+    const here = await service.newTeam();
+    const eve = await newPerson(service);
+    const url = await service.runtime.database.transaction(async (trx) => {
+      const row = await lockTeam(trx, here.id);
+      return row ? (await makeOwnerLink(trx, service.runtime, row, undefined, operator)).url : '';
+    });
+    const link = new URL(url).pathname;
+    const browser = new Browser(service.baseUrl, eve.cookie);
+    const page = await browser.open(link);
+    const out = await browser.submit(actionOf(page.text, 'Sign out and go on'), { go: 'on' });
+    assert.deepEqual([out.status, out.headers.get('location')], [303, link]);
+    assert.match((await browser.open(link)).text, /name="email"/);
+  });
+
+  it('leads below the path of APP_URL everywhere', async () => {
+    const appUrl = 'https://example.com/texts';
+    const below = await startTestService({ APP_URL: appUrl });
+    try {
+      const [ada, eve] = [await newPerson(below), await newPerson(below)];
+      const there = await below.newTeam();
+      const { json } = await there.api.post('/v1/team/members/invite', { email: ada.email, role: 'member' });
+      assert.ok(String(json.accept_url).startsWith(`${appUrl}/invite/`));
+      const link = new URL(String(json.accept_url)).pathname.slice('/texts'.length);
+      const nobody = await new Browser(below.baseUrl).open(link);
+      assert.ok(nobody.text.includes(`<a href="/texts/sign-in?next=${link}">`), nobody.text);
+      const other = await new Browser(below.baseUrl, eve.cookie).open(link);
+      assert.equal(actionOf(other.text, 'Sign out and go on'), `/texts/sign-out?next=${link}`);
+      const joined = await new Browser(below.baseUrl, ada.cookie).submit(link);
+      assert.deepEqual([joined.status, joined.headers.get('location')], [303, '/texts/']);
+      const over = await new Browser(below.baseUrl).open(link);
+      assert.match(over.text, /<a href="\/texts\/sign-in">/);
+    } finally {
+      await below.close();
+    }
+  });
+});
