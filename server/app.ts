@@ -128,6 +128,8 @@ async function open(
   const identify = createIdentify(runtime);
   const links = new LinkRequests(runtime, createSendSignInLink(runtime));
   lifecycle.onClose('links to sign in', () => links.drain());
+  const refusals = new RefusalLog(runtime);
+  lifecycle.onClose('refusals', () => refusals.drain());
   const ownRoutes = [
     ...teamRoutes(runtime),
     ...memberRoutes({ ...runtime, participants: whenMemberRemoved(runtime) }),
@@ -141,8 +143,8 @@ async function open(
     ...apiKeyRoutes(runtime),
     ...usageRoutes(runtime),
     ...auditRoutes(runtime),
-    ...signInRoutes({ ...runtime, links }),
-    ...signInPageRoutes({ ...runtime, links, identify }),
+    ...signInRoutes({ ...runtime, links, refusals }),
+    ...signInPageRoutes({ ...runtime, links, identify, refusals }),
     ...accountRoutes(runtime),
     ...passkeyRoutes(runtime),
     ...overviewRoutes({ ...runtime, identify }),
@@ -155,8 +157,6 @@ async function open(
       : []),
   ];
   const record = createRecorder(runtime.metrics, logger);
-  const refusals = new RefusalLog(runtime);
-  lifecycle.onClose('refusals', () => refusals.drain());
   const visitorDoor = createVisitorDoor(runtime);
   const server = createHttpServer({
     routes,

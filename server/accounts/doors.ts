@@ -6,7 +6,7 @@ import type { Door, SignedIn } from '#server/platform/http/route.ts';
 import { publicId } from '#server/platform/ids.ts';
 import { MinuteLimit } from '#server/platform/minute-limit.ts';
 import { sourceOf } from '#server/platform/source-of.ts';
-import { refuseForeignOrigin } from './same-origin.ts';
+import { foreignOrigin, refuseForeignOrigin } from './same-origin.ts';
 import { SessionCookie, sessionDays } from './session-cookie.ts';
 import { findLiveSession, type LiveSessionRow, touchSession } from './session-store.ts';
 
@@ -62,8 +62,8 @@ export async function whoIsSignedIn(
 export function createAccountDoor(identify: Identify, { config }: Pick<Runtime, 'config'>): Door {
   return async (request) => {
     const signedIn = await identify(request);
-    refuseForeignOrigin(request, config.appUrl);
-    return { signedIn };
+    const refusal = foreignOrigin(request, config.appUrl);
+    return { signedIn, ...(refusal ? { refusal } : {}) };
   };
 }
 

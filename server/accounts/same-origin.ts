@@ -6,16 +6,23 @@ import { AppError } from '#server/platform/app-error.ts';
  * of our own. Browsers say so in Sec-Fetch-Site, which pages can't write; one that sends none, as to every plain http
  * address but this machine's, must send our Origin: that of APP_URL, or on plain http the very address it was opened at.
  * A name that somebody else points at us brings its own cookies then, and none of ours.
+ * @returns 403; undefined where the request keeps the rule
  */
-export function refuseForeignOrigin(request: FastifyRequest, appUrl: string): void {
-  if (request.method === 'GET' || request.method === 'HEAD') return;
+export function foreignOrigin(request: FastifyRequest, appUrl: string): AppError | undefined {
+  if (request.method === 'GET' || request.method === 'HEAD') return undefined;
   const { 'sec-fetch-site': site, origin, host } = request.headers;
   const own = new URL(appUrl);
   const isOpenedHere = own.protocol === 'http:' && host !== undefined && origin === `http://${host}`;
   const isOwn = site === undefined ? origin === own.origin || isOpenedHere : site === 'same-origin';
-  if (isOwn) return;
-  throw new AppError(
+  if (isOwn) return undefined;
+  return new AppError(
     'forbidden',
     `This request must come from a page of ${own.origin}. Open it there; programs use /v1 with an API key.`,
   );
+}
+
+/** @throws AppError 403, as foreignOrigin returns it: for requests of nobody in particular */
+export function refuseForeignOrigin(request: FastifyRequest, appUrl: string): void {
+  const refusal = foreignOrigin(request, appUrl);
+  if (refusal) throw refusal;
 }

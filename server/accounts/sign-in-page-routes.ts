@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import type { RefusalLog } from '#server/audit/refusal-log.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
@@ -20,6 +21,7 @@ const answers = Object.fromEntries([200, 303, 400, 401, 404, 429].map((status) =
 interface SignInPages extends Runtime {
   readonly links: LinkRequests;
   readonly identify: Identify;
+  readonly refusals: RefusalLog;
 }
 
 /** The pages for signing in and out, which need no script (specification section 12.2). */

@@ -6,6 +6,7 @@ import {
   PasskeySignInRequest,
   SignInRequest,
 } from '#contract/account.ts';
+import type { RefusalLog } from '#server/audit/refusal-log.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Answer, type Route, route } from '#server/platform/http/route.ts';
 import { accountView } from './account-view.ts';
@@ -16,7 +17,9 @@ import { signInWithPasskey } from './sign-in-with-passkey.ts';
 import { signInWithPassword } from './sign-in-with-password.ts';
 
 /** How the dashboard signs somebody in (specification section 12.2). */
-export function signInRoutes(services: Runtime & { readonly links: LinkRequests }): Route[] {
+export function signInRoutes(
+  services: Runtime & { readonly links: LinkRequests; readonly refusals: RefusalLog },
+): Route[] {
   return [
     route({
       method: 'POST',

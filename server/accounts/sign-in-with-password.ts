@@ -1,6 +1,9 @@
+import type { Done } from '#server/audit/record-audit.ts';
+import type { RefusalLog } from '#server/audit/refusal-log.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError } from '#server/platform/app-error.ts';
-import { findAccountByEmail, holdAccount } from './account-store.ts';
+import { publicId } from '#server/platform/ids.ts';
+import { type AccountRow, findAccountByEmail, holdAccount } from './account-store.ts';
 import { readEmail } from './email.ts';
 import { type Entered, type Entrance, openSession } from './open-session.ts';
 import { checkAttempt, countAttempt, forgiveAttempt } from './password-attempts.ts';
@@ -13,11 +16,13 @@ interface Credentials {
 
 /**
  * Signs in by address and password (specification section 12.2). An unknown address runs the same statements and one
- * argon2id like a wrong password, and gets the same answer.
+ * argon2id like a wrong password, and gets the same answer. A wrong one is noted for the account, and nobody waits for it.
  * @throws 400 for what is no address; 401; 429 where too many failed
  */
 export async function signInWithPassword(
-  services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config'>,
+  services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config'> & {
+    readonly refusals: Pick<RefusalLog, 'write'>;
+  },
   { email: written, password, request }: Credentials,
 ): Promise<Entered> {
   const { database } = services;
@@ -25,7 +30,11 @@ export async function signInWithPassword(
   const account = await findAccountByEmail(database.pool, email);
   const attempt = await countAttempt(services, { email, ip: request.ip, accountId: account?.id });
   const isRight = await checkAttempt(services, attempt, password, account?.password_hash);
-  if (!account || !isRight) throw refusal();
+  if (!account) throw refusal();
+  if (!isRight) {
+    services.refusals.write(wrongPassword(account, request));
+    throw refusal();
+  }
   return database.transaction(async (trx) => {
     // Somebody may have set another password meanwhile, which ended all sessions: this one must not outlive that.
     const present = await holdAccount(trx, account.id);
@@ -33,6 +42,17 @@ export async function signInWithPassword(
     await forgiveAttempt(trx, attempt);
     return { account, cookie: await openSession(trx, services, account, 'password', request) };
   });
+}
+
+function wrongPassword(account: AccountRow, request: Entrance): Done {
+  const by = { kind: 'account', id: publicId('acc', account.id), name: account.email } as const;
+  return {
+    by: { ...by, ip: request.ip, requestId: request.id },
+    action: 'account.signed_in',
+    accountId: account.id,
+    details: { method: 'password' },
+    refusedWith: 'unauthorized',
+  };
 }
 
 function refusal(): AppError {

@@ -9,11 +9,13 @@ const newest = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 /**
  * A page of entries, newest first.
  * @param read the entries before an id, no more than asked for
+ * @param show what an entry says to who reads it
  * @throws 400, param cursor
  */
 export async function auditPage(
   { limit = 50, cursor = '' }: AuditQuery,
   read: (before: string, limit: number) => Promise<AuditRow[]>,
+  show: (row: AuditRow) => AuditRow = (row) => row,
 ): Promise<AuditPage> {
   const before = cursor === '' ? newest : parseId('aud', cursor);
   if (before === undefined) throw invalid('cursor', 'cursor must be one that an answer gave.');
@@ -21,7 +23,7 @@ export async function auditPage(
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
   return {
-    entries: shown.map(auditEntry),
+    entries: shown.map((row) => auditEntry(show(row))),
     cursor: last ? publicId('aud', last.id) : '',
     has_more: rows.length > limit,
   };

@@ -5,7 +5,7 @@ import type { AccountId, TeamId } from '#server/platform/ids.ts';
 import type { AuditAction } from './audit-action.ts';
 import { insertAudit } from './audit-store.ts';
 
-interface Done {
+export interface Done {
   readonly by: By;
   readonly action: AuditAction;
   /** Of one of the two at least. */

@@ -2,7 +2,7 @@ import { AuditPage, AuditQuery } from '#contract/audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { auditPage } from './audit-page.ts';
-import { listAccountAudit, listTeamAudit } from './audit-store.ts';
+import { type AuditRow, listAccountAudit, listTeamAudit } from './audit-store.ts';
 
 /** The audit log of a team, and of one's own account (specification section 12.6). */
 export function auditRoutes({ database }: Pick<Runtime, 'database'>): Route[] {
@@ -27,10 +27,22 @@ export function auditRoutes({ database }: Pick<Runtime, 'database'>): Route[] {
       query: AuditQuery,
       answers: { 200: AuditPage },
       handle: async ({ signedIn, query }) => ({
-        body: await auditPage(query, (before, limit) =>
-          listAccountAudit(database.pages, signedIn.accountId, before, limit),
+        body: await auditPage(
+          query,
+          (before, limit) => listAccountAudit(database.pages, signedIn.accountId, before, limit),
+          (row) => withoutOthers(row, signedIn.actor.name),
         ),
       }),
     }),
   ];
+}
+
+/**
+ * An entry as the account may read it that it concerns: of others who acted, their names and where they were are theirs.
+ * @param email of the account, by which it is named in all teams
+ */
+function withoutOthers(row: AuditRow, email: string): AuditRow {
+  const isPerson = row.actor_kind === 'account' || row.actor_kind === 'member';
+  if (row.actor_kind === 'server' || (isPerson && row.actor_name === email)) return row;
+  return { ...row, actor_name: '', ip: '', request_id: '' };
 }

@@ -1,6 +1,6 @@
 import { roleGrants } from '#contract/permissions.ts';
 import type { Identify } from '#server/accounts/doors.ts';
-import { refuseForeignOrigin } from '#server/accounts/same-origin.ts';
+import { foreignOrigin } from '#server/accounts/same-origin.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import type { Door, Principal } from '#server/platform/http/route.ts';
@@ -18,18 +18,21 @@ export function createTeamDoor(
 ): Door {
   return async (request, _reply, { permission }) => {
     const signedIn = await identify(request);
-    refuseForeignOrigin(request, config.appUrl);
+    const foreign = foreignOrigin(request, config.appUrl);
     const { team_id: publicTeamId = '' } = request.params as Readonly<Record<string, string>>;
     const teamId = parseId('team', publicTeamId);
     const membership = teamId && (await findMembership(database.pool, teamId, signedIn.accountId));
-    if (!membership) throw notFound('team');
+    if (!membership) {
+      if (foreign) return { signedIn, refusal: foreign };
+      throw notFound('team');
+    }
     const principal: Principal = {
       teamId: membership.team_id,
       actor: { kind: 'member', id: publicId('usr', membership.member_id), name: signedIn.actor.name },
       permissions: roleGrants[membership.role],
       plan: membership.plan,
     };
-    const refusal = permission && refusalFor(membership.role, permission);
+    const refusal = foreign ?? (permission && refusalFor(membership.role, permission));
     return { signedIn, principal, ...(refusal ? { refusal } : {}) };
   };
 }

@@ -9,6 +9,7 @@ import { makeSignInLink } from '#server/accounts/make-sign-in-link.ts';
 import { linkMessage, type SendSignInLink } from '#server/accounts/send-sign-in-link.ts';
 import { signInPageRoutes } from '#server/accounts/sign-in-page-routes.ts';
 import { signInRoutes } from '#server/accounts/sign-in-routes.ts';
+import { RefusalLog } from '#server/audit/refusal-log.ts';
 import { createHttpServer } from '#server/platform/http/http-server.ts';
 import { field } from '#test/support/api-client.ts';
 import { Browser, newAccount, signedIn } from '#test/support/browser-client.ts';
@@ -201,11 +202,12 @@ describe('links that are asked for by mail (specification section 12.2)', () => 
     const services = { ...service.runtime, clock: service.clock };
     const send: SendSignInLink = async (_trx, to, url) => void sent.push({ to: to.email, url });
     links = new LinkRequests(services, send);
+    const refusals = new RefusalLog(services);
     const visitor = createVisitorDoor(services);
     server = createHttpServer({
       routes: [
-        ...signInRoutes({ ...services, links }),
-        ...signInPageRoutes({ ...services, links, identify: createIdentify(services) }),
+        ...signInRoutes({ ...services, links, refusals }),
+        ...signInPageRoutes({ ...services, links, refusals, identify: createIdentify(services) }),
       ],
       doors: { visitor, page: createPageDoor(visitor) },
       record: () => undefined,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { isAuditAction } from '#server/audit/audit-action.ts';
 import { field } from '#test/support/api-client.ts';
-import { newMember, type TeamMember } from '#test/support/people.ts';
+import { newCookie, newMember, newPerson, PageClient, type TeamMember } from '#test/support/people.ts';
 import { findNumber } from '#test/support/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
 import { until } from '#test/support/until.ts';
@@ -152,5 +152,65 @@ describe('the audit log (specification section 12.6)', () => {
     const own = (answer.json.entries as Entry[]).map(({ action }) => action);
     assert.deepEqual(own, ['member.joined', 'account.signed_in', 'account.made']);
     assert.ok(!(await entries()).some(({ action }) => action.startsWith('account.')));
+  });
+
+  it('what an account reads says of others who acted on it neither their name nor where they were', async () => {
+    const person = await newMember(service, team, 'member');
+    const removed = await owner.delete(owner.in(`/team/members/${person.memberId}`));
+    assert.equal(removed.status, 200, removed.text);
+    const signedIn = new PageClient(service.baseUrl, await newCookie(service, person.account));
+    const seen = (await signedIn.get('/app/account/audit')).json.entries as Entry[];
+    const entry = seen.find(({ action }) => action === 'member.removed');
+    assert.deepEqual(entry && [entry.actor, entry.ip, entry.request_id], [
+      { kind: 'member', id: owner.memberId, name: '' },
+      '',
+      '',
+    ]);
+    const own = seen.find(({ action }) => action === 'account.signed_in');
+    assert.deepEqual([own?.actor.name, own?.ip], [person.email, '127.0.0.1']);
+  });
+
+  it('notes a refusal whatever its path held, and one of a page that is not ours', async () => {
+    assert.equal((await owner.delete(owner.in('/keys/key_%00x'))).status, 404);
+    const headers = { 'sec-fetch-site': 'cross-site' };
+    assert.equal((await owner.request('POST', owner.in('/team/leave'), { headers })).status, 403);
+    assert.equal((await owner.request('POST', '/app/account/sign-out', { headers })).status, 403);
+    await until('all of them', async () => {
+      const noted = (await entries())
+        .filter(({ outcome }) => outcome === 'refused')
+        .map(({ action, target, error_code }) => `${action} ${target} ${error_code}`);
+      const wanted = ['key.revoked key_\ufffdx not_found', 'member.left  forbidden'];
+      return wanted.every((line) => noted.includes(line));
+    });
+    await until('that of the account', async () => {
+      const seen = (await owner.get('/app/account/audit')).json.entries as Entry[];
+      return seen.some(({ action, outcome }) => action === 'account.signed_out' && outcome === 'refused');
+    });
+  });
+
+  it('a wrong password leaves an entry in the account’s own log, until the throttle holds back', async () => {
+    const person = await newPerson(service, { password: 'correct horse battery' });
+    const visitor = new PageClient(service.baseUrl, '');
+    const statuses: number[] = [];
+    for (let attempt = 0; attempt < 12; attempt += 1) {
+      const body = { email: person.email, password: 'a wrong password' };
+      statuses.push((await visitor.post('/app/sign-in', body)).status);
+    }
+    assert.equal(statuses.at(-1), 429);
+    const wrong = statuses.filter((status) => status === 401).length;
+    const refused = async () => {
+      const seen = (await person.get('/app/account/audit')).json.entries as Entry[];
+      return seen.filter(({ outcome }) => outcome === 'refused');
+    };
+    const noted = await until('all that were tried', async () => {
+      const found = await refused();
+      return found.length >= wrong && found;
+    });
+    assert.equal(noted.length, wrong);
+    const { actor, action, error_code, ip } = noted[0] as Entry;
+    assert.deepEqual(
+      [actor.kind, actor.name, action, error_code, ip],
+      ['account', person.email, 'account.signed_in', 'unauthorized', '127.0.0.1'],
+    );
   });
 });

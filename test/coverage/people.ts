@@ -293,6 +293,9 @@ export const people: Coverage = {
     'api/audit.test.ts': [
       'says who did what, to what, when, from where and under which request id: a member, a key',
       'notes what was refused to a known caller, with the reason, and changes nothing',
+      'notes a refusal whatever its path held, and one of a page that is not ours',
+      'a wrong password leaves an entry in the account’s own log, until the throttle holds back',
+      'what an account reads says of others who acted on it neither their name nor where they were',
     ],
     'database/invariants.test.ts': ['the audit log is added to, and nothing else'],
   },

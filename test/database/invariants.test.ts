@@ -303,5 +303,12 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
     for (const change of changes) {
       await assert.rejects(pool.query(change), violates(/^23514 .*append-only/), change);
     }
+    const { rows } = await pool.query<{ month: string }>(
+      `SELECT inhrelid::regclass::text AS month FROM pg_inherits WHERE inhparent = 'audit_log'::regclass`,
+    );
+    assert.ok(rows.length >= 2, 'the unplaced one and a month at least');
+    for (const { month } of rows) {
+      await assert.rejects(pool.query(`TRUNCATE ${month}`), violates(/^23514 .*append-only/), month);
+    }
   });
 });

@@ -179,3 +179,30 @@ CREATE TRIGGER audit_log_append_only BEFORE UPDATE OR DELETE ON audit_log
   FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER audit_log_not_emptied BEFORE TRUNCATE ON audit_log
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+-- PostgreSQL passes triggers of rows on to partitions and those of TRUNCATE not: each partition gets those that its history has.
+CREATE FUNCTION guard_partitions(history text) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  missing record;
+BEGIN
+  FOR missing IN
+    SELECT t.tgname, t.tgfoid::regproc AS guard, i.inhrelid::regclass AS partition
+    FROM pg_trigger t JOIN pg_inherits i ON i.inhparent = t.tgrelid
+    WHERE t.tgrelid = history::regclass AND NOT t.tgisinternal AND t.tgtype & 32 <> 0
+      AND NOT EXISTS (SELECT FROM pg_trigger own WHERE own.tgrelid = i.inhrelid AND own.tgname = t.tgname)
+  LOOP
+    EXECUTE format('CREATE TRIGGER %I BEFORE TRUNCATE ON %s FOR EACH STATEMENT EXECUTE FUNCTION %s()',
+      missing.tgname, missing.partition, missing.guard);
+  END LOOP;
+END
+$$;
+SELECT guard_partitions('audit_log');
+
+ALTER FUNCTION make_partition(text, date, bigint) RENAME TO make_bare_partition;
+CREATE FUNCTION make_partition(history text, month date, moved_max bigint) RETURNS void
+LANGUAGE plpgsql SET lock_timeout = '2s' AS $$
+BEGIN
+  PERFORM make_bare_partition(history, month, moved_max);
+  PERFORM guard_partitions(history);
+END
+$$;
