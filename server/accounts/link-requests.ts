@@ -105,7 +105,7 @@ export class LinkRequests {
     await database.transaction(async (trx) => {
       const by = { kind: 'server', id: '', name: '', ip, requestId } as const;
       const url = await makeSignInLink(trx, this.#services, account, { hours: mailedLinkHours, by });
-      await send(trx, account, url + next);
+      await send(trx, account, url + next, clock.in(mailedLinkHours * hourMs));
     });
   }
 }

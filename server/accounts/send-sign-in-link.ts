@@ -4,11 +4,12 @@ import type { MailContent } from '#server/mail/mail-template.ts';
 import { mailIsOn, queueMail } from '#server/mail/queue-mail.ts';
 import type { AccountRow } from './account-store.ts';
 
-/** Hands a link to whoever mails it, in the transaction that makes it. @param url what the button opens */
+/** Hands a link to whoever mails it, in the transaction that makes it. @param url what the button opens, until `expiresAt` */
 export type SendSignInLink = (
   trx: Transaction,
   account: Pick<AccountRow, 'email'>,
   url: string,
+  expiresAt: Date,
 ) => Promise<void>;
 
 /** How links reach their addresses; undefined where this server sends no mail (specification section 12.5). */
@@ -16,8 +17,9 @@ export function createSendSignInLink(
   services: Pick<Runtime, 'config' | 'clock' | 'ids' | 'secrets'>,
 ): SendSignInLink | undefined {
   if (!mailIsOn(services.config)) return undefined;
-  return async (trx, account, url) => {
-    await queueMail(trx, services, { to: account.email, message: linkMessage(url) });
+  return async (trx, account, url, expiresAt) => {
+    const mail = { to: account.email, message: linkMessage(url), uselessAfter: expiresAt };
+    await queueMail(trx, services, mail);
   };
 }
 

@@ -9,6 +9,7 @@ import {
   recordGivenUp,
   recordRetry,
   recordSent,
+  uselessMail,
 } from './mail-store.ts';
 import { openMail } from './sealed-mail.ts';
 import type { AttemptOutcome, SendMail } from './smtp-sender.ts';
@@ -105,6 +106,7 @@ export class MailLoop {
     const { clock, secrets } = this.#services;
     if (startedAt.getTime() - mail.created_at.getTime() > staleMs)
       return { did: 'refused', error: 'too old' };
+    if (mail.useless_after && mail.useless_after <= startedAt) return { did: 'refused', error: uselessMail };
     const rendered = openMail(secrets, mail.body);
     if (!rendered) return { did: 'refused', error: 'unreadable body' };
     const tooLong = new AbortController();

@@ -7,9 +7,14 @@ export interface ClaimedMail {
   readonly recipient: string;
   readonly body: Buffer;
   readonly created_at: Date;
+  /** Past it nobody has a use for it. */
+  readonly useless_after: Date | null;
   /** This one included. It also tells whose hands: a later claim counts one more. */
   readonly attempts: number;
 }
+
+/** What is noted of a mail whose link is over before it was sent. */
+export const uselessMail = 'useless';
 
 /** The notification channel that says: there is mail to send. */
 export const mailChannel = 'mail_queue';
@@ -18,9 +23,10 @@ export const mailChannel = 'mail_queue';
 const insert = statement<{ pg_notify: string }>(
   'mail.insert',
   `WITH queued AS (
-     INSERT INTO mails (id, recipient, body, created_at, next_attempt_at) VALUES ($1, $2, $3, $4, $4)
+     INSERT INTO mails (id, recipient, body, created_at, next_attempt_at, useless_after, reference)
+     VALUES ($1, $2, $3, $4, $4, $5, $6)
    )
-   SELECT pg_notify($5, '')`,
+   SELECT pg_notify($7, '')`,
 );
 // Locked before it is changed, and what another process has locked is passed over.
 const claim = statement<ClaimedMail>(
@@ -31,7 +37,7 @@ const claim = statement<ClaimedMail>(
      ORDER BY next_attempt_at LIMIT $3 FOR UPDATE SKIP LOCKED
    )
    UPDATE mails m SET attempts = m.attempts + 1, leased_until = $2 FROM due WHERE m.id = due.id
-   RETURNING m.id, m.recipient, m.body, m.created_at, m.attempts`,
+   RETURNING m.id, m.recipient, m.body, m.created_at, m.useless_after, m.attempts`,
 );
 const finish = statement<Record<string, never>>(
   'mail.finish',
@@ -48,6 +54,11 @@ const giveUp = statement<{ id: MailId }>(
   `UPDATE mails SET failed_at = $3, body = NULL, leased_until = NULL, last_error = $4
    WHERE id = $1 AND attempts = $2 AND body IS NOT NULL RETURNING id`,
 );
+const drop = statement<Record<string, never>>(
+  'mail.drop',
+  `UPDATE mails SET failed_at = $2, body = NULL, leased_until = NULL, last_error = $3
+   WHERE reference = $1 AND body IS NOT NULL`,
+);
 const forget = statement<Record<string, never>>('mail.forget', 'DELETE FROM mails WHERE id < $1');
 
 export async function insertMail(
@@ -57,9 +68,12 @@ export async function insertMail(
     readonly recipient: string;
     readonly body: Buffer;
     readonly createdAt: Date;
+    readonly uselessAfter: Date | undefined;
+    readonly reference: string | undefined;
   },
 ): Promise<void> {
-  await insert.row(trx, mail.id, mail.recipient, mail.body, mail.createdAt, mailChannel);
+  const { id, recipient, body, createdAt, uselessAfter, reference } = mail;
+  await insert.row(trx, id, recipient, body, createdAt, uselessAfter, reference, mailChannel);
 }
 
 /** Takes mails that are due, at most `limit`, until `leasedUntil`. */
@@ -95,6 +109,11 @@ export async function recordGivenUp(
   error: string,
 ): Promise<boolean> {
   return (await giveUp.row(db, id, attempts, at, error)) !== undefined;
+}
+
+/** Gives up what waits of the mails with a reference. One that is being sent may still arrive. */
+export async function dropMailsOf(trx: Transaction, reference: string, at: Date): Promise<void> {
+  await drop.row(trx, reference, at, uselessMail);
 }
 
 /** @param before the smallest id that stays */

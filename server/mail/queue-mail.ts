@@ -2,13 +2,22 @@ import type { Config } from '#server/config.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { isMailAddress } from '#server/platform/mail-address.ts';
-import { insertMail } from './mail-store.ts';
+import { dropMailsOf, insertMail } from './mail-store.ts';
 import { type MailContent, renderMail } from './mail-template.ts';
 import { sealMail } from './sealed-mail.ts';
 
 /** Whether there is a server to hand mail to. Where there is none, links are shown for copying instead. */
 export function mailIsOn(config: Pick<Config, 'mail'>): boolean {
   return config.mail !== undefined;
+}
+
+interface QueuedMail {
+  readonly to: string;
+  readonly message: MailContent;
+  /** When the link in it is over: what was not sent by then is dropped. */
+  readonly uselessAfter?: Date;
+  /** The public id of what it speaks of, by which dropMails finds it. */
+  readonly reference?: string;
 }
 
 /**
@@ -21,7 +30,7 @@ export function mailIsOn(config: Pick<Config, 'mail'>): boolean {
 export async function queueMail(
   trx: Transaction,
   { config, clock, ids, secrets }: Pick<Runtime, 'config' | 'clock' | 'ids' | 'secrets'>,
-  mail: { readonly to: string; readonly message: MailContent },
+  mail: QueuedMail,
 ): Promise<boolean> {
   if (!mailIsOn(config)) return false;
   if (!isMailAddress(mail.to)) throw new Error('a mail was to go to what is no address');
@@ -30,6 +39,17 @@ export async function queueMail(
     recipient: mail.to,
     body: sealMail(secrets, renderMail(mail.message)),
     createdAt: clock.now(),
+    uselessAfter: mail.uselessAfter,
+    reference: mail.reference,
   });
   return true;
+}
+
+/** Erases the mails that wait and speak of something that has ended, in the transaction that ends it (section 10.6). */
+export function dropMails(
+  trx: Transaction,
+  { clock }: Pick<Runtime, 'clock'>,
+  reference: string,
+): Promise<void> {
+  return dropMailsOf(trx, reference, clock.now());
 }

@@ -8,6 +8,7 @@ import { hashPassword } from '#server/accounts/password.ts';
 import { proveAddress } from '#server/accounts/prove-address.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
+import { dropMails } from '#server/mail/queue-mail.ts';
 import type { By } from '#server/platform/actor.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
@@ -57,6 +58,7 @@ export async function acceptInvitation(services: Services, acceptance: Acceptanc
     const team = await lockTeam(trx, opened.invitation.team_id);
     const invitation = await markAccepted(trx, sha256(token), services.clock.now());
     if (!team || !invitation) throw invitationOver();
+    await dropMails(trx, services, publicId('inv', invitation.id));
     const account = person
       ? await makeAccount(trx, services, {
           ...person,

@@ -1,6 +1,7 @@
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
+import { dropMails } from '#server/mail/queue-mail.ts';
 import type { By } from '#server/platform/actor.ts';
 import { publicId, type TeamId } from '#server/platform/ids.ts';
 import { revokeOpenInvitations } from './invitation-store.ts';
@@ -26,8 +27,9 @@ export async function endOpenInvitations(
   const now = services.clock.now();
   const ended = await revokeOpenInvitations(trx, teamId, which, now);
   for (const invitation of ended) {
-    if (invitation.expires_at <= now) continue;
     const target = publicId('inv', invitation.id);
+    await dropMails(trx, services, target);
+    if (invitation.expires_at <= now) continue;
     await recordAudit(trx, services, { by, action: 'invitation.revoked', teamId, target });
   }
 }

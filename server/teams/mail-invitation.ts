@@ -2,6 +2,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { MailContent } from '#server/mail/mail-template.ts';
 import { queueMail } from '#server/mail/queue-mail.ts';
+import { publicId } from '#server/platform/ids.ts';
 import type { InvitationRow } from './invitation-store.ts';
 import type { PersonRow } from './member-store.ts';
 import type { TeamRow } from './team-store.ts';
@@ -39,5 +40,10 @@ export function mailInvitation(
   services: Pick<Runtime, 'config' | 'ids' | 'clock' | 'secrets'>,
   mail: InvitationMail & { readonly to: string },
 ): Promise<boolean> {
-  return queueMail(trx, services, { to: mail.to, message: invitationMessage(mail) });
+  return queueMail(trx, services, {
+    to: mail.to,
+    message: invitationMessage(mail),
+    uselessAfter: mail.invitation.expires_at,
+    reference: publicId('inv', mail.invitation.id),
+  });
 }

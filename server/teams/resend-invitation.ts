@@ -1,7 +1,9 @@
 import type { MadeInvitation } from '#contract/member.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { mailIsOn } from '#server/mail/queue-mail.ts';
+
+import { dropMails, mailIsOn } from '#server/mail/queue-mail.ts';
+
 import type { By } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type InvitationId, publicId, type TeamId } from '#server/platform/ids.ts';
@@ -32,6 +34,7 @@ export async function resendInvitation(
     const invitation = live && (await renewInvitation(trx, teamId, invitationId, link));
     if (!invitation?.email) throw notFound('invitation');
     const target = publicId('inv', invitationId);
+    await dropMails(trx, services, target);
     await recordAudit(trx, services, { by, action: 'invitation.sent_again', teamId, target });
     const isMailed = await mailInvitation(trx, services, {
       to: invitation.email,

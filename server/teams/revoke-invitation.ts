@@ -1,5 +1,6 @@
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import { dropMails } from '#server/mail/queue-mail.ts';
 import type { By } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type InvitationId, publicId, type TeamId } from '#server/platform/ids.ts';
@@ -20,6 +21,7 @@ export async function revokeInvitation(
     const revoked = await markRevoked(trx, teamId, invitationId, services.clock.now());
     if (!revoked) throw notFound('invitation');
     const target = publicId('inv', invitationId);
+    await dropMails(trx, services, target);
     await recordAudit(trx, services, { by, action: 'invitation.revoked', teamId, target });
   });
 }

@@ -206,3 +206,10 @@ BEGIN
   PERFORM guard_partitions(history);
 END
 $$;
+
+ALTER TABLE mails
+  -- Past it the link in it opens nothing: not sent any more.
+  ADD COLUMN useless_after timestamptz,
+  -- The public id of what it speaks of and ends with, such as an invitation.
+  ADD COLUMN reference text;
+CREATE INDEX mails_open_reference ON mails (reference) WHERE body IS NOT NULL AND reference IS NOT NULL;

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { type MailServer, startMailServer } from '#test/support/mail-server.ts';
+import { type Mailing, startMailing } from '#test/support/mailing.ts';
+import { Browser, newMember, type TeamMember } from '#test/support/people.ts';
+import { until } from '#test/support/until.ts';
+
+const appUrl = 'https://texts.example.com';
+
+describe('mail whose link is over before it is sent (specification section 10.6)', () => {
+  let server: MailServer;
+  let mailing: Mailing;
+  let owner: TeamMember;
+
+  before(async () => {
+    server = await startMailServer();
+    mailing = await startMailing({ SMTP_URL: server.url, APP_URL: appUrl });
+    owner = await newMember(mailing.service, await mailing.service.newTeam(), 'owner');
+  });
+  after(async () => {
+    await mailing.close();
+    await server.close();
+  });
+
+  async function invite(email: string): Promise<string> {
+    const answer = await owner.post(owner.in('/team/members/invite'), { email, role: 'viewer' });
+    assert.equal(answer.status, 201, answer.text);
+    return String(answer.json.invitation_id);
+  }
+
+  it('an invitation that is revoked or sent again takes its waiting mail along', async () => {
+    const revoked = await invite('ada@example.com');
+    assert.equal((await owner.delete(owner.in(`/team/invitations/${revoked}`))).status, 200);
+    const row = await mailing.row('ada@example.com');
+    assert.deepEqual([row.body, row.last_error, row.failed_at === null], [null, 'useless', false]);
+
+    const again = await invite('grace@example.com');
+    assert.equal((await owner.post(owner.in(`/team/invitations/${again}/resend`))).status, 200);
+    const rows = await mailing.service.query<{ waits: boolean }>(
+      'SELECT body IS NOT NULL AS waits FROM mails WHERE recipient = $1 ORDER BY id',
+      ['grace@example.com'],
+    );
+    assert.deepEqual(
+      rows.map(({ waits }) => waits),
+      [false, true],
+    );
+  });
+
+  it('a link to sign in that is over is not sent any more, and one that is not is', async () => {
+    const ask = async () => {
+      const visitor = new Browser(mailing.service.baseUrl).client;
+      const answer = await visitor.post('/app/sign-in/link', { email: owner.email }, { origin: appUrl });
+      assert.equal(answer.status, 202, answer.text);
+    };
+    await ask();
+    await until('it waits', () => mailing.attempted(owner.email, 0).catch(() => false as const));
+    mailing.service.clock.advance(31 * 60_000);
+    mailing.start();
+    const row = await mailing.attempted(owner.email, 1);
+    assert.deepEqual([row.body, row.last_error], [null, 'useless']);
+    await ask();
+    mailing.pass(0);
+    const to: string[] = [];
+    while (!to.includes(owner.email)) to.push(...(await server.next()).to);
+    assert.deepEqual(to.sort(), ['grace@example.com', owner.email].sort());
+  });
+});
