@@ -1,8 +1,9 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { MailContent } from '#server/mail/mail-template.ts';
-import { queueMail } from '#server/mail/queue-mail.ts';
+import { mailIsOn, queueMail } from '#server/mail/queue-mail.ts';
 import { publicId } from '#server/platform/ids.ts';
+import { countInvitationMail } from './invitation-mail-limit.ts';
 import type { InvitationRow } from './invitation-store.ts';
 import type { PersonRow } from './member-store.ts';
 import type { TeamRow } from './team-store.ts';
@@ -34,12 +35,15 @@ export function invitationMessage({ invitation, team, inviter, url }: Invitation
 /**
  * Sends an invitation to its address, in the transaction that makes it (specification section 12.5).
  * @returns whether it goes by mail; where it does not, whoever made it is shown the link
+ * @throws AppError 429 where the address, or the team, had too many in this hour
  */
-export function mailInvitation(
+export async function mailInvitation(
   trx: Transaction,
   services: Pick<Runtime, 'config' | 'ids' | 'clock' | 'secrets'>,
   mail: InvitationMail & { readonly to: string },
 ): Promise<boolean> {
+  if (!mailIsOn(services.config)) return false;
+  await countInvitationMail(trx, services, mail.invitation.team_id, mail.to);
   return queueMail(trx, services, {
     to: mail.to,
     message: invitationMessage(mail),

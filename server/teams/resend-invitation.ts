@@ -1,9 +1,7 @@
 import type { MadeInvitation } from '#contract/member.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-
 import { dropMails, mailIsOn } from '#server/mail/queue-mail.ts';
-
 import type { By } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type InvitationId, publicId, type TeamId } from '#server/platform/ids.ts';

@@ -287,6 +287,7 @@ export const people: Coverage = {
   '12.5 Links begin with APP_URL': {
     'mail/mails-of-people.test.ts': [
       'an invitation goes to its address and shows no link to whoever makes it; the link is of APP_URL, not of Host',
+      'one address is mailed 5 invitations an hour by all teams, and one team mails 100: more is 429 with retry-after',
     ],
   },
   '12.6 Every change of team': {

@@ -123,4 +123,30 @@ describe('what is mailed to people (specification sections 12.5 and 12.7)', () =
     assert.equal(server.received.length - before, 4, 'once each');
     assert.ok(admin.email !== deputy.email);
   });
+
+  it('one address is mailed 5 invitations an hour by all teams, and one team mails 100: more is 429 with retry-after', async () => {
+    const email = 'flooded@example.com';
+    const invite = (from: TestTeam, to: string) =>
+      from.api.post('/v1/team/members/invite', { email: to, role: 'viewer' });
+    const other = await service.newTeam();
+    const boss = await newMember(service, other, 'owner');
+    assert.equal((await invite(team, email)).status, 201);
+    const { json } = await invite(other, email.toUpperCase());
+    const resend = () => boss.post(boss.in(`/team/invitations/${json.invitation_id}/resend`));
+    for (let sent = 2; sent < 5; sent += 1) assert.equal((await resend()).status, 200);
+    const beyond = await resend();
+    assert.equal(beyond.status, 429, beyond.text);
+    const seconds = Number(beyond.headers.get('retry-after'));
+    assert.ok(seconds >= 1 && seconds <= 3_600, String(seconds));
+    const third = await service.newTeam();
+    assert.equal((await invite(third, email)).status, 429);
+    for (let sent = 0; sent < 100; sent += 1) {
+      assert.equal((await invite(third, `guest${sent}@example.com`)).status, 201, String(sent));
+    }
+    assert.equal((await invite(third, 'last@example.com')).status, 429);
+    const open = await service.query('SELECT FROM invitations WHERE team_id = $1', [third.id]);
+    assert.equal(open.length, 100, 'and what is refused leaves nothing');
+    service.clock.advance(3_600_000);
+    assert.equal((await invite(third, email)).status, 201);
+  });
 });

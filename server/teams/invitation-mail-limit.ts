@@ -1,0 +1,36 @@
+import { countUp } from '#server/accounts/attempt-store.ts';
+import { emailKey } from '#server/accounts/email.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import type { Transaction } from '#server/database/statement.ts';
+import { AppError } from '#server/platform/app-error.ts';
+import { sha256 } from '#server/platform/crypto.ts';
+import { publicId, type TeamId } from '#server/platform/ids.ts';
+
+/** Invitations that are mailed in an hour: to one address by all teams together, and by one team. */
+export const mailsPerAddress = 5;
+export const mailsPerTeam = 100;
+
+const hourMs = 3_600_000;
+
+/**
+ * Counts a mail of an invitation, or holds it back (specification section 12.5): nobody's mailbox is filled by whoever has
+ * a team here. Counted in the transaction that makes the invitation, so that what is held back does not count.
+ * @throws AppError 429 with retry-after
+ */
+export async function countInvitationMail(
+  trx: Transaction,
+  { clock }: Pick<Runtime, 'clock'>,
+  teamId: TeamId,
+  to: string,
+): Promise<void> {
+  const windowStart = new Date(Math.floor(clock.nowMs() / hourMs) * hourMs);
+  const subjects = [`invitations address ${emailKey(to)}`, `invitations team ${publicId('team', teamId)}`];
+  const [ofAddress = 0, ofTeam = 0] = await countUp(trx, subjects.map(sha256), windowStart);
+  if (ofAddress <= mailsPerAddress && ofTeam <= mailsPerTeam) return;
+  const seconds = Math.max(1, Math.ceil((windowStart.getTime() + hourMs - clock.nowMs()) / 1_000));
+  throw new AppError(
+    'rate_limited',
+    `Too many invitations were mailed ${ofTeam > mailsPerTeam ? 'by this team' : 'to this address'} in this hour. Retry in ${seconds} seconds.`,
+    { headers: { 'retry-after': String(seconds) } },
+  );
+}
