@@ -34,13 +34,19 @@ export interface Locked {
 }
 const locked: Locked = { verdict: 'locked' };
 
-type Services = Pick<Runtime, 'database' | 'clock' | 'logger'>;
+type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'logger'>;
+
+/** A send with the id that its message gets if this attempt accepts it. */
+interface Attempt extends SendRow {
+  readonly messageId: MessageId;
+}
 
 /** What became of one send. */
 export interface SendOutcome {
   readonly verdict: Exclude<SendVerdict, 'again' | 'month_missing' | 'locked'>;
   readonly createdAt: Date;
-  readonly knownMessageId: MessageId | null;
+  /** The message that was accepted, or the earlier one of its key; null where there is neither. */
+  readonly messageId: MessageId | null;
   readonly monthlyLimit: number;
   readonly used: number;
 }
@@ -58,7 +64,8 @@ export type Locking = 'wait' | 'skip_locked';
 
 /**
  * One outcome per row, in order. A row that lost a race for its key, or that found its month not begun, runs again
- * at once: by then the reason is gone. So does one that was refused and whose key is known by now. Only with
+ * at once: by then the reason is gone. So does one that was refused and whose key is known by now. Each attempt has its
+ * moment, which the ids of its messages carry too: what is in the order of ids is in that of created_at. Only with
  * `skip_locked` can a row be `locked`.
  */
 export async function acceptSends(
@@ -81,7 +88,10 @@ export async function acceptSends(
   while (open.length > 0) {
     const at = services.clock.now();
     const again: number[] = [];
-    const batch = open.flatMap((index) => rows[index] ?? []);
+    const batch = open.flatMap((index) => {
+      const row = rows[index];
+      return row ? { ...row, messageId: services.ids.next('msg', at.getTime()) } : [];
+    });
     const results = await runBatch(services, batch, at, locking);
     const repeats = await findRepeats(services, batch, results, at);
     for (const [place, result] of results.entries()) {
@@ -89,7 +99,8 @@ export async function acceptSends(
       if (index === undefined) continue;
       if (result.verdict === 'again' || result.verdict === 'month_missing' || repeats.has(place))
         again.push(index);
-      else outcomes[index] = result.verdict === 'locked' ? locked : toOutcome(result.verdict, result, at);
+      else if (result.verdict === 'locked') outcomes[index] = locked;
+      else outcomes[index] = toOutcome(result.verdict, result, batch[place], at);
     }
     if (results.some((result) => result.verdict === 'month_missing')) {
       await ensureUsageMonth(
@@ -146,11 +157,16 @@ async function findRepeats(
   );
 }
 
-function toOutcome(verdict: SendOutcome['verdict'], row: SendOutcomeRow, createdAt: Date): SendOutcome {
+function toOutcome(
+  verdict: SendOutcome['verdict'],
+  row: SendOutcomeRow,
+  attempt: Attempt | undefined,
+  createdAt: Date,
+): SendOutcome {
   return {
     verdict,
     createdAt,
-    knownMessageId: row.known_message_id,
+    messageId: verdict === 'accepted' ? (attempt?.messageId ?? null) : row.known_message_id,
     monthlyLimit: row.monthly_limit,
     used: row.used,
   };
@@ -158,7 +174,7 @@ function toOutcome(verdict: SendOutcome['verdict'], row: SendOutcomeRow, created
 
 async function runBatch(
   services: Services,
-  rows: readonly SendRow[],
+  rows: readonly Attempt[],
   at: Date,
   locking: Locking,
 ): Promise<SendOutcomeRow[]> {
@@ -194,7 +210,7 @@ function notStored({ logger }: Services, error: unknown): SendOutcomeRow {
 
 async function runStatement(
   services: Services,
-  rows: readonly SendRow[],
+  rows: readonly Attempt[],
   at: Date,
   locking: Locking,
 ): Promise<SendOutcomeRow[]> {

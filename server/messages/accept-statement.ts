@@ -4,7 +4,6 @@ import type { MessageId, TeamId } from '#server/platform/ids.ts';
 /** One send as the statement takes it. */
 export interface SendRow {
   readonly teamId: TeamId;
-  readonly messageId: MessageId;
   readonly from: string;
   readonly to: string;
   readonly content: string;

@@ -54,10 +54,11 @@ export async function receiveMessage(
 ): Promise<{ readonly id: MessageId; readonly repeated: boolean }> {
   const from = senderHandle(inbound.from, number.phone_number);
   return services.database.transaction(async (trx) => {
-    const id = services.ids.next('msg');
+    // One moment for both, though a repeat waits below: the day of its id is the day on which it counts.
+    const now = services.clock.now();
+    const id = services.ids.next('msg', now.getTime());
     const kept = await keepOnce(trx, services, number, { ...inbound, from }, id);
     if (kept !== id) return { id: kept, repeated: true };
-    const now = services.clock.now();
     const message = await insert.row(
       trx,
       number.team_id,

@@ -28,7 +28,7 @@ export interface SendAcceptor {
  * connections are left for all others, however many teams are held.
  */
 export function createSendAcceptor(
-  services: Pick<Runtime, 'database' | 'clock' | 'logger' | 'metrics'>,
+  services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'logger' | 'metrics'>,
 ): SendAcceptor {
   const observe = createSendMetrics(services.metrics);
   const batches = (accept: (rows: readonly SendRow[]) => Promise<readonly (SendOutcome | Locked)[]>) =>

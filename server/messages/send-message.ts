@@ -31,10 +31,8 @@ export async function sendMessage(
 ): Promise<{ readonly message: AcceptedMessage; readonly replayed: boolean }> {
   checkContent(input);
   if (input.media_url) await refuseMedia(services, teamId, input);
-  const messageId = services.ids.next('msg');
   const outcome = await services.sends.accept({
     teamId,
-    messageId,
     from: input.from,
     to: input.to,
     content: input.content,
@@ -43,7 +41,7 @@ export async function sendMessage(
   });
   switch (outcome.verdict) {
     case 'accepted':
-      return { message: acceptedView(newMessage(messageId, input, outcome)), replayed: false };
+      return { message: acceptedView(newMessage(input, outcome)), replayed: false };
     case 'replayed':
       return { message: await replay(services, teamId, outcome), replayed: true };
     default:
@@ -94,20 +92,20 @@ async function refuseMedia(services: Services, teamId: TeamId, input: SendInput)
   throw invalid('media_url', 'media is not available yet: send the message without media_url.');
 }
 
-function newMessage(id: Parameters<typeof acceptedView>[0]['id'], input: SendInput, outcome: SendOutcome) {
+function newMessage(input: SendInput, { messageId, createdAt }: SendOutcome) {
+  if (messageId === null) throw new Error('an accepted send has no message');
   return {
-    id,
+    id: messageId,
     to_handle: input.to,
     from_handle: input.from,
     content: input.content,
     media_url: null,
-    created_at: outcome.createdAt,
+    created_at: createdAt,
   };
 }
 
 async function replay(services: Services, teamId: TeamId, outcome: SendOutcome): Promise<AcceptedMessage> {
-  const message =
-    outcome.knownMessageId && (await findMessage(services.database.hot, teamId, outcome.knownMessageId));
+  const message = outcome.messageId && (await findMessage(services.database.hot, teamId, outcome.messageId));
   if (!message) throw notFound('message');
   return acceptedView(message);
 }

@@ -49,17 +49,14 @@ export class Ids {
     this.#clock = clock;
   }
 
-  next<P extends IdPrefix>(_prefix: P): Id<P> {
-    return this.#next().toString() as Id<P>;
+  /** @param atMs the moment that the id is to carry, where a caller has just read the clock for more than the id */
+  next<P extends IdPrefix>(_prefix: P, atMs = this.#clock.nowMs()): Id<P> {
+    return this.#generator.generateOrResetWithTs(atMs).toString() as Id<P>;
   }
 
   /** A new public id for something that is never stored, such as a request. */
   nextPublic(prefix: IdPrefix): string {
-    return fromUUIDBytes(prefix, this.#next().bytes);
-  }
-
-  #next() {
-    return this.#generator.generateOrResetWithTs(this.#clock.nowMs());
+    return fromUUIDBytes(prefix, this.#generator.generateOrResetWithTs(this.#clock.nowMs()).bytes);
   }
 }
 

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { createSendAcceptor } from '#server/messages/send-acceptor.ts';
+import { sendMessage } from '#server/messages/send-message.ts';
+import { createMetrics } from '#server/platform/metrics.ts';
 import { field } from '#test/support/api-client.ts';
 import { plantCanary } from '#test/support/canary.ts';
+import { lockRows } from '#test/support/row-lock.ts';
 import { type ConnectedNumber, connectNumber, findNumber } from '#test/support/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
 
@@ -65,6 +69,8 @@ describe('GET /v1/numbers (specification section 4.2)', () => {
     );
   });
 
+  const toMidnight = () => new Date(service.clock.nowMs()).setUTCHours(24, 0, 0, 0) - service.clock.nowMs();
+
   it('moves last_seen_at with the polls', async () => {
     const before = await findNumber(team.api, phone);
     service.clock.advance(10_000);
@@ -75,7 +81,6 @@ describe('GET /v1/numbers (specification section 4.2)', () => {
 
   it('counts what was accepted and received since midnight UTC, and never falls', async () => {
     const today = async () => (await findNumber(team.api, phone))?.messages_today;
-    const toMidnight = () => new Date(service.clock.nowMs()).setUTCHours(24, 0, 0, 0) - service.clock.nowMs();
     // A fresh day, at noon.
     service.clock.advance(toMidnight() + 12 * 3_600_000);
     assert.equal(await today(), 0);
@@ -101,6 +106,52 @@ describe('GET /v1/numbers (specification section 4.2)', () => {
     assert.equal(await today(), 0);
     await team.api.send({ from: phone, to, content: 'the first of the new day' });
     assert.equal(await today(), 1);
+  });
+
+  it('counts a send that waited over midnight on the day of its created_at, which is also its place in the list', async () => {
+    const sender = await service.newTeam();
+    const { phoneNumber, wire } = await connectNumber(service, sender, '+14155550104');
+    const sends = createSendAcceptor({ ...service.runtime, metrics: createMetrics() });
+    const send = (content: string) =>
+      sendMessage({ ...service.runtime, sends }, sender.id, {
+        from: phoneNumber,
+        to,
+        content,
+        idempotencyKey: content,
+      });
+    service.clock.advance(toMidnight() + 12 * 3_600_000);
+    await send('begins the month');
+    service.clock.advance(toMidnight() - 1_000);
+    const month = await lockRows(
+      service.databaseUrl,
+      'SELECT FROM usage_months WHERE team_id = $1 FOR UPDATE',
+      [sender.id],
+    );
+    const first = send('in a statement before midnight');
+    await month.waiting(1);
+    // Behind the first one, whose statement waits: its own runs after midnight.
+    const second = send('in a statement after midnight');
+    await wire.call('inbound', { from: to, text: 'received between the two' });
+    service.clock.advance(1_000);
+    await month.release();
+    const answers = [await first, await second].map(({ message }) => message);
+
+    assert.equal((await findNumber(sender.api, phoneNumber))?.messages_today, 1);
+    const days = await service.query(
+      `SELECT messages FROM usage_days WHERE team_id = $1 AND direction = 'outbound' ORDER BY day`,
+      [sender.id],
+    );
+    assert.deepEqual(days, [{ messages: 2 }, { messages: 1 }]);
+    const list = (await sender.api.get('/v1/messages')).json.messages as Record<string, string>[];
+    const times = list.map((message) => message.created_at);
+    assert.equal(times.length, 4);
+    assert.deepEqual(times, times.toSorted().reverse());
+    // The answers, their repeats and the list speak of the same messages.
+    for (const answer of answers) {
+      const { id, created_at: createdAt, content } = answer;
+      assert.equal(list.find((message) => message.id === id)?.created_at, createdAt);
+      assert.deepEqual(await send(content), { message: answer, replayed: true });
+    }
   });
 
   it('leaves out deleted numbers', async () => {

@@ -198,7 +198,7 @@ describe('a pause (specification section 3.3)', () => {
 
   it('is not kept waiting by sends that never cease', async () => {
     const number = await connectNumber(service, team, '+14155550114');
-    const { config, logger, clock, ids } = service.runtime;
+    const { config, logger, clock } = service.runtime;
     const others = await Promise.all([1, 2].map(() => connect(config, service.databaseUrl, logger, clock)));
     let over = false;
     const saturate = async (runtime: Runtime) => {
@@ -207,7 +207,6 @@ describe('a pause (specification section 3.3)', () => {
           runtime,
           Array.from({ length: 20 }, () => ({
             teamId: team.id,
-            messageId: ids.next('msg'),
             from: number.phoneNumber,
             to,
             content: 'load',

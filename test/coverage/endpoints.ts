@@ -172,6 +172,9 @@ export const endpoints: Coverage = {
     ],
   },
   '4.3 The list: from any': {
+    'api/list-numbers.test.ts': [
+      'counts a send that waited over midnight on the day of its created_at, which is also its place in the list',
+    ],
     'api/list-messages.test.ts': [
       'shows exactly what every combination of filters leaves, all fields of each, newest first, in pages of any size',
       'takes 1 to 100 as limit, 50 where none is given',

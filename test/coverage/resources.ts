@@ -112,7 +112,10 @@ export const resources: Coverage = {
     'api/team.test.ts': ['is phone_offline once the last poll is more than 5 minutes ago, and not before'],
   },
   '2.5 messages_today': {
-    'api/list-numbers.test.ts': ['counts what was accepted and received since midnight UTC, and never falls'],
+    'api/list-numbers.test.ts': [
+      'counts what was accepted and received since midnight UTC, and never falls',
+      'counts a send that waited over midnight on the day of its created_at, which is also its place in the list',
+    ],
     'api/team.test.ts': ['counts messages_today of this number alone; a cancelled one stays counted'],
   },
   '2.5 created_at': {

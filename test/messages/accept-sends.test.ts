@@ -67,7 +67,6 @@ describe('acceptSends (specification section 4.3)', () => {
   function row(sender: Sender, content: string, key: string | null = null): SendRow {
     return {
       teamId: sender.teamId,
-      messageId: service.runtime.ids.next('msg'),
       from: sender.phone,
       to,
       content,
