@@ -115,6 +115,9 @@ export type PasskeyAssertion = Type.Static<typeof PasskeySignInRequest>['respons
 
 export const AddPasskeyRequest = closed({
   name: passkeyName,
+  current_password: Type.Optional(
+    Type.String({ description: 'Where the sign-in is older than 15 minutes.' }),
+  ),
   response: Type.Object({
     ...credential,
     response: Type.Object({

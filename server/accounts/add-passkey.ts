@@ -4,32 +4,42 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { By } from '#server/platform/actor.ts';
 import { AppError, invalid } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
-import { type AccountId, publicId } from '#server/platform/ids.ts';
+import type { SignedIn } from '#server/platform/http/route.ts';
+import { publicId } from '#server/platform/ids.ts';
 import { lockAccount } from './account-store.ts';
 import { readName } from './make-account.ts';
 import { challengeOf, verifyNewPasskey } from './passkey-ceremony.ts';
 import { takeChallenge } from './passkey-challenge-store.ts';
 import { passkeyParty } from './passkey-party.ts';
 import { insertPasskey, listPasskeys, type PasskeyRow } from './passkey-store.ts';
+import { findPresent, requireRecent, signedOut } from './require-recent.ts';
+import { findSession } from './session-store.ts';
 
 /** More than anybody has devices. */
 export const passkeysMax = 50;
 
 /**
- * Adds a passkey to an account (specification section 12.2).
+ * Adds a passkey to an account, after a fresh sign-in or with the present password (specification section 12.2).
  * @throws 400 for the name, for an answer that is not right, and where APP_URL has no name; 409 for one that is here
  * already, and for too many
  */
 export async function addPasskey(
   services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config'>,
-  accountId: AccountId,
+  signedIn: SignedIn,
   by: By,
-  input: { readonly name: string; readonly response: PasskeyAttestation },
+  input: {
+    readonly name: string;
+    readonly response: PasskeyAttestation;
+    readonly currentPassword: string | undefined;
+  },
 ): Promise<PasskeyRow> {
   const { database, clock, ids, config } = services;
+  const { accountId, sessionId } = signedIn;
   const party = passkeyParty(config.appUrl);
   const name = readName(input.name);
   const { response } = input.response;
+  const present = await findPresent(services, signedIn);
+  await requireRecent(services, present, by.ip, input.currentPassword);
   const challenge = challengeOf(response);
   const isOurs =
     challenge !== undefined &&
@@ -40,6 +50,8 @@ export async function addPasskey(
   }
   return database.transaction(async (trx) => {
     await lockAccount(trx, accountId);
+    // It may have been ended by whoever shuts others out of the account.
+    if (!(await findSession(trx, accountId, sessionId, clock.now()))) throw signedOut();
     if ((await listPasskeys(trx, accountId)).length >= passkeysMax) {
       throw new AppError('conflict', `An account may have ${passkeysMax} passkeys. Remove one first.`);
     }

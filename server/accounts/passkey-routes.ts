@@ -46,7 +46,9 @@ export function passkeyRoutes(services: Runtime): Route[] {
       answers: { 201: Passkey },
       handle: async ({ signedIn, by, body }) => ({
         status: 201,
-        body: passkeyView(await addPasskey(services, signedIn.accountId, by, body)),
+        body: passkeyView(
+          await addPasskey(services, signedIn, by, { ...body, currentPassword: body.current_password }),
+        ),
       }),
     }),
     route({

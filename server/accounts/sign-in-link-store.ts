@@ -24,6 +24,12 @@ const use = statement<{ account_id: AccountId }>(
   `UPDATE sign_in_links SET used_at = $2 WHERE token_hash = $1 AND used_at IS NULL AND expires_at > $2
    RETURNING account_id`,
 );
+const endAll = statement<{ id: Id<'alk'> }>(
+  'sign-in-links.end-all',
+  `DELETE FROM sign_in_links WHERE id IN (
+     SELECT id FROM sign_in_links WHERE account_id = $1 AND used_at IS NULL ORDER BY id FOR UPDATE)
+   RETURNING id`,
+);
 const forget = statement<Record<string, never>>(
   'sign-in-links.forget',
   'DELETE FROM sign_in_links WHERE expires_at <= $1',
@@ -52,6 +58,11 @@ export async function useLink(
   now: Date,
 ): Promise<AccountId | undefined> {
   return (await use.row(trx, tokenHash, now))?.account_id;
+}
+
+/** Ends what is open of an account, which the caller holds. @returns how many there were */
+export async function endLinks(trx: Transaction, accountId: AccountId): Promise<number> {
+  return (await endAll.rows(trx, accountId)).length;
 }
 
 export async function forgetExpiredLinks(db: Queryable, now: Date): Promise<void> {

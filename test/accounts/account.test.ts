@@ -117,10 +117,14 @@ describe('one’s own account (specification sections 12.1 and 12.3)', () => {
     assert.equal((await enter(email, another)).status, 200);
   });
 
-  it('the first password asks for none', async () => {
+  it('the first password asks for a fresh sign-in', async () => {
     const { email, byLink } = await newPerson(false);
+    const old = await byLink();
+    service.clock.advance(15 * 60_000);
+    const refused = await old.put('/app/account/password', { password: another });
+    assert.equal(refused.status, 403, refused.text);
+    assert.match(refused.text, /Sign in again/);
     const browser = await byLink();
-    service.clock.advance(3_600_000);
     const answer = await browser.put('/app/account/password', { password: another });
     assert.equal(field(answer.json, 'account.has_password'), true, answer.text);
     assert.equal((await enter(email, another)).status, 200);
@@ -138,6 +142,23 @@ describe('one’s own account (specification sections 12.1 and 12.3)', () => {
     const refused = await later.put('/app/account/password', { password });
     assert.equal(refused.status, 400, refused.text);
     assert.equal(field(refused.json, 'error.param'), 'current_password');
+  });
+
+  it('signing out everywhere and a new password end open links', async () => {
+    const { account, email, byPassword } = await newPerson();
+    const newLink = async () => {
+      const url = await service.runtime.database.transaction((trx) =>
+        makeSignInLink(trx, service.runtime, account, { hours: 24 }),
+      );
+      return new URL(url).pathname;
+    };
+    const [before, browser] = [await newLink(), await byPassword()];
+    assert.equal((await browser.post('/app/account/sign-out-everywhere')).status, 200);
+    assert.equal((await new Browser(service.baseUrl).submit(before)).status, 404);
+    const [again, present] = [await newLink(), await signedIn(service, email, password)];
+    const body = { password: another, current_password: password };
+    assert.equal((await present.put('/app/account/password', body)).status, 200);
+    assert.equal((await new Browser(service.baseUrl).submit(again)).status, 404);
   });
 
   it('of two new passwords at once one is set, and the other session is told', async () => {

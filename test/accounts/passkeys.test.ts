@@ -39,7 +39,11 @@ describe('passkeys (specification section 12.2)', () => {
     made += 1;
     const authenticator = new SoftwareAuthenticator(appUrl, options);
     const response = authenticator.create(await creationOptions(ada));
-    const answer = await ada.post('/app/account/passkeys', { name: `Passkey ${made}`, response });
+    const answer = await ada.post('/app/account/passkeys', {
+      name: `Passkey ${made}`,
+      response,
+      current_password: password,
+    });
     assert.equal(answer.status, 201, answer.text);
     return { authenticator, id: String(answer.json.id) };
   };
@@ -182,11 +186,38 @@ describe('passkeys (specification section 12.2)', () => {
     assert.equal(answers.filter(({ status }) => status === 200).length, 1);
   });
 
+  it('adding asks for a fresh sign-in or the present password', async () => {
+    const [grown, nobody] = ['linus@example.com', 'margaret@example.com'];
+    await newAccount(service, { email: grown, password });
+    await newAccount(service, { email: nobody, password });
+    const [linus, margaret] = [
+      await signedIn(service, grown, password),
+      await signedIn(service, nobody, password),
+    ];
+    await service.query('UPDATE accounts SET password_hash = NULL WHERE email = $1', [nobody]);
+    const add = async (browser: Browser, current?: string) => {
+      const response = new SoftwareAuthenticator(appUrl).create(await creationOptions(browser));
+      const body = { name: 'Phone', response };
+      return browser.post(
+        '/app/account/passkeys',
+        current === undefined ? body : { ...body, current_password: current },
+      );
+    };
+    assert.equal((await add(linus)).status, 201);
+    service.clock.advance(900_000);
+    for (const current of [undefined, 'not the present one']) {
+      const refused = await add(linus, current);
+      assert.deepEqual([refused.status, field(refused.json, 'error.param')], [400, 'current_password']);
+    }
+    assert.equal((await add(linus, password)).status, 201);
+    assert.equal((await add(margaret)).status, 403, 'without a password a fresh sign-in is all there is');
+  });
+
   it('adding asks for a fresh challenge of the same account, our origin and no certificates', async () => {
     await newAccount(service, { email: 'grace@example.com', password });
     const grace = await signedIn(service, 'grace@example.com', password);
     const add = (response: unknown, browser = ada) =>
-      browser.post('/app/account/passkeys', { name: 'Laptop', response });
+      browser.post('/app/account/passkeys', { name: 'Laptop', response, current_password: password });
     const authenticator = new SoftwareAuthenticator(appUrl);
     const used = authenticator.create(await creationOptions(ada));
     assert.equal((await add(used)).status, 201);

@@ -153,6 +153,7 @@ export const people: Coverage = {
   '12.2 A new password asks': {
     'accounts/account.test.ts': [
       'a new password asks for the present one and ends all other sessions',
+      'signing out everywhere and a new password end open links',
       'who came by a link less than 15 minutes ago needs no present one; after that they do',
     ],
   },
@@ -205,7 +206,7 @@ export const people: Coverage = {
     ],
   },
   '12.3 PUT /app/account/password {password, current_password?}': {
-    'accounts/account.test.ts': ['the first password asks for none'],
+    'accounts/account.test.ts': ['the first password asks for a fresh sign-in'],
   },
   '12.3 GET /app/account/sessions': {
     'accounts/sessions.test.ts': ['people see their sessions, which one asks, and end each of them'],
@@ -225,6 +226,7 @@ export const people: Coverage = {
   },
   '12.3 POST /app/account/passkeys/options, POST /app/account/passkeys': {
     'accounts/passkeys.test.ts': [
+      'adding asks for a fresh sign-in or the present password',
       'adding asks for a fresh challenge of the same account, our origin and no certificates',
     ],
   },

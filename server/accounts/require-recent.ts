@@ -1,0 +1,87 @@
+import type { Runtime } from '#server/database/runtime.ts';
+import { AppError, invalid } from '#server/platform/app-error.ts';
+import type { SignedIn } from '#server/platform/http/route.ts';
+import { type AccountRow, findAccount } from './account-store.ts';
+import { checkAttempt, countAttempt, forgiveAttempt } from './password-attempts.ts';
+import { type AccountSessionRow, findSession } from './session-store.ts';
+
+/** How long a sign-in is fresh: for so long nobody is asked again who they are. */
+const freshMs = 900_000;
+
+type Services = Pick<Runtime, 'database' | 'clock'>;
+
+/** An account, and the session that acts for it. */
+export interface Present {
+  readonly account: AccountRow;
+  readonly session: AccountSessionRow;
+}
+
+/** @throws 401 where the session ended meanwhile */
+export async function findPresent(
+  { database, clock }: Services,
+  { accountId, sessionId }: SignedIn,
+): Promise<Present> {
+  const account = await findAccount(database.pool, accountId);
+  const session = await findSession(database.pool, accountId, sessionId, clock.now());
+  if (!account || !session) throw signedOut();
+  return { account, session };
+}
+
+/** Whether the session began less than 15 minutes ago. */
+export function isFresh({ clock }: Pick<Runtime, 'clock'>, { session }: Present): boolean {
+  return clock.nowMs() - session.created_at.getTime() < freshMs;
+}
+
+/**
+ * Asks for a fresh sign-in or the present password before an account gets a further way in: a session that somebody stole
+ * must not become one that lasts (specification section 12.2).
+ * @throws 400, param current_password; 403 where there is no password to ask for; 429
+ */
+export async function requireRecent(
+  services: Services,
+  present: Present,
+  ip: string,
+  currentPassword: string | undefined,
+): Promise<void> {
+  if (isFresh(services, present)) return;
+  if (present.account.password_hash === null) {
+    throw new AppError(
+      'forbidden',
+      'You signed in more than 15 minutes ago. Sign in again, and repeat this.',
+    );
+  }
+  await requirePassword(
+    services,
+    present,
+    { ip, currentPassword },
+    'sign in again and repeat this within 15 minutes.',
+  );
+}
+
+/**
+ * Wrong ones count like those of signing in.
+ * @param instead what else would do @throws 400, param current_password, where it is not given or wrong; 429
+ */
+export async function requirePassword(
+  services: Services,
+  { account: { email, id, password_hash: hash } }: Present,
+  given: { readonly ip: string; readonly currentPassword: string | undefined },
+  instead: string,
+): Promise<void> {
+  const { ip, currentPassword } = given;
+  if (currentPassword === undefined) {
+    throw invalid('current_password', `Send your present password as current_password, or ${instead}`);
+  }
+  const attempt = await countAttempt(services, { email, ip, accountId: id });
+  if (!(await checkAttempt(services, attempt, currentPassword, hash))) {
+    throw invalid(
+      'current_password',
+      `current_password is not your present password. If you forgot it, ${instead}`,
+    );
+  }
+  await services.database.transaction((trx) => forgiveAttempt(trx, attempt));
+}
+
+export function signedOut(): AppError {
+  return new AppError('unauthorized', 'You are not signed in any more. Sign in, and repeat this.');
+}
