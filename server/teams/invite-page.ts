@@ -129,9 +129,9 @@ function field(
 export function renderInvitationOver(own: (path: string) => string): string {
   return renderPage(
     'Invitation',
-    `<h1>This invitation is over</h1><p>It was used, revoked or sent again, or is older than 7 days. Ask whoever invited you, or an
-owner or admin of the team, for a new one. For the first owner of a team, whoever runs this server makes one:
-<code>ownline link --email you@example.com</code>.</p>
-<p>You have joined already? <a href="${escapeHtml(own('/sign-in'))}">Sign in</a>.</p>`,
+    `<h1>This invitation is over</h1><p>You may have joined just now: <a href="${escapeHtml(own('/sign-in'))}">Sign in</a>.</p>
+<p>Else it was used before, revoked or sent again, or is older than 7 days. Ask whoever invited you, or an owner or admin of the team,
+for a new one. For the first owner of a team, whoever runs this server makes one:
+<code>ownline link --email you@example.com</code>.</p>`,
   );
 }

@@ -69,6 +69,16 @@ describe('who is signed in as somebody else (specification sections 12.2 and 12.
     assert.match((await browser.open(link)).text, /name="email"/);
   });
 
+  it('who pressed the button twice is led to sign in first of all', async () => {
+    const link = await invite('twice@example.com');
+    const browser = new Browser(service.baseUrl);
+    const form = { name: 'Ada', password };
+    const pressed = await Promise.all([browser.submit(link, form), browser.submit(link, form)]);
+    assert.deepEqual(pressed.map(({ status }) => status).sort(), [303, 404]);
+    const over = pressed.find(({ status }) => status === 404);
+    assert.match(over?.text ?? '', /<h1>[^<]*<\/h1><p>You may have joined just now: <a href="\/sign-in">/);
+  });
+
   it('leads below the path of APP_URL everywhere', async () => {
     const appUrl = 'https://example.com/texts';
     const below = await startTestService({ APP_URL: appUrl });
