@@ -57,7 +57,7 @@ import { firstStart } from './first-start.ts';
 import { createLoops } from './loops.ts';
 import { createRecorder } from './observe.ts';
 import { operationsRoutes } from './operations-routes.ts';
-import { whenMemberRemoved, whenNumberRemoved } from './participants.ts';
+import { whenMemberRemoved, whenNumberRemoved, whenRoleMoved } from './participants.ts';
 
 export interface App {
   readonly lifecycle: Lifecycle;
@@ -132,7 +132,11 @@ async function open(
   lifecycle.onClose('refusals', () => refusals.drain());
   const ownRoutes = [
     ...teamRoutes(runtime),
-    ...memberRoutes({ ...runtime, participants: whenMemberRemoved(runtime) }),
+    ...memberRoutes({
+      ...runtime,
+      participants: whenMemberRemoved(runtime),
+      roleMoved: whenRoleMoved(runtime),
+    }),
     ...invitationRoutes(runtime),
     ...acceptRoutes(runtime, identify),
     ...invitePageRoutes(runtime, identify),

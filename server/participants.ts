@@ -1,8 +1,9 @@
-import { revokeKeysOfMember } from '#server/api-keys/revoke-keys-of-member.ts';
+import { revokeKeysOfMember, revokeWiderKeys } from '#server/api-keys/revoke-keys-of-member.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { failMessagesOfNumber } from '#server/messages/sweep-messages.ts';
 import type { NumberRemoved } from '#server/numbers/delete-number.ts';
 import type { MemberRemoved } from '#server/teams/end-membership.ts';
+import type { RoleMoved } from '#server/teams/move-role.ts';
 
 /*
  * Effects to the left: what happens in the transaction of a slice that knows nothing of it. The server and the command
@@ -19,4 +20,8 @@ export function whenMemberRemoved(services: Pick<Runtime, 'clock' | 'ids'>): Mem
       if (revokeKeys) await revokeKeysOfMember(trx, services, member, by);
     },
   ];
+}
+
+export function whenRoleMoved(services: Pick<Runtime, 'clock' | 'ids'>): RoleMoved[] {
+  return [(trx, { member, by }) => revokeWiderKeys(trx, services, member, by)];
 }

@@ -39,6 +39,10 @@ const listLive = statement<ApiKeyRow>(
   'api-keys.list-live',
   `SELECT ${columns} FROM api_keys WHERE team_id = $1 AND revoked_at IS NULL ORDER BY id DESC`,
 );
+const listLiveOf = statement<ApiKeyRow>(
+  'api-keys.list-live-of-member',
+  `SELECT ${columns} FROM api_keys WHERE team_id = $1 AND created_by = $2 AND revoked_at IS NULL ORDER BY id`,
+);
 const lock = statement<ApiKeyRow>(
   'api-keys.lock',
   `SELECT ${columns} FROM api_keys WHERE id = $1 FOR NO KEY UPDATE`,
@@ -54,7 +58,8 @@ const writeUses = statement<Record<string, never>>(
 );
 const revokeOf = statement<Pick<ApiKeyRow, 'id' | 'name'>>(
   'api-keys.revoke-of-member',
-  `UPDATE api_keys SET revoked_at = $3 WHERE team_id = $1 AND created_by = $2 AND revoked_at IS NULL
+  `UPDATE api_keys SET revoked_at = $3
+   WHERE team_id = $1 AND created_by = $2 AND revoked_at IS NULL AND ($4::uuid[] IS NULL OR id = ANY($4))
    RETURNING id, name`,
 );
 
@@ -99,12 +104,17 @@ export async function writeKeyUses(
   await writeUses.row(db, keyIds, usedAt);
 }
 
-/** Revokes the keys that a member made. @returns those that worked until now */
+export function listLiveKeysOf(db: Queryable, teamId: TeamId, memberId: MemberId): Promise<ApiKeyRow[]> {
+  return listLiveOf.rows(db, teamId, memberId);
+}
+
+/** Revokes keys that a member made. @param only which; left out, all @returns those that worked until now */
 export function revokeKeysOf(
   db: Queryable,
   teamId: TeamId,
   memberId: MemberId,
   at: Date,
+  only?: readonly KeyId[],
 ): Promise<Pick<ApiKeyRow, 'id' | 'name'>[]> {
-  return revokeOf.rows(db, teamId, memberId, at);
+  return revokeOf.rows(db, teamId, memberId, at, only ?? null);
 }

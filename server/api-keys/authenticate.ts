@@ -53,6 +53,7 @@ export function createAuthenticate({
       actor: { kind: 'key', id: publicId('key', row.id), name: row.name },
       permissions: row.permissions,
       plan: row.plan,
+      ...(row.created_by === null ? {} : { keyMaker: row.created_by }),
     };
   };
 }

@@ -1,18 +1,53 @@
+import { covers, type Role, roleGrants } from '#contract/permissions.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { By } from '#server/platform/actor.ts';
-import { type MemberId, publicId, type TeamId } from '#server/platform/ids.ts';
-import { revokeKeysOf } from './api-key-store.ts';
+import { type KeyId, type MemberId, publicId, type TeamId } from '#server/platform/ids.ts';
+import { listLiveKeysOf, revokeKeysOf } from './api-key-store.ts';
+
+type Maker = { readonly team_id: TeamId; readonly id: MemberId };
 
 /** Makes the keys useless that a member made, in the transaction that removes the member (specification section 12.4). */
-export async function revokeKeysOfMember(
+export function revokeKeysOfMember(
   trx: Transaction,
   services: Pick<Runtime, 'clock' | 'ids'>,
-  { team_id: teamId, id }: { readonly team_id: TeamId; readonly id: MemberId },
+  maker: Maker,
   by: By,
 ): Promise<void> {
-  const revoked = await revokeKeysOf(trx, teamId, id, services.clock.now());
+  return revoke(trx, services, maker, by);
+}
+
+/**
+ * Makes the keys useless that hold more than their maker's new role does, in the transaction that gives it (section 5.3).
+ * The member's row is written before: who makes a key at that moment has made it, or is asked for the new role.
+ */
+export async function revokeWiderKeys(
+  trx: Transaction,
+  services: Pick<Runtime, 'clock' | 'ids'>,
+  maker: Maker & { readonly role: Role },
+  by: By,
+): Promise<void> {
+  const keys = await listLiveKeysOf(trx, maker.team_id, maker.id);
+  const wider = keys.filter(({ permissions }) => !covers(roleGrants[maker.role], permissions));
+  if (wider.length === 0) return;
+  await revoke(
+    trx,
+    services,
+    maker,
+    by,
+    wider.map(({ id }) => id),
+  );
+}
+
+async function revoke(
+  trx: Transaction,
+  services: Pick<Runtime, 'clock' | 'ids'>,
+  { team_id: teamId, id }: Maker,
+  by: By,
+  only?: readonly KeyId[],
+): Promise<void> {
+  const revoked = await revokeKeysOf(trx, teamId, id, services.clock.now(), only);
   for (const key of revoked) {
     const target = publicId('key', key.id);
     await recordAudit(trx, services, {

@@ -1,26 +1,26 @@
 import type { Runtime } from '#server/database/runtime.ts';
-import type { By } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import type { TeamId } from '#server/platform/ids.ts';
-import { endMembership, type MemberRemoved } from './end-membership.ts';
+import { type Ending, endMembership, type MemberRemoved } from './end-membership.ts';
 import { keepAnOwner } from './keep-an-owner.ts';
 import { requireStillAllowed } from './require-still-allowed.ts';
 import { lockTeam } from './team-store.ts';
 
 /**
- * Lets a member go who asks for it (specification section 12.4). The keys that they made stay: they are the team's.
+ * Lets a member go who asks for it (specification section 12.4). The keys that they made stay, being the
+ * team's, unless they ask for their end.
  * @throws AppError 404 where they are no member any more; 409 for the last owner
  */
 export async function leaveTeam(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'> & { readonly participants: readonly MemberRemoved[] },
   teamId: TeamId,
-  by: By,
+  { revokeKeys, by }: Pick<Ending, 'revokeKeys' | 'by'>,
 ): Promise<void> {
   await services.database.transaction(async (trx) => {
     await lockTeam(trx, teamId);
     const member = await requireStillAllowed(trx, teamId, by);
     if (!member) throw notFound('member');
     if (member.role === 'owner') await keepAnOwner(trx, teamId);
-    await endMembership(trx, services, { member, action: 'member.left', revokeKeys: false, by });
+    await endMembership(trx, services, { member, action: 'member.left', revokeKeys, by });
   });
 }

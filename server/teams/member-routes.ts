@@ -10,10 +10,14 @@ import { leaveTeam } from './leave-team.ts';
 import { makeOwner } from './make-owner.ts';
 import { listMembers } from './member-store.ts';
 import { memberView } from './member-view.ts';
+import type { RoleMoved } from './move-role.ts';
 import { removeMember } from './remove-member.ts';
 import { unmakeOwner } from './unmake-owner.ts';
 
-type Services = Runtime & { readonly participants: readonly MemberRemoved[] };
+type Services = Runtime & {
+  readonly participants: readonly MemberRemoved[];
+  readonly roleMoved: readonly RoleMoved[];
+};
 
 export function memberRoutes(services: Services): Route[] {
   return [...publicRoutes(services), ...personalRoutes(services)];
@@ -50,13 +54,15 @@ function publicRoutes(services: Services): Route[] {
         tag: 'Members',
         summary: 'Change a role',
         description:
-          'What the person may do from their next request on. The role of an owner can’t be changed here, nor given: owners do that in the dashboard.',
+          'What the person may do from their next request on. The role of an owner can’t be changed here, nor given: owners do that in the dashboard. Keys that the person made and that hold more than the new role does are revoked. A key gives its own maker no role.',
         refusals: [404],
       },
       body: ChangeRoleRequest,
       answers: { 200: Member },
       handle: async ({ principal, params, body, by }) => ({
-        body: memberView(await changeRole(services, principal.teamId, memberId(params), body.role, by)),
+        body: memberView(
+          await changeRole(services, principal.teamId, memberId(params), body.role, by, principal.keyMaker),
+        ),
       }),
     }),
     route({
@@ -114,9 +120,10 @@ function personalRoutes(services: Services): Route[] {
       path: '/app/teams/:team_id/team/leave',
       audience: 'team',
       audit: 'member.left',
+      query: RemoveMemberQuery,
       answers: { 200: Left },
-      handle: async ({ principal, by }) => {
-        await leaveTeam(services, principal.teamId, by);
+      handle: async ({ principal, query, by }) => {
+        await leaveTeam(services, principal.teamId, { revokeKeys: query.revoke_keys ?? false, by });
         return { body: { left: true } };
       },
     }),

@@ -6,10 +6,16 @@ import type { By } from '#server/platform/actor.ts';
 import { publicId } from '#server/platform/ids.ts';
 import { type PersonRow, setRole } from './member-store.ts';
 
+/** What becomes of what somebody made with the role that they had; wired in participants.ts, like MemberRemoved. */
+export type RoleMoved = (
+  trx: Transaction,
+  moved: { readonly member: PersonRow; readonly by: By },
+) => Promise<void>;
+
 /** Writes a role and who gave it; nothing where the member has it. The caller holds the team's row and has checked. */
 export async function moveRole(
   trx: Transaction,
-  services: Pick<Runtime, 'clock' | 'ids'>,
+  services: Pick<Runtime, 'clock' | 'ids'> & { readonly roleMoved?: readonly RoleMoved[] },
   member: PersonRow,
   role: Role,
   by: By,
@@ -24,5 +30,7 @@ export async function moveRole(
     target: publicId('usr', member.id),
     details: { role, before: member.role },
   });
-  return { ...member, role };
+  const moved = { ...member, role };
+  for (const participant of services.roleMoved ?? []) await participant(trx, { member: moved, by });
+  return moved;
 }

@@ -4,16 +4,17 @@ import { notFound } from '#server/platform/app-error.ts';
 import type { MemberId, TeamId } from '#server/platform/ids.ts';
 import { keepAnOwner } from './keep-an-owner.ts';
 import { findMember, type PersonRow } from './member-store.ts';
-import { moveRole } from './move-role.ts';
+import { moveRole, type RoleMoved } from './move-role.ts';
 import { requireStillAllowed } from './require-still-allowed.ts';
 import { lockTeam } from './team-store.ts';
 
 /**
- * Takes the role of owner from a member, who is an admin from then on (specification section 12.4).
+ * Takes the role of owner from a member, who is an admin from then on (specification section 12.4). Keys of theirs
+ * that hold more than an admin does are revoked.
  * @throws AppError 404 where no owner has this id; 409 for the last one
  */
 export async function unmakeOwner(
-  services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
+  services: Pick<Runtime, 'database' | 'clock' | 'ids'> & { readonly roleMoved: readonly RoleMoved[] },
   teamId: TeamId,
   memberId: MemberId,
   by: By,

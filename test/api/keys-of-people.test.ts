@@ -129,4 +129,42 @@ describe('API keys that people manage (specification sections 5.1 and 5.3)', () 
     assert.equal(answer.status, 403, answer.text);
     assert.equal(field(answer.json, 'error.param'), 'permissions');
   });
+
+  it('a lesser role ends the keys that its person made and that hold more, and no other; leaving ends them if asked', async () => {
+    const owner = as('owner');
+    const admin = await newMember(service, team, 'admin');
+    const wide = await make(admin, ['team:write', 'team:read']);
+    const narrow = await make(admin, ['messages:send']);
+    const others = await make(owner, ['team:write']);
+    const demoted = await owner.put(owner.in(`/team/members/${admin.memberId}/role`), { role: 'member' });
+    assert.equal(demoted.status, 200, demoted.text);
+    const live = async () => {
+      const { keys } = (await owner.get(owner.in('/keys'))).json as { keys: { id: string }[] };
+      return [wide, narrow, others].map(({ json }) => keys.some(({ id }) => id === json.id));
+    };
+    assert.deepEqual(await live(), [false, true, true]);
+    const { json } = await owner.get(owner.in('/audit?limit=1'));
+    const [last] = json.entries as { action: string; target: string }[];
+    assert.deepEqual([last?.action, last?.target], ['key.revoked', wide.json.id]);
+    const left = await admin.post(admin.in('/team/leave?revoke_keys=true'));
+    assert.equal(left.status, 200, left.text);
+    assert.deepEqual(await live(), [false, false, true]);
+
+    const second = await newMember(service, team, 'owner');
+    const all = await make(second, ['*']);
+    assert.equal((await owner.delete(owner.in(`/team/owners/${second.memberId}`))).status, 200);
+    const answer = await new ApiClient(service.baseUrl, String(all.json.key)).get('/v1/team');
+    assert.equal(answer.status, 401, answer.text);
+  });
+
+  it('a key gives its own maker no role, and others one', async () => {
+    const admin = await newMember(service, team, 'admin');
+    const other = await newMember(service, team, 'viewer');
+    const made = await make(admin, ['team:write']);
+    const key = new ApiClient(service.baseUrl, String(made.json.key));
+    const own = await key.put(`/v1/team/members/${admin.memberId}/role`, { role: 'viewer' });
+    assert.equal(own.status, 403, own.text);
+    const given = await key.put(`/v1/team/members/${other.memberId}/role`, { role: 'member' });
+    assert.equal(given.status, 200, given.text);
+  });
 });

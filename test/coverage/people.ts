@@ -72,6 +72,8 @@ export const people: Coverage = {
     'api/keys-of-people.test.ts': [
       'lets nobody give what their own role does not include',
       'a role that is lost while a key is being made counts for that key',
+      'a lesser role ends the keys that its person made and that hold more, and no other; leaving ends them if asked',
+      'a key gives its own maker no role, and others one',
     ],
   },
   '8 members, live invitations included': {
@@ -281,7 +283,7 @@ export const people: Coverage = {
       'who was demoted while a request of theirs waited changes nothing any more',
     ],
   },
-  '12.4 Removing a member may': {
+  '12.4 Removing a member, or': {
     'api/members.test.ts': [
       'keys that the person made go on working, unless revoke_keys=true ends them, and them alone',
     ],

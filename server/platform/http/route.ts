@@ -4,7 +4,7 @@ import type { Permission, PersonalPermission, RoleGrant } from '#contract/permis
 import type { PlanName } from '#contract/plans.ts';
 import type { Actor, By } from '#server/platform/actor.ts';
 import type { AppError } from '#server/platform/app-error.ts';
-import type { AccountId, AccountSessionId, TeamId } from '#server/platform/ids.ts';
+import type { AccountId, AccountSessionId, MemberId, TeamId } from '#server/platform/ids.ts';
 
 /**
  * Who a route is for. `api` is public and needs a key, `device` is public and frozen (shortcuts can't be updated),
@@ -20,6 +20,8 @@ export interface Principal {
   readonly actor: Actor;
   readonly permissions: readonly RoleGrant[];
   readonly plan: PlanName;
+  /** The member who made the key that calls, where one made it. */
+  readonly keyMaker?: MemberId;
 }
 
 /** Who is signed in. */
