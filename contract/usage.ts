@@ -18,6 +18,9 @@ export const Usage = closed({
     }),
     { description: 'Every day of the month, up to today.' },
   ),
+  notices: Type.Array(closed({ percent: Type.Integer({ examples: [80, 100] }), at: timestamp('When.') }), {
+    description: 'That so much of the limit was used: what owners and admins were told.',
+  }),
 });
 export type Usage = Type.Static<typeof Usage>;
 

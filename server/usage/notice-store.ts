@@ -28,6 +28,21 @@ const insert = statement<{ percent: number }>(
    ON CONFLICT DO NOTHING RETURNING percent`,
 );
 
+const list = statement<NoticeRow>(
+  'usage.list-notices',
+  'SELECT percent, created_at FROM usage_notices WHERE team_id = $1 AND month = $2 ORDER BY percent',
+);
+
+export interface NoticeRow {
+  readonly percent: 80 | 100;
+  readonly created_at: Date;
+}
+
+/** What the team was told of in a month. @param month `2026-11-01` */
+export function listNotices(db: Queryable, teamId: TeamId, month: string): Promise<NoticeRow[]> {
+  return list.rows(db, teamId, month);
+}
+
 /** Teams that have used 80 % or 100 % of a month's limit and were not told. @param month `2026-11-01` */
 export function listTeamsNearLimit(db: Queryable, month: string): Promise<NearLimitRow[]> {
   return listNear.rows(db, month);

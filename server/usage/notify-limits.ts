@@ -1,6 +1,7 @@
 import type { Runtime } from '#server/database/runtime.ts';
+import type { Transaction } from '#server/database/statement.ts';
 import type { MailContent } from '#server/mail/mail-template.ts';
-import { queueMail } from '#server/mail/queue-mail.ts';
+import { mailIsOn, queueMail } from '#server/mail/queue-mail.ts';
 import { monthOf, nextMonthOf } from '#server/platform/calendar.ts';
 import { listMembers } from '#server/teams/member-store.ts';
 import { insertNotice, listTeamsNearLimit, type NearLimitRow } from './notice-store.ts';
@@ -11,26 +12,39 @@ import { insertNotice, listTeamsNearLimit, type NearLimitRow } from './notice-st
  * queues the mails.
  */
 export async function notifyLimits(
-  services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'>,
+  services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets' | 'logger'>,
 ): Promise<void> {
-  const { database, clock } = services;
+  const { database, clock, logger } = services;
   const now = clock.now();
-  const month = monthOf(now);
-  for (const near of await listTeamsNearLimit(database.pool, month)) {
-    await database.transaction(async (trx) => {
-      // Both at once: the higher one says it all, and the lower one counts as told.
-      const percents = near.percent === 100 ? ([80, 100] as const) : ([80] as const);
-      let isNew = false;
-      for (const percent of percents) {
-        isNew = await insertNotice(trx, { teamId: near.team_id, month, percent, at: now });
-      }
-      if (!isNew) return;
-      const message = noticeMessage(near, services.config.appUrl, nextMonthOf(now));
-      for (const { role, email } of await listMembers(trx, near.team_id)) {
-        if (role === 'owner' || role === 'admin') await queueMail(trx, services, { to: email, message });
-      }
-    });
+  for (const near of await listTeamsNearLimit(database.pool, monthOf(now))) {
+    try {
+      await database.transaction((trx) => notify(trx, services, near, now));
+    } catch (error) {
+      // The others are not kept waiting by one; it is tried again in the next round.
+      logger.error({ err: error }, 'a team could not be told of its limit');
+    }
   }
+}
+
+async function notify(
+  trx: Transaction,
+  services: Pick<Runtime, 'clock' | 'ids' | 'config' | 'secrets'>,
+  near: NearLimitRow,
+  now: Date,
+): Promise<void> {
+  const members = await listMembers(trx, near.team_id);
+  const told = members.filter(({ role }) => role === 'owner' || role === 'admin');
+  // A team that has nobody yet is told once it has somebody.
+  if (told.length === 0 && mailIsOn(services.config)) return;
+  // Both at once: the higher one says it all, and the lower one counts as told.
+  const percents = near.percent === 100 ? ([80, 100] as const) : ([80] as const);
+  let isNew = false;
+  for (const percent of percents) {
+    isNew = await insertNotice(trx, { teamId: near.team_id, month: monthOf(now), percent, at: now });
+  }
+  if (!isNew) return;
+  const message = noticeMessage(near, services.config.appUrl, nextMonthOf(now));
+  for (const { email } of told) await queueMail(trx, services, { to: email, message });
 }
 
 function noticeMessage(near: NearLimitRow, appUrl: string, resetsAt: Date): MailContent {
@@ -50,6 +64,6 @@ function noticeMessage(near: NearLimitRow, appUrl: string, resetsAt: Date): Mail
     ],
     action: { label: 'See the usage', url: `${appUrl}/billing` },
     footnote:
-      'You get this because you are an owner or an admin of the team. It is sent once a month at most.',
+      'You get this because you are an owner or an admin of the team. Once a month it is sent at 80 %, and once when all are used.',
   };
 }

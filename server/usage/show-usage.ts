@@ -4,6 +4,7 @@ import { notFound } from '#server/platform/app-error.ts';
 import { dayOf, nextMonthOf } from '#server/platform/calendar.ts';
 import type { TeamId } from '#server/platform/ids.ts';
 import { findTeam } from '#server/teams/team-store.ts';
+import { listNotices } from './notice-store.ts';
 import { findUsed, listUsageDays } from './usage-store.ts';
 
 const dayMs = 86_400_000;
@@ -22,9 +23,10 @@ export async function showUsage(
   const next = nextMonthOf(first);
   const team = await findTeam(database.pool, teamId);
   if (!team) throw notFound('team');
-  const [sent, rows] = await Promise.all([
+  const [sent, rows, notices] = await Promise.all([
     findUsed(database.pool, teamId, dayOf(first)),
     listUsageDays(database.pool, teamId, dayOf(first), dayOf(next)),
+    listNotices(database.pool, teamId, dayOf(first)),
   ]);
   const byDay = new Map(rows.map((row) => [row.day, row]));
   const until = Math.min(next.getTime(), now.getTime() + 1);
@@ -40,5 +42,6 @@ export async function showUsage(
     monthly_message_limit: team.monthly_message_limit,
     resets_at: next.toISOString(),
     days,
+    notices: notices.map(({ percent, created_at }) => ({ percent, at: created_at.toISOString() })),
   };
 }

@@ -311,6 +311,7 @@ export const people: Coverage = {
     ],
     'mail/mails-of-people.test.ts': [
       'owners and admins are told once that 80 %, and once that all of the month is used',
+      'a team that has nobody to tell is told once it has, and its usage shows when',
     ],
   },
 };

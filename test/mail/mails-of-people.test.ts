@@ -149,4 +149,22 @@ describe('what is mailed to people (specification sections 12.5 and 12.7)', () =
     service.clock.advance(3_600_000);
     assert.equal((await invite(third, email)).status, 201);
   });
+
+  it('a team that has nobody to tell is told once it has, and its usage shows when', async () => {
+    const small = await service.newTeam({ plan: 'pro', monthlyLimit: 1 });
+    await connectNumber(service, small, '+14155550110');
+    await small.api.send({ from: '+14155550110', to: '+14155550101', content: 'Hello' });
+    await notifyLimits(service.runtime);
+    assert.deepEqual(await service.query('SELECT FROM usage_notices WHERE team_id = $1', [small.id]), []);
+    const boss = await newMember(service, small, 'owner');
+    await notifyLimits(service.runtime);
+    const { json } = await boss.get(boss.in('/usage'));
+    const notices = json.notices as { percent: number; at: string }[];
+    assert.deepEqual(
+      notices.map(({ percent }) => percent),
+      [80, 100],
+    );
+    const [mail] = await service.query('SELECT FROM mails WHERE recipient = $1', [boss.email]);
+    assert.ok(mail);
+  });
 });
