@@ -32,6 +32,7 @@ describe('how large a body may be (specification section 8)', () => {
       'Host: a',
       `x-device-token: ${wire.token}`,
       `Content-Length: ${8 * mebibyte + 1}`,
+      'Connection: close',
     ];
     const refused = await rawRequest(service.baseUrl, `${head.join('\r\n')}\r\n\r\n`);
     assert.deepEqual([refused.status, JSON.parse(refused.body)], [200, { ok: '0', reason: 'unavailable' }]);

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { Compile } from 'typebox/compile';
 import type { ErrorCode } from '#contract/errors.ts';
@@ -135,11 +134,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
       target: (request.params as { readonly id?: string } | undefined)?.id ?? '',
     });
   });
-  server.setErrorHandler(async (error, request, reply) => {
-    if (toAppError(error).status === 413) await readToTheEnd(request.raw);
-    sendError(options, error, request, reply);
-    return reply;
-  });
+  server.setErrorHandler((error, request, reply) => sendError(options, error, request, reply));
   server.setNotFoundHandler((request, reply) => {
     sendError(options, unrouted(options.routes, request), request, reply);
   });
@@ -301,6 +296,7 @@ function sendError(
   if (appError.code === 'internal_error') {
     options.logger.error({ err: appError.cause ?? error, requestId: request.id }, 'a request failed');
   }
+  if (appError.status === 413) keepOpenForRest(reply);
   reply.code(appError.status).headers({ ...answerHeaders(options, request), ...appError.headers });
   if (isAskedByPerson(request)) reply.headers(pageHeaders).send(renderProblem(appError.message));
   else reply.type('application/json').send(appError.envelope());
@@ -311,25 +307,12 @@ function isAskedByPerson(request: FastifyRequest): boolean {
   return audienceOf(request) === 'page' && /\btext\/html\b/.test(request.headers.accept ?? '');
 }
 
-/** How long the rest of a body that is too large is read, and thrown away. */
-const restMs = 10_000;
-
 /**
  * Refused and closed at once, a connection breaks while its client still writes, and the answer is lost (specification
- * section 7.1).
+ * section 7.1). Kept open, Node reads the rest and throws it away, for as long as a request may take.
  */
-async function readToTheEnd(request: IncomingMessage): Promise<void> {
-  if (request.readableEnded || request.destroyed) return;
-  request.resume();
-  await new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, restMs);
-    for (const over of ['close', 'end']) {
-      request.once(over, () => {
-        clearTimeout(timer);
-        resolve();
-      });
-    }
-  });
+function keepOpenForRest(reply: FastifyReply): void {
+  reply.removeHeader('connection');
 }
 
 /** On every answer; set again on refusals, because those of the framework itself pass no hook. */
@@ -350,10 +333,10 @@ function audienceOf(request: FastifyRequest): Audience | undefined {
 }
 
 function deviceErrorHandler(logger: Logger, onFailure: (error: unknown) => unknown) {
-  return async (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
-    if (toAppError(error).status === 413) await readToTheEnd(request.raw);
+  return (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
+    if (toAppError(error).status === 413) keepOpenForRest(reply);
     if (!(error instanceof AppError))
       logger.warn({ err: error, requestId: request.id }, 'a device call failed');
-    return reply.code(200).send(onFailure(error));
+    reply.code(200).send(onFailure(error));
   };
 }
