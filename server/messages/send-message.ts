@@ -147,7 +147,9 @@ function refusal(
       const resetsAt = nextMonthOf(now).toISOString();
       return new AppError(
         'plan_limit_exceeded',
-        `The team's ${outcome?.monthlyLimit} messages of this month are used. Upgrade, or wait until ${resetsAt}.`,
+        outcome?.monthlyLimit === 0
+          ? "The team's monthly limit is 0 messages: it can send none. Upgrade, or have the limit raised."
+          : `The team's monthly limit, ${outcome?.monthlyLimit}, is used up. Upgrade, or wait until ${resetsAt}.`,
         {
           details: {
             limit: outcome?.monthlyLimit,

@@ -19,6 +19,10 @@ export const answers: Coverage = {
       'answers what is no readable HTTP in the envelope and closes',
       'answers 408 in the envelope for a request that does not end',
     ],
+    'api/refusal-texts.test.ts': [
+      'a body that is too large: how large one may be, on every operation',
+      'a body that is compressed: 415, and the header at fault',
+    ],
     'api/hostile-bodies.test.ts': [
       'refuses each of these with 400 and the field at fault',
       'answers 413 in the envelope for what is too large: 200,000 levels, 10 MB',

@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { AppError, invalid } from '#server/platform/app-error.ts';
-import { describeProblem } from './schema-problem.ts';
+import { describeProblem, shownName } from './schema-problem.ts';
 
 export type BodyCheck = (body: unknown) => void;
 
@@ -28,11 +28,10 @@ export function checkStrings(value: unknown, param?: string, depth = 0): void {
   }
 }
 
-/** The name itself may be what is broken: it is shown so that every parser can read the answer. */
+/** The name itself may be what is broken. */
 function refuse(param: string | undefined, problem: string): AppError {
   if (param === undefined) return new AppError('invalid_request', `The body ${problem}.`);
-  const shown = param.toWellFormed();
-  return invalid(shown, `${shown} ${problem}.`);
+  return invalid(param.toWellFormed(), `${shownName(param)} ${problem}.`);
 }
 
 /** The check of a body against its schema. Its refusal names the field and what the field wants. */
@@ -51,9 +50,9 @@ export function compileBodyCheck(schema: TSchema): BodyCheck {
     if (unknown !== undefined) {
       throw invalid(
         unknown,
-        `${unknown} is not a field of this request. ${known.length > 0 ? `Known fields: ${known.join(', ')}.` : 'It takes none.'}`,
+        `${shownName(unknown)} is not a field of this request. ${known.length > 0 ? `Known fields: ${known.join(', ')}.` : 'It takes none.'}`,
       );
     }
-    throw describeProblem(validator.Errors(body)[0]);
+    throw describeProblem(validator.Errors(body));
   };
 }

@@ -1,9 +1,9 @@
-import type { TObject } from 'typebox';
+import type { TObject, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { invalid } from '#server/platform/app-error.ts';
 import { isMailAddress } from '#server/platform/mail-address.ts';
 import { checkStrings } from './check-body.ts';
-import { describeProblem } from './schema-problem.ts';
+import { describeProblem, shownName } from './schema-problem.ts';
 
 /** @param url as it came: a parser keeps what it can't decode as it was written */
 export type QueryCheck = (query: unknown, url: string) => Readonly<Record<string, unknown>>;
@@ -26,10 +26,10 @@ export function compileQueryCheck(schema: TObject): QueryCheck {
       if (hadPlus(value)) {
         throw invalid(name, `${name} has a space in it: in a query string a + must be written as %2B.`);
       }
-      values[name] = readValue(name, value, 'type' in property ? property.type : undefined);
+      values[name] = readValue(name, value, property);
     }
     checkStrings(values);
-    if (!validator.Check(values)) throw describeProblem(validator.Errors(values)[0]);
+    if (!validator.Check(values)) throw describeProblem(validator.Errors(values));
     return values;
   };
 }
@@ -44,7 +44,10 @@ function checkEncoding(url: string): void {
   for (const pair of query.split('&')) {
     const [name = ''] = pair.split('=', 1);
     if (isDecodable(pair)) continue;
-    throw invalid(name, `${name} must be percent-encoded UTF-8, with every % itself written as %25.`);
+    throw invalid(
+      name,
+      `${shownName(name)} must be percent-encoded UTF-8, with every % itself written as %25.`,
+    );
   }
 }
 
@@ -59,11 +62,12 @@ function isDecodable(text: string): boolean {
 
 function unknownParameter(name: string, known: readonly string[]) {
   const hint = known.length > 0 ? `Known parameters: ${known.join(', ')}.` : 'It takes none.';
-  return invalid(name, `${name} is not a query parameter of this request. ${hint}`);
+  return invalid(name, `${shownName(name)} is not a query parameter of this request. ${hint}`);
 }
 
-function readValue(name: string, text: string, type: unknown): unknown {
-  if (type === 'integer') return readInteger(name, text);
+function readValue(name: string, text: string, schema: TSchema): unknown {
+  const { type } = schema as { readonly type?: unknown };
+  if (type === 'integer') return readInteger(name, text, schema);
   return type === 'boolean' ? readBoolean(name, text) : text;
 }
 
@@ -72,7 +76,13 @@ function readBoolean(name: string, text: string): boolean {
   throw invalid(name, `${name} must be true or false.`);
 }
 
-function readInteger(name: string, text: string): number {
-  if (/^-?\d{1,9}$/.test(text)) return Number(text);
-  throw invalid(name, `${name} must be a whole number.`);
+/** Bounds are the schema's; without them those of what JavaScript counts exactly. */
+function readInteger(name: string, text: string, schema: TSchema): number {
+  const { minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER } = schema as {
+    readonly minimum?: number;
+    readonly maximum?: number;
+  };
+  const value = /^-?\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= minimum && value <= maximum) return value;
+  throw invalid(name, `${name} must be a whole number from ${minimum} to ${maximum}.`);
 }

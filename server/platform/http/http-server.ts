@@ -9,7 +9,7 @@ import type { Logger } from '#server/platform/logger.ts';
 import { checkStrings, compileBodyCheck } from './check-body.ts';
 import { compileQueryCheck } from './check-query.ts';
 import { pageHeaders, renderProblem } from './page.ts';
-import type { Audience, Caller, Door, Route } from './route.ts';
+import { type Audience, bodyLimitBytes, type Caller, type Door, type Route } from './route.ts';
 import { toAppError } from './to-app-error.ts';
 import { UnreadableRequests } from './unreadable-request.ts';
 
@@ -67,9 +67,6 @@ const jsonAudiences: readonly Audience[] = ['api', 'team', 'account', 'visitor']
 
 /** What programs and phones ask for, which take no notice of what browsers are told. */
 const machineAudiences: readonly (Audience | undefined)[] = ['api', 'device', 'operations'];
-
-/** The body of an ordinary request; content of 5,000 characters, each escaped as a surrogate pair, fits four times. */
-const bodyLimitBytes = 256 * 1024;
 
 /** More than an address can have (Node reads 16 KB of headers), so that a long id is looked up like any other. */
 const paramMaxCharacters = 20_000;
@@ -209,6 +206,13 @@ function byOf(request: FastifyRequest): By | undefined {
 /** The parsed body. One that is empty or was not sent reads as an object without fields, so that fields are missed by name. */
 function readJson(request: FastifyRequest): unknown {
   if (!Buffer.isBuffer(request.body) || request.body.length === 0) return {};
+  if (!/^(identity)?$/i.test(request.headers['content-encoding'] ?? '')) {
+    throw new AppError('invalid_request', 'Send the body as it is, without Content-Encoding.', {
+      param: 'Content-Encoding',
+      status: 415,
+      headers: { 'accept-encoding': 'identity' },
+    });
+  }
   const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase();
   if (type !== 'application/json') {
     throw new AppError('invalid_request', 'Send the body with Content-Type: application/json.', {

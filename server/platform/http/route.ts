@@ -31,6 +31,9 @@ export interface SignedIn {
   readonly actor: Actor;
 }
 
+/** The body of an ordinary request; content of 5,000 characters, each escaped as a surrogate pair, fits four times. */
+export const bodyLimitBytes = 256 * 1_024;
+
 /** What a door found out about a caller: more, the further in it leads. */
 export interface Caller {
   readonly principal?: Principal;

@@ -1,4 +1,5 @@
 import { AppError, unavailable } from '#server/platform/app-error.ts';
+import { bodyLimitBytes } from './route.ts';
 
 /** Maps whatever was thrown to what the caller is told. The only place where that is decided. */
 export function toAppError(error: unknown): AppError {
@@ -7,10 +8,8 @@ export function toAppError(error: unknown): AppError {
   if (status === 413) {
     return new AppError(
       'invalid_request',
-      'The body is too large. Content may have at most 5,000 characters.',
-      {
-        status: 413,
-      },
+      `The body is too large: it may have ${bodyLimitBytes / 1_024} KiB.`,
+      { status: 413 },
     );
   }
   if (status === 415) {
