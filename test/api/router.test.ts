@@ -97,6 +97,17 @@ describe('what meets no operation (specification section 7)', () => {
     assert.equal(answer.headers.get('cache-control'), 'no-store');
   });
 
+  it('answers HEAD like GET, without the body, where machines watch (section 10.4)', async () => {
+    for (const path of ['/healthz', '/readyz', '/metrics']) {
+      const [head, get] = [await ask(`HEAD ${path} HTTP/1.1`), await ask(`GET ${path} HTTP/1.1`)];
+      assert.deepEqual([head.status, head.body, get.status], [200, '', 200], path);
+      assert.deepEqual([...head.headers.keys()], [...get.headers.keys()], path);
+      const refused = await ask(`POST ${path} HTTP/1.1`);
+      assertEnvelope(refused, 405);
+      assert.equal(refused.headers.get('allow'), 'GET, HEAD');
+    }
+  });
+
   it('never says that an address takes the method that was used', async () => {
     for (const path of ['/v1/messages/', '/v1/numbers//reconnect', `/v1/messages/${'a'.repeat(10_000)}`]) {
       const answer = await ask(`${path.includes('reconnect') ? 'POST' : 'GET'} ${path} HTTP/1.1`);

@@ -148,7 +148,7 @@ function register(server: FastifyInstance, options: HttpServerOptions, route: Ro
   server.route({
     method: route.method,
     url: route.path,
-    exposeHeadRoute: false,
+    exposeHeadRoute: takesHead(route),
     config: { audience: route.audience, audit: route.audit },
     ...(route.bodyLimitBytes === undefined ? {} : { bodyLimit: route.bodyLimitBytes }),
     onRequest: async (request, reply) => {
@@ -188,6 +188,11 @@ function register(server: FastifyInstance, options: HttpServerOptions, route: Ro
         .send(answer.body);
     },
   });
+}
+
+/** Monitors ask with HEAD whether a service lives; nobody else has a use for it. */
+function takesHead({ method, audience }: Route): boolean {
+  return method === 'GET' && audience === 'operations';
 }
 
 const nobody: Caller = {};
@@ -256,7 +261,9 @@ function compileAnswerChecks(route: Route): (status: number, body: unknown) => v
 /** 404, or 405 with what is allowed, for a request that meets no route (specification section 7.2). */
 function unrouted(routes: readonly Route[], request: FastifyRequest): AppError {
   const path = pathOf(request.url);
-  const methods = routes.filter((route) => matches(route.path, path)).map((route) => route.method);
+  const methods = routes
+    .filter((route) => matches(route.path, path))
+    .flatMap((route) => (takesHead(route) ? [route.method, 'HEAD'] : [route.method]));
   if (methods.length === 0) {
     return new AppError(
       'not_found',
