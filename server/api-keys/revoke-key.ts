@@ -1,16 +1,19 @@
+import { allows, roleGrants } from '#contract/permissions.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { By } from '#server/platform/actor.ts';
 import { AppError, notFound } from '#server/platform/app-error.ts';
 import { type KeyId, type MemberId, publicId, type TeamId } from '#server/platform/ids.ts';
+import { lockMember } from '#server/teams/member-store.ts';
+import { refuseUnlessAllowed } from '#server/teams/role-rule.ts';
 import { lockKey, markRevoked } from './api-key-store.ts';
 
 interface Revocation {
   /** undefined: of any team, for the operator. */
   readonly teamId: TeamId | undefined;
   readonly keyId: KeyId;
-  /** Where set, only keys that this member made. */
-  readonly onlyOf?: MemberId;
+  /** Who asks, whose role is read under a lock; undefined for the operator. */
+  readonly memberId?: MemberId;
   readonly by: By;
 }
 
@@ -20,12 +23,17 @@ interface Revocation {
  */
 export async function revokeKey(
   services: Pick<Runtime, 'database' | 'ids' | 'clock'>,
-  { teamId, keyId, onlyOf, by }: Revocation,
+  { teamId, keyId, memberId, by }: Revocation,
 ): Promise<void> {
   await services.database.transaction(async (trx) => {
+    const member = teamId && memberId && (await lockMember(trx, teamId, memberId));
+    if (memberId !== undefined) {
+      if (!member) throw notFound('team');
+      refuseUnlessAllowed(member.role, 'keys:manage');
+    }
     const key = await lockKey(trx, keyId);
     if (!key || (teamId !== undefined && key.team_id !== teamId)) throw notFound('API key');
-    if (onlyOf !== undefined && key.created_by !== onlyOf) {
+    if (member && key.created_by !== member.id && !allows(roleGrants[member.role], 'team:write')) {
       throw new AppError(
         'forbidden',
         'Somebody else made this key. Ask them, or an owner or admin of the team, to revoke it.',

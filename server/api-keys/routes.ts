@@ -1,6 +1,6 @@
 import { ApiKeyList, CreateKeyRequest, MadeApiKey } from '#contract/api-key.ts';
 import { Deleted } from '#contract/number.ts';
-import { allows, roleGrants } from '#contract/permissions.ts';
+import { roleGrants } from '#contract/permissions.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type Principal, type Route, route } from '#server/platform/http/route.ts';
@@ -55,13 +55,8 @@ export function apiKeyRoutes(services: Pick<Runtime, 'database' | 'ids' | 'clock
       handle: async ({ principal, params, by }) => {
         const keyId = parseId('key', params.id ?? '');
         if (!keyId) throw notFound('API key');
-        const mayRevokeAll = allows(principal.permissions, 'team:write');
-        await revokeKey(services, {
-          teamId: principal.teamId,
-          keyId,
-          by,
-          ...(mayRevokeAll ? {} : { onlyOf: memberId(principal) }),
-        });
+        const { teamId } = principal;
+        await revokeKey(services, { teamId, keyId, memberId: memberId(principal), by });
         return { body: { deleted: true } };
       },
     }),

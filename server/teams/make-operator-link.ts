@@ -12,7 +12,7 @@ import { joinTeam } from './join-team.ts';
 import { allSeatsTaken, makeOwnerLink } from './make-owner-link.ts';
 import { countSeats, refuseOverMembers } from './member-limit.ts';
 import { countOwners, findMemberOfAccount } from './member-store.ts';
-import { findOnlyTeam, lockTeam, type TeamRow } from './team-store.ts';
+import { findOnlyTeam, hasTeams, lockTeam, type TeamRow } from './team-store.ts';
 
 /** How long a link of the operator signs in (specification section 12.2). */
 const signInHours = 24;
@@ -44,6 +44,12 @@ export async function makeOperatorLink(
     if (account) {
       if (team && !isOwned) await makeAccountOwner(trx, services, team, account);
       return signInLink(trx, services, account);
+    }
+    if (!team && !(await hasTeams(trx))) {
+      throw new AppError(
+        'conflict',
+        `${email} has no account, and this server has no team yet. Make one first: ownline team create.`,
+      );
     }
     if (!team) {
       throw invalid(
