@@ -32,7 +32,7 @@ export const SendMessageRequest = closed({
   from: phoneNumber('A verified number of the team that is not paused.'),
   content: Type.String({
     maxLength: contentMaxCharacters,
-    description: `The text, 1 to ${contentMaxCharacters.toLocaleString('en')} characters, not white space only.`,
+    description: `The text, 1 to ${contentMaxCharacters.toLocaleString('en')} characters, at least one of them visible.`,
     examples: ['Your table is ready.'],
   }),
   media_url: Type.Optional(

@@ -49,11 +49,18 @@ export async function sendMessage(
   }
 }
 
+/**
+ * A character that leaves something to be seen in a bubble. U+2800, the blank of Braille, is a symbol for Unicode, and
+ * is drawn as nothing. Joiners and selectors of emoji are ignorable; the emoji that they stand beside are not.
+ */
+const visible = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cc}\u2800]/u;
+
 function checkContent(input: SendInput): void {
-  if (input.content.trim() === '') {
+  if (!visible.test(input.content)) {
     throw invalid(
       'content',
-      `content must hold 1 to ${contentMaxCharacters} characters, not white space only.`,
+      `content must hold 1 to ${contentMaxCharacters} characters, and at least one visible character: ` +
+        'white space, invisible and control characters alone make an empty bubble. Send a text that can be seen.',
     );
   }
   if (input.to === input.from)

@@ -112,11 +112,18 @@ describe('POST /v1/messages/send (specification section 4.3)', () => {
     }
   });
 
-  it('refuses content that is empty or white space only', async () => {
-    for (const content of ['', ' ', '\n', '\t \r\n', '\u00a0', '\u2003', '\u2028', '\ufeff']) {
-      assertInvalid(await send({ to, from, content }), 'content', JSON.stringify(content));
+  it('refuses content that is empty or nothing but white space and invisible characters', async () => {
+    const whiteSpace = ['', ' ', '\n', '\t \r\n', '\u00a0', '\u0085', '\u2003', '\u2028', '\u3000'];
+    const invisible = ['\ufeff', '\u200b', '\u200d', '\u2060', '\u00ad', '\u3164', '\uffa0', '\u2800'];
+    const unseen = ['\ufe0f', '\u{e0041}', '\u0001', '\u001b', '\u007f', '\u202e', ' \u200b\n\u2800 \u0085'];
+    for (const content of [...whiteSpace, ...invisible, ...unseen]) {
+      const answer = await send({ to, from, content });
+      assertInvalid(answer, 'content', JSON.stringify(content));
+      assert.match(String(field(answer.json, 'error.message')), /visible character/);
     }
-    for (const content of ['.', ' a ', '\u200d', '\u202etxt']) {
+    const family = '\u{1f468}\u200d\u{1f469}\u200d\u{1f467}';
+    const visible = ['.', ' a ', '\u202etxt', '\u200b.', '\u2800a', '\u0301', '\u{1f3fd}'];
+    for (const content of [...visible, family, '\u2764\ufe0f', '1\ufe0f\u20e3', '\u{1f1e9}\u{1f1ea}']) {
       const answer = await send({ to, from, content });
       assert.equal(answer.status, 202, JSON.stringify(content));
       assert.equal(answer.json.content, content, 'content is kept as it was sent');

@@ -140,7 +140,7 @@ export const resources: Coverage = {
   '2.6 content': {
     'api/send.test.ts': [
       'counts content in code points: 5,000 are accepted, 5,001 are refused',
-      'refuses content that is empty or white space only',
+      'refuses content that is empty or nothing but white space and invisible characters',
     ],
     'device/inbound.test.ts': [
       'no text is refused: what PostgreSQL cannot keep becomes U+FFFD, length and emptiness do not matter',
