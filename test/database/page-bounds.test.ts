@@ -161,17 +161,16 @@ describe('a page of messages at a million (decision 0012)', () => {
     return explanation.Plan;
   }
 
-  /** Each combination of filters once, from the newest message or from the middle. */
+  /** Each combination of filters, from the newest message and from the middle. */
   function* queries(): Generator<ListMessagesQuery> {
-    let turn = 0;
     for (const from of [undefined, big, small, busyContact, unknown]) {
       for (const to of [undefined, big, busyContact, rareContact]) {
         for (const status of [undefined, ...messageStatuses]) {
           for (const direction of [undefined, ...directions]) {
             if (status !== undefined && direction !== undefined) continue;
-            turn += 1;
-            const cursor = turn % 2 === 0 ? middle : undefined;
-            yield { ...present({ from, to, status, direction, cursor }), limit: 50 };
+            for (const cursor of [undefined, middle]) {
+              yield { ...present({ from, to, status, direction, cursor }), limit: 50 };
+            }
           }
         }
       }
@@ -191,7 +190,7 @@ describe('a page of messages at a million (decision 0012)', () => {
       }
     }
     assert.deepEqual(beyond, []);
-    assert.equal(explainedQueries, 180);
+    assert.equal(explainedQueries, 360);
     // The bound was met: without it there would have been more to read.
     assert.ok(most >= examinedMax, `${most}`);
   }
