@@ -105,7 +105,9 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   server.decorateRequest('caller', undefined);
   server.decorateRequest('errorCode', undefined);
 
+  const noticeProxy = createProxyNotice(options);
   server.addHook('onRequest', async (request, reply) => {
+    noticeProxy(request);
     reply.headers(answerHeaders(options, request));
     if (options.isStopping()) reply.header('connection', 'close');
     // Which is no address; the router takes it for the start page.
@@ -324,6 +326,21 @@ function isAskedByPerson(request: FastifyRequest): boolean {
  */
 function keepOpenForRest(reply: FastifyReply): void {
   reply.removeHeader('connection');
+}
+
+/**
+ * Warns once where a proxy stands before us that TRUST_PROXY does not name: all its clients then count as one source, and
+ * share its limits (specification section 12.2).
+ */
+function createProxyNotice({ logger, trustProxy }: HttpServerOptions): (request: FastifyRequest) => void {
+  let isDone = trustProxy.length > 0;
+  return ({ headers, socket }) => {
+    if (isDone || headers['x-forwarded-for'] === undefined) return;
+    isDone = true;
+    logger.warn(
+      `A request came through a proxy at ${socket.remoteAddress}, which TRUST_PROXY does not name: all its clients count as one source, so a few wrong passwords hold back everybody's. Set TRUST_PROXY=${socket.remoteAddress}.`,
+    );
+  };
 }
 
 /** On every answer; set again on refusals, because those of the framework itself pass no hook. */

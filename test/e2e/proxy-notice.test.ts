@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { type SpawnedService, spawnService } from '#test/support/spawned-service.ts';
+import { until } from '#test/support/until.ts';
+
+const notice = /TRUST_PROXY does not name/g;
+
+describe('a proxy in front (specification section 12.2)', () => {
+  let dataDir: string;
+  let service: SpawnedService;
+
+  const start = async (settings: Readonly<Record<string, string>>) => {
+    service = await spawnService({ settings: { DATA_DIR: dataDir, ...settings } });
+  };
+  const ask = () => fetch(`${service.baseUrl}/healthz`, { headers: { 'x-forwarded-for': '203.0.113.7' } });
+
+  before(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'ownline-proxy-'));
+  });
+  after(() => rm(dataDir, { recursive: true, force: true }));
+
+  it('that TRUST_PROXY does not name is spoken of in the log, once, with what to set', async () => {
+    await start({});
+    await ask();
+    await until('the notice', () => notice.test(service.log()));
+    await ask();
+    await service.kill('SIGTERM');
+    assert.equal(service.log().match(notice)?.length, 1);
+    assert.match(service.log(), /Set TRUST_PROXY=(::ffff:)?127\.0\.0\.1\./);
+  });
+
+  it('that it names is not', async () => {
+    await start({ TRUST_PROXY: 'loopback' });
+    await ask();
+    await service.kill('SIGTERM');
+    assert.doesNotMatch(service.log(), /TRUST_PROXY/);
+  });
+});
