@@ -20,6 +20,7 @@ const order = [
   'usage',
   'devices',
   'numbers',
+  'webhooks',
   'messages',
   'device-protocol',
   'dashboard',
@@ -33,6 +34,10 @@ const strangers: readonly (readonly [string, string])[] = [
   ['api-keys', 'numbers'],
   ['api-keys', 'messages'],
   ['api-keys', 'device-protocol'],
+  ['api-keys', 'webhooks'],
+  ['usage', 'webhooks'],
+  ['webhooks', 'messages'],
+  ['webhooks', 'device-protocol'],
 ];
 
 interface SourceFile {

@@ -9,7 +9,7 @@ const makePartition = statement<Record<string, never>>(
   'SELECT make_partition($1, $2::date, $3)',
 );
 
-const histories = ['messages', 'hand_outs', 'events', 'audit_log'];
+const histories = ['messages', 'hand_outs', 'events', 'deliveries', 'attempts', 'audit_log'];
 
 /** As many rows are moved in about three seconds, which is less than anybody waits for a lock before giving up. */
 const movedMax = 200_000;

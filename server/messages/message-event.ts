@@ -1,6 +1,7 @@
+import type { EventType } from '#contract/event.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
-import { append, type EventType } from '#server/outbox/append.ts';
+import { append } from '#server/outbox/append.ts';
 import type { MessageRow } from './message.ts';
 import { eventData } from './message-view.ts';
 

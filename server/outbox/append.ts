@@ -1,8 +1,7 @@
+import type { EventType } from '#contract/event.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement, type Transaction } from '#server/database/statement.ts';
 import { type EventId, type MessageId, type NumberId, publicId, type TeamId } from '#server/platform/ids.ts';
-
-export type EventType = 'message.received' | 'message.sent' | 'message.delivered' | 'message.failed';
 
 export interface NewEvent {
   readonly teamId: TeamId;

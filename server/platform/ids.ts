@@ -10,6 +10,9 @@ export type IdPrefix =
   | 'num'
   | 'msg'
   | 'evt'
+  | 'wh'
+  | 'dlv'
+  | 'att'
   | 'dev'
   | 'ses'
   | 'link'
@@ -30,6 +33,9 @@ export type KeyId = Id<'key'>;
 export type NumberId = Id<'num'>;
 export type MessageId = Id<'msg'>;
 export type EventId = Id<'evt'>;
+export type WebhookId = Id<'wh'>;
+export type DeliveryId = Id<'dlv'>;
+export type AttemptId = Id<'att'>;
 export type DeviceId = Id<'dev'>;
 export type SessionId = Id<'ses'>;
 export type SetupLinkId = Id<'link'>;

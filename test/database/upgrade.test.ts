@@ -76,7 +76,7 @@ describe('an upgrade of a database that has messages (decision 0003)', () => {
     await insertMessage({ ...failed, error_code: 'device_error', hand_outs: 1 });
     await insertMessage({ ...outbound, direction: 'inbound', status: 'received' });
 
-    assert.deepEqual(await migrate(url), [2, 3]);
+    assert.deepEqual(await migrate(url), [2, 3, 4]);
     const [first, second] = ['2026-11-20', '2026-11-21'];
     assert.deepEqual(await days(), [
       { day: first, direction: 'inbound', messages: 1 },

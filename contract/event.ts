@@ -1,0 +1,56 @@
+import { Type } from 'typebox';
+import { closed, literals, publicIdOf, timestamp } from './schema.ts';
+
+/** What happens to messages and is told to webhooks (specification section 6). */
+export const eventTypes = [
+  'message.received',
+  'message.sent',
+  'message.delivered',
+  'message.failed',
+] as const;
+export type EventType = (typeof eventTypes)[number];
+
+/** The envelope of an event, as every delivery sends it and the feed shows it (specification section 6.2). */
+export const Event = closed({
+  id: publicIdOf('evt', 'The id of the event, the same wherever it is seen: fold repeats by it.'),
+  type: literals(eventTypes, { description: 'What happened.' }),
+  timestamp: timestamp('When it happened.'),
+  data: Type.Object({}, { description: 'The message, with the fields that the type of the event has.' }),
+  team_id: publicIdOf('team', 'The team whose message it is.'),
+  api_version: literals(['v1'], { description: 'The version that the shape of data belongs to.' }),
+  sequence: Type.Integer({ minimum: 1, description: '1, 2, 3 … per message, to put its events in order.' }),
+});
+export type Event = Type.Static<typeof Event>;
+
+export const feedWaitMaxSeconds = 25;
+
+/** GET /v1/events (specification section 4.5). */
+export const ListEventsQuery = closed({
+  after: Type.Optional(
+    Type.String({
+      description: 'The id of an event: the page begins after it. Left out, with the oldest kept.',
+    }),
+  ),
+  wait: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: feedWaitMaxSeconds,
+      default: 0,
+      description: 'Seconds to wait for an event where there is none yet.',
+    }),
+  ),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 100, default: 50, description: 'Events on a page.' }),
+  ),
+});
+export type ListEventsQuery = Type.Static<typeof ListEventsQuery>;
+
+export const EventList = closed({
+  events: Type.Array(Event, { description: 'Oldest first.' }),
+  cursor: Type.String({
+    description: 'Send it as after to get what follows; after itself where nothing followed, else "".',
+    examples: ['evt_01h2xcejqtf2nbrexx3vqjhp41'],
+  }),
+  has_more: Type.Boolean({ description: 'false at the end.' }),
+});
+export type EventList = Type.Static<typeof EventList>;

@@ -1,0 +1,44 @@
+import { randomBytes } from 'node:crypto';
+import type { Secrets } from '#server/platform/crypto.ts';
+import type { WebhookId } from '#server/platform/ids.ts';
+
+/** The two forms of secret that a rotation has; where none runs, the second is missing. */
+export interface SealedSecrets {
+  readonly secret: Buffer;
+  readonly next_secret: Buffer | null;
+  /** From then on the next one is the only one, whether or not anybody has written that down yet. */
+  readonly next_secret_from: Date | null;
+}
+
+export interface SigningSecrets {
+  readonly current: string;
+  /** While a rotation runs. */
+  readonly next: string | undefined;
+}
+
+/** `whsec_` and the standard base64 of 32 random bytes, the form of Standard Webhooks (specification section 6.4). */
+export function newWebhookSecret(): string {
+  return `whsec_${randomBytes(32).toString('base64')}`;
+}
+
+/** As the database keeps it: bound to its webhook, so that another row's can't be put in its place. */
+export function sealSecret(secrets: Secrets, webhookId: WebhookId, secret: string): Buffer {
+  return secrets.seal(purpose(webhookId), secret);
+}
+
+/** What a delivery that begins at `at` is signed with. */
+export function signingSecrets(
+  secrets: Secrets,
+  webhookId: WebhookId,
+  { secret, next_secret, next_secret_from }: SealedSecrets,
+  at: Date,
+): SigningSecrets {
+  const open = (sealed: Buffer) => secrets.open(purpose(webhookId), sealed);
+  if (next_secret === null || next_secret_from === null) return { current: open(secret), next: undefined };
+  if (next_secret_from <= at) return { current: open(next_secret), next: undefined };
+  return { current: open(secret), next: open(next_secret) };
+}
+
+function purpose(webhookId: WebhookId): string {
+  return `webhook ${webhookId}`;
+}
