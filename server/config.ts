@@ -6,8 +6,9 @@ import { ConfigError } from './platform/config-error.ts';
 import { parseSecretsKey } from './platform/crypto.ts';
 import { type NamedMailAddress, parseNamedMailAddress } from './platform/mail-address.ts';
 
-export const roles = ['api', 'deliver', 'maintain'] as const;
-export type Role = (typeof roles)[number];
+/** The parts of the work that a process can take on: what ROLES lists (docs/configuration.md). */
+export const duties = ['api', 'deliver', 'maintain'] as const;
+export type Duty = (typeof duties)[number];
 
 /** Where mail is handed in (specification section 10.6). */
 export interface SmtpServer {
@@ -31,7 +32,7 @@ export interface Config {
   readonly databaseUrl: string | undefined;
   /** undefined: a file in dataDir. */
   readonly secretsKey: Buffer | undefined;
-  readonly roles: ReadonlySet<Role>;
+  readonly duties: ReadonlySet<Duty>;
   readonly defaultPlan: PlanName;
   /** false lifts the per-minute limits, for benchmarks. */
   readonly rateLimits: boolean;
@@ -103,10 +104,10 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
     problems.push('SECRETS_KEY must be 32 bytes in base64, as `openssl rand -base64 32` prints them.');
   }
 
-  const chosenRoles = (text('ROLES') ?? roles.join(',')).split(',').map((word) => word.trim());
-  const knownRoles = chosenRoles.flatMap((word) => roles.find((role) => role === word) ?? []);
-  if (knownRoles.length !== chosenRoles.length || knownRoles.length === 0) {
-    problems.push(`ROLES must be one or more of ${roles.join(',')}, not "${chosenRoles.join(',')}".`);
+  const chosenDuties = (text('ROLES') ?? duties.join(',')).split(',').map((word) => word.trim());
+  const knownDuties = chosenDuties.flatMap((word) => duties.find((duty) => duty === word) ?? []);
+  if (knownDuties.length !== chosenDuties.length || knownDuties.length === 0) {
+    problems.push(`ROLES must be one or more of ${duties.join(',')}, not "${chosenDuties.join(',')}".`);
   }
 
   const trustProxy = (text('TRUST_PROXY') ?? '').split(',').flatMap((part) => part.trim() || []);
@@ -152,7 +153,7 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
     dataDir: resolve(text('DATA_DIR') ?? (userId === 0 ? '/var/lib/ownline' : './data')),
     databaseUrl,
     secretsKey,
-    roles: new Set(knownRoles),
+    duties: new Set(knownDuties),
     defaultPlan: isPlanName(defaultPlan) ? defaultPlan : 'enterprise',
     rateLimits: oneOf('RATE_LIMITS', 'on', ['on', 'off']) === 'on',
     deviceHoldMs: integer('DEVICE_HOLD_SECONDS', 25, 1, 50) * 1_000,

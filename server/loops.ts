@@ -1,6 +1,6 @@
 import { forgetExpired } from '#server/accounts/forget-expired.ts';
 import type { KeyUses } from '#server/api-keys/key-uses.ts';
-import type { Role } from '#server/config.ts';
+import type { Duty } from '#server/config.ts';
 import { syncClock } from '#server/database/clock-sync.ts';
 import { ensurePartitions } from '#server/database/partitions.ts';
 import type { Runtime } from '#server/database/runtime.ts';
@@ -14,18 +14,18 @@ import { notifyLimits } from '#server/usage/notify-limits.ts';
 
 const second = 1_000;
 
-/** What this process does without being asked, by role. A sweep stands behind every notification. */
+/** What this process does without being asked, by duty. A sweep stands behind every notification. */
 export function createLoops(
   services: Runtime & { readonly waiting: WaitingPolls; readonly uses: KeyUses },
 ): Loop[] {
   const { database, clock, config, logger, waiting, uses } = services;
   const loop = (
-    role: Role | 'always',
+    duty: Duty | 'always',
     name: string,
     intervalMs: number,
     run: () => Promise<unknown>,
   ): Loop[] => {
-    if (role !== 'always' && !config.roles.has(role)) return [];
+    if (duty !== 'always' && !config.duties.has(duty)) return [];
     return [new Loop({ name, intervalMs, logger, run: async () => void (await run()) })];
   };
   return [

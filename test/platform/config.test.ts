@@ -18,7 +18,7 @@ describe('the settings (specification section 10.5, docs/configuration.md)', () 
     assert.equal(config.rateLimits, true);
     assert.deepEqual(config.trustProxy, []);
     assert.equal(config.mail, undefined);
-    assert.deepEqual([...config.roles], ['api', 'deliver', 'maintain']);
+    assert.deepEqual([...config.duties], ['api', 'deliver', 'maintain']);
   });
 
   it('as root the data are in /var/lib/ownline', () => {

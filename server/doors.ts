@@ -1,0 +1,35 @@
+import {
+  createAccountDoor,
+  createPageDoor,
+  createVisitorDoor,
+  type Identify,
+} from '#server/accounts/doors.ts';
+import { createApiDoor } from '#server/api-keys/api-door.ts';
+import { createAuthenticate } from '#server/api-keys/authenticate.ts';
+import type { KeyUses } from '#server/api-keys/key-uses.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import type { Audience, Door } from '#server/platform/http/route.ts';
+import { createTeamDoor } from '#server/teams/team-door.ts';
+import { RateLimits } from '#server/usage/rate-limit.ts';
+
+interface DoorServices extends Runtime {
+  readonly uses: KeyUses;
+  readonly identify: Identify;
+}
+
+/** Who is let in to what, by audience. Phones and operators have no door: routes of theirs look for themselves. */
+export function createDoors(services: DoorServices): Readonly<Partial<Record<Audience, Door>>> {
+  const { config, identify } = services;
+  const rateLimits = new RateLimits(services);
+  const visitor = createVisitorDoor(services);
+  return {
+    api: createApiDoor({
+      authenticate: createAuthenticate(services),
+      limit: async (teamId, plan) => (config.rateLimits ? rateLimits.take(teamId, plan) : {}),
+    }),
+    team: createTeamDoor(identify, services),
+    account: createAccountDoor(identify, services),
+    visitor,
+    page: createPageDoor(visitor),
+  };
+}

@@ -1,0 +1,72 @@
+import { accountRoutes } from '#server/accounts/account-routes.ts';
+import type { Identify } from '#server/accounts/doors.ts';
+import type { LinkRequests } from '#server/accounts/link-requests.ts';
+import { passkeyRoutes } from '#server/accounts/passkey-routes.ts';
+import { signInPageRoutes } from '#server/accounts/sign-in-page-routes.ts';
+import { signInRoutes } from '#server/accounts/sign-in-routes.ts';
+import { apiKeyRoutes } from '#server/api-keys/routes.ts';
+import type { RefusalLog } from '#server/audit/refusal-log.ts';
+import { auditRoutes } from '#server/audit/routes.ts';
+import { overviewRoutes } from '#server/dashboard/overview-routes.ts';
+import { forMembers } from '#server/dashboard/team-routes.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { createArrivals } from '#server/device-protocol/arrive.ts';
+import { deviceRoutes } from '#server/device-protocol/routes.ts';
+import type { WaitingPolls } from '#server/device-protocol/waiting-polls.ts';
+import { messageRoutes } from '#server/messages/routes.ts';
+import { createSendAcceptor } from '#server/messages/send-acceptor.ts';
+import { numberRoutes } from '#server/numbers/routes.ts';
+import { setupPageRoutes } from '#server/numbers/setup-page-routes.ts';
+import type { Route } from '#server/platform/http/route.ts';
+import { acceptRoutes } from '#server/teams/accept-routes.ts';
+import { invitationRoutes } from '#server/teams/invitation-routes.ts';
+import { invitePageRoutes } from '#server/teams/invite-page-routes.ts';
+import { memberRoutes } from '#server/teams/member-routes.ts';
+import { teamRoutes } from '#server/teams/routes.ts';
+import { usageRoutes } from '#server/usage/routes.ts';
+import { apiReferenceRoutes } from './api-reference.ts';
+import { operationsRoutes } from './operations-routes.ts';
+import { whenMemberRemoved, whenNumberRemoved, whenRoleMoved } from './participants.ts';
+
+interface RouteServices extends Runtime {
+  readonly waiting: WaitingPolls;
+  readonly identify: Identify;
+  readonly links: LinkRequests;
+  readonly refusals: RefusalLog;
+  readonly isStopping: () => boolean;
+}
+
+/** All that this process answers. Without the duty `api` that is only what operators ask. */
+export function createRoutes(services: RouteServices): Route[] {
+  const operations = operationsRoutes(services, services.isStopping);
+  if (!services.config.duties.has('api')) return operations;
+  const own = routesOfSlices(services);
+  return [...operations, ...own, ...forMembers(own), ...apiReferenceRoutes(services.config, own)];
+}
+
+function routesOfSlices(services: RouteServices): Route[] {
+  const { identify } = services;
+  return [
+    ...teamRoutes(services),
+    ...memberRoutes({
+      ...services,
+      participants: whenMemberRemoved(services),
+      roleMoved: whenRoleMoved(services),
+    }),
+    ...invitationRoutes(services),
+    ...acceptRoutes(services, identify),
+    ...invitePageRoutes(services, identify),
+    ...numberRoutes({ ...services, participants: whenNumberRemoved(services) }),
+    ...messageRoutes({ ...services, sends: createSendAcceptor(services) }),
+    ...deviceRoutes({ ...services, arrivals: createArrivals(services) }),
+    ...setupPageRoutes(services),
+    ...apiKeyRoutes(services),
+    ...usageRoutes(services),
+    ...auditRoutes(services),
+    ...signInRoutes(services),
+    ...signInPageRoutes(services),
+    ...accountRoutes(services),
+    ...passkeyRoutes(services),
+    ...overviewRoutes(services),
+  ];
+}
