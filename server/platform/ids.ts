@@ -1,7 +1,7 @@
 import { randomFillSync } from 'node:crypto';
-import { fromString, fromUUID, fromUUIDBytes, toUUID } from 'typeid-js';
 import { V7Generator } from 'uuidv7';
 import type { Clock } from './clock.ts';
+import { typeIdOfBytes, typeIdOfUuid, uuidOfTypeId } from './type-id.ts';
 
 /** The prefixes of public ids (specification section 2.1). */
 export type IdPrefix =
@@ -62,7 +62,7 @@ export class Ids {
 
   /** A new public id for something that is never stored, such as a request. */
   nextPublic(prefix: IdPrefix): string {
-    return fromUUIDBytes(prefix, this.#generator.generateOrResetWithTs(this.#clock.nowMs()).bytes);
+    return typeIdOfBytes(prefix, this.#generator.generateOrResetWithTs(this.#clock.nowMs()).bytes);
   }
 }
 
@@ -84,16 +84,12 @@ class DrawnAhead {
 
 /** `msg_01h2xcejqtf2nbrexx3vqjhp41` for the UUID of a message. */
 export function publicId<P extends IdPrefix>(prefix: P, id: Id<P>): string {
-  return fromUUID(id, prefix);
+  return typeIdOfUuid(prefix, id);
 }
 
 /** The UUID behind a public id; undefined where the text is no id of that kind. */
 export function parseId<P extends IdPrefix>(prefix: P, text: string): Id<P> | undefined {
-  try {
-    return toUUID(fromString(text, prefix)) as Id<P>;
-  } catch {
-    return undefined;
-  }
+  return uuidOfTypeId(prefix, text) as Id<P> | undefined;
 }
 
 /** The smallest UUIDv7 of a moment: a bound for "made at or after", the shape in which history is partitioned. */
