@@ -75,10 +75,15 @@ export class Database {
   async transaction<T>(work: (trx: Transaction) => Promise<T>): Promise<T> {
     const client = await this.pool.connect();
     let broken: Error | undefined;
+    const notices: (readonly [channel: string, ids: Iterable<string>])[] = [];
+    const notifyAfterCommit: Transaction['notifyAfterCommit'] = (channel, ids = []) => {
+      notices.push([channel, ids]);
+    };
     try {
       await client.query('BEGIN');
-      const result = await work(Object.assign(client, { transaction: true as const }));
+      const result = await work(Object.assign(client, { transaction: true as const, notifyAfterCommit }));
       await client.query('COMMIT');
+      for (const [channel, ids] of notices) this.notify(channel, ids);
       return result;
     } catch (error) {
       // A connection that fell silent or can't even roll back is thrown away, and its transaction with it.

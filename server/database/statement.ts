@@ -4,7 +4,14 @@ import type { Pool, PoolClient, QueryResultRow } from 'pg';
 export type Queryable = Pool | PoolClient | Transaction;
 
 /** A connection with an open transaction. Store functions that lock take this and nothing else. */
-export type Transaction = PoolClient & { readonly transaction: true };
+export type Transaction = PoolClient & {
+  readonly transaction: true;
+  /**
+   * Tells every process once this has committed, and nobody where it rolls back. Said by the connection that says all of
+   * them (Notifier): a commit that notifies by itself waits for every other one that does.
+   */
+  readonly notifyAfterCommit: (channel: string, ids?: Iterable<string>) => void;
+};
 
 /** SQL with a name, prepared once per connection. Names are unique; tests walk the list of all. */
 export interface Statement<Row> {

@@ -13,17 +13,51 @@ export interface NewEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-const insertEvents = statement<Record<string, never>>(
+/** The notification channel that says: there are deliveries to make. */
+export const dueDeliveriesChannel = 'due_deliveries';
+
+/** The notification channel that says: there are events without a place in the feed. */
+export const unpublishedEventsChannel = 'unpublished_events';
+
+// What matches is decided by the snapshot of this statement, and nothing on webhooks is locked (decision 0017).
+//
+// The id of a delivery is its event's with a count in place of the last 32 bits. It is of the same month, cannot be that of
+// another delivery, and deliveries sort as their events do, to the event: a random one would only do so to the millisecond.
+const insertEvents = statement<{ readonly due: boolean }>(
   'outbox.append',
-  `INSERT INTO events (team_id, id, type, message_id, number_id, sequence, body, created_at)
-   SELECT team_id, id, type, message_id, number_id, sequence, body, $8
-   FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::uuid[], $6::smallint[], $7::text[])
-     AS t (team_id, id, type, message_id, number_id, sequence, body)`,
+  `WITH new_events AS MATERIALIZED (
+     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::uuid[], $6::smallint[], $7::text[])
+       WITH ORDINALITY AS t (team_id, id, type, message_id, number_id, sequence, body, n)
+   ), written AS (
+     INSERT INTO events (team_id, id, type, message_id, number_id, sequence, body, created_at)
+     SELECT team_id, id, type, message_id, number_id, sequence, body, $8 FROM new_events
+   ), unpublished AS (
+     INSERT INTO unpublished_events (team_id, event_id) SELECT team_id, id FROM new_events ORDER BY n
+   ), matched AS MATERIALIZED (
+     SELECT e.team_id, e.id AS event_id, e.type, e.n, w.id AS webhook_id, w.is_active,
+       overlay(e.id::text PLACING lpad(to_hex(row_number() OVER (PARTITION BY e.n ORDER BY w.id)), 8, '0') FROM 29)::uuid
+         AS delivery_id
+     FROM new_events e
+     JOIN webhooks w ON w.team_id = e.team_id AND e.type = ANY (w.events)
+     WHERE w.phone_number IS NULL OR w.phone_number =
+       (SELECT phone_number FROM numbers WHERE team_id = e.team_id AND id = e.number_id)
+   ), delivered AS (
+     INSERT INTO deliveries (team_id, id, webhook_id, event_id, event_type, status, created_at, finished_at)
+     SELECT team_id, delivery_id, webhook_id, event_id, type, CASE WHEN is_active THEN 'pending' ELSE 'skipped' END, $8,
+       CASE WHEN NOT is_active THEN $8 END
+     FROM matched
+   ), due AS (
+     INSERT INTO due_deliveries (webhook_id, delivery_id, team_id, event_id, due_at)
+     SELECT webhook_id, delivery_id, team_id, event_id, $8 FROM matched WHERE is_active ORDER BY n
+   )
+   SELECT EXISTS (SELECT FROM matched WHERE is_active) AS due`,
 );
 
 /**
- * Writes the events of state changes in the transaction of those changes (specification section 6.1). Each envelope is
- * serialised here, once; what is stored is what every attempt will send.
+ * Writes the events of state changes in the transaction of those changes, each with one delivery for every webhook that
+ * matches it then (specification sections 6.1 and 6.3, decision 0017): to be made now, or skipped where the webhook is off.
+ * Each envelope is serialised here, once; what is stored is what every attempt will send. After the commit the
+ * publisher is woken, and who makes deliveries.
  */
 export async function append(
   trx: Transaction,
@@ -32,8 +66,8 @@ export async function append(
 ): Promise<void> {
   if (events.length === 0) return;
   const createdAt = clock.now();
-  const rows = events.map((event) => ({ ...event, id: ids.next('evt') }));
-  await insertEvents.row(
+  const rows = events.map((event) => ({ ...event, id: ids.next('evt', createdAt.getTime()) }));
+  const written = await insertEvents.row(
     trx,
     rows.map((row) => row.teamId),
     rows.map((row) => row.id),
@@ -44,6 +78,8 @@ export async function append(
     rows.map((row) => envelope(row, row.id, createdAt)),
     createdAt,
   );
+  trx.notifyAfterCommit(unpublishedEventsChannel);
+  if (written?.due === true) trx.notifyAfterCommit(dueDeliveriesChannel);
 }
 
 /** The body of every delivery of an event (specification section 6.2). */

@@ -32,7 +32,7 @@ CREATE TABLE webhooks (
 -- One event to one webhook, from the moment that the event was written; a test has no event.
 CREATE TABLE deliveries (
   team_id uuid NOT NULL REFERENCES teams (id),
-  -- Of the same moment as its event.
+  -- Its event's, with a count in place of the last 32 bits: deliveries sort as their events do. A test has one of its own.
   id uuid NOT NULL,
   webhook_id uuid NOT NULL,
   event_id uuid NOT NULL,

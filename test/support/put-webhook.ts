@@ -1,0 +1,29 @@
+import type { EventType } from '#contract/event.ts';
+import { publicId, type TeamId, type WebhookId } from '#server/platform/ids.ts';
+import type { TestService } from './test-service.ts';
+
+/** A row of webhooks, for tests of what is written for it: its address is never called. */
+export async function putWebhook(
+  { runtime, query }: Pick<TestService, 'runtime' | 'query'>,
+  teamId: TeamId,
+  events: readonly EventType[],
+  { phoneNumber, isActive = true }: { readonly phoneNumber?: string; readonly isActive?: boolean } = {},
+): Promise<{ readonly id: WebhookId; readonly publicId: string }> {
+  const id = runtime.ids.next('wh');
+  const now = runtime.clock.now();
+  await query(
+    `INSERT INTO webhooks (team_id, id, url, events, phone_number, is_active, disabled_at, disabled_by, secret, created_at)
+     VALUES ($1, $2, 'https://hooks.example.com/', $3, $4, $5, $6, $7, 'none', $8)`,
+    [
+      teamId,
+      id,
+      events,
+      phoneNumber ?? null,
+      isActive,
+      isActive ? null : now,
+      isActive ? null : 'member',
+      now,
+    ],
+  );
+  return { id, publicId: publicId('wh', id) };
+}
