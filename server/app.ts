@@ -16,6 +16,7 @@ import { createSmtpSender } from '#server/mail/smtp-sender.ts';
 import { watchQueue } from '#server/messages/queue-metrics.ts';
 import type { Clock } from '#server/platform/clock.ts';
 import { createHttpServer } from '#server/platform/http/http-server.ts';
+import { ownPath } from '#server/platform/http/own-path.ts';
 import type { Route } from '#server/platform/http/route.ts';
 import { securityHeaders } from '#server/platform/http/security-headers.ts';
 import type { NumberId } from '#server/platform/ids.ts';
@@ -106,6 +107,7 @@ async function open(
     logger,
     trustProxy: config.trustProxy,
     browserHeaders: securityHeaders(config.appUrl),
+    startPath: ownPath(config.appUrl, '/'),
     checkAnswers: checkAnswers ?? false,
   });
   lifecycle.onClose('http', () => closeServer(server, waiting));

@@ -7,6 +7,7 @@ import { signInRoutes } from '#server/accounts/sign-in-routes.ts';
 import { apiKeyRoutes } from '#server/api-keys/routes.ts';
 import type { RefusalLog } from '#server/audit/refusal-log.ts';
 import { auditRoutes } from '#server/audit/routes.ts';
+import { billingRoutes } from '#server/dashboard/billing-routes.ts';
 import { overviewRoutes } from '#server/dashboard/overview-routes.ts';
 import { forMembers } from '#server/dashboard/team-routes.ts';
 import type { Runtime } from '#server/database/runtime.ts';
@@ -68,5 +69,6 @@ function routesOfSlices(services: RouteServices): Route[] {
     ...accountRoutes(services),
     ...passkeyRoutes(services),
     ...overviewRoutes(services),
+    ...billingRoutes(services),
   ];
 }

@@ -66,6 +66,7 @@ function renderStart({ account, teams }: AccountOverview, own: (path: string) =>
         ? `<ul>${list}</ul>`
         : '<p>None yet. Ask an owner or an admin of a team to invite this address.</p>'
     }</section>
+<p><a href="${escapeHtml(own('/billing'))}">Plans and limits</a></p>
 <p><a href="${escapeHtml(own('/docs'))}">The reference of the API</a></p>
 <form method="post" action="${escapeHtml(own('/sign-out'))}"><button type="submit">Sign out</button></form>`,
   );

@@ -1,6 +1,6 @@
 import { plans } from '#contract/plans.ts';
 import type { Config } from '#server/config.ts';
-import type { Transaction } from '#server/database/statement.ts';
+import type { Queryable } from '#server/database/statement.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import type { TeamId } from '#server/platform/ids.ts';
 import { countLiveInvitations } from './invitation-store.ts';
@@ -8,8 +8,8 @@ import { countMembers } from './member-store.ts';
 import type { TeamRow } from './team-store.ts';
 
 /** Members and live invitations together: what a plan counts where one more is invited (specification section 4.1). */
-export async function countSeats(trx: Transaction, teamId: TeamId, now: Date): Promise<number> {
-  return (await countMembers(trx, teamId)) + (await countLiveInvitations(trx, teamId, now));
+export async function countSeats(db: Queryable, teamId: TeamId, now: Date): Promise<number> {
+  return (await countMembers(db, teamId)) + (await countLiveInvitations(db, teamId, now));
 }
 
 /**

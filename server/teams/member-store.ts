@@ -25,6 +25,7 @@ export interface MembershipRow {
   readonly team_id: TeamId;
   readonly team_name: string;
   readonly plan: PlanName;
+  readonly monthly_message_limit: number;
 }
 
 const columns = 'm.team_id, m.id, m.account_id, m.role, m.created_at, m.removed_at, a.email, a.name';
@@ -54,7 +55,8 @@ const list = statement<PersonRow>(
   'members.list',
   `${people} WHERE m.team_id = $1 AND m.removed_at IS NULL ORDER BY m.id`,
 );
-const membershipColumns = 'm.id AS member_id, m.role, t.id AS team_id, t.name AS team_name, t.plan';
+const membershipColumns =
+  'm.id AS member_id, m.role, t.id AS team_id, t.name AS team_name, t.plan, t.monthly_message_limit';
 const findMembershipOf = statement<MembershipRow>(
   'members.find-membership',
   `SELECT ${membershipColumns} FROM members m JOIN teams t ON t.id = m.team_id

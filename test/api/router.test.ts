@@ -7,17 +7,19 @@ import { field } from '#test/support/api-client.ts';
 import { type RawAnswer, rawExchange, rawRequest } from '#test/support/raw-http.ts';
 import { freePort, startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
 
+const json = 'application/json; charset=utf-8';
+
 /** Every refusal has this shape, whoever makes it (specification section 7.1). */
 function assertEnvelope(answer: RawAnswer, status: number, code = 'invalid_request'): unknown {
   assert.equal(answer.status, status, answer.body);
-  assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8');
+  assert.equal(answer.headers.get('content-type'), json);
   assert.match(answer.headers.get('request-id') ?? '', /^req_[0-9a-hjkmnp-tv-z]{26}$/);
   assert.equal(answer.headers.get('cache-control'), 'no-store');
-  const json: unknown = JSON.parse(answer.body);
-  assert.deepEqual(Object.keys(json as object), ['error']);
-  assert.equal(field(json, 'error.code'), code);
-  assert.ok(String(field(json, 'error.message')).length > 10);
-  return json;
+  const body: unknown = JSON.parse(answer.body);
+  assert.deepEqual(Object.keys(body as object), ['error']);
+  assert.equal(field(body, 'error.code'), code);
+  assert.ok(String(field(body, 'error.message')).length > 10);
+  return body;
 }
 
 describe('what meets no operation (specification section 7)', () => {
@@ -69,6 +71,35 @@ describe('what meets no operation (specification section 7)', () => {
       'GET /v1/nothing HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n',
     );
     assertEnvelope(answer, 404, 'not_found');
+  });
+
+  it('shows who opens an address that is none with a browser a page, and programs the envelope (section 7.1)', async () => {
+    const browser = ['Accept: text/html,application/xhtml+xml,*/*;q=0.8'];
+    for (const path of ['/nothing', '/v1.html', '/application', '/setup', '/%zz', '//v1/numbers']) {
+      const page = await ask(`GET ${path} HTTP/1.1`, browser);
+      assert.equal(page.status, path === '/%zz' ? 400 : 404, path);
+      assert.equal(page.headers.get('content-type'), 'text/html; charset=utf-8', path);
+      assert.match(page.headers.get('content-security-policy') ?? '', /style-src 'sha256-/, path);
+      assert.match(page.body, /<h1>This did not work<\/h1>.*<a href="\/">Go to the start<\/a>/s, path);
+      assert.equal(
+        (await ask(`GET ${path} HTTP/1.1`, ['Accept: */*'])).headers.get('content-type'),
+        json,
+        path,
+      );
+    }
+    const form = await ask('POST /billing HTTP/1.1', browser);
+    assert.deepEqual([form.status, form.headers.get('allow')], [405, 'GET']);
+    assert.match(form.body, /<h1>This did not work/);
+    for (const path of [
+      '/v1',
+      '/v1/nothing',
+      '/app',
+      '/app/nothing',
+      '/v1/device/nothing',
+      '/%761/nothing',
+    ]) {
+      assertEnvelope(await ask(`GET ${path} HTTP/1.1`, browser), 404, 'not_found');
+    }
   });
 
   it('answers 405 with what is allowed where only the method is wrong', async () => {

@@ -82,7 +82,7 @@ describe('the pages of people in a browser (specification sections 12.2 to 12.4)
         await page.getByLabel('Password').fill(password);
         await page.keyboard.press('Enter');
         await page.waitForURL(`${service.baseUrl}/`);
-        await assertSound('start', [/Example team/, new RegExp(email)], [/reference/, /Sign out/]);
+        await assertSound('start', [/Example team/, new RegExp(email)], [/Plans/, /reference/, /Sign out/]);
         await page.getByRole('button', { name: 'Sign out' }).click();
         await page.waitForURL((url) => url.pathname === '/sign-in');
         await assertSound('sign-in', [/Sign in/, /ownline link/], [/e-mail/i, /password/i, /Sign in/]);
@@ -111,6 +111,21 @@ describe('the pages of people in a browser (specification sections 12.2 to 12.4)
         await assertSound('signed-in', [/You are signed in as/], [/Join/]);
         await page.getByRole('button', { name: 'Join' }).click();
         await page.waitForURL(`${service.baseUrl}/`);
+      });
+
+      it('somebody who went astray is led to the start, and who asks for plans signs in on the way', async () => {
+        const small = await service.newTeam({ plan: 'free' });
+        const person = await newMember(service, small, 'owner', { password });
+        assert.equal((await page.goto(`${service.baseUrl}/plans/none`))?.status(), 404);
+        await assertSound('astray', [/There is no page at this address/], [/Go to the start/]);
+        assert.equal((await page.goto(`${service.baseUrl}/billing`))?.status(), 200);
+        await assertSound('plans', [/Nothing is sold here/, /free: 100 messages a month/], [/Sign in/]);
+        await page.getByRole('link', { name: 'Sign in' }).click();
+        await page.getByLabel('E-mail address').fill(person.email);
+        await page.getByLabel('Password').fill(password);
+        await page.keyboard.press('Enter');
+        await page.waitForURL(`${service.baseUrl}/billing`);
+        await assertSound('billing', [/Plan: free/, /of 100/, /--plan starter/], []);
       });
     });
   }

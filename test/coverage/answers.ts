@@ -6,6 +6,7 @@ export const answers: Coverage = {
     'api/router.test.ts': [
       'answers 404 in the envelope for an address that is none',
       'answers every method that Node reads in the envelope',
+      'shows who opens an address that is none with a browser a page, and programs the envelope (section 7.1)',
     ],
     'docs.test.ts': ['every error code with its status is in docs/errors.md'],
     'api/generated-requests.test.ts': [
@@ -179,6 +180,12 @@ export const answers: Coverage = {
     ],
     'api/verify-number.test.ts': [
       'lets what exists go on working after a downgrade; only more is refused (section 8)',
+    ],
+  },
+  '8 upgrade_url is {app_url}/billing, a': {
+    'api/billing-page.test.ts': [
+      'says to everybody what the plans allow, and that whoever runs the server gives them',
+      'shows the plan of each team of one’s own, what of it is used, and the command that raises it',
     ],
   },
   '8 Refused API keys are': {

@@ -12,6 +12,7 @@ import { pageHeaders, renderProblem } from './page.ts';
 import { type Audience, bodyLimitBytes, type Caller, type Door, type Route } from './route.ts';
 import { toAppError } from './to-app-error.ts';
 import { UnreadableRequests } from './unreadable-request.ts';
+import { asksForPage, audienceOf, takesHead, unrouted } from './unrouted.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -36,6 +37,8 @@ export interface HttpServerOptions {
   readonly trustProxy: readonly string[];
   /** On every answer but those of audiences that no browser asks for. */
   readonly browserHeaders: Readonly<Record<string, string>>;
+  /** Where a page that could not be made leads: the start page, below APP_URL's path. */
+  readonly startPath: string;
   /** Tests hold every answer against its schema, before JSON could hide a wrong type. */
   readonly checkAnswers?: boolean;
 }
@@ -192,11 +195,6 @@ function register(server: FastifyInstance, options: HttpServerOptions, route: Ro
   });
 }
 
-/** Monitors ask with HEAD whether a service lives; nobody else has a use for it. */
-function takesHead({ method, audience }: Route): boolean {
-  return method === 'GET' && audience === 'operations';
-}
-
 const nobody: Caller = {};
 
 /** Reading the team of a caller that was never identified is a mistake of ours and must not find one. */
@@ -260,44 +258,6 @@ function compileAnswerChecks(route: Route): (status: number, body: unknown) => v
   };
 }
 
-/** 404, or 405 with what is allowed, for a request that meets no route (specification section 7.2). */
-function unrouted(routes: readonly Route[], request: FastifyRequest): AppError {
-  const path = pathOf(request.url);
-  const methods = routes
-    .filter((route) => matches(route.path, path))
-    .flatMap((route) => (takesHead(route) ? [route.method, 'HEAD'] : [route.method]));
-  if (methods.length === 0) {
-    return new AppError(
-      'not_found',
-      'There is nothing at this address. Check the path and its version prefix, /v1.',
-    );
-  }
-  const allow = [...new Set(methods)].sort().join(', ');
-  return new AppError('invalid_request', `This address takes ${allow}, not ${request.method}.`, {
-    status: 405,
-    headers: { allow },
-  });
-}
-
-/** As the router reads an address: a proxy may write it with scheme and host, and letters may be percent-encoded. */
-function pathOf(url: string): string {
-  const path = (url.split('?')[0] ?? '').replace(/^https?:\/\/[^/]*/i, '');
-  try {
-    return decodeURI(path);
-  } catch {
-    return path;
-  }
-}
-
-function matches(pattern: string, path: string): boolean {
-  const wanted = pattern.split('/');
-  const given = path.split('/');
-  return (
-    wanted.length === given.length &&
-    wanted.every((part, index) => (part.startsWith(':') && given[index] !== '') || part === given[index])
-  );
-}
-
 function sendError(
   options: HttpServerOptions,
   error: unknown,
@@ -311,13 +271,10 @@ function sendError(
   }
   if (appError.status === 413) keepOpenForRest(reply);
   reply.code(appError.status).headers({ ...answerHeaders(options, request), ...appError.headers });
-  if (isAskedByPerson(request)) reply.headers(pageHeaders).send(renderProblem(appError.message));
+  // By a page to whoever opens one; programs, which ask for none, by the envelope.
+  if (asksForPage(request))
+    reply.headers(pageHeaders).send(renderProblem(appError.message, options.startPath));
   else reply.type('application/json').send(appError.envelope());
-}
-
-/** Whoever opens a page is told what went wrong by a page; programs, which don't ask for one, by the envelope. */
-function isAskedByPerson(request: FastifyRequest): boolean {
-  return audienceOf(request) === 'page' && /\btext\/html\b/.test(request.headers.accept ?? '');
 }
 
 /**
@@ -353,11 +310,6 @@ function answerHeaders(
     'request-id': request.id,
     'cache-control': 'no-store',
   };
-}
-
-/** undefined where no route was met. */
-function audienceOf(request: FastifyRequest): Audience | undefined {
-  return request.routeOptions.config?.audience;
 }
 
 function deviceErrorHandler(logger: Logger, onFailure: (error: unknown) => unknown) {

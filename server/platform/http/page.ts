@@ -41,10 +41,11 @@ export function renderPage(title: string, body: string): string {
 `;
 }
 
-/** What stands where a page could not be made. @param message for the person who asked for it */
-export function renderProblem(message: string): string {
+/** What stands where a page could not be made. @param message for the person who asked for it @param startPath where they can begin anew */
+export function renderProblem(message: string, startPath: string): string {
   return renderPage(
     'This did not work',
-    `<h1>This did not work</h1><p class="error" role="alert">${escapeHtml(message)}</p>`,
+    `<h1>This did not work</h1><p class="error" role="alert">${escapeHtml(message)}</p>
+<p><a href="${escapeHtml(startPath)}">Go to the start</a></p>`,
   );
 }

@@ -1,0 +1,79 @@
+import { type PlanName, planNames, plans } from '#contract/plans.ts';
+import { escapeHtml } from '#server/platform/escape-html.ts';
+import { renderPage } from '#server/platform/http/page.ts';
+
+/** A team's plan, and what of its limits is used. */
+export interface PlanInUse {
+  /** `team_…` */
+  readonly teamId: string;
+  readonly teamName: string;
+  readonly plan: PlanName;
+  readonly monthlyMessageLimit: number;
+  /** Messages that count this month. */
+  readonly sent: number;
+  /** When they begin anew: `2026-12-01`, UTC. */
+  readonly resetsOn: string;
+  /** Open invitations included. */
+  readonly members: number;
+  /** Pending ones included. */
+  readonly numbers: number;
+}
+
+/** What can be said of plans where nobody sells them (specification section 8). @param teams undefined for who is not signed in */
+export function renderBilling(teams: readonly PlanInUse[] | undefined, signInPath: string): string {
+  return renderPage(
+    'Plans and limits',
+    `<h1>Plans and limits</h1>
+<p>Nothing is sold here. Whoever runs this server gives each team its plan, and can change it at any time.</p>
+${teams === undefined ? `<p><a href="${escapeHtml(signInPath)}">Sign in</a> to see the plans of your teams.</p>` : teamsHtml(teams)}
+<section><h2>What the plans allow</h2><ul>${planNames.map(planHtml).join('\n')}</ul>
+<p class="quiet">Per team. What a team has already goes on working on a smaller plan; only more is refused.</p></section>`,
+  );
+}
+
+function teamsHtml(teams: readonly PlanInUse[]): string {
+  if (teams.length > 0) return teams.map(teamHtml).join('\n');
+  return '<p>You are in no team yet. Ask an owner or an admin of a team to invite you.</p>';
+}
+
+function teamHtml(team: PlanInUse): string {
+  const { members, numbers, requestsPerMinute } = plans[team.plan];
+  return `<section><h2>${escapeHtml(team.teamName)}</h2><p>Plan: <b>${team.plan}</b></p>
+<ul><li>Messages this month: ${used(team.sent, team.monthlyMessageLimit)}; they begin anew on ${team.resetsOn} (UTC)</li>
+<li>Members, open invitations included: ${used(team.members, members)}</li>
+<li>Numbers, pending ones included: ${used(team.numbers, numbers)}</li>
+<li>Requests per minute: ${amount(requestsPerMinute)}</li></ul>
+${raiseHtml(team)}</section>`;
+}
+
+/** What to ask of whoever runs the server, in words that they can paste; nothing where there is no more to have. */
+function raiseHtml({ teamId, plan, monthlyMessageLimit }: PlanInUse): string {
+  const isBelowPlan = monthlyMessageLimit < plans[plan].monthlyMessages;
+  const next = planNames[planNames.indexOf(plan) + 1] ?? (isBelowPlan ? plan : undefined);
+  if (next === undefined) return '<p class="quiet">No plan allows more.</p>';
+  return `<p>To raise the limits, ask whoever runs this server to run this on it:</p>
+<code class="value">npm run -s ownline -- team set-plan --team ${teamId} --plan ${next}</code>
+<p class="quiet">With <code>--monthly-message-limit</code> and a number they can allow other than the plan’s messages.</p>`;
+}
+
+function planHtml(name: PlanName): string {
+  const { monthlyMessages, members, numbers, requestsPerMinute } = plans[name];
+  return `<li><b>${name}</b>: ${amount(monthlyMessages)} messages a month, ${counted(members, 'member')}, ${counted(numbers, 'number')}, ${amount(requestsPerMinute)} requests a minute</li>`;
+}
+
+function used(count: number, limit: number): string {
+  return isUnlimited(limit) ? `${amount(count)}, unlimited` : `${amount(count)} of ${amount(limit)}`;
+}
+
+function counted(limit: number, noun: string): string {
+  return `${amount(limit)} ${noun}${limit === 1 ? '' : 's'}`;
+}
+
+function amount(count: number): string {
+  return isUnlimited(count) ? 'unlimited' : count.toLocaleString('en');
+}
+
+/** The most that a plan allows is shown as no limit (specification section 8). */
+function isUnlimited(limit: number): boolean {
+  return limit >= plans.enterprise.monthlyMessages;
+}

@@ -1,0 +1,53 @@
+import { Type } from 'typebox';
+import { type Identify, whoIsSignedIn } from '#server/accounts/doors.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { countNumbers } from '#server/numbers/number-store.ts';
+import { dayOf, monthOf, nextMonthOf } from '#server/platform/calendar.ts';
+import { ownPath } from '#server/platform/http/own-path.ts';
+import { pageHeaders } from '#server/platform/http/page.ts';
+import { type Route, route } from '#server/platform/http/route.ts';
+import { type AccountId, publicId } from '#server/platform/ids.ts';
+import { countSeats } from '#server/teams/member-limit.ts';
+import { listMemberships } from '#server/teams/member-store.ts';
+import { findUsed } from '#server/usage/usage-store.ts';
+import { type PlanInUse, renderBilling } from './billing-page.ts';
+
+/** Where every `upgrade_url` leads (specification section 8). */
+export function billingRoutes(services: Runtime & { readonly identify: Identify }): Route[] {
+  const { config, identify } = services;
+  const signInPath = ownPath(config.appUrl, '/sign-in?next=/billing');
+  return [
+    route({
+      method: 'GET',
+      path: '/billing',
+      audience: 'page',
+      answers: { 200: Type.String() },
+      handle: async ({ request }) => {
+        const signedIn = await whoIsSignedIn(identify, request);
+        const teams = signedIn && (await plansInUse(services, signedIn.accountId));
+        return { body: renderBilling(teams, signInPath), headers: pageHeaders };
+      },
+    }),
+  ];
+}
+
+/** Of all teams of somebody, the one joined first first. */
+async function plansInUse(
+  { database: { pool }, clock }: Pick<Runtime, 'database' | 'clock'>,
+  accountId: AccountId,
+): Promise<PlanInUse[]> {
+  const now = clock.now();
+  const memberships = await listMemberships(pool, accountId);
+  return Promise.all(
+    memberships.map(async ({ team_id: teamId, team_name: teamName, plan, monthly_message_limit }) => ({
+      teamId: publicId('team', teamId),
+      teamName,
+      plan,
+      monthlyMessageLimit: monthly_message_limit,
+      sent: await findUsed(pool, teamId, monthOf(now)),
+      resetsOn: dayOf(nextMonthOf(now)),
+      members: await countSeats(pool, teamId, now),
+      numbers: await countNumbers(pool, teamId),
+    })),
+  );
+}

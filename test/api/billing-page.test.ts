@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { Browser, join, newPerson } from '#test/support/people.ts';
+import { startTestService, type TestService } from '#test/support/test-service.ts';
+
+/** What a page says, without its markup. */
+const words = (html: string) => html.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
+
+describe('the page of plans and limits, where every upgrade_url leads (specification section 8)', () => {
+  let service: TestService;
+
+  before(async () => {
+    service = await startTestService();
+  });
+  after(() => service.close());
+
+  const open = (cookie = '') => new Browser(service.baseUrl, cookie).open('/billing');
+
+  it('says to everybody what the plans allow, and that whoever runs the server gives them', async () => {
+    const { status, text } = await open();
+    assert.equal(status, 200);
+    assert.match(words(text), /Nothing is sold here\. Whoever runs this server gives each team its plan/);
+    const rows = [
+      'free : 100 messages a month, 1 member, 1 number, 60 requests a minute',
+      'starter : 1,000 messages a month, 3 members, 2 numbers, 300 requests a minute',
+      'pro : 10,000 messages a month, 10 members, 5 numbers, 1,000 requests a minute',
+      'enterprise : unlimited messages a month, unlimited members, unlimited numbers, 5,000 requests a minute',
+    ];
+    for (const row of rows) assert.ok(words(text).includes(row), row);
+    assert.match(text, /<a href="\/sign-in\?next=\/billing">Sign in<\/a>/);
+    assert.doesNotMatch(text, /team_/);
+  });
+
+  it('shows the plan of each team of one’s own, what of it is used, and the command that raises it', async () => {
+    const person = await newPerson(service);
+    const small = await service.newTeam({ plan: 'starter', monthlyLimit: 2 });
+    const large = await service.newTeam({ plan: 'enterprise' });
+    const low = await service.newTeam({ plan: 'enterprise', monthlyLimit: 50 });
+    const strange = await service.newTeam({ plan: 'free' });
+    for (const team of [small, large, low]) await join(service, team, person, 'viewer');
+    const verified = await small.api.post('/v1/numbers/verify', { phone_number: '+14155550100' });
+    assert.equal(verified.status, 200, verified.text);
+    const invited = await small.api.post('/v1/team/members/invite', {
+      email: 'ada@example.com',
+      role: 'viewer',
+    });
+    assert.equal(invited.status, 201, invited.text);
+    await service.query('INSERT INTO usage_months (team_id, month, accepted) VALUES ($1, $2, 2)', [
+      small.id,
+      `${service.clock.now().toISOString().slice(0, 7)}-01`,
+    ]);
+
+    const { text } = await open(person.cookie);
+    const [, first = '', second = '', third = '', ...others] = text.split('<section>');
+    assert.equal(others.length, 1, 'the plans');
+    assert.match(
+      words(first),
+      /Plan: starter .*this month: 2 of 2; they begin anew on \d{4}-\d\d-01 \(UTC\)/,
+    );
+    assert.match(words(first), /invitations included: 2 of 3 .*pending ones included: 1 of 2 .*minute: 300/);
+    assert.ok(first.includes(`npm run -s ownline -- team set-plan --team ${small.publicId} --plan pro<`));
+    assert.match(words(second), /Plan: enterprise .*this month: 0, unlimited.* No plan allows more/);
+    assert.ok(
+      third.includes(`team set-plan --team ${low.publicId} --plan enterprise<`),
+      'back to the plan’s',
+    );
+    assert.ok(!text.includes(strange.publicId), 'nobody else’s');
+  });
+
+  it('says to who is in no team how to get into one, and writes names as text', async () => {
+    const person = await newPerson(service);
+    assert.match(words((await open(person.cookie)).text), /You are in no team yet/);
+    const team = await service.newTeam();
+    await join(service, team, person, 'owner');
+    await service.query('UPDATE teams SET name = $2 WHERE id = $1', [team.id, '<b>&"']);
+    assert.ok((await open(person.cookie)).text.includes('<h2>&lt;b&gt;&amp;&quot;</h2>'));
+  });
+});
