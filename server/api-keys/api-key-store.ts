@@ -21,6 +21,10 @@ export interface LiveKeyRow extends ApiKeyRow {
 
 const columns = 'team_id, id, name, permissions, created_by, created_at, last_used_at, revoked_at';
 
+/** Made by the person whose membership $2 is, by that one or an earlier one in the team. */
+const isMadeBy = `created_by IN (
+  SELECT m.id FROM members m JOIN members own ON own.account_id = m.account_id AND own.team_id = m.team_id
+  WHERE own.team_id = $1 AND own.id = $2)`;
 const insert = statement<ApiKeyRow>(
   'api-keys.insert',
   `INSERT INTO api_keys (team_id, id, name, permissions, created_by, hash, created_at)
@@ -41,7 +45,7 @@ const listLive = statement<ApiKeyRow>(
 );
 const listLiveOf = statement<ApiKeyRow>(
   'api-keys.list-live-of-member',
-  `SELECT ${columns} FROM api_keys WHERE team_id = $1 AND created_by = $2 AND revoked_at IS NULL ORDER BY id`,
+  `SELECT ${columns} FROM api_keys WHERE team_id = $1 AND ${isMadeBy} AND revoked_at IS NULL ORDER BY id`,
 );
 const lock = statement<ApiKeyRow>(
   'api-keys.lock',
@@ -59,7 +63,7 @@ const writeUses = statement<Record<string, never>>(
 const revokeOf = statement<Pick<ApiKeyRow, 'id' | 'name'>>(
   'api-keys.revoke-of-member',
   `UPDATE api_keys SET revoked_at = $3
-   WHERE team_id = $1 AND created_by = $2 AND revoked_at IS NULL AND ($4::uuid[] IS NULL OR id = ANY($4))
+   WHERE team_id = $1 AND ${isMadeBy} AND revoked_at IS NULL AND ($4::uuid[] IS NULL OR id = ANY($4))
    RETURNING id, name`,
 );
 
@@ -104,11 +108,12 @@ export async function writeKeyUses(
   await writeUses.row(db, keyIds, usedAt);
 }
 
+/** Those that the person of a membership made, in whatever membership of the team. */
 export function listLiveKeysOf(db: Queryable, teamId: TeamId, memberId: MemberId): Promise<ApiKeyRow[]> {
   return listLiveOf.rows(db, teamId, memberId);
 }
 
-/** Revokes keys that a member made. @param only which; left out, all @returns those that worked until now */
+/** Revokes keys that a person made, in whatever membership of the team. @param only which; left out, all @returns those that worked until now */
 export function revokeKeysOf(
   db: Queryable,
   teamId: TeamId,

@@ -1,12 +1,13 @@
 import { allows, roleGrants } from '#contract/permissions.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import type { Transaction } from '#server/database/statement.ts';
 import type { By } from '#server/platform/actor.ts';
 import { AppError, notFound } from '#server/platform/app-error.ts';
 import { type KeyId, type MemberId, publicId, type TeamId } from '#server/platform/ids.ts';
-import { lockMember } from '#server/teams/member-store.ts';
+import { findAccountOfMember, lockMember, type MemberRow } from '#server/teams/member-store.ts';
 import { refuseUnlessAllowed } from '#server/teams/role-rule.ts';
-import { lockKey, markRevoked } from './api-key-store.ts';
+import { type ApiKeyRow, lockKey, markRevoked } from './api-key-store.ts';
 
 interface Revocation {
   /** undefined: of any team, for the operator. */
@@ -33,7 +34,7 @@ export async function revokeKey(
     }
     const key = await lockKey(trx, keyId);
     if (!key || (teamId !== undefined && key.team_id !== teamId)) throw notFound('API key');
-    if (member && key.created_by !== member.id && !allows(roleGrants[member.role], 'team:write')) {
+    if (member && !allows(roleGrants[member.role], 'team:write') && !(await isMadeBy(trx, key, member))) {
       throw new AppError(
         'forbidden',
         'Somebody else made this key. Ask them, or an owner or admin of the team, to revoke it.',
@@ -49,4 +50,10 @@ export async function revokeKey(
       details: { name: key.name },
     });
   });
+}
+
+/** Whether the person made it, in this membership or in an earlier one of the team. */
+async function isMadeBy(trx: Transaction, key: ApiKeyRow, member: MemberRow): Promise<boolean> {
+  const maker = key.created_by && (await findAccountOfMember(trx, key.team_id, key.created_by));
+  return maker?.id === member.account_id;
 }

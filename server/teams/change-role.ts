@@ -1,26 +1,27 @@
 import type { GivenRole } from '#contract/permissions.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { By } from '#server/platform/actor.ts';
-import { AppError, invalid, notFound } from '#server/platform/app-error.ts';
-import type { MemberId, TeamId } from '#server/platform/ids.ts';
+import { invalid, notFound } from '#server/platform/app-error.ts';
+import type { MemberId } from '#server/platform/ids.ts';
 import { findMember, type PersonRow } from './member-store.ts';
 import { moveRole, type RoleMoved } from './move-role.ts';
+import { type Giver, refuseKeysOwnMaker } from './refuse-keys-own-maker.ts';
 import { requireStillAllowed } from './require-still-allowed.ts';
+import { refuseToGiveMore } from './role-rule.ts';
 import { lockTeam } from './team-store.ts';
 
 /**
  * Gives a member another role than owner (specification section 4.1). Keys of theirs that hold more than it does are revoked.
  * @param role undefined changes nothing
- * @param keyMaker who made the key that asks, where one does
- * @throws AppError 404 for no such member; 400, param id, for an owner; 403 for a key's own maker
+ * @throws AppError 404 for no such member; 400, param id, for an owner; 403 for the person who made the key that asks, and,
+ * param role, for a role that adds what the key does not hold
  */
 export async function changeRole(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'> & { readonly roleMoved: readonly RoleMoved[] },
-  teamId: TeamId,
+  { teamId, permissions, keyMaker }: Giver,
   memberId: MemberId,
   role: GivenRole | undefined,
   by: By,
-  keyMaker?: MemberId,
 ): Promise<PersonRow> {
   return services.database.transaction(async (trx) => {
     await lockTeam(trx, teamId);
@@ -31,12 +32,8 @@ export async function changeRole(
     if (member.role === 'owner') {
       throw invalid('id', 'This member is an owner. Owners are made and unmade by owners, in the dashboard.');
     }
-    if (member.id === keyMaker) {
-      throw new AppError(
-        'forbidden',
-        'This API key was made by this member, and gives its own maker no role. An owner or an admin does, in the dashboard.',
-      );
-    }
+    refuseToGiveMore(permissions, role, member.role);
+    await refuseKeysOwnMaker(trx, teamId, keyMaker, { accountId: member.account_id });
     return moveRole(trx, services, member, role, by);
   });
 }

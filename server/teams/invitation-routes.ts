@@ -22,14 +22,14 @@ export function invitationRoutes(services: Runtime): Route[] {
         tag: 'Members',
         summary: 'Invite a member',
         description:
-          'A link for one address, good for 7 days. It goes there by mail; where this server sends none, the answer has it in `accept_url`. Members and open invitations count against the plan together.',
+          'A link for one address, good for 7 days. It goes there by mail; where this server sends none, the answer has it in `accept_url`. Members and open invitations count against the plan together. A key invites nobody to a role that includes what it does not hold, and its own maker not at all.',
         refusals: [402, 409],
       },
       body: InviteRequest,
       answers: { 201: MadeInvitation },
       handle: async ({ principal, body, by }) => ({
         status: 201,
-        body: await inviteMember(services, principal.teamId, body, by),
+        body: await inviteMember(services, principal, body, by),
       }),
     }),
     route({

@@ -5,7 +5,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { mailIsOn } from '#server/mail/queue-mail.ts';
 import type { By } from '#server/platform/actor.ts';
 import { AppError, notFound } from '#server/platform/app-error.ts';
-import { publicId, type TeamId } from '#server/platform/ids.ts';
+import { publicId } from '#server/platform/ids.ts';
 import { endOpenInvitations } from './end-open-invitations.ts';
 import { newInvitationLink } from './invitation-link.ts';
 import { findLiveInvitationByEmail, type InvitationRow, insertInvitation } from './invitation-store.ts';
@@ -13,26 +13,31 @@ import { invitationView } from './invitation-view.ts';
 import { mailInvitation } from './mail-invitation.ts';
 import { countSeats, refuseOverMembers } from './member-limit.ts';
 import { findMemberByEmail } from './member-store.ts';
+import { type Giver, refuseKeysOwnMaker } from './refuse-keys-own-maker.ts';
 import { requireStillAllowed } from './require-still-allowed.ts';
+import { refuseToGiveMore } from './role-rule.ts';
 import { lockTeam } from './team-store.ts';
 
 /**
  * Invites an address into a team (specification section 4.1). The team's row is held from the count to the insert, so
  * that members and live invitations together are never more than the plan allows.
- * @throws AppError 400 for the address; 409, param email, for a member or somebody who is invited; 402 over the plan
+ * @throws AppError 400 for the address; 403 for the person who made the key that asks, and, param role, for a role that
+ * includes what the key does not hold; 409, param email, for a member or somebody who is invited; 402 over the plan
  */
 export async function inviteMember(
   services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'>,
-  teamId: TeamId,
+  { teamId, permissions, keyMaker }: Giver,
   { email: text, role }: InviteRequest,
   by: By,
 ): Promise<MadeInvitation> {
   const email = readEmail(text);
   const key = emailKey(email);
+  refuseToGiveMore(permissions, role);
   return services.database.transaction(async (trx) => {
     const team = await lockTeam(trx, teamId);
     if (!team) throw notFound('team');
     const inviter = await requireStillAllowed(trx, teamId, by, 'team:write');
+    await refuseKeysOwnMaker(trx, teamId, keyMaker, { emailKey: key });
     const now = services.clock.now();
     if (await findMemberByEmail(trx, teamId, key)) {
       throw conflict(`${email} is a member already. PUT /v1/team/members/:id/role changes what they may do.`);

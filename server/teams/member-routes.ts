@@ -54,15 +54,13 @@ function publicRoutes(services: Services): Route[] {
         tag: 'Members',
         summary: 'Change a role',
         description:
-          'What the person may do from their next request on. The role of an owner can’t be changed here, nor given: owners do that in the dashboard. Keys that the person made and that hold more than the new role does are revoked. A key gives its own maker no role.',
+          'What the person may do from their next request on. The role of an owner can’t be changed here, nor given: owners do that in the dashboard. Keys that the person made and that hold more than the new role does are revoked. A key gives nobody a permission that it does not hold, and its own maker no role.',
         refusals: [404],
       },
       body: ChangeRoleRequest,
       answers: { 200: Member },
       handle: async ({ principal, params, body, by }) => ({
-        body: memberView(
-          await changeRole(services, principal.teamId, memberId(params), body.role, by, principal.keyMaker),
-        ),
+        body: memberView(await changeRole(services, principal, memberId(params), body.role, by)),
       }),
     }),
     route({

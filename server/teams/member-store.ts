@@ -18,6 +18,13 @@ export interface PersonRow extends MemberRow {
   readonly name: string;
 }
 
+/** Whose a membership is, or was. */
+export interface MemberAccountRow {
+  readonly id: AccountId;
+  /** The address as it is compared. */
+  readonly email_key: string;
+}
+
 /** A team that an account is a member of. */
 export interface MembershipRow {
   readonly member_id: MemberId;
@@ -46,6 +53,10 @@ const findOfAccount = statement<PersonRow>(
 const findByEmail = statement<PersonRow>(
   'members.find-by-email',
   `${people} WHERE m.team_id = $1 AND a.email_key = $2 AND m.removed_at IS NULL`,
+);
+const findAccountOf = statement<MemberAccountRow>(
+  'members.find-account-of',
+  `SELECT a.id, a.email_key FROM members m JOIN accounts a ON a.id = m.account_id WHERE m.team_id = $1 AND m.id = $2`,
 );
 const lock = statement<MemberRow>(
   'members.lock',
@@ -112,6 +123,15 @@ export function findMemberByEmail(
   key: string,
 ): Promise<PersonRow | undefined> {
   return findByEmail.row(db, teamId, key);
+}
+
+/** The account behind a membership, also where that has ended. */
+export function findAccountOfMember(
+  db: Queryable,
+  teamId: TeamId,
+  memberId: MemberId,
+): Promise<MemberAccountRow | undefined> {
+  return findAccountOf.row(db, teamId, memberId);
 }
 
 /** Holds role and membership as they are: a change of either waits. */

@@ -1,8 +1,12 @@
 import {
   allows,
+  covers,
+  type GivenRole,
   type Permission,
   type PersonalPermission,
+  permissions,
   type Role,
+  type RoleGrant,
   roleGrants,
 } from '#contract/permissions.ts';
 import { AppError } from '#server/platform/app-error.ts';
@@ -20,4 +24,24 @@ export function refusalFor(role: Role, permission: Permission | PersonalPermissi
 export function refuseUnlessAllowed(role: Role, permission: Permission | PersonalPermission): void {
   const refusal = refusalFor(role, permission);
   if (refusal) throw refusal;
+}
+
+/**
+ * Refuses a role that gives somebody more than its giver holds (specification section 5.3, decision 0016). Only keys can be
+ * refused: whoever may change members by a role holds all that these roles include.
+ * @param before the role that the person has; undefined for somebody who is invited
+ * @throws AppError 403, param role
+ */
+export function refuseToGiveMore(giver: readonly RoleGrant[], role: GivenRole, before?: Role): void {
+  const given = permissions.filter((permission) => allows(roleGrants[role], permission));
+  const gained = given.filter(
+    (permission) => before === undefined || !allows(roleGrants[before], permission),
+  );
+  const excess = gained.filter((permission) => !covers(giver, [permission]));
+  if (excess.length === 0) return;
+  throw new AppError(
+    'forbidden',
+    `A key gives nobody more than it holds: the role ${role} adds ${excess.join(', ')}. Use a key that holds that, or have an owner or an admin do it in the dashboard.`,
+    { param: 'role' },
+  );
 }

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import type { Grant, Role } from '#contract/permissions.ts';
 import { parseId } from '#server/platform/ids.ts';
 import { type ApiAnswer, ApiClient, field } from '#test/support/api-client.ts';
-import { newMember, type TeamMember } from '#test/support/people.ts';
+import { join, newMember, type TeamMember } from '#test/support/people.ts';
 import { lockRows } from '#test/support/row-lock.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
 import { until } from '#test/support/until.ts';
@@ -157,14 +157,104 @@ describe('API keys that people manage (specification sections 5.1 and 5.3)', () 
     assert.equal(answer.status, 401, answer.text);
   });
 
+  const ofMember: readonly Grant[] = [
+    'messages:send',
+    'webhooks:manage',
+    'team:read',
+    'team:write',
+    'numbers:read',
+  ];
+  const keyOf = async (person: TeamMember, permissions: readonly Grant[]): Promise<ApiClient> =>
+    new ApiClient(service.baseUrl, String((await make(person, permissions)).json.key));
+
   it('a key gives its own maker no role, and others one', async () => {
     const admin = await newMember(service, team, 'admin');
     const other = await newMember(service, team, 'viewer');
-    const made = await make(admin, ['team:write']);
-    const key = new ApiClient(service.baseUrl, String(made.json.key));
+    const key = await keyOf(admin, ofMember);
     const own = await key.put(`/v1/team/members/${admin.memberId}/role`, { role: 'viewer' });
     assert.equal(own.status, 403, own.text);
     const given = await key.put(`/v1/team/members/${other.memberId}/role`, { role: 'member' });
     assert.equal(given.status, 200, given.text);
+  });
+
+  it('a key that outlives its maker’s place gives that person neither a place nor a role (decision 0016)', async () => {
+    const owner = as('owner');
+    const gone = await newMember(service, team, 'admin');
+    const key = await keyOf(gone, ofMember);
+    assert.equal((await gone.post(gone.in('/team/leave'))).status, 200);
+    const back = { email: gone.email.toUpperCase(), role: 'viewer' };
+    const invited = await key.post('/v1/team/members/invite', back);
+    assert.equal(invited.status, 403, invited.text);
+    assert.match(String(field(invited.json, 'error.message')), /An owner or an admin does, in the dashboard/);
+    const other = { email: 'somebody-else@example.com', role: 'viewer' };
+    assert.equal(
+      (await key.post('/v1/team/members/invite', other)).status,
+      201,
+      'for others it goes on working',
+    );
+
+    const again = await join(service, team, gone, 'viewer');
+    assert.notEqual(again.memberId, gone.memberId);
+    const raised = await key.put(`/v1/team/members/${again.memberId}/role`, { role: 'member' });
+    assert.equal(raised.status, 403, raised.text);
+    const byOwner = await owner.put(owner.in(`/team/members/${again.memberId}/role`), { role: 'member' });
+    assert.equal(byOwner.status, 200, byOwner.text);
+    service.clock.advance(1_000);
+    assert.equal((await key.get('/v1/team')).status, 401, 'it held more than the role given then');
+  });
+
+  it('who came back revokes the keys that they made before; and their removal ends those too, if asked', async () => {
+    const owner = as('owner');
+    const person = await newMember(service, team, 'member');
+    await join(service, await service.newTeam(), person, 'viewer');
+    const ids: string[] = [];
+    for (const name of ['one', 'two']) ids.push(String((await make(person, ['team:read'], name)).json.id));
+    assert.equal((await person.post(person.in('/team/leave'))).status, 200);
+    const again = await join(service, team, person, 'member');
+    assert.equal((await again.delete(again.in(`/keys/${ids[0]}`))).status, 200);
+    const live = async () => {
+      const { keys } = (await owner.get(owner.in('/keys'))).json as { keys: { id: string }[] };
+      return ids.map((id) => keys.some((key) => key.id === id));
+    };
+    assert.deepEqual(await live(), [false, true]);
+    const removed = await owner.delete(owner.in(`/team/members/${again.memberId}?revoke_keys=true`));
+    assert.equal(removed.status, 200, removed.text);
+    assert.deepEqual(await live(), [false, false]);
+  });
+
+  it('a key gives nobody a permission that it does not hold, and takes some from everybody (decision 0016)', async () => {
+    const table: [readonly Grant[], Role | undefined, string, number, string?][] = [
+      [['team:write'], undefined, 'viewer', 403, 'team:read, numbers:read, messages:read'],
+      [['team:write', 'team:read', 'numbers:read', 'messages:send'], undefined, 'viewer', 201],
+      [
+        ['team:write', 'team:read', 'numbers:read', 'messages:send'],
+        undefined,
+        'member',
+        403,
+        'webhooks:manage',
+      ],
+      [ofMember, undefined, 'member', 201],
+      [ofMember, undefined, 'admin', 403, 'numbers:write'],
+      [['*'], undefined, 'admin', 201],
+      [['team:write'], 'viewer', 'member', 403, 'webhooks:manage, messages:send'],
+      [['team:write', 'messages:send', 'webhooks:manage'], 'viewer', 'member', 200],
+      [ofMember, 'member', 'admin', 403, 'numbers:write'],
+      [[...ofMember, 'numbers:write'], 'member', 'admin', 200],
+      [['team:write'], 'admin', 'viewer', 200],
+      [['team:write'], 'member', 'member', 200],
+    ];
+    for (const [index, [permissions, before, role, status, named]] of table.entries()) {
+      const key = await service.newKey(team.id, [...permissions]);
+      const email = `given${index}@example.com`;
+      const person = before && (await newMember(service, team, before, { email }));
+      const answer = person
+        ? await key.put(`/v1/team/members/${person.memberId}/role`, { role })
+        : await key.post('/v1/team/members/invite', { email, role });
+      const what = `${permissions}: ${before} to ${role}: ${answer.text}`;
+      assert.equal(answer.status, status, what);
+      if (named === undefined) continue;
+      assert.equal(field(answer.json, 'error.param'), 'role', what);
+      assert.ok(String(field(answer.json, 'error.message')).includes(`adds ${named}.`), what);
+    }
   });
 });

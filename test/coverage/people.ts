@@ -73,7 +73,14 @@ export const people: Coverage = {
       'lets nobody give what their own role does not include',
       'a role that is lost while a key is being made counts for that key',
       'a lesser role ends the keys that its person made and that hold more, and no other; leaving ends them if asked',
+      'who came back revokes the keys that they made before; and their removal ends those too, if asked',
+    ],
+  },
+  '5.3 deviation: a key gives': {
+    'api/keys-of-people.test.ts': [
+      'a key gives nobody a permission that it does not hold, and takes some from everybody (decision 0016)',
       'a key gives its own maker no role, and others one',
+      'a key that outlives its maker’s place gives that person neither a place nor a role (decision 0016)',
     ],
   },
   '8 members, live invitations included': {

@@ -25,6 +25,8 @@ export interface Things {
 
 export interface Operation {
   readonly permission: Permission;
+  /** What the request gives to somebody, which a key therefore has to hold itself (section 5.3). */
+  readonly alsoHolds?: readonly Permission[];
   readonly status: number;
   readonly body?: (things: Things) => unknown;
 }
@@ -36,12 +38,14 @@ export const operations: Readonly<Record<string, Operation>> = {
   'GET /v1/team/members': { permission: 'team:read', status: 200 },
   'PUT /v1/team/members/:id/role': {
     permission: 'team:write',
+    alsoHolds: ['messages:send', 'webhooks:manage'],
     status: 200,
-    body: () => ({ role: 'admin' }),
+    body: () => ({ role: 'member' }),
   },
   'DELETE /v1/team/members/:id': { permission: 'team:write', status: 200 },
   'POST /v1/team/members/invite': {
     permission: 'team:write',
+    alsoHolds: ['team:read', 'numbers:read', 'messages:read'],
     status: 201,
     body: ({ email }) => ({ email, role: 'viewer' }),
   },

@@ -1,0 +1,32 @@
+import type { Transaction } from '#server/database/statement.ts';
+import { AppError } from '#server/platform/app-error.ts';
+import type { Principal } from '#server/platform/http/route.ts';
+import type { AccountId, MemberId, TeamId } from '#server/platform/ids.ts';
+import { findAccountOfMember } from './member-store.ts';
+
+/** Who gives somebody a place or a role: a member by a session, or a key and, where a member made it, that member. */
+export type Giver = Pick<Principal, 'teamId' | 'permissions' | 'keyMaker'>;
+
+/**
+ * A key gives its own maker neither a place nor a role (specification section 5.3, decision 0016). The person counts, not
+ * the membership: a key that outlives its maker's place opens no way back for them.
+ * @param keyMaker undefined: no key asks, or nobody's
+ * @param receiver the account that is given something, or the compared address that is invited
+ * @throws AppError 403
+ */
+export async function refuseKeysOwnMaker(
+  trx: Transaction,
+  teamId: TeamId,
+  keyMaker: MemberId | undefined,
+  receiver: { readonly accountId: AccountId } | { readonly emailKey: string },
+): Promise<void> {
+  const maker = keyMaker && (await findAccountOfMember(trx, teamId, keyMaker));
+  if (!maker) return;
+  const isMaker =
+    'accountId' in receiver ? receiver.accountId === maker.id : receiver.emailKey === maker.email_key;
+  if (!isMaker) return;
+  throw new AppError(
+    'forbidden',
+    'This person made this API key, and a key gives its own maker neither a place nor a role. An owner or an admin does, in the dashboard.',
+  );
+}
