@@ -3,7 +3,8 @@ import { after, before, describe, it } from 'node:test';
 import { operator } from '#server/platform/actor.ts';
 import { makeOwnerLink } from '#server/teams/make-owner-link.ts';
 import { lockTeam } from '#server/teams/team-store.ts';
-import { Browser, newPerson } from '#test/support/people.ts';
+import { Browser } from '#test/support/browser-client.ts';
+import { newPerson } from '#test/support/people.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
 
 const password = 'a sentence that nobody guesses';
@@ -29,7 +30,7 @@ describe('who is signed in as somebody else (specification sections 12.2 and 12.
 
   it('is told so by /sign-in, goes on, or signs out and stays with next', async () => {
     const eve = await newPerson(service);
-    const browser = new Browser(service.baseUrl, eve.cookie);
+    const browser = new Browser(service.baseUrl, { cookie: eve.cookie });
     const page = await browser.open('/sign-in?next=/invite/abc');
     assert.equal(page.status, 200);
     assert.ok(page.text.includes(eve.email) && page.text.includes('<a href="/invite/abc">Go on'));
@@ -44,7 +45,7 @@ describe('who is signed in as somebody else (specification sections 12.2 and 12.
   it('signs out on the page of an invitation, signs in as whom it is for, and joins', async () => {
     const [ada, eve] = [await newPerson(service, { password }), await newPerson(service)];
     const link = await invite(ada.email);
-    const browser = new Browser(service.baseUrl, eve.cookie);
+    const browser = new Browser(service.baseUrl, { cookie: eve.cookie });
     const refused = await browser.open(link);
     const out = await browser.submit(actionOf(refused.text, 'Sign out and go on'));
     const signIn = out.headers.get('location') ?? '';
@@ -62,7 +63,7 @@ describe('who is signed in as somebody else (specification sections 12.2 and 12.
       return row ? (await makeOwnerLink(trx, service.runtime, row, undefined, operator)).url : '';
     });
     const link = new URL(url).pathname;
-    const browser = new Browser(service.baseUrl, eve.cookie);
+    const browser = new Browser(service.baseUrl, { cookie: eve.cookie });
     const page = await browser.open(link);
     const out = await browser.submit(actionOf(page.text, 'Sign out and go on'), { go: 'on' });
     assert.deepEqual([out.status, out.headers.get('location')], [303, link]);
@@ -90,9 +91,9 @@ describe('who is signed in as somebody else (specification sections 12.2 and 12.
       const link = new URL(String(json.accept_url)).pathname.slice('/texts'.length);
       const nobody = await new Browser(below.baseUrl).open(link);
       assert.ok(nobody.text.includes(`<a href="/texts/sign-in?next=${link}">`), nobody.text);
-      const other = await new Browser(below.baseUrl, eve.cookie).open(link);
+      const other = await new Browser(below.baseUrl, { cookie: eve.cookie }).open(link);
       assert.equal(actionOf(other.text, 'Sign out and go on'), `/texts/sign-out?next=${link}`);
-      const joined = await new Browser(below.baseUrl, ada.cookie).submit(link);
+      const joined = await new Browser(below.baseUrl, { cookie: ada.cookie }).submit(link);
       assert.deepEqual([joined.status, joined.headers.get('location')], [303, '/texts/']);
       const over = await new Browser(below.baseUrl).open(link);
       assert.match(over.text, /<a href="\/texts\/sign-in">/);

@@ -4,8 +4,9 @@ import { operator } from '#server/platform/actor.ts';
 import { makeOwnerLink } from '#server/teams/make-owner-link.ts';
 import { lockTeam } from '#server/teams/team-store.ts';
 import { type ApiAnswer, type ApiClient, field } from '#test/support/api-client.ts';
+import { Browser } from '#test/support/browser-client.ts';
 import { plantCanary } from '#test/support/canary.ts';
-import { Browser, newMember } from '#test/support/people.ts';
+import { newMember } from '#test/support/people.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
 
 const dayMs = 24 * 3_600_000;

@@ -4,8 +4,9 @@ import { operator } from '#server/platform/actor.ts';
 import { changePlan } from '#server/teams/change-plan.ts';
 import { makeOwnerLink } from '#server/teams/make-owner-link.ts';
 import { lockTeam } from '#server/teams/team-store.ts';
+import { Browser, type BrowserAnswer } from '#test/support/browser-client.ts';
 import { plantCanary } from '#test/support/canary.ts';
-import { Browser, newMember, newPerson, type PageAnswer } from '#test/support/people.ts';
+import { newMember, newPerson } from '#test/support/people.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
 
 const dayMs = 24 * 3_600_000;
@@ -26,7 +27,7 @@ describe('the page of an invitation (specification section 12.4)', () => {
     made += 1;
     return `guest${made}@example.com`;
   };
-  const browser = (cookie = '') => new Browser(service.baseUrl, cookie);
+  const browser = (cookie = '') => new Browser(service.baseUrl, { cookie });
 
   async function invite(email: string, to: TestTeam = team): Promise<string> {
     const { json } = await to.api.post('/v1/team/members/invite', { email, role: 'member' });
@@ -37,7 +38,7 @@ describe('the page of an invitation (specification section 12.4)', () => {
     ((await of.api.get('/v1/team/members')).json.members as { email: string }[]).map(({ email }) => email);
 
   /** What holds for every page: it runs and loads nothing, its fields have labels, and nothing of it is kept. */
-  function assertPlain({ headers, text }: PageAnswer): void {
+  function assertPlain({ headers, text }: BrowserAnswer): void {
     assert.equal(headers.get('content-type'), 'text/html; charset=utf-8');
     assert.equal(headers.get('cache-control'), 'no-store');
     assert.match(headers.get('content-security-policy') ?? '', /^default-src 'none'; style-src 'sha256-/);
@@ -68,7 +69,7 @@ describe('the page of an invitation (specification section 12.4)', () => {
     assert.deepEqual([answer.status, answer.headers.get('location'), answer.text], [303, '/', '']);
     const cookie = answer.headers.get('set-cookie') ?? '';
     assert.match(cookie, /^ownline=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=34560000$/);
-    assert.equal((await guest.client.get(`/app/teams/${team.publicId}/team`)).status, 200);
+    assert.equal((await guest.get(`/app/teams/${team.publicId}/team`)).status, 200);
     assert.ok((await emails()).includes(email));
   });
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { makeOperatorLink } from '#server/teams/make-operator-link.ts';
-import { Browser, join, newCookie, newPerson, PageClient } from '#test/support/people.ts';
+import { Browser } from '#test/support/browser-client.ts';
+import { join, newCookie, newPerson, PageClient } from '#test/support/people.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
 
 const password = 'a sentence that nobody guesses';
@@ -63,14 +64,14 @@ describe('an account that somebody prepared for another’s address (specificati
     const link = await operatorLink(email);
     const ceo = new Browser(service.baseUrl);
     assert.match((await ceo.open(link)).text, /signs it out everywhere else and removes its password/);
-    assert.equal((await someone.client.get('/app/account')).status, 200, 'opening it changed nothing');
+    assert.equal((await someone.get('/app/account')).status, 200, 'opening it changed nothing');
     assert.equal((await ceo.submit(link)).status, 303);
 
-    assert.equal((await someone.client.get('/app/account')).status, 401);
+    assert.equal((await someone.get('/app/account')).status, 401);
     assert.equal((await enter(email)).status, 401);
-    const { json } = await ceo.client.get('/app/account/passkeys');
+    const { json } = await ceo.get('/app/account/passkeys');
     assert.deepEqual([json.passkeys, await proven(email)], [[], true]);
-    const audit = await ceo.client.get('/app/account/audit');
+    const audit = await ceo.get('/app/account/audit');
     const entries = audit.json.entries as { action: string; details: unknown }[];
     assert.deepEqual(entries.find(({ action }) => action === 'account.address_proven')?.details, {
       password_removed: true,
@@ -99,7 +100,7 @@ describe('an account that somebody prepared for another’s address (specificati
     const link = await invite(teamB, email);
     assert.match((await someone.open(link)).text, /nothing has shown yet[\s\S]*ownline link --email/);
     assert.equal((await someone.submit(link)).status, 403);
-    assert.equal((await someone.client.post(link.replace('/invite/', '/app/invitations/'), {})).status, 403);
+    assert.equal((await someone.post(link.replace('/invite/', '/app/invitations/'), {})).status, 403);
     const ceo = new Browser(service.baseUrl);
     await ceo.submit(await operatorLink(email));
     assert.equal((await ceo.submit(link)).status, 303, 'the link stayed good');
@@ -110,11 +111,11 @@ describe('an account that somebody prepared for another’s address (specificati
     const someone = await prepare(email);
     const teamB = await service.newTeam();
     const link = await operatorLink(email, teamB);
-    assert.equal((await someone.client.get('/app/account')).status, 401);
+    assert.equal((await someone.get('/app/account')).status, 401);
     assert.equal((await enter(email)).status, 401);
     const ceo = new Browser(service.baseUrl);
     assert.equal((await ceo.submit(link)).status, 303);
-    assert.equal((await ceo.client.get(`/app/teams/${teamB.publicId}/team`)).status, 200);
+    assert.equal((await ceo.get(`/app/teams/${teamB.publicId}/team`)).status, 200);
   });
 
   it('of two proofs at once both sign in, and what was there before is gone', async () => {
@@ -123,8 +124,8 @@ describe('an account that somebody prepared for another’s address (specificati
     const links = [await operatorLink(email), await operatorLink(email)];
     const browsers = links.map(() => new Browser(service.baseUrl));
     await Promise.all(browsers.map((browser, n) => browser.submit(links[n] ?? '')));
-    for (const browser of browsers) assert.equal((await browser.client.get('/app/account')).status, 200);
-    assert.equal((await someone.client.get('/app/account')).status, 401);
+    for (const browser of browsers) assert.equal((await browser.get('/app/account')).status, 200);
+    assert.equal((await someone.get('/app/account')).status, 401);
   });
 });
 

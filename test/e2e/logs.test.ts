@@ -7,7 +7,7 @@ import pg from 'pg';
 import { newApiKey } from '#server/api-keys/api-key.ts';
 import { findEngineUrl } from '#server/database/engine/engine-url.ts';
 import { ApiClient } from '#test/support/api-client.ts';
-import { Browser } from '#test/support/people.ts';
+import { Browser } from '#test/support/browser-client.ts';
 import { rawExchange } from '#test/support/raw-http.ts';
 import { firstKey, type SpawnedService, spawnService } from '#test/support/spawned-service.ts';
 import { claim, type DeviceWire } from '#test/support/test-phone.ts';
@@ -91,12 +91,12 @@ describe('what is logged at the finest level (specification section 10.1)', () =
     assert.equal((await guest.submit(link, { name: mark, password: 'short' })).status, 400);
     const secret = keep('correct horse battery');
     assert.equal((await guest.submit(link, { name: mark, password: secret })).status, 303);
-    keep(guest.cookie.split('=')[1] ?? '');
+    keep(guest.token);
     assert.equal((await guest.submit(link, { name: mark })).status, 404);
     const path = `/app/teams/${(await api.get('/v1/team')).json.id}/team`;
-    assert.equal((await guest.client.put(path, { name: mark })).status, 403);
-    assert.equal((await guest.client.post(`${path}/leave`)).status, 200);
-    assert.equal((await guest.client.get(path)).status, 401);
+    assert.equal((await guest.put(path, { name: mark })).status, 403);
+    assert.equal((await guest.post(`${path}/leave`)).status, 200);
+    assert.equal((await guest.get(path)).status, 401);
   });
 
   it('keys, tokens and requests of all kinds are refused', async () => {

@@ -11,8 +11,8 @@ import { firstStart } from '#server/first-start.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { createLogger } from '#server/platform/logger.ts';
 import { ApiClient } from '#test/support/api-client.ts';
+import { Browser } from '#test/support/browser-client.ts';
 import { CommandLine } from '#test/support/command-line.ts';
-import { Browser } from '#test/support/people.ts';
 import { firstKey, firstLink, type SpawnedService, spawnService } from '#test/support/spawned-service.ts';
 import { createTestDatabase } from '#test/support/test-database.ts';
 
@@ -70,7 +70,7 @@ describe('how the operator lets people in (specification sections 10.1 and 12.1)
     const api = new ApiClient(service.baseUrl, await firstKey(dataDir));
     assert.deepEqual(await people(api), ['ada@example.com owner']);
     const team = (await api.get('/v1/team')).json.id;
-    assert.equal((await ada.client.put(`/app/teams/${team}/team`, { name: 'Ada Ltd' })).status, 200);
+    assert.equal((await ada.put(`/app/teams/${team}/team`, { name: 'Ada Ltd' })).status, 200);
     assert.equal((await new Browser(service.baseUrl).open(url)).status, 404);
     const { rows } = await database.query(
       `SELECT action, actor_kind FROM audit_log WHERE team_id IS NOT NULL AND action NOT LIKE 'key.%' ORDER BY id`,

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { Browser } from '#test/support/browser-client.ts';
 import { type MailServer, startMailServer } from '#test/support/mail-server.ts';
 import { type Mailing, startMailing } from '#test/support/mailing.ts';
-import { Browser, newMember, type TeamMember } from '#test/support/people.ts';
+import { newMember, type TeamMember } from '#test/support/people.ts';
 import { until } from '#test/support/until.ts';
 
 const appUrl = 'https://texts.example.com';
@@ -48,8 +49,8 @@ describe('mail whose link is over before it is sent (specification section 10.6)
 
   it('a link to sign in that is over is not sent any more, and one that is not is', async () => {
     const ask = async () => {
-      const visitor = new Browser(mailing.service.baseUrl).client;
-      const answer = await visitor.post('/app/sign-in/link', { email: owner.email }, { origin: appUrl });
+      const visitor = new Browser(mailing.service.baseUrl);
+      const answer = await visitor.post('/app/sign-in/link', { email: owner.email });
       assert.equal(answer.status, 202, answer.text);
     };
     await ask();

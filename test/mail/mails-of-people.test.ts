@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { notifyLimits } from '#server/usage/notify-limits.ts';
+import { Browser } from '#test/support/browser-client.ts';
 import { type MailServer, startMailServer } from '#test/support/mail-server.ts';
-import { Browser, newMember, type TeamMember } from '#test/support/people.ts';
+import { newMember, type TeamMember } from '#test/support/people.ts';
 import { connectNumber } from '#test/support/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
 
@@ -69,10 +70,9 @@ describe('what is mailed to people (specification sections 12.5 and 12.7)', () =
   });
 
   it('a link to sign in goes to an address that has an account, and nothing goes to one that has none', async () => {
-    const visitor = new Browser(service.baseUrl).client;
-    const headers = { origin: appUrl };
+    const visitor = new Browser(service.baseUrl);
     for (const email of ['nobody@example.com', owner.email.toUpperCase()]) {
-      const answer = await visitor.post('/app/sign-in/link', { email }, headers);
+      const answer = await visitor.post('/app/sign-in/link', { email });
       assert.equal(answer.status, 202, answer.text);
       assert.deepEqual(answer.json, { sent: true });
     }

@@ -21,43 +21,57 @@ interface Asking {
 }
 
 /**
- * What a browser does at Ownline: it keeps the cookie, says that it asks from a page of the same origin, and follows no
- * redirect, so that tests see them.
+ * A browser at Ownline: it keeps its cookies, says that it asks from a page of the same origin, and follows no redirect, so
+ * that tests see them. It runs no script.
  */
 export class Browser {
   readonly #baseUrl: string;
-  #cookie = '';
+  readonly #cookies = new Map<string, string>();
   /** Sent with every request: `user-agent`, `x-forwarded-for`. */
   readonly #headers: Readonly<Record<string, string>>;
 
-  constructor(baseUrl: string, headers: Readonly<Record<string, string>> = {}) {
+  /** @param headers sent with every request; of `cookie` it keeps each as if it had been given it */
+  constructor(
+    baseUrl: string,
+    { cookie = '', ...headers }: Readonly<Record<string, string>> & { readonly cookie?: string } = {},
+  ) {
     this.#baseUrl = baseUrl;
     this.#headers = headers;
+    for (const pair of cookie.split(';')) this.#keep(pair.trim());
   }
 
-  /** `name=token`; '' while signed out. */
+  /** `name=value; name=value`, as it sends them; '' for none. */
   get cookie(): string {
-    return this.#cookie;
+    return [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  }
+
+  /** The token of its session; '' while signed out. */
+  get token(): string {
+    return this.#cookies.get('ownline') ?? this.#cookies.get('__Host-ownline') ?? '';
   }
 
   /** The same browser at another process of the same service. */
   at(baseUrl: string): Browser {
-    const other = new Browser(baseUrl, this.#headers);
-    other.#cookie = this.#cookie;
-    return other;
+    return new Browser(baseUrl, { ...this.#headers, cookie: this.cookie });
   }
 
-  async request(method: string, path: string, { body, form, headers }: Asking = {}): Promise<BrowserAnswer> {
+  /** @param address whole, as it stands in a link, or a path */
+  async request(
+    method: string,
+    address: string,
+    { body, form, headers }: Asking = {},
+  ): Promise<BrowserAnswer> {
+    const url = new URL(address, this.#baseUrl);
     const sent: Record<string, string | undefined> = {
-      accept: form || path.startsWith('/app') ? '*/*' : 'text/html',
+      accept: form || url.pathname.startsWith('/app') ? '*/*' : 'text/html',
       'sec-fetch-site': 'same-origin',
-      cookie: this.#cookie || undefined,
+      cookie: this.cookie || undefined,
       'content-type': body === undefined ? undefined : 'application/json',
       ...this.#headers,
       ...headers,
     };
     const content = body === undefined ? form && new URLSearchParams(form) : JSON.stringify(body);
-    const response = await fetch(`${this.#baseUrl}${path}`, {
+    const response = await fetch(url, {
       method,
       redirect: 'manual',
       headers: Object.entries(sent).flatMap(([name, value]) =>
@@ -65,7 +79,7 @@ export class Browser {
       ),
       ...(content === undefined ? {} : { body: content }),
     });
-    this.#keep(response.headers.getSetCookie());
+    for (const cookie of response.headers.getSetCookie()) this.#keep(cookie);
     const text = await response.text();
     const isJson = text !== '' && response.headers.get('content-type')?.includes('json');
     const parsed: unknown = isJson ? JSON.parse(text) : {};
@@ -93,16 +107,28 @@ export class Browser {
     return this.request('DELETE', path);
   }
 
-  /** What a button of a form does. */
-  submit(path: string, form: Readonly<Record<string, string>> = {}): Promise<BrowserAnswer> {
-    return this.request('POST', path, { form });
+  /** Opens a link that somebody was given: no page led there. */
+  open(address: string): Promise<BrowserAnswer> {
+    return this.request('GET', address, { headers: { 'sec-fetch-site': 'none' } });
   }
 
-  #keep(cookies: readonly string[]): void {
-    for (const cookie of cookies) {
-      const [pair = ''] = cookie.split(';');
-      this.#cookie = /max-age=0/i.test(cookie) ? '' : pair;
-    }
+  /** What a button of a form does. */
+  submit(
+    address: string,
+    form: Readonly<Record<string, string>> = {},
+    headers: Asking['headers'] = {},
+  ): Promise<BrowserAnswer> {
+    return this.request('POST', address, { form, headers });
+  }
+
+  /** @param cookie `name=value`, and what set-cookie says beside it */
+  #keep(cookie: string): void {
+    const [pair = ''] = cookie.split(';');
+    const at = pair.indexOf('=');
+    if (at < 0) return;
+    const [name, value] = [pair.slice(0, at), pair.slice(at + 1)];
+    if (/max-age=0/i.test(cookie)) this.#cookies.delete(name);
+    else this.#cookies.set(name, value);
   }
 }
 

@@ -69,7 +69,8 @@ export interface Call<Body = unknown, Query = unknown> {
 export interface Answer {
   readonly status?: number;
   readonly body: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
+  /** Several of one name, such as set-cookie, as a list. */
+  readonly headers?: Readonly<Record<string, string | string[]>>;
 }
 
 /** What the reference says of an operation of /v1 beside its schemas. */
