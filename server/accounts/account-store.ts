@@ -10,6 +10,8 @@ export interface AccountRow {
   readonly password_hash: string | null;
   /** When somebody first showed that the address is theirs; null before (specification section 12.1). */
   readonly proven_at: Date | null;
+  /** Browsers that signed in before that are not known any more (specification section 12.2). */
+  readonly browsers_known_since: Date | null;
   readonly created_at: Date;
 }
 
@@ -37,6 +39,10 @@ const setPassword = statement<AccountRow>(
 const prove = statement<AccountRow>(
   'accounts.prove',
   'UPDATE accounts SET proven_at = $2 WHERE id = $1 AND proven_at IS NULL RETURNING *',
+);
+const forgetBrowsers = statement<AccountRow>(
+  'accounts.forget-browsers',
+  'UPDATE accounts SET browsers_known_since = $2 WHERE id = $1',
 );
 const removePassword = statement<AccountRow>(
   'accounts.remove-password',
@@ -95,4 +101,9 @@ export async function setProven(trx: Transaction, accountId: AccountId, at: Date
 /** The caller holds the account. */
 export async function removePasswordHash(trx: Transaction, accountId: AccountId): Promise<void> {
   await removePassword.row(trx, accountId);
+}
+
+/** The caller holds the account. */
+export async function forgetKnownBrowsers(trx: Transaction, accountId: AccountId, now: Date): Promise<void> {
+  await forgetBrowsers.row(trx, accountId, now);
 }

@@ -6,14 +6,15 @@ import type { Queryable } from '#server/database/statement.ts';
 import { randomToken, sha256 } from '#server/platform/crypto.ts';
 import { publicId } from '#server/platform/ids.ts';
 import type { AccountRow } from './account-store.ts';
+import { KnownBrowser } from './known-browser.ts';
 import { SessionCookie, sessionDays } from './session-cookie.ts';
 import { insertSession } from './session-store.ts';
 
 /** Somebody who has just signed in. */
 export interface Entered {
   readonly account: AccountRow;
-  /** The header set-cookie. */
-  readonly cookie: string;
+  /** The headers set-cookie. */
+  readonly cookies: string[];
 }
 
 /** What of a request a session keeps. */
@@ -24,15 +25,15 @@ const userAgentMaxCharacters = 300;
 /**
  * Signs an account in: a new session with a token of its own, whatever the browser carried before (section 12.2). Only
  * the token's hash is stored.
- * @returns the header set-cookie
+ * @returns the headers set-cookie: of the session, and of the browser, which is known from now on
  */
 export async function openSession(
   db: Queryable,
-  services: Pick<Runtime, 'ids' | 'clock' | 'config'>,
+  services: Pick<Runtime, 'ids' | 'clock' | 'config' | 'secrets'>,
   account: Pick<AccountRow, 'id' | 'email'>,
   method: SignInMethod,
   request: Entrance,
-): Promise<string> {
+): Promise<string[]> {
   const { ids, clock, config } = services;
   const token = randomToken();
   await insertSession(db, {
@@ -57,5 +58,5 @@ export async function openSession(
     accountId: account.id,
     details: { method },
   });
-  return new SessionCookie(config).set(token);
+  return [new SessionCookie(config).set(token), new KnownBrowser(services).set(account)];
 }

@@ -12,8 +12,14 @@ import { checkPassword } from './password.ts';
 /** How long failed passwords are counted together. */
 export const attemptWindowMs = 900_000;
 
-/** Failed passwords that a window takes (specification section 12.2). */
-export const failuresMax = { ofAddressFromSource: 10, fromSource: 50, ofAddress: 100 } as const;
+/** Failed passwords that a window takes (specification section 12.2); known browsers are counted apart from sources. */
+export const failuresMax = {
+  ofAddressFromSource: 10,
+  fromSource: 50,
+  ofAddress: 100,
+  ofBrowser: 10,
+  ofBrowsers: 100,
+} as const;
 
 /** A password that is tried, counted as one that fails until it proves right. */
 export interface Attempt {
@@ -21,29 +27,59 @@ export interface Attempt {
   readonly windowStart: Date;
 }
 
+/** Who tries a password. */
+interface Trier {
+  readonly email: string;
+  readonly ip: string;
+  /** Of the address, where it has an account. */
+  readonly accountId: AccountId | undefined;
+  /** Where that account knows the browser (known-browser.ts). */
+  readonly browser?: string | undefined;
+}
+
 /**
  * Lets a password be tried, or holds it back. It is counted before it is looked at, or a thousand that come at once would
  * all pass; one that is held back does not count, or a source could shut an address for others by knocking on.
- * @param accountId of the address, where it has an account @throws 429 with retry-after
+ * @throws 429 with retry-after
  */
 export function countAttempt(
   { database, clock }: Pick<Runtime, 'database' | 'clock'>,
-  who: { readonly email: string; readonly ip: string; readonly accountId: AccountId | undefined },
+  who: Trier,
 ): Promise<Attempt> {
-  const key = emailKey(who.email);
-  const source = sourceOf(who.ip);
   const windowStart = new Date(Math.floor(clock.nowMs() / attemptWindowMs) * attemptWindowMs);
-  const subjects = [`both ${source} ${key}`, `source ${source}`, `address ${key}`].map(sha256);
+  const subjects = subjectsOf(who).map(sha256);
   return database.transaction(async (trx) => {
-    const [both = 0, ofSource = 0, ofAddress = 0] = await countUp(trx, subjects, windowStart);
+    const counts = await countUp(trx, subjects, windowStart);
     const isHeldBack =
-      both > failuresMax.ofAddressFromSource ||
-      ofSource > failuresMax.fromSource ||
-      (ofAddress > failuresMax.ofAddress && !(await isOwnSource(trx, who.accountId, who.ip, clock.now())));
+      who.browser === undefined
+        ? await isSourceHeldBack(trx, who, counts, clock.now())
+        : isBrowserHeldBack(counts);
     // Rolls the count back as well.
     if (isHeldBack) throw heldBack(windowStart.getTime() + attemptWindowMs - clock.nowMs());
     return { subjects, windowStart };
   });
+}
+
+function subjectsOf({ email, ip, browser }: Trier): string[] {
+  const key = emailKey(email);
+  if (browser !== undefined) return [`browser ${browser} ${key}`, `browsers ${key}`];
+  const source = sourceOf(ip);
+  return [`both ${source} ${key}`, `source ${source}`, `address ${key}`];
+}
+
+async function isSourceHeldBack(
+  trx: Transaction,
+  { accountId, ip }: Trier,
+  [both = 0, ofSource = 0, ofAddress = 0]: readonly number[],
+  now: Date,
+): Promise<boolean> {
+  if (both > failuresMax.ofAddressFromSource || ofSource > failuresMax.fromSource) return true;
+  return ofAddress > failuresMax.ofAddress && !(await isOwnSource(trx, accountId, ip, now));
+}
+
+/** Of an account's browsers together too, or whoever collected cookies while they could sign in would guess without end. */
+function isBrowserHeldBack([ofBrowser = 0, ofBrowsers = 0]: readonly number[]): boolean {
+  return ofBrowser > failuresMax.ofBrowser || ofBrowsers > failuresMax.ofBrowsers;
 }
 
 /** Whether a password that was counted is right. One that could not be looked at does not count. @throws 503 */

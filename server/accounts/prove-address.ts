@@ -3,7 +3,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { By } from '#server/platform/actor.ts';
 import { type AccountSessionId, publicId } from '#server/platform/ids.ts';
-import { type AccountRow, removePasswordHash, setProven } from './account-store.ts';
+import { type AccountRow, forgetKnownBrowsers, removePasswordHash, setProven } from './account-store.ts';
 import { deletePasskeys } from './passkey-store.ts';
 import { endSessions } from './session-store.ts';
 
@@ -52,6 +52,7 @@ async function shutOut(
   }: { by: By; action: 'account.address_proven' | 'account.emptied'; own: AccountSessionId | undefined },
 ): Promise<void> {
   await removePasswordHash(trx, id);
+  await forgetKnownBrowsers(trx, id, services.clock.now());
   // Before the sessions: a passkey that is just being used either opens its session first, or finds itself gone.
   const passkeys = await deletePasskeys(trx, id);
   const sessions = await endSessions(trx, id, own);

@@ -28,13 +28,10 @@ interface SignInPages extends Runtime {
 export function signInPageRoutes(services: SignInPages): Route[] {
   const { database, clock, config, links } = services;
   const mailIsOn = links.isOn;
-  const goTo = (path: string, cookie?: string): Answer => ({
+  const goTo = (path: string, ...cookies: string[]): Answer => ({
     status: 303,
     body: '',
-    headers: {
-      location: ownPath(config.appUrl, path),
-      ...(cookie === undefined ? {} : { 'set-cookie': cookie }),
-    },
+    headers: { location: ownPath(config.appUrl, path), 'set-cookie': cookies },
   });
   const over = () => page(renderLinkOver(ownPath(config.appUrl, '/sign-in'), mailIsOn), 404);
 
@@ -46,8 +43,8 @@ export function signInPageRoutes(services: SignInPages): Route[] {
         await links.ask(email, request, next === '/' ? '' : `?next=${encodeURIComponent(next)}`);
         return page(renderLinkSent());
       }
-      const { cookie } = await signInWithPassword(services, { email, password: form('password'), request });
-      return goTo(next, cookie);
+      const { cookies } = await signInWithPassword(services, { email, password: form('password'), request });
+      return goTo(next, ...cookies);
     } catch (error) {
       if (!(error instanceof AppError) || error.status >= 500) throw error;
       // The form again, with what was written: it is a refusal all the same, for metrics and the log.
@@ -104,7 +101,7 @@ export function signInPageRoutes(services: SignInPages): Route[] {
       answers,
       handle: async ({ params, query, request }) => {
         const entered = await useSignInLink(services, params.token ?? '', request);
-        return entered ? goTo(nextOf(query), entered.cookie) : over();
+        return entered ? goTo(nextOf(query), ...entered.cookies) : over();
       },
     }),
     route({

@@ -62,6 +62,6 @@ export function signInRoutes(
   ];
 }
 
-function entered({ account, cookie }: Entered): Answer {
-  return { body: { account: accountView(account) }, headers: { 'set-cookie': cookie } };
+function entered({ account, cookies }: Entered): Answer {
+  return { body: { account: accountView(account) }, headers: { 'set-cookie': cookies } };
 }

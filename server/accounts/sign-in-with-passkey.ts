@@ -16,7 +16,7 @@ import { findPasskeyByCredential, usePasskey } from './passkey-store.ts';
  * @throws 400 where APP_URL has no name; 401, the same for all that can be wrong
  */
 export async function signInWithPasskey(
-  services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config'>,
+  services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'>,
   answer: PasskeyAssertion,
   request: Entrance,
 ): Promise<Entered> {
@@ -36,7 +36,7 @@ export async function signInWithPasskey(
   if (counter === undefined) throw refusal();
   return database.transaction(async (trx) => {
     if (!(await usePasskey(trx, passkey.id, counter, clock.now()))) throw refusal();
-    return { account, cookie: await openSession(trx, services, account, 'passkey', request) };
+    return { account, cookies: await openSession(trx, services, account, 'passkey', request) };
   });
 }
 

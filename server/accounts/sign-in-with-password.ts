@@ -5,6 +5,7 @@ import { AppError } from '#server/platform/app-error.ts';
 import { publicId } from '#server/platform/ids.ts';
 import { type AccountRow, findAccountByEmail, holdAccount } from './account-store.ts';
 import { readEmail } from './email.ts';
+import { KnownBrowser } from './known-browser.ts';
 import { type Entered, type Entrance, openSession } from './open-session.ts';
 import { checkAttempt, countAttempt, forgiveAttempt } from './password-attempts.ts';
 
@@ -20,7 +21,7 @@ interface Credentials {
  * @throws 400 for what is no address; 401; 429 where too many failed
  */
 export async function signInWithPassword(
-  services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config'> & {
+  services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'> & {
     readonly refusals: Pick<RefusalLog, 'write'>;
   },
   { email: written, password, request }: Credentials,
@@ -28,7 +29,8 @@ export async function signInWithPassword(
   const { database } = services;
   const email = readEmail(written);
   const account = await findAccountByEmail(database.pool, email);
-  const attempt = await countAttempt(services, { email, ip: request.ip, accountId: account?.id });
+  const browser = account && new KnownBrowser(services).find(request, account);
+  const attempt = await countAttempt(services, { email, ip: request.ip, accountId: account?.id, browser });
   const isRight = await checkAttempt(services, attempt, password, account?.password_hash);
   if (!account) throw refusal();
   if (!isRight) {
@@ -40,7 +42,7 @@ export async function signInWithPassword(
     const present = await holdAccount(trx, account.id);
     if (present?.password_hash !== account.password_hash) throw refusal();
     await forgiveAttempt(trx, attempt);
-    return { account, cookie: await openSession(trx, services, account, 'password', request) };
+    return { account, cookies: await openSession(trx, services, account, 'password', request) };
   });
 }
 

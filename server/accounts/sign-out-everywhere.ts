@@ -2,11 +2,11 @@ import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { By } from '#server/platform/actor.ts';
 import type { AccountId } from '#server/platform/ids.ts';
-import { lockAccount } from './account-store.ts';
+import { forgetKnownBrowsers, lockAccount } from './account-store.ts';
 import { endSessions } from './session-store.ts';
 import { endLinks } from './sign-in-link-store.ts';
 
-/** Ends all sessions of an account, the one that asks included, and its open links, at once and on every process. */
+/** Ends all sessions of an account, the one that asks included, its open links and what its browsers are known by, at once and on every process. */
 export function signOutEverywhere(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
   accountId: AccountId,
@@ -15,6 +15,7 @@ export function signOutEverywhere(
   return services.database.transaction(async (trx) => {
     // Whoever asked for a link before this must not come back by it.
     await lockAccount(trx, accountId);
+    await forgetKnownBrowsers(trx, accountId, services.clock.now());
     const links = await endLinks(trx, accountId);
     const sessions = await endSessions(trx, accountId);
     await recordAudit(trx, services, {

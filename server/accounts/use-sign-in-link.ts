@@ -13,7 +13,7 @@ import { findAccountOfLink, useLink } from './sign-in-link-store.ts';
  * @returns undefined where it was used, is over or never was
  */
 export function useSignInLink(
-  services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config'>,
+  services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'>,
   token: string,
   request: Entrance,
 ): Promise<Entered | undefined> {
@@ -30,6 +30,6 @@ export function useSignInLink(
       requestId: request.id,
     } as const;
     await proveAddress(trx, services, account, by);
-    return { account, cookie: await openSession(trx, services, account, 'link', request) };
+    return { account, cookies: await openSession(trx, services, account, 'link', request) };
   });
 }

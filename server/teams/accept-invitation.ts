@@ -19,7 +19,7 @@ import { joinTeam } from './join-team.ts';
 import { invitationOver, type Opened, openInvitation } from './open-invitation.ts';
 import { lockTeam } from './team-store.ts';
 
-type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config'>;
+type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'>;
 
 interface Acceptance {
   readonly token: string;
@@ -31,8 +31,8 @@ interface Acceptance {
 
 interface Accepted {
   readonly joined: Joined;
-  /** The header set-cookie of a new person's session; undefined for somebody who was signed in already. */
-  readonly setCookie: string | undefined;
+  /** The headers set-cookie of a new person's session; none for somebody who was signed in already. */
+  readonly cookies: string[];
 }
 
 /** Somebody who has no account yet. */
@@ -73,7 +73,7 @@ export async function acceptInvitation(services: Services, acceptance: Acceptanc
     if (invitation.proves_address) await proveAddress(trx, services, account, by, signedIn?.sessionId);
     return {
       joined: { team_id: publicId('team', team.id), member_id: publicId('usr', memberId), role },
-      setCookie: person && (await openSession(trx, services, account, 'invitation', request)),
+      cookies: person ? await openSession(trx, services, account, 'invitation', request) : [],
     };
   });
 }

@@ -29,9 +29,8 @@ export function acceptRoutes(services: Runtime, identify: Identify): Route[] {
       handle: async ({ params, body, request }) => {
         const signedIn = await whoIsSignedIn(identify, request);
         const acceptance = { token: params.token ?? '', signedIn, given: body, request };
-        const { joined, setCookie } = await acceptInvitation(services, acceptance);
-        const headers = setCookie === undefined ? {} : { 'set-cookie': setCookie };
-        return { status: 201, body: joined, headers };
+        const { joined, cookies } = await acceptInvitation(services, acceptance);
+        return { status: 201, body: joined, headers: { 'set-cookie': cookies } };
       },
     }),
   ];

@@ -41,14 +41,17 @@ export function invitePageRoutes(services: Runtime, identify: Identify): Route[]
     try {
       refuseForeignOrigin(request, appUrl);
       field = readForm(request);
-      const { setCookie } = await acceptInvitation(services, {
+      const { cookies } = await acceptInvitation(services, {
         token: params.token ?? '',
         signedIn: await whoIsSignedIn(identify, request),
         given: { email: field('email'), name: field('name'), password: field('password') },
         request,
       });
-      const headers = setCookie === undefined ? {} : { 'set-cookie': setCookie };
-      return { status: 303, body: '', headers: { ...pageHeaders, location: own('/'), ...headers } };
+      return {
+        status: 303,
+        body: '',
+        headers: { ...pageHeaders, location: own('/'), 'set-cookie': cookies },
+      };
     } catch (error) {
       if (!(error instanceof AppError) || error.status === 404 || error.status === 500) throw error;
       const { message, param, status, headers } = error;

@@ -136,6 +136,92 @@ describe('failed passwords are held back (specification section 12.2)', () => {
     );
   });
 
+  describe('a browser that signed in before is known again', () => {
+    const here = '198.51.100.1';
+    const signIn = (browser: Browser, email: string, written = password) =>
+      browser.post('/app/sign-in', { email, password: written });
+    /** One that signed in by a link, and out again. */
+    const knownTo = async (account: Awaited<ReturnType<typeof newAccount>>) => {
+      const browser = at(here);
+      const url = await service.runtime.database.transaction((trx) =>
+        makeSignInLink(trx, service.runtime, account, { hours: 1 }),
+      );
+      assert.equal((await browser.submit(new URL(url).pathname)).status, 303);
+      assert.equal((await browser.post('/app/account/sign-out')).status, 200);
+      assert.notEqual(browser.cookie, '', 'signing out keeps what it is known by');
+      return browser;
+    };
+    const lockOut = async (email: string) => {
+      assert.deepEqual(await all(each(12, () => statusOf(here, email))), { 401: 10, 429: 2 });
+    };
+
+    it('strangers at the same source do not hold it back, on any process, on the page or below /app', async () => {
+      const { email, account } = await begin();
+      const owner = await knownTo(account);
+      await lockOut(email);
+      // And from so many sources that the address is shut, those of the source itself used up.
+      await all(each(100, (n) => statusOf(`198.51.103.${n}`, email)));
+      await all(each(45, (n) => statusOf(here, `somebody-${n}@example.com`)));
+      assert.equal(await statusOf(here, email, password), 429, 'a stranger who guessed right');
+      assert.equal((await signIn(owner.at(other.baseUrl), email)).status, 200);
+      const form = { email: email.toUpperCase(), password, by: 'password' };
+      assert.equal((await owner.submit('/sign-in', form)).status, 303);
+    });
+
+    it('its own wrong passwords are limited to 10, and those of all such browsers to 100', async () => {
+      const { email, account } = await begin();
+      const browsers = await Promise.all(each(11, () => knownTo(account)));
+      for (const browser of browsers.slice(0, 10)) {
+        const tries = each(12, async () => (await signIn(browser, email, wrong)).status);
+        assert.deepEqual(await all(tries), { 401: 10, 429: 2 });
+        assert.equal((await signIn(browser, email)).status, 429);
+      }
+      const last = browsers[10] ?? assert.fail();
+      assert.equal((await signIn(last, email)).status, 429, 'of all together');
+      assert.equal(await statusOf(here, email, password), 200, 'strangers’ are counted apart');
+      service.clock.advance(quarterMs);
+      assert.equal((await signIn(last, email)).status, 200);
+    });
+
+    it('right ones do not count, and a new sign-in makes it known anew', async () => {
+      const { email, account } = await begin();
+      const owner = await knownTo(account);
+      for (const _ of each(15, () => 0)) assert.equal((await signIn(owner, email)).status, 200);
+      assert.equal((await signIn(owner, email, wrong)).status, 401);
+    });
+
+    it('another account’s cookie, a forged one and one that is too old give nothing', async () => {
+      const { email, account } = await begin();
+      const foreign = await knownTo(await newAccount(service, { email: `other-of-${email}` }));
+      const { cookie } = await knownTo(account);
+      const [name, value = ''] = cookie.split('=');
+      const middle = value.length / 2;
+      const changed = `${value.slice(0, middle)}${value[middle] === 'A' ? 'B' : 'A'}${value.slice(middle + 1)}`;
+      await lockOut(email);
+      assert.equal((await signIn(foreign, email)).status, 429);
+      for (const forged of [changed, value.slice(0, 40), 'x', '%00', account.id]) {
+        const headers = { 'x-forwarded-for': here, cookie: `${name}=${forged}` };
+        assert.equal((await signIn(new Browser(service.baseUrl, headers), email)).status, 429, forged);
+      }
+      const old = new Browser(service.baseUrl, { 'x-forwarded-for': here, cookie });
+      service.clock.advance(401 * 86_400_000);
+      await begin();
+      await lockOut(email);
+      assert.equal((await signIn(old, email)).status, 429);
+    });
+
+    it('signing out everywhere ends it', async () => {
+      const { email, account } = await begin();
+      const stolen = await knownTo(account);
+      const owner = at('203.0.113.7');
+      await signIn(owner, email);
+      await owner.post('/app/account/sign-out-everywhere');
+      await lockOut(email);
+      assert.equal((await signIn(stolen, email)).status, 429);
+      assert.equal((await signIn(owner, email)).status, 200);
+    });
+  });
+
   it('links and passkeys go on working from where passwords are held back', async () => {
     const { email, account } = await begin();
     const own = at('203.0.113.7');

@@ -139,6 +139,14 @@ export const people: Coverage = {
       'links and passkeys go on working from where passwords are held back',
     ],
   },
+  '12.2 A browser that signed': {
+    'accounts/throttle.test.ts': [
+      'strangers at the same source do not hold it back, on any process, on the page or below /app',
+      'its own wrong passwords are limited to 10, and those of all such browsers to 100',
+      'another account’s cookie, a forged one and one that is too old give nothing',
+      'signing out everywhere ends it',
+    ],
+  },
   '12.2 Passkeys need an APP_URL': {
     'accounts/passkeys.test.ts': [
       'one that was added signs in without an address, and says when it last did',
@@ -193,7 +201,7 @@ export const people: Coverage = {
   },
   '12.3 POST /app/sign-in {email, password}': {
     'accounts/sessions.test.ts': [
-      'signing in answers the account and sets one cookie: HttpOnly, SameSite=Lax, kept for longer than a session lives',
+      'signing in answers the account and sets the session’s cookie and the browser’s: HttpOnly, SameSite=Lax, kept for longer than a session lives',
     ],
   },
   '12.3 POST /app/sign-in/link {email}': {

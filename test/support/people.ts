@@ -101,7 +101,7 @@ export async function newCookie(
   method: SignInMethod = 'link',
 ): Promise<string> {
   const request = { ip: '127.0.0.1', id: runtime.ids.nextPublic('req'), headers: { 'user-agent': 'test' } };
-  const header = await openSession(runtime.database.pool, runtime, account, method, request);
+  const [header = ''] = await openSession(runtime.database.pool, runtime, account, method, request);
   return header.split(';')[0] ?? '';
 }
 

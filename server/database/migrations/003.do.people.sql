@@ -13,6 +13,8 @@ CREATE TABLE accounts (
   -- When a link that only reaches the address, or that the operator made, was first used; NULL before: whoever made the
   -- account may then have been shown its invitation.
   proven_at timestamptz,
+  -- Browsers that signed in before that are not known any more; NULL where none was forgotten.
+  browsers_known_since timestamptz,
   created_at timestamptz NOT NULL
 );
 
