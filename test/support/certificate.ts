@@ -6,13 +6,19 @@ export interface TestCertificate {
   readonly cert: string;
 }
 
-/** A certificate for localhost, 127.0.0.1 and 0.0.0.0 that nobody vouches for until a test does. */
-export function makeCertificate(): TestCertificate {
+/**
+ * A certificate for some names, 127.0.0.1 and 0.0.0.0 that nobody vouches for until a test does.
+ * @param lastDay as `491231`: 31 December 2049
+ */
+export function makeCertificate(
+  dnsNames: readonly string[] = ['localhost'],
+  lastDay = '491231',
+): TestCertificate {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const ecdsaWithSha256 = sequence(oid('2a8648ce3d040302'));
   const name = sequence(der(0x31, sequence(oid('550403'), der(0x0c, Buffer.from('Ownline test')))));
   const names = sequence(
-    der(0x82, Buffer.from('localhost')),
+    ...dnsNames.map((dnsName) => der(0x82, Buffer.from(dnsName))),
     der(0x87, Buffer.from([127, 0, 0, 1])),
     der(0x87, Buffer.from([0, 0, 0, 0])),
   );
@@ -21,7 +27,7 @@ export function makeCertificate(): TestCertificate {
     der(0x02, Buffer.from([1])),
     ecdsaWithSha256,
     name,
-    sequence(der(0x17, Buffer.from('200101000000Z')), der(0x17, Buffer.from('491231235959Z'))),
+    sequence(der(0x17, Buffer.from('200101000000Z')), der(0x17, Buffer.from(`${lastDay}235959Z`))),
     name,
     publicKey.export({ type: 'spki', format: 'der' }),
     der(0xa3, sequence(sequence(oid('551d11'), der(0x04, names)))),

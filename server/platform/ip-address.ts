@@ -1,0 +1,45 @@
+import { isIPv4, isIPv6 } from 'node:net';
+
+/** The 4 or 16 bytes of an address in any of its spellings, without brackets; undefined where it is none. */
+export function bytesOfAddress(text: string): Uint8Array | undefined {
+  if (isIPv4(text)) return Uint8Array.from(text.split('.'), Number);
+  if (!isIPv6(text) || text.includes('%')) return undefined;
+  return Uint8Array.from(groupsOfAddress(text).flatMap(bytesOfGroup));
+}
+
+/** The eight groups of an IPv6 address, in lower case and without leading zeros, as the URL standard writes it. */
+export function groupsOfAddress(address: string): string[] {
+  const written = new URL(`http://[${address}]`).hostname.slice(1, -1);
+  const [before = [], after = []] = written.split('::').map((part) => (part === '' ? [] : part.split(':')));
+  const zeros = Array.from({ length: 8 - before.length - after.length }, () => '0');
+  return [...before, ...zeros, ...after];
+}
+
+export function bytesOfGroup(group: string): [number, number] {
+  const value = Number.parseInt(group, 16);
+  return [value >> 8, value & 255];
+}
+
+export interface AddressRange {
+  readonly bytes: Uint8Array;
+  /** How many bits of the address count. */
+  readonly prefix: number;
+}
+
+/** Reads `10.0.0.0/8`, `fd00::/8` or one address; undefined where it is none of them. */
+export function parseAddressRange(text: string): AddressRange | undefined {
+  const [address = '', written, ...rest] = text.split('/');
+  const bytes = bytesOfAddress(address);
+  if (!bytes || rest.length > 0 || (written !== undefined && !/^\d{1,3}$/.test(written))) return undefined;
+  const prefix = written === undefined ? bytes.length * 8 : Number(written);
+  return prefix <= bytes.length * 8 ? { bytes, prefix } : undefined;
+}
+
+/** Whether the address, of the same family, lies in the range. */
+export function isInRange(address: Uint8Array, { bytes, prefix }: AddressRange): boolean {
+  if (address.length !== bytes.length) return false;
+  return bytes.every((byte, at) => {
+    const bits = Math.min(8, Math.max(0, prefix - at * 8));
+    return (byte ^ (address[at] ?? 0)) >> (8 - bits) === 0;
+  });
+}

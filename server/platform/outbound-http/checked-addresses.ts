@@ -1,0 +1,87 @@
+import { Resolver } from 'node:dns/promises';
+import type { AddressRange } from '../ip-address.ts';
+import { isForbidden } from './forbidden-address.ts';
+
+/** What a name was found to lead to. Only `addresses`, all of them judged, may be connected to. */
+export type Checked =
+  | { readonly found: 'addresses'; readonly addresses: readonly string[] }
+  | { readonly found: 'forbidden' }
+  | { readonly found: 'nothing' };
+
+/** A checked answer is used for its TTL, and for no longer than this. */
+const longestMs = 60_000;
+const mostNames = 1_000;
+/** A resolver reads /etc/resolv.conf once, when it is made: after this long another one is. */
+const resolverLivesMs = 60_000;
+
+/**
+ * Looks names up and judges what they lead to, all addresses of a name together: one that is forbidden refuses the name
+ * (specification section 6.5). c-ares asks the name servers itself, with no thread that password hashing could keep
+ * busy (decision 0015). It does not read /etc/hosts, and no search domain is added to a name.
+ */
+export class CheckedAddresses {
+  readonly #allowed: readonly AddressRange[];
+  readonly #servers: readonly string[] | undefined;
+  readonly #known = new Map<string, { readonly checked: Checked; readonly untilMs: number }>();
+  readonly #asked = new Map<string, Promise<Checked>>();
+  #resolver: { readonly resolver: Resolver; readonly untilMs: number } | undefined;
+
+  /** @param servers `127.0.0.1:5353`; the system's where there are none */
+  constructor(allowed: readonly AddressRange[], servers: readonly string[] | undefined) {
+    this.#allowed = allowed;
+    this.#servers = servers;
+  }
+
+  /** What is known of the name, while it is fresh. */
+  known(name: string): Checked | undefined {
+    const known = this.#known.get(name);
+    return known !== undefined && known.untilMs > performance.now() ? known.checked : undefined;
+  }
+
+  /** Asks; all who ask for one name at a time share the answer. */
+  look(name: string): Promise<Checked> {
+    const asked = this.#asked.get(name) ?? this.#ask(name).finally(() => this.#asked.delete(name));
+    this.#asked.set(name, asked);
+    return asked;
+  }
+
+  close(): void {
+    this.#resolver?.resolver.cancel();
+  }
+
+  async #ask(name: string): Promise<Checked> {
+    const resolver = this.#current();
+    const askedAtMs = performance.now();
+    const answers = await Promise.allSettled([
+      resolver.resolve4(name, { ttl: true }),
+      resolver.resolve6(name, { ttl: true }),
+    ]);
+    // Where one of the two questions finds no answer, the other's counts: many names, and servers, know IPv4 only.
+    const records = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+    if (records.length === 0) return { found: 'nothing' };
+    const addresses = records.map(({ address }) => address);
+    const checked: Checked = addresses.some((address) => isForbidden(address, this.#allowed))
+      ? { found: 'forbidden' }
+      : { found: 'addresses', addresses };
+    const ttlMs = Math.min(longestMs, ...records.map(({ ttl }) => ttl * 1_000));
+    this.#remember(name, checked, askedAtMs + ttlMs);
+    return checked;
+  }
+
+  #remember(name: string, checked: Checked, untilMs: number): void {
+    this.#known.delete(name);
+    this.#known.set(name, { checked, untilMs });
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > mostNames && oldest !== undefined) this.#known.delete(oldest);
+  }
+
+  #current(): Resolver {
+    const nowMs = performance.now();
+    if (this.#resolver === undefined || this.#resolver.untilMs <= nowMs) {
+      const resolver = new Resolver({ timeout: 1_500, tries: 2 });
+      if (this.#servers) resolver.setServers(this.#servers);
+      this.#resolver = { resolver, untilMs: nowMs + resolverLivesMs };
+    }
+    return this.#resolver.resolver;
+  }
+}

@@ -1,0 +1,77 @@
+import { connect as connectPlain, type Socket } from 'node:net';
+import { checkServerIdentity, connect as connectSecure, type SecureContext } from 'node:tls';
+import { Client, type Dispatcher } from 'undici';
+import type { Target } from './judge-url.ts';
+
+/** Shorter than receivers wait themselves (the shortest we know of is 2 s), so that we are the ones to close. */
+const idleMs = 1_000;
+export const largestHeaderBytes = 16_384;
+
+/** Where a connection goes: a target, and the one address of it that was checked. */
+export interface Place extends Target {
+  readonly address: string;
+}
+
+/**
+ * One connection, for one request at a time. It goes to the address that it is given and looks nothing up; the name of
+ * the target is what TLS asks for (SNI), what the certificate has to be for, and the Host header.
+ */
+export class Connection {
+  readonly place: Place;
+  readonly #client: Client;
+  #socket: Socket | undefined;
+
+  /** @param onGone called where it ended, whoever ended it */
+  constructor(place: Place, secureContext: SecureContext, onGone: (connection: Connection) => void) {
+    this.place = place;
+    this.#client = new Client(place.origin, {
+      connect: (_options, done) => {
+        this.#socket = open(place, secureContext, done);
+      },
+      allowH2: false,
+      maxHeaderSize: largestHeaderBytes,
+      keepAliveTimeout: idleMs,
+      keepAliveMaxTimeout: idleMs,
+      // The deadline of the request is the only one.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+    this.#client.on('disconnect', () => onGone(this)).on('connectionError', () => onGone(this));
+  }
+
+  dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
+    this.#client.dispatch(options, handler);
+  }
+
+  /** Ends it at once, also in the middle of a request or before it came about. */
+  destroy(): void {
+    this.#client.destroy(null, () => undefined);
+    this.#socket?.destroy();
+  }
+}
+
+type Done = (...result: [null, Socket] | [Error, null]) => void;
+
+function open(place: Place, secureContext: SecureContext, done: Done): Socket {
+  const { address: host, port } = place;
+  const socket = place.secure
+    ? connectSecure({
+        host,
+        port,
+        secureContext,
+        // Said, so that no variable of the environment (NODE_TLS_REJECT_UNAUTHORIZED) can say otherwise.
+        rejectUnauthorized: true,
+        checkServerIdentity: (_name, certificate) => checkServerIdentity(place.host, certificate),
+        ALPNProtocols: ['http/1.1'],
+        ...(place.isLiteral ? {} : { servername: place.host }),
+      })
+    : connectPlain({ host, port });
+  socket.setNoDelay(true);
+  const onError = (error: Error) => done(error, null);
+  socket.once('error', onError);
+  socket.once(place.secure ? 'secureConnect' : 'connect', () => {
+    socket.off('error', onError);
+    done(null, socket);
+  });
+  return socket;
+}

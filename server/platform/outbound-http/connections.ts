@@ -1,0 +1,68 @@
+import { createSecureContext, type SecureContext } from 'node:tls';
+import { Connection, type Place } from './connection.ts';
+
+const mostIdle = 256;
+
+/** The connections that are open: each in the hands of one request, or idle and taken again for the same place. */
+export class Connections {
+  readonly #secureContext: SecureContext;
+  readonly #open = new Set<Connection>();
+  readonly #idle = new Map<string, Connection[]>();
+  #idleCount = 0;
+
+  /** @param authorities certificates in PEM that are trusted instead of the system's: for tests */
+  constructor(authorities: readonly string[] | undefined) {
+    // One for all: reading the authorities anew costs milliseconds for each connection.
+    this.#secureContext = createSecureContext(authorities ? { ca: [...authorities] } : {});
+  }
+
+  take(place: Place): Connection {
+    const key = keyOf(place);
+    const idle = this.#idle.get(key);
+    const last = idle?.pop();
+    if (idle?.length === 0) this.#idle.delete(key);
+    if (last) {
+      this.#idleCount -= 1;
+      return last;
+    }
+    const connection = new Connection(place, this.#secureContext, (gone) => this.#forget(gone));
+    this.#open.add(connection);
+    return connection;
+  }
+
+  giveBack(connection: Connection): void {
+    if (!this.#open.has(connection) || this.#idleCount >= mostIdle) {
+      this.end(connection);
+      return;
+    }
+    const key = keyOf(connection.place);
+    const idle = this.#idle.get(key);
+    if (idle) idle.push(connection);
+    else this.#idle.set(key, [connection]);
+    this.#idleCount += 1;
+  }
+
+  end(connection: Connection): void {
+    this.#forget(connection);
+    connection.destroy();
+  }
+
+  close(): void {
+    for (const connection of this.#open) this.end(connection);
+  }
+
+  #forget(connection: Connection): void {
+    this.#open.delete(connection);
+    const key = keyOf(connection.place);
+    const idle = this.#idle.get(key);
+    const at = idle?.indexOf(connection) ?? -1;
+    if (!idle || at < 0) return;
+    idle.splice(at, 1);
+    this.#idleCount -= 1;
+    if (idle.length === 0) this.#idle.delete(key);
+  }
+}
+
+function keyOf({ origin, address }: Place): string {
+  return `${origin} ${address}`;
+}

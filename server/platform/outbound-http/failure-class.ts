@@ -1,0 +1,42 @@
+import { errors } from 'undici';
+import type { TransportFailure } from '#contract/attempt-outcome.ts';
+
+/** How far a request had come when it failed. */
+export interface Progress {
+  readonly secure: boolean;
+  /** The connection stands, with TLS where that is asked for. */
+  readonly connected: boolean;
+  /** A first byte of the answer came. */
+  readonly answering: boolean;
+}
+
+const ofSystem: Readonly<Record<string, TransportFailure>> = {
+  ECONNREFUSED: 'connection_refused',
+  EHOSTUNREACH: 'unreachable',
+  EHOSTDOWN: 'unreachable',
+  ENETUNREACH: 'unreachable',
+  ENETDOWN: 'unreachable',
+  EADDRNOTAVAIL: 'unreachable',
+  EPERM: 'unreachable',
+  EACCES: 'unreachable',
+  ETIMEDOUT: 'timeout',
+};
+
+/** Ends of a connection that are the other side's, as the system and undici name them. */
+const broken = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'UND_ERR_SOCKET']);
+/** undici's words for 100 and 101, which nobody asked for. */
+const unasked = new Set(['bad response', 'bad upgrade']);
+
+/** Which fault an error of undici, of TLS or of the system stands for; what is none of the other side's is internal_error. */
+export function failureClass(error: Error, { secure, connected, answering }: Progress): TransportFailure {
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  if (code === 'UND_ERR_HEADERS_OVERFLOW') return 'headers_too_large';
+  if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') return 'incomplete_answer';
+  if (error instanceof errors.HTTPParserError || unasked.has(error.message)) return 'invalid_answer';
+  if (broken.has(code)) return answering ? 'incomplete_answer' : 'connection_reset';
+  const known = ofSystem[code];
+  if (known) return known;
+  const isTls = code === 'EPROTO' || /^ERR_(SSL|TLS)_/.test(code);
+  // Verdicts on certificates have names of their own (CERT_HAS_EXPIRED); errors of the system have a number besides.
+  return secure && (isTls || !(connected || 'errno' in error)) ? 'tls' : 'internal_error';
+}

@@ -1,0 +1,86 @@
+import { isIP } from 'node:net';
+import { type AddressRange, bytesOfAddress, isInRange } from '../ip-address.ts';
+import { isForbidden } from './forbidden-address.ts';
+
+/** Where a request goes, as the URL says it: nothing was looked up. */
+export interface Target {
+  /** `https://example.com:8443`, without a dot at the end of the name. */
+  readonly origin: string;
+  readonly secure: boolean;
+  /** The name, or the address where that is a literal one: without brackets. */
+  readonly host: string;
+  readonly isLiteral: boolean;
+  readonly port: number;
+  /** Path and query. */
+  readonly path: string;
+}
+
+export type JudgedUrl = { readonly target: Target } | { readonly refused: string };
+
+const longest = 2_048;
+
+/**
+ * Judges what of a URL can be judged without a look-up (specification section 6.5). The parser of the URL standard turns
+ * every spelling of an address into one (`0x7f.1`, `2130706433` and `127.1` are 127.0.0.1), and what it read is what is
+ * connected to: no second reading can differ.
+ * @returns where it leads, or a sentence for whoever gave it
+ */
+export function judgeUrl(text: string, allowed: readonly AddressRange[]): JudgedUrl {
+  if (text.length > longest)
+    return { refused: `The URL is longer than ${longest.toLocaleString('en')} characters.` };
+  const url = /[\s\p{Cc}]/u.test(text) ? undefined : (URL.parse(text) ?? undefined);
+  if (!url) return { refused: 'This is no URL. Write one such as https://example.com/events.' };
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
+    return { refused: 'The URL has to begin with https://.' };
+  }
+  if (url.username !== '' || url.password !== '') {
+    return {
+      refused: 'The URL must not have a user name or password in it: addresses are shown and logged.',
+    };
+  }
+  return judgeHost(url, allowed);
+}
+
+function judgeHost(url: URL, allowed: readonly AddressRange[]): JudgedUrl {
+  const host = url.hostname.replace(/^\[|\]$|\.$/g, '');
+  const isLiteral = isIP(host) !== 0;
+  const secure = url.protocol === 'https:';
+  if (/^(.*\.)?localhost$/.test(host)) {
+    return {
+      refused:
+        'The URL points at the machine that Ownline runs on. Use an address on the public internet; where ' +
+        'EGRESS_ALLOW_CIDRS allows 127.0.0.0/8, write http://127.0.0.1 instead of a name.',
+    };
+  }
+  if (isLiteral && isForbidden(host, allowed)) {
+    return {
+      refused:
+        `The URL points at ${host}, a private, local or reserved address. Use one on the public internet, or ask ` +
+        'whoever runs Ownline to allow its range with EGRESS_ALLOW_CIDRS.',
+    };
+  }
+  if (!isLiteral && !isName(host)) return { refused: 'The name in the URL is none that can be looked up.' };
+  if (!secure && !(isLiteral && isNamedIn(host, allowed))) {
+    return {
+      refused:
+        'The URL has to begin with https://. Without TLS requests go to literal addresses inside EGRESS_ALLOW_CIDRS ' +
+        'only, such as http://127.0.0.1:8080.',
+    };
+  }
+  const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port);
+  if (port === 0) return { refused: 'The port in the URL has to be from 1 to 65535.' };
+  const origin = `${url.protocol}//${host.includes(':') ? `[${host}]` : host}${url.port === '' ? '' : `:${port}`}`;
+  return { target: { origin, secure, host, isLiteral, port, path: `${url.pathname}${url.search}` } };
+}
+
+function isNamedIn(address: string, ranges: readonly AddressRange[]): boolean {
+  const bytes = bytesOfAddress(address);
+  return bytes !== undefined && ranges.some((range) => isInRange(bytes, range));
+}
+
+function isName(host: string): boolean {
+  return (
+    host.length <= 253 &&
+    /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*$/.test(host)
+  );
+}

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { after, before, describe, it } from 'node:test';
+import { parseAddressRange } from '#server/platform/ip-address.ts';
+import { OutboundHttp, type OutboundOutcome } from '#server/platform/outbound-http/outbound-http.ts';
+import { until } from '#test/support/until.ts';
+
+const atOnce = 100;
+const timeoutMs = 1_000;
+const megabyte = 1_048_576;
+
+describe('100 receivers at once that waste time and memory (specification section 6.5)', () => {
+  const http = new OutboundHttp({
+    allowed: [parseAddressRange('127.0.0.1')].flatMap((range) => range ?? []),
+  });
+  const receivers = fork(new URL('../../support/hostile-receiver.ts', import.meta.url));
+  let port: unknown;
+
+  const sendAll = async (way: string) => {
+    const request = { method: 'POST', headers: {}, body: Buffer.from('{}'), timeoutMs } as const;
+    const url = `http://127.0.0.1:${port}/${encodeURIComponent(way)}`;
+    let mostBytes = 0;
+    const before = process.memoryUsage().rss;
+    const looking = setInterval(() => {
+      mostBytes = Math.max(mostBytes, process.memoryUsage().rss - before);
+    }, 20);
+    const outcomes = await Promise.all(Array.from({ length: atOnce }, () => http.send({ ...request, url })));
+    clearInterval(looking);
+    return { outcomes, mostBytes: Math.max(mostBytes, process.memoryUsage().rss - before) };
+  };
+
+  before(async () => {
+    [port] = await once(receivers, 'message');
+    // What 100 connections take the first time is not what a hostile receiver takes.
+    await sendAll('says nothing');
+  });
+  after(async () => {
+    http.close();
+    receivers.kill();
+    await until('the receivers are gone', () => receivers.exitCode !== null || receivers.signalCode !== null);
+  });
+
+  const saidOf = (outcome: OutboundOutcome) =>
+    outcome.did === 'answered' ? `${outcome.body.length} bytes, cut off` : outcome.class;
+  const ways: Readonly<Record<string, string>> = {
+    'drips a body': 'timeout',
+    'drips headers': 'timeout',
+    'says nothing': 'timeout',
+    'promises for ever': 'timeout',
+    'sends a gigabyte': '16384 bytes, cut off',
+    'sends specks': 'timeout',
+    'sends compressed nothing': '16384 bytes, cut off',
+    'heads for ever': 'headers_too_large',
+  };
+  for (const [way, said] of Object.entries(ways)) {
+    it(`each that ${way} is held for its deadline and half a second at most, all of them in 30 MB`, async () => {
+      const { outcomes, mostBytes } = await sendAll(way);
+      assert.deepEqual([...new Set(outcomes.map(saidOf))], [said]);
+      assert.ok(outcomes.every((outcome) => outcome.did === 'failed' || outcome.truncated));
+      const longestMs = Math.max(...outcomes.map(({ durationMs }) => durationMs));
+      assert.ok(longestMs <= timeoutMs + 500, `${longestMs} ms`);
+      assert.ok(mostBytes <= 30 * megabyte, `${mostBytes / megabyte} MB`);
+    });
+  }
+});

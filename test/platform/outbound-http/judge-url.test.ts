@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { parseAddressRange } from '#server/platform/ip-address.ts';
+import { judgeUrl } from '#server/platform/outbound-http/judge-url.ts';
+
+const allowed = ['127.0.0.0/8', '10.1.0.0/16', 'fd00::/8'].flatMap((range) => parseAddressRange(range) ?? []);
+const target = (url: string, ranges = allowed) => {
+  const judged = judgeUrl(url, ranges);
+  return 'target' in judged ? judged.target : undefined;
+};
+const refusal = (url: string, ranges: typeof allowed = []) => {
+  const judged = judgeUrl(url, ranges);
+  return 'refused' in judged ? judged.refused : undefined;
+};
+
+describe('a URL is judged before anything is looked up or sent (specification section 6.5)', () => {
+  it('literal addresses and localhost are refused in every spelling', () => {
+    const hosts = [
+      '127.0.0.1',
+      '127.1',
+      '127.0.1',
+      '0x7f.1',
+      '0x7F000001',
+      '2130706433',
+      '017700000001',
+      '0177.0.0.1',
+      '127.0.0.1.',
+      '127.1.',
+      '0',
+      '0.0.0.0',
+      '0x0',
+      '[::]',
+      '[::1]',
+      '[0:0:0:0:0:0:0:1]',
+      '[::ffff:127.0.0.1]',
+      '[::ffff:7f00:1]',
+      '[::127.0.0.1]',
+      '[64:ff9b::127.0.0.1]',
+      '[64:ff9b:1::7f00:1]',
+      '[2002:7f00:1::]',
+      '[2001:0:7f00:1::]',
+      '[fe80::1]',
+      '[fd00::1]',
+      '[ff02::1]',
+      '169.254.169.254',
+      '0xa9fea9fe',
+      '2852039166',
+      '[::ffff:a9fe:a9fe]',
+      '168.63.129.16',
+      '100.100.100.200',
+      '192.168.0.1',
+      '255.255.255.255',
+      '１２７.０.０.１',
+      '127。0。0。1',
+      '%31%32%37.0.0.1',
+      '①②⑦.0.0.1',
+      'localhost',
+      'LOCALHOST',
+      'localhost.',
+      'a.localhost',
+      'A.LocalHost.',
+      'ｌocalhost',
+      'loc%61lhost',
+    ];
+    for (const host of hosts) {
+      assert.match(refusal(`https://${host}/`) ?? '', /^The URL points at /, host);
+      assert.match(refusal(`https://${host}:8443/x?y`) ?? '', /^The URL points at /, host);
+    }
+  });
+
+  it('what is no https URL to somewhere is refused, saying why', () => {
+    const table: readonly (readonly [RegExp, readonly string[]])[] = [
+      [
+        /no URL/,
+        [
+          '',
+          'example.com',
+          '//example.com',
+          'https://',
+          'https:// example.com',
+          'https://exa\tmple.com',
+          ' https://example.com',
+          'https://example.com\n',
+          'https://[::1',
+          'https://1.2.3.4.5',
+          'https://a b',
+          'https://a\u0000b',
+        ],
+      ],
+      [
+        /begin with https/,
+        [
+          'ftp://example.com',
+          'file:///etc/passwd',
+          'javascript:1',
+          'ws://example.com',
+          'data:,x',
+          'http://example.com',
+          'http://93.184.215.14',
+          'HTTP://EXAMPLE.COM',
+          'unix:/run/x.sock',
+        ],
+      ],
+      [
+        /user name or password/,
+        ['https://user@example.com', 'https://u:p@example.com', 'https://:p@example.com'],
+      ],
+      [
+        /can be looked up/,
+        [
+          `https://${'a'.repeat(64)}.example.com`,
+          'https://a..example.com',
+          'https://-.example.com',
+          `https://${'a.'.repeat(130)}com`,
+        ],
+      ],
+      [/port/, ['https://example.com:0/']],
+      [/longer than 2,048/, [`https://example.com/${'a'.repeat(2_029)}`]],
+    ];
+    for (const [reason, urls] of table) for (const url of urls) assert.match(refusal(url) ?? '', reason, url);
+    assert.equal(refusal(`https://example.com/${'a'.repeat(2_028)}`), undefined);
+  });
+
+  it('http goes to literal addresses inside EGRESS_ALLOW_CIDRS, and to nothing else', () => {
+    for (const url of [
+      'http://127.0.0.1:8080/',
+      'http://127.1/',
+      'http://10.1.2.3/',
+      'http://[fd00::1]:80/',
+      'https://10.1.2.3/',
+    ])
+      assert.ok(target(url), url);
+    for (const url of [
+      'http://93.184.215.14/',
+      'http://example.com/',
+      'http://10.2.0.1/',
+      'http://[::ffff:127.0.0.1]/',
+      'http://localhost/',
+      'https://localhost/',
+    ])
+      assert.equal(target(url), undefined, url);
+  });
+
+  it('says where it leads as it will be connected to', () => {
+    assert.deepEqual(target('https://EXAMPLE.com.:443/a/../b?c=d#e'), {
+      origin: 'https://example.com',
+      secure: true,
+      host: 'example.com',
+      isLiteral: false,
+      port: 443,
+      path: '/b?c=d',
+    });
+    assert.deepEqual(target('http://0x7f.1:8080'), {
+      origin: 'http://127.0.0.1:8080',
+      secure: false,
+      host: '127.0.0.1',
+      isLiteral: true,
+      port: 8080,
+      path: '/',
+    });
+    assert.deepEqual(target('https://[2606:4700:0::1111]:8443/'), {
+      origin: 'https://[2606:4700::1111]:8443',
+      secure: true,
+      host: '2606:4700::1111',
+      isLiteral: true,
+      port: 8443,
+      path: '/',
+    });
+    assert.equal(target('https://bücher.example/')?.host, 'xn--bcher-kva.example');
+  });
+});

@@ -1,0 +1,78 @@
+import { createSocket } from 'node:dgram';
+import { bytesOfAddress } from '#server/platform/ip-address.ts';
+
+/** What the server says to a question: addresses of the family that was asked for, an error, or not a word. */
+export type DnsAnswer =
+  | { readonly addresses: readonly string[]; readonly ttlSeconds?: number }
+  | 'no such name'
+  | 'server failure'
+  | 'silence';
+
+export interface DnsServer {
+  /** `127.0.0.1:53535`, for a resolver. */
+  readonly address: string;
+  /** Every question so far, as `A receiver.example.com`. */
+  readonly questions: readonly string[];
+  readonly close: () => Promise<void>;
+}
+
+const types: Readonly<Record<number, 'A' | 'AAAA'>> = { 1: 'A', 28: 'AAAA' };
+const codes = { 'no such name': 3, 'server failure': 2 } as const;
+
+/**
+ * A name server on a real UDP port that says what a test wants.
+ * @param answer is asked at every question, so that it can say something else each time
+ */
+export async function startDnsServer(answer: (name: string) => DnsAnswer): Promise<DnsServer> {
+  const questions: string[] = [];
+  const socket = createSocket('udp4');
+  socket.on('message', (query, { port, address }) => {
+    const { name, type, end } = readQuestion(query);
+    questions.push(`${type} ${name}`);
+    const said = answer(name);
+    if (said === 'silence') return;
+    const records = typeof said === 'string' ? [] : recordsOf(said, type);
+    const head = Buffer.alloc(12);
+    query.copy(head, 0, 0, 2);
+    // An answer, recursion asked for and available, and the code of an error where it is one.
+    head.writeUInt16BE(0x8180 | (typeof said === 'string' ? codes[said] : 0), 2);
+    head.writeUInt16BE(1, 4);
+    head.writeUInt16BE(records.length, 6);
+    socket.send(Buffer.concat([head, query.subarray(12, end), ...records]), port, address);
+  });
+  await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
+  return {
+    address: `127.0.0.1:${socket.address().port}`,
+    questions,
+    close: () => new Promise((resolve) => socket.close(() => resolve())),
+  };
+}
+
+function readQuestion(query: Buffer): { name: string; type: string; end: number } {
+  const labels: string[] = [];
+  let at = 12;
+  for (let length = query[at] ?? 0; length > 0; length = query[at] ?? 0) {
+    labels.push(query.toString('latin1', at + 1, at + 1 + length));
+    at += 1 + length;
+  }
+  const number = query.readUInt16BE(at + 1);
+  return { name: labels.join('.').toLowerCase(), type: types[number] ?? String(number), end: at + 5 };
+}
+
+function recordsOf(
+  { addresses, ttlSeconds = 0 }: Exclude<DnsAnswer, string>,
+  type: string,
+): readonly Buffer[] {
+  return addresses.flatMap((address) => {
+    const bytes = bytesOfAddress(address);
+    if (!bytes || (bytes.length === 4) !== (type === 'A')) return [];
+    const record = Buffer.alloc(12);
+    // The name of the question, by its place in the message.
+    record.writeUInt16BE(0xc00c, 0);
+    record.writeUInt16BE(type === 'A' ? 1 : 28, 2);
+    record.writeUInt16BE(1, 4);
+    record.writeUInt32BE(ttlSeconds, 6);
+    record.writeUInt16BE(bytes.length, 10);
+    return [Buffer.concat([record, bytes])];
+  });
+}

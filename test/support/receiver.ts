@@ -1,0 +1,81 @@
+import { createServer as createPlain, type Server, type Socket } from 'node:net';
+import { createServer as createSecure } from 'node:tls';
+import type { TestCertificate } from './certificate.ts';
+
+/** Something that requests are sent to, on a real port: says to each request, byte by byte, what a test wants. */
+export interface Receiver {
+  readonly port: number;
+  /** Each request that came whole, as text. */
+  readonly requests: readonly string[];
+  /** Connections so far (over TLS: those whose handshake went well), by the address that was connected to. */
+  readonly connections: readonly string[];
+  /** Connections that are open now. */
+  readonly open: () => number;
+  readonly close: () => Promise<void>;
+}
+
+interface ReceiverOptions {
+  /** Said to each request; `ok` where nothing is. */
+  readonly answer?: (socket: Socket, request: string) => void;
+  readonly certificate?: TestCertificate;
+  readonly host?: string;
+  readonly port?: number;
+}
+
+/** A whole answer with a short body, after which the connection stays. */
+export const ok = (socket: Socket) => {
+  socket.write('HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 2\r\n\r\nok');
+};
+
+export async function startReceiver({
+  answer = ok,
+  certificate,
+  host = '127.0.0.1',
+  port = 0,
+}: ReceiverOptions = {}): Promise<Receiver> {
+  const requests: string[] = [];
+  const connections: string[] = [];
+  const open = new Set<Socket>();
+  const onConnection = (socket: Socket) => {
+    connections.push(socket.localAddress ?? '');
+    let read = '';
+    socket.on('data', (chunk) => {
+      read += chunk.toString('latin1');
+      for (let end = endOfRequest(read); end !== undefined; end = endOfRequest(read)) {
+        const request = read.slice(0, end);
+        read = read.slice(end);
+        requests.push(request);
+        answer(socket, request);
+      }
+    });
+  };
+  const keep = (socket: Socket) => {
+    open.add(socket);
+    socket.on('error', () => undefined).on('close', () => open.delete(socket));
+  };
+  const server: Server = certificate
+    ? createSecure({ key: certificate.key, cert: certificate.cert })
+        .on('secureConnection', (socket) => onConnection(socket.on('error', () => undefined)))
+        .on('connection', keep)
+    : createPlain(onConnection).on('connection', keep);
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve));
+  const address = server.address();
+  if (typeof address !== 'object' || address === null) throw new Error('no port');
+  return {
+    port: address.port,
+    requests,
+    connections,
+    open: () => open.size,
+    close: async () => {
+      for (const socket of open) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function endOfRequest(read: string): number | undefined {
+  const head = read.indexOf('\r\n\r\n');
+  if (head < 0) return undefined;
+  const length = Number(/\r\ncontent-length: (\d+)/i.exec(read.slice(0, head))?.[1] ?? 0);
+  return read.length >= head + 4 + length ? head + 4 + length : undefined;
+}
