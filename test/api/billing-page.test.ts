@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { Browser, join, newPerson } from '#test/support/people.ts';
+import { Browser } from '#test/support/browser-client.ts';
+import { join, newPerson } from '#test/support/people.ts';
 import { startTestService, type TestService } from '#test/support/test-service.ts';
 
 /** What a page says, without its markup. */
@@ -14,7 +15,7 @@ describe('the page of plans and limits, where every upgrade_url leads (specifica
   });
   after(() => service.close());
 
-  const open = (cookie = '') => new Browser(service.baseUrl, cookie).open('/billing');
+  const open = (cookie = '') => new Browser(service.baseUrl, { cookie }).open('/billing');
 
   it('says to everybody what the plans allow, and that whoever runs the server gives them', async () => {
     const { status, text } = await open();
