@@ -133,6 +133,7 @@ async function findRepeats(
   results: readonly SendOutcomeRow[],
   at: Date,
 ): Promise<ReadonlySet<number>> {
+  if (!results.some(({ verdict }) => refusals.has(verdict))) return new Set();
   const refused = results.flatMap(({ verdict }, place) => {
     const row = batch[place];
     return row && row.idempotencyKey !== null && refusals.has(verdict) ? [{ place, row, verdict }] : [];
@@ -205,7 +206,14 @@ function throwInDoubt(error: unknown): never {
 
 function notStored({ logger }: Services, error: unknown): SendOutcomeRow {
   logger.error({ err: error }, 'a message passed every check and could not be stored');
-  return { n: 1, verdict: 'not_stored', known_message_id: null, number_id: null, monthly_limit: 0, used: 0 };
+  return {
+    places: [1],
+    verdict: 'not_stored',
+    known_message_id: null,
+    number_id: null,
+    monthly_limit: 0,
+    used: 0,
+  };
 }
 
 async function runStatement(
@@ -215,9 +223,8 @@ async function runStatement(
   locking: Locking,
 ): Promise<SendOutcomeRow[]> {
   const accept = locking === 'wait' ? acceptWaiting : acceptUnlocked;
-  const results = await accept.rows(
+  const groups = await accept.rows(
     services.database.hot,
-    rows.map((_, index) => index + 1),
     rows.map((row) => row.teamId),
     rows.map((row) => row.messageId),
     rows.map((row) => row.from),
@@ -230,8 +237,16 @@ async function runStatement(
     new Date(at.getTime() - idempotencyMs),
     dayOf(at),
   );
-  results.sort((left, right) => left.n - right.n);
-  const woken = new Set(results.flatMap((row) => (row.verdict === 'accepted' ? (row.number_id ?? []) : [])));
+  const woken = new Set(
+    groups.flatMap((group) => (group.verdict === 'accepted' ? (group.number_id ?? []) : [])),
+  );
   if (woken.size > 0) services.database.notify(queueChannel, woken);
+  return perRow(groups);
+}
+
+/** For each row, in order, what became of the group that it is in. */
+function perRow(groups: readonly SendOutcomeRow[]): SendOutcomeRow[] {
+  const results: SendOutcomeRow[] = [];
+  for (const group of groups) for (const place of group.places) results[place - 1] = group;
   return results;
 }

@@ -30,9 +30,10 @@ export type SendVerdict =
   | 'not_stored'
   | 'again';
 
+/** What became of those rows of a batch that share a fate: most batches have few. */
 export interface SendOutcomeRow {
-  /** Place of the row in the batch, from 1. */
-  readonly n: number;
+  /** Places of the rows in the batch, from 1. */
+  readonly places: readonly number[];
   readonly verdict: SendVerdict;
   /** The message of a replay. */
   readonly known_message_id: MessageId | null;
@@ -54,27 +55,24 @@ export interface SendOutcomeRow {
  */
 const acceptSql = (locking: '' | 'SKIP LOCKED') =>
   `WITH input AS MATERIALIZED (
-     SELECT * FROM unnest($1::int[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bytea[])
-       AS t (n, team_id, message_id, from_handle, to_handle, content, key, fingerprint)
-   ), known AS (
-     SELECT i.n, k.message_id, k.fingerprint = i.fingerprint AS same
-     FROM input i JOIN idempotency_keys k ON k.team_id = i.team_id AND k.key = i.key AND k.created_at > $11
+     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bytea[])
+       WITH ORDINALITY AS t (team_id, message_id, from_handle, to_handle, content, key, fingerprint, n)
    ), usage AS MATERIALIZED (
-     SELECT u.team_id, u.accepted FROM usage_months u
-     WHERE u.month = $10 AND u.team_id IN (SELECT team_id FROM input)
-     ORDER BY u.team_id FOR NO KEY UPDATE ${locking}
+     SELECT u.team_id, u.accepted, t.monthly_message_limit AS monthly_limit
+     FROM usage_months u JOIN teams t ON t.id = u.team_id
+     WHERE u.month = $9 AND u.team_id IN (SELECT team_id FROM input)
+     ORDER BY u.team_id FOR NO KEY UPDATE OF u ${locking}
    ), number AS MATERIALIZED (
      SELECT nu.team_id, nu.id, nu.phone_number, nu.status, nu.verified_at FROM numbers nu
      WHERE (SELECT count(*) FROM usage) >= 0 -- the usage rows first: every writer locks in this order
        AND nu.deleted_at IS NULL
        AND (nu.team_id, nu.phone_number) IN (SELECT team_id, from_handle FROM input)
      ORDER BY nu.id FOR SHARE ${locking}
-   ), judged AS (
-     SELECT i.*, nu.id AS number_id, k.message_id AS known_message_id,
-       t.monthly_message_limit AS monthly_limit, u.accepted AS used,
+   ), judged AS MATERIALIZED (
+     SELECT i.*, nu.id AS number_id, k.message_id AS known_message_id, u.monthly_limit, u.accepted AS used,
        CASE
-         WHEN k.same THEN 'replayed'
-         WHEN k.n IS NOT NULL THEN 'key_reused'
+         WHEN k.fingerprint = i.fingerprint THEN 'replayed'
+         WHEN k.message_id IS NOT NULL THEN 'key_reused'
          ${ifHeld(
            locking,
            'nu.id IS NULL',
@@ -83,13 +81,12 @@ const acceptSql = (locking: '' | 'SKIP LOCKED') =>
          WHEN nu.id IS NULL THEN 'from_unregistered'
          WHEN nu.verified_at IS NULL THEN 'from_pending'
          WHEN nu.status = 'paused' THEN 'from_paused'
-         ${ifHeld(locking, 'u.team_id IS NULL', 'FROM usage_months x WHERE x.team_id = i.team_id AND x.month = $10')}
+         ${ifHeld(locking, 'u.team_id IS NULL', 'FROM usage_months x WHERE x.team_id = i.team_id AND x.month = $9')}
          WHEN u.team_id IS NULL THEN 'month_missing'
          ELSE 'fine'
        END AS finding
      FROM input i
-     JOIN teams t ON t.id = i.team_id
-     LEFT JOIN known k ON k.n = i.n
+     LEFT JOIN idempotency_keys k ON k.team_id = i.team_id AND k.key = i.key AND k.created_at > $10
      LEFT JOIN usage u ON u.team_id = i.team_id
      LEFT JOIN number nu ON nu.team_id = i.team_id AND nu.phone_number = i.from_handle
    ), single AS (
@@ -106,29 +103,29 @@ const acceptSql = (locking: '' | 'SKIP LOCKED') =>
      SELECT * FROM ranked WHERE verdict = 'fine' AND used + place <= monthly_limit
    ), new_keys AS (
      INSERT INTO idempotency_keys AS k (team_id, key, message_id, fingerprint, created_at)
-     SELECT team_id, key, message_id, fingerprint, $9 FROM granted WHERE key IS NOT NULL ORDER BY team_id, key
+     SELECT team_id, key, message_id, fingerprint, $8 FROM granted WHERE key IS NOT NULL ORDER BY team_id, key
      ON CONFLICT (team_id, key) DO UPDATE
        SET message_id = excluded.message_id, fingerprint = excluded.fingerprint, created_at = excluded.created_at
-       WHERE k.created_at <= $11
+       WHERE k.created_at <= $10
      RETURNING message_id
    ), accepted AS MATERIALIZED (
      SELECT * FROM granted WHERE key IS NULL OR message_id IN (SELECT message_id FROM new_keys)
    ), new_messages AS (
      INSERT INTO messages (team_id, id, number_id, direction, from_handle, to_handle, content, status, created_at)
-     SELECT team_id, message_id, number_id, 'outbound', from_handle, to_handle, content, 'queued', $9 FROM accepted
+     SELECT team_id, message_id, number_id, 'outbound', from_handle, to_handle, content, 'queued', $8 FROM accepted
    ), new_queued AS (
      INSERT INTO send_queue (message_id, team_id, number_id, to_handle, queued_at)
-     SELECT message_id, team_id, number_id, to_handle, $9 FROM accepted ORDER BY n
+     SELECT message_id, team_id, number_id, to_handle, $8 FROM accepted ORDER BY n
    ), raised AS (
      UPDATE usage_months u SET accepted = u.accepted + a.messages
      FROM (SELECT team_id, count(*) AS messages FROM accepted GROUP BY team_id) a
-     WHERE u.team_id = a.team_id AND u.month = $10
+     WHERE u.team_id = a.team_id AND u.month = $9
    ), counted AS (
      INSERT INTO usage_days AS d (team_id, day, direction, messages)
-     SELECT team_id, $12, 'outbound', count(*) FROM accepted GROUP BY team_id ORDER BY team_id
+     SELECT team_id, $11, 'outbound', count(*) FROM accepted GROUP BY team_id ORDER BY team_id
      ON CONFLICT (team_id, day, direction) DO UPDATE SET messages = d.messages + excluded.messages
    )
-   SELECT r.n, r.known_message_id, r.number_id, r.monthly_limit,
+   SELECT array_agg(r.n::int) AS places, r.known_message_id, r.number_id, r.monthly_limit,
      CASE WHEN a.n IS NULL THEN greatest(r.used, r.monthly_limit) ELSE r.used END AS used,
      CASE
        WHEN r.verdict = 'again' AND NOT EXISTS (
@@ -143,7 +140,8 @@ const acceptSql = (locking: '' | 'SKIP LOCKED') =>
        ) THEN 'over_limit'
        ELSE 'again'
      END AS verdict
-   FROM ranked r LEFT JOIN accepted a ON a.n = r.n`;
+   FROM ranked r LEFT JOIN accepted a ON a.n = r.n
+   GROUP BY 2, 3, 4, 5, 6`;
 
 /** A row that is there and was passed over: somebody holds it. */
 function ifHeld(locking: '' | 'SKIP LOCKED', passedOver: string, row: string): string {
