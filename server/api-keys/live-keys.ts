@@ -1,6 +1,8 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { sha256 } from '#server/platform/crypto.ts';
-import { findLiveKey, type LiveKeyRow } from './api-key-store.ts';
+import type { Principal } from '#server/platform/http/route.ts';
+import { type KeyId, publicId } from '#server/platform/ids.ts';
+import { findLiveKey } from './api-key-store.ts';
 
 /**
  * How long a key is believed without asking again: a revoked one stops working within this time on every process,
@@ -9,8 +11,13 @@ import { findLiveKey, type LiveKeyRow } from './api-key-store.ts';
 const believedMs = 1_000;
 const keptMax = 10_000;
 
+interface LiveKey {
+  readonly id: KeyId;
+  readonly principal: Principal;
+}
+
 interface Look {
-  readonly row: Promise<LiveKeyRow | undefined>;
+  readonly key: Promise<LiveKey | undefined>;
   readonly until: number;
   /** Whether it is known to have been a key, by this look or the one before. */
   isGood: boolean;
@@ -32,23 +39,36 @@ export class LiveKeys {
   }
 
   /** Requests with the same key share one look; one that failed or found nothing is not kept. */
-  find(key: string): Promise<LiveKeyRow | undefined> {
+  find(key: string): Promise<LiveKey | undefined> {
     const nowMs = this.#services.clock.elapsedMs();
     const known = this.#looks.get(key);
-    if (known && known.until > nowMs) return known.row;
+    if (known && known.until > nowMs) return known.key;
     this.#looks.delete(key);
     if (this.#looks.size >= keptMax) this.#forgetOldest();
-    const row = findLiveKey(this.#services.database.hot, sha256(key));
-    const look: Look = { row, until: nowMs + believedMs, isGood: known?.isGood ?? false };
+    const live = this.#find(key);
+    const look: Look = { key: live, until: nowMs + believedMs, isGood: known?.isGood ?? false };
     this.#looks.set(key, look);
     const forget = () => {
       if (this.#looks.get(key) === look) this.#looks.delete(key);
     };
-    row.then((found) => {
+    live.then((found) => {
       if (found) look.isGood = true;
       else forget();
     }, forget);
-    return row;
+    return live;
+  }
+
+  async #find(key: string): Promise<LiveKey | undefined> {
+    const row = await findLiveKey(this.#services.database.hot, sha256(key));
+    if (!row) return undefined;
+    const principal: Principal = {
+      teamId: row.team_id,
+      actor: { kind: 'key', id: publicId('key', row.id), name: row.name },
+      permissions: row.permissions,
+      plan: row.plan,
+      ...(row.created_by === null ? {} : { keyMaker: row.created_by }),
+    };
+    return { id: row.id, principal };
   }
 
   #forgetOldest(): void {

@@ -84,6 +84,8 @@ describe('refused keys are limited per address (specification section 7.2)', () 
         assert.deepEqual(await times(looksPerMinute * 2, () => tryKey()), { 429: looksPerMinute * 2 });
         assert.equal(watch.take().length, looksPerMinute);
         assert.deepEqual(await times(10, () => team.api.get('/v1/team')), { 200: 10 });
+        // On a slow machine a second has gone by already.
+        watch.take();
         service.clock.advance(1_000);
         assert.deepEqual(await times(10, () => team.api.get('/v1/team')), { 200: 10 });
         assert.equal(watch.take().length, 1, 'a good key is looked at once a second');
