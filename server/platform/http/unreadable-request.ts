@@ -49,7 +49,6 @@ export class UnreadableRequests {
     const open = this.#open.get(socket) ?? new Set();
     for (const earlier of open) if (isOver(earlier)) open.delete(earlier);
     this.#open.set(socket, open.add(response));
-    response.once('close', () => isOver(response) && open.delete(response));
   }
 
   #refuse(socket: Duplex, refusal: AppError): void {
