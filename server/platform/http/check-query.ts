@@ -40,7 +40,9 @@ function hadPlus(value: string): boolean {
 }
 
 function checkEncoding(url: string): void {
-  const [, query = ''] = /\?(.*)$/s.exec(url) ?? [];
+  const start = url.indexOf('?');
+  if (start < 0) return;
+  const query = url.slice(start + 1);
   for (const pair of query.split('&')) {
     const [name = ''] = pair.split('=', 1);
     if (isDecodable(pair)) continue;

@@ -9,7 +9,7 @@ import type { Logger } from '#server/platform/logger.ts';
 import { checkStrings, compileBodyCheck } from './check-body.ts';
 import { compileQueryCheck } from './check-query.ts';
 import { pageHeaders, renderProblem } from './page.ts';
-import { type Audience, bodyLimitBytes, type Caller, type Door, type Route } from './route.ts';
+import { type Audience, bodyLimitBytes, type Call, type Caller, type Door, type Route } from './route.ts';
 import { toAppError } from './to-app-error.ts';
 import { UnreadableRequests } from './unreadable-request.ts';
 import { asksForPage, audienceOf, takesHead, unrouted } from './unrouted.ts';
@@ -55,7 +55,7 @@ export interface Answered {
   /** The code of a refusal. */
   readonly errorCode: ErrorCode | undefined;
   readonly teamId: TeamId | undefined;
-  /** Where somebody is known to have called. */
+  /** Of a refusal, where somebody is known to have called. */
   readonly by: By | undefined;
   /** Where somebody is signed in. */
   readonly accountId: AccountId | undefined;
@@ -109,17 +109,17 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   server.decorateRequest('errorCode', undefined);
 
   const noticeProxy = createProxyNotice(options);
-  server.addHook('onRequest', async (request, reply) => {
+  // Hooks that wait for nothing return no promise: each would cost every request a turn more.
+  server.addHook('onRequest', (request, reply, done) => {
     noticeProxy(request);
-    reply.headers(answerHeaders(options, request));
+    setAnswerHeaders(options, request, reply);
     if (options.isStopping()) reply.header('connection', 'close');
     // Which is no address; the router takes it for the start page.
-    if (request.url === '*') throw unrouted(options.routes, request);
-    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
-      throw new AppError('invalid_request', 'Send the header Host: HTTP/1.1 asks for it.', { param: 'Host' });
-    }
+    if (request.url === '*') done(unrouted(options.routes, request));
+    else if (request.headers.host === undefined && request.raw.httpVersion === '1.1') done(hostMissing());
+    else done();
   });
-  server.addHook('onResponse', async (request, reply) => {
+  server.addHook('onResponse', (request, reply, done) => {
     const { url, config } = request.routeOptions;
     options.record({
       requestId: request.id,
@@ -130,11 +130,12 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
       durationMs: reply.elapsedTime,
       errorCode: request.errorCode,
       teamId: request.caller?.principal?.teamId,
-      by: byOf(request),
+      by: request.errorCode && byOf(request),
       accountId: request.caller?.signedIn?.accountId,
       audit: config.audit,
       target: (request.params as { readonly id?: string } | undefined)?.id ?? '',
     });
+    done();
   });
   server.setErrorHandler((error, request, reply) => sendError(options, error, request, reply));
   server.setNotFoundHandler((request, reply) => {
@@ -156,46 +157,60 @@ function register(server: FastifyInstance, options: HttpServerOptions, route: Ro
     exposeHeadRoute: takesHead(route),
     config: { audience: route.audience, audit: route.audit },
     ...(route.bodyLimitBytes === undefined ? {} : { bodyLimit: route.bodyLimitBytes }),
-    onRequest: async (request, reply) => {
-      if (!door) return;
-      request.caller = await door(request, reply, route);
-      if (request.caller.refusal) throw request.caller.refusal;
-    },
+    ...(door ? { onRequest: enterThrough(door, route) } : {}),
     ...(route.onFailure ? { errorHandler: deviceErrorHandler(options.logger, route.onFailure) } : {}),
     handler: async (request, reply) => {
       const query = isJson ? checkQuery(request.query, request.url) : request.query;
       const body = isJson ? readJson(request) : request.body;
       if (isJson) checkBody(body);
-      const caller = request.caller ?? nobody;
-      const answer = await route.handle({
-        get principal() {
-          return caller.principal ?? missing();
-        },
-        get signedIn() {
-          return caller.signedIn ?? missing();
-        },
-        get by() {
-          return byOf(request) ?? missing();
-        },
-        params: request.params as Record<string, string>,
-        query,
-        body,
-        request,
-        reply,
-      });
+      const answer = await route.handle(new Asked(request, reply, query, body));
       // A handler that holds the raw connection (a long poll whose phone left) has nothing more to say.
       if (reply.sent) return reply;
       const status = answer.status ?? 200;
       checkAnswer?.(status, answer.body);
-      return reply
-        .code(status)
-        .headers({ ...answer.headers })
-        .send(answer.body);
+      if (answer.headers) reply.headers({ ...answer.headers });
+      return reply.code(status).send(answer.body);
     },
   });
 }
 
-const nobody: Caller = {};
+function enterThrough(door: Door, route: Route) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    request.caller = await door(request, reply, route);
+    if (request.caller.refusal) throw request.caller.refusal;
+  };
+}
+
+/** What a handler is given. */
+class Asked implements Call {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly query: unknown;
+  readonly body: unknown;
+
+  constructor(request: FastifyRequest, reply: FastifyReply, query: unknown, body: unknown) {
+    this.request = request;
+    this.reply = reply;
+    this.query = query;
+    this.body = body;
+  }
+
+  get params() {
+    return this.request.params as Readonly<Record<string, string>>;
+  }
+
+  get principal() {
+    return this.request.caller?.principal ?? missing();
+  }
+
+  get signedIn() {
+    return this.request.caller?.signedIn ?? missing();
+  }
+
+  get by() {
+    return byOf(this.request) ?? missing();
+  }
+}
 
 /** Reading the team of a caller that was never identified is a mistake of ours and must not find one. */
 function missing(): never {
@@ -203,8 +218,7 @@ function missing(): never {
 }
 
 function byOf(request: FastifyRequest): By | undefined {
-  const { principal, signedIn } = request.caller ?? nobody;
-  const actor: Actor | undefined = principal?.actor ?? signedIn?.actor;
+  const actor: Actor | undefined = request.caller?.principal?.actor ?? request.caller?.signedIn?.actor;
   return actor && { ...actor, ip: request.ip, requestId: request.id };
 }
 
@@ -270,7 +284,8 @@ function sendError(
     options.logger.error({ err: appError.cause ?? error, requestId: request.id }, 'a request failed');
   }
   if (appError.status === 413) keepOpenForRest(reply);
-  reply.code(appError.status).headers({ ...answerHeaders(options, request), ...appError.headers });
+  setAnswerHeaders(options, request, reply);
+  reply.code(appError.status).headers({ ...appError.headers });
   // By a page to whoever opens one; programs, which ask for none, by the envelope.
   if (asksForPage(request))
     reply.headers(pageHeaders).send(renderProblem(appError.message, options.startPath));
@@ -301,15 +316,17 @@ function createProxyNotice({ logger, trustProxy }: HttpServerOptions): (request:
 }
 
 /** On every answer; set again on refusals, because those of the framework itself pass no hook. */
-function answerHeaders(
+function setAnswerHeaders(
   { browserHeaders }: HttpServerOptions,
   request: FastifyRequest,
-): Readonly<Record<string, string>> {
-  return {
-    ...(machineAudiences.includes(audienceOf(request)) ? {} : browserHeaders),
-    'request-id': request.id,
-    'cache-control': 'no-store',
-  };
+  reply: FastifyReply,
+): void {
+  if (!machineAudiences.includes(audienceOf(request))) reply.headers(browserHeaders);
+  reply.header('request-id', request.id).header('cache-control', 'no-store');
+}
+
+function hostMissing(): AppError {
+  return new AppError('invalid_request', 'Send the header Host: HTTP/1.1 asks for it.', { param: 'Host' });
 }
 
 function deviceErrorHandler(logger: Logger, onFailure: (error: unknown) => unknown) {
