@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { isPlanName, type PlanName, planNames } from '#contract/plans.ts';
 import { ConfigError } from './platform/config-error.ts';
 import { parseSecretsKey } from './platform/crypto.ts';
+import { type AddressRange, parseAddressRange } from './platform/ip-address.ts';
 import { type NamedMailAddress, parseNamedMailAddress } from './platform/mail-address.ts';
 
 /** The parts of the work that a process can take on: what ROLES lists (docs/configuration.md). */
@@ -41,6 +42,8 @@ export interface Config {
   readonly queueExpiryMs: number;
   /** undefined: no mail is sent, and links are shown for copying. */
   readonly mail: { readonly server: SmtpServer; readonly from: NamedMailAddress } | undefined;
+  /** Private ranges that outgoing requests may reach (specification section 6.5). */
+  readonly egressAllowed: readonly AddressRange[];
   readonly logLevel: string;
 }
 
@@ -118,6 +121,18 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
     );
   }
 
+  const egressAllowed = (text('EGRESS_ALLOW_CIDRS') ?? '').split(',').flatMap((part) => {
+    const written = part.trim();
+    const range = parseEgressRange(written);
+    if (!range && written !== '') {
+      problems.push(
+        'EGRESS_ALLOW_CIDRS must be addresses or ranges such as 10.0.0.0/8 or fd00::/8, none wider than /8 (of IPv6 /7), ' +
+          `with commas, not "${written}".`,
+      );
+    }
+    return range ?? [];
+  });
+
   const defaultPlan = text('DEFAULT_PLAN') ?? 'enterprise';
   if (!isPlanName(defaultPlan)) {
     problems.push(`DEFAULT_PLAN must be one of ${planNames.join(', ')}, not "${defaultPlan}".`);
@@ -160,6 +175,7 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
     deviceLeaseMs: integer('DEVICE_LEASE_SECONDS', 600, 30, 86_400) * 1_000,
     queueExpiryMs: integer('QUEUE_EXPIRY_HOURS', 24, 1, 8_760) * 3_600_000,
     mail: server && from ? { server, from } : undefined,
+    egressAllowed,
     logLevel: oneOf('LOG_LEVEL', 'info', logLevels),
   };
   if (problems.length > 0) throw new ConfigError(problems);
@@ -199,9 +215,12 @@ function decodePercent(text: string): string | undefined {
 /** `10.0.0.1`, `10.0.0.0/8`, `fd00::/8`, or a word for some of them: loopback, linklocal, uniquelocal. */
 function isAddressOrRange(text: string): boolean {
   if (['loopback', 'linklocal', 'uniquelocal'].includes(text)) return true;
-  const [address = '', prefix, ...rest] = text.split('/');
-  const bits = isIP(address) === 4 ? 32 : 128;
-  const isPrefix =
-    prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) >= 1 && Number(prefix) <= bits);
-  return isIP(address) !== 0 && isPrefix && rest.length === 0;
+  const range = parseAddressRange(text);
+  return range !== undefined && range.prefix >= 1;
+}
+
+/** As wide as the widest private range, so that no slip of a digit allows the internet's worth of addresses. */
+function parseEgressRange(text: string): AddressRange | undefined {
+  const range = parseAddressRange(text);
+  return range && range.prefix >= (range.bytes.length === 4 ? 8 : 7) ? range : undefined;
 }

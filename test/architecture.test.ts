@@ -150,6 +150,36 @@ describe('the architecture (docs/architecture.md)', () => {
     assert.deepEqual(found, []);
   });
 
+  it('every outgoing HTTP request goes through platform/outbound-http (section 6.5, decision 0015)', () => {
+    const guard = /^server\/platform\/outbound-http\//;
+    // Who else may open connections, with what, and why that is no hole: the operator chose the address.
+    const others: Readonly<Record<string, RegExp>> = {
+      nodemailer: /^server\/mail\/smtp-sender\.ts$/, // SMTP_URL
+      pg: /^server\/database\//, // DATABASE_URL, or the engine's own socket
+    };
+    /** Modules that open connections and do nothing else that a server needs. */
+    const clients = /^(undici|(node:)?(https|http2|tls|dgram|dns|dns\/promises))$/;
+    /** What of the others opens none. */
+    const harmless = /^(type \w+|STATUS_CODES|isIP|isIPv4|isIPv6)$/;
+    const ofItsOwn = /(?<![.\w#])(globalThis\.)?(fetch\(|new (WebSocket|EventSource)\()|\bimport\((?!'[#.@])/;
+    const found = offenders((file) => {
+      if (file.path.startsWith('simulated-phone/') || guard.test(file.path)) return undefined;
+      const code = file.text.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
+      const imports = [...code.matchAll(/^import (type )?([^;]*?) from '([^']+)'/gm)];
+      const client = imports.find(([, isType, names = '', module = '']) => {
+        if (isType) return false;
+        if (clients.test(module)) return true;
+        if (/^(node:)?(http|net)$/.test(module)) {
+          const taken = names.replaceAll(/[{}\n]/g, ' ').split(',');
+          return taken.some((name) => name.trim() !== '' && !harmless.test(name.trim()));
+        }
+        return others[module] !== undefined && !others[module].test(file.path);
+      });
+      return client ? `imports ${client[2]} from ${client[3]}` : ofItsOwn.exec(code)?.[0];
+    });
+    assert.deepEqual(found, []);
+  });
+
   it('there is one clock (decision 0007): no Date.now(), no bare new Date(), no now() in SQL', () => {
     const allowed = ['server/platform/clock.ts', 'server/database/clock-sync.ts'];
     const time =

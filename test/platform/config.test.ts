@@ -57,6 +57,31 @@ describe('the settings (specification section 10.5, docs/configuration.md)', () 
     assert.throws(() => readConfig({ APP_URL: 'ftp://texts.example.com' }), ConfigError);
   });
 
+  it('EGRESS_ALLOW_CIDRS takes addresses and ranges, no wider than private ones are, and nothing else', () => {
+    assert.deepEqual(readConfig({}).egressAllowed, []);
+    const { egressAllowed } = readConfig({ EGRESS_ALLOW_CIDRS: '127.0.0.1, 10.0.0.0/8,fc00::/7 ,' });
+    assert.deepEqual(
+      egressAllowed.map(({ bytes, prefix }) => [bytes.length, bytes[0], prefix]),
+      [
+        [4, 127, 32],
+        [4, 10, 8],
+        [16, 0xfc, 7],
+      ],
+    );
+    for (const wrong of [
+      '*',
+      'localhost',
+      '0.0.0.0/0',
+      '10.0.0.0/7',
+      '10.0.0.0/33',
+      '::/0',
+      'fc00::/6',
+      '10.0.0.0/8/8',
+      '10/8',
+    ])
+      assert.throws(() => readConfig({ EGRESS_ALLOW_CIDRS: wrong }), /EGRESS_ALLOW_CIDRS must be/, wrong);
+  });
+
   it('TRUST_PROXY takes addresses and ranges that the server can read, and nothing else', () => {
     const right = ['127.0.0.1', '10.0.0.0/8', '::1', 'fd00::/8', '::ffff:10.0.0.1', 'loopback', '1.2.3.4/32'];
     const read = readConfig({ TRUST_PROXY: `${right.join(' , ')},` });
@@ -175,6 +200,7 @@ describe('the settings (specification section 10.5, docs/configuration.md)', () 
       LOG_LEVEL: 'loud',
       RATE_LIMITS: 'maybe',
       TRUST_PROXY: '10.0.0.1, true',
+      EGRESS_ALLOW_CIDRS: '10.0.0.0/8 172.16.0.0/12',
       SMTP_URL: 'mail.example.com',
       MAIL_FROM: 'texts',
     };
