@@ -67,10 +67,13 @@ function open(place: Place, secureContext: SecureContext, done: Done): Socket {
       })
     : connectPlain({ host, port });
   socket.setNoDelay(true);
-  const onError = (error: Error) => done(error, null);
-  socket.once('error', onError);
+  let isOpen = false;
+  // Stays when the connection stands: a socket may have more than one error, and one that nobody hears ends the process.
+  socket.on('error', (error) => {
+    if (!isOpen) done(error, null);
+  });
   socket.once(place.secure ? 'secureConnect' : 'connect', () => {
-    socket.off('error', onError);
+    isOpen = true;
     done(null, socket);
   });
   return socket;

@@ -2,12 +2,18 @@ import { createSecureContext, type SecureContext } from 'node:tls';
 import { Connection, type Place } from './connection.ts';
 
 const mostIdle = 256;
+/** How long no connection is kept for a place that closed one under a request. */
+const distrustMs = 60_000;
+const mostDistrusted = 1_000;
 
 /** The connections that are open: each in the hands of one request, or idle and taken again for the same place. */
 export class Connections {
   readonly #secureContext: SecureContext;
   readonly #open = new Set<Connection>();
   readonly #idle = new Map<string, Connection[]>();
+  readonly #reused = new WeakSet<Connection>();
+  /** By place, until when. */
+  readonly #distrusted = new Map<string, number>();
   #idleCount = 0;
 
   /** @param authorities certificates in PEM that are trusted instead of the system's: for tests */
@@ -23,6 +29,7 @@ export class Connections {
     if (idle?.length === 0) this.#idle.delete(key);
     if (last) {
       this.#idleCount -= 1;
+      this.#reused.add(last);
       return last;
     }
     const connection = new Connection(place, this.#secureContext, (gone) => this.#forget(gone));
@@ -31,11 +38,12 @@ export class Connections {
   }
 
   giveBack(connection: Connection): void {
-    if (!this.#open.has(connection) || this.#idleCount >= mostIdle) {
+    const key = keyOf(connection.place);
+    const isDistrusted = (this.#distrusted.get(key) ?? 0) > performance.now();
+    if (!this.#open.has(connection) || this.#idleCount >= mostIdle || isDistrusted) {
       this.end(connection);
       return;
     }
-    const key = keyOf(connection.place);
     const idle = this.#idle.get(key);
     if (idle) idle.push(connection);
     else this.#idle.set(key, [connection]);
@@ -45,6 +53,18 @@ export class Connections {
   end(connection: Connection): void {
     this.#forget(connection);
     connection.destroy();
+  }
+
+  /**
+   * Ends one that was closed under a request. If it was a kept one, its receiver may be of those that close without
+   * saying so: each request gets a new one for a while, and no more of them meet the same end.
+   */
+  endBroken(connection: Connection): void {
+    if (this.#reused.has(connection)) {
+      if (this.#distrusted.size >= mostDistrusted) this.#distrusted.clear();
+      this.#distrusted.set(keyOf(connection.place), performance.now() + distrustMs);
+    }
+    this.end(connection);
   }
 
   close(): void {

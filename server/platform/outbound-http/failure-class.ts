@@ -10,6 +10,7 @@ export interface Progress {
   readonly answering: boolean;
 }
 
+/** `unreachable` and `connection_refused` are said of a connection that never came about: nothing was sent. */
 const ofSystem: Readonly<Record<string, TransportFailure>> = {
   ECONNREFUSED: 'connection_refused',
   EHOSTUNREACH: 'unreachable',
@@ -33,10 +34,14 @@ export function failureClass(error: Error, { secure, connected, answering }: Pro
   if (code === 'UND_ERR_HEADERS_OVERFLOW') return 'headers_too_large';
   if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') return 'incomplete_answer';
   if (error instanceof errors.HTTPParserError || unasked.has(error.message)) return 'invalid_answer';
-  if (broken.has(code)) return answering ? 'incomplete_answer' : 'connection_reset';
   const known = ofSystem[code];
+  if (broken.has(code) || (connected && known === 'unreachable')) {
+    return answering ? 'incomplete_answer' : 'connection_reset';
+  }
   if (known) return known;
   const isTls = code === 'EPROTO' || /^ERR_(SSL|TLS)_/.test(code);
-  // Verdicts on certificates have names of their own (CERT_HAS_EXPIRED); errors of the system have a number besides.
-  return secure && (isTls || !(connected || 'errno' in error)) ? 'tls' : 'internal_error';
+  // Verdicts on certificates have names of their own (CERT_HAS_EXPIRED). Errors of the system have a number besides, and
+  // those of undici are about what it was asked for.
+  const isVerdict = !connected && !('errno' in error) && !code.startsWith('UND_');
+  return secure && (isTls || isVerdict) ? 'tls' : 'internal_error';
 }

@@ -137,6 +137,8 @@ export class OutboundHttp {
         request.mostBodyBytes ?? mostBodyBytes,
         (exchanged, isReusable) => {
           if (isReusable) this.#connections.giveBack(connection);
+          else if (exchanged.did === 'failed' && exchanged.class === 'connection_reset')
+            this.#connections.endBroken(connection);
           else this.#connections.end(connection);
           resolve(exchanged);
         },

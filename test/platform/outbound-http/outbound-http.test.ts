@@ -104,6 +104,22 @@ describe('a request that goes out (specification section 6.5)', () => {
     assert.equal(receiver.connections.length, 2);
   });
 
+  it('a receiver that closes kept connections without a word fails one request, not every second', async () => {
+    const receiver = await startKept({
+      answer: (socket) => {
+        ok(socket);
+        socket.end();
+      },
+    });
+    const http = guard();
+    const failures: string[] = [];
+    for (let n = 0; n < 100; n += 1) {
+      const outcome = await http.send(post(`http://127.0.0.1:${receiver.port}/`));
+      if (outcome.did === 'failed') failures.push(outcome.class);
+    }
+    assert.ok(failures.length <= 1, failures.join());
+  });
+
   it('tries the next address of a name where nobody listens at the first', async () => {
     const receiver = await startKept({ certificate });
     const { http } = await withNames(() => ({ addresses: ['127.0.0.2', '127.0.0.1'], ttlSeconds: 60 }), {
@@ -227,6 +243,16 @@ describe('every fault of a receiver is a value with a class of its own (specific
     const outcome = await http.send(post(`http://127.0.0.1:${receiver.port}/`));
     assert.ok(outcome.did === 'answered', JSON.stringify(outcome));
     assert.deepEqual([outcome.status, outcome.body.toString(), outcome.truncated], [200, 'all of it', false]);
+  });
+
+  it('a request that cannot be written is a fault of our own', async () => {
+    const receiver = await startKept({ certificate });
+    const { http } = await withNames(() => here);
+    const outcome = await http.send(
+      post(`https://${host}:${receiver.port}/`, { headers: { 'x-name': 'a\r\nx-other: b' } }),
+    );
+    assert.ok(outcome.did === 'failed' && outcome.class === 'internal_error', JSON.stringify(outcome));
+    assert.deepEqual(receiver.requests, []);
   });
 
   it('a name server that fails or says nothing is a fault of DNS, within the deadline', async () => {
