@@ -161,7 +161,8 @@ describe('the architecture (docs/architecture.md)', () => {
     const clients = /^(undici|(node:)?(https|http2|tls|dgram|dns|dns\/promises))$/;
     /** What of the others opens none. */
     const harmless = /^(type \w+|STATUS_CODES|isIP|isIPv4|isIPv6)$/;
-    const ofItsOwn = /(?<![.\w#])(globalThis\.)?(fetch\(|new (WebSocket|EventSource)\()|\bimport\((?!'[#.@])/;
+    const ofItsOwn =
+      /(?<![.\w#])(globalThis\.)?(fetch\(|new (WebSocket|EventSource)\()|\bimport\((?!'[#.@])|\b(createR|r)equire\((?!import\.meta\.url\)\.resolve)/;
     const found = offenders((file) => {
       if (file.path.startsWith('simulated-phone/') || guard.test(file.path)) return undefined;
       const code = file.text.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');

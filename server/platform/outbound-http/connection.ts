@@ -1,11 +1,12 @@
 import { connect as connectPlain, type Socket } from 'node:net';
 import { checkServerIdentity, connect as connectSecure, type SecureContext } from 'node:tls';
-import { Client, type Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
 import type { Target } from './judge-url.ts';
+import { Client } from './undici-client.ts';
 
 /** Shorter than receivers wait themselves (the shortest we know of is 2 s), so that we are the ones to close. */
 const idleMs = 1_000;
-export const largestHeaderBytes = 16_384;
+const largestHeaderBytes = 16_384;
 
 /** Where a connection goes: a target, and the one address of it that was checked. */
 export interface Place extends Target {
@@ -18,7 +19,7 @@ export interface Place extends Target {
  */
 export class Connection {
   readonly place: Place;
-  readonly #client: Client;
+  readonly #client: InstanceType<typeof Client>;
   #socket: Socket | undefined;
 
   /** @param onGone called where it ended, whoever ended it */

@@ -1,4 +1,3 @@
-import { errors } from 'undici';
 import type { TransportFailure } from '#contract/attempt-outcome.ts';
 
 /** How far a request had come when it failed. */
@@ -33,7 +32,7 @@ export function failureClass(error: Error, { secure, connected, answering }: Pro
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   if (code === 'UND_ERR_HEADERS_OVERFLOW') return 'headers_too_large';
   if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') return 'incomplete_answer';
-  if (error instanceof errors.HTTPParserError || unasked.has(error.message)) return 'invalid_answer';
+  if (error.name === 'HTTPParserError' || unasked.has(error.message)) return 'invalid_answer';
   const known = ofSystem[code];
   if (broken.has(code) || (connected && known === 'unreachable')) {
     return answering ? 'incomplete_answer' : 'connection_reset';

@@ -180,7 +180,7 @@ describe('every fault of a receiver is a value with a class of its own (specific
       const url = options?.certificate
         ? `https://${host}:${receiver.port}/`
         : `http://127.0.0.1:${receiver.port}/`;
-      const failure = await classOf(url, expected === 'timeout' ? 300 : 20_000);
+      const failure = await classOf(url, expected === 'timeout' ? 1_000 : 20_000);
       assert.equal(failure, expected);
       assert.equal(receiver.requests.length, expected === 'tls' ? 0 : 1, expected);
       found.push(expected);
@@ -339,6 +339,27 @@ describe('what a name leads to (specification section 6.5)', () => {
       'answered',
       'the canary can sing',
     );
+  });
+
+  it('one forbidden address, of either family and in every embedding, refuses the name', async () => {
+    const receiver = await startKept({ certificate });
+    let addresses: readonly string[] = [];
+    const { http } = await withNames(() => ({ addresses }));
+    for (const forbidden of [
+      '10.0.0.1',
+      '0.0.0.0',
+      '::1',
+      '::ffff:127.0.0.1',
+      '64:ff9b::7f00:1',
+      '2002:7f00:1::',
+      'fe80::1',
+    ]) {
+      for (addresses of [[forbidden], ['127.0.0.1', forbidden], [forbidden, '127.0.0.1']]) {
+        const outcome = await http.send(post(`https://${host}:${receiver.port}/`));
+        assert.ok(outcome.did === 'failed' && outcome.class === 'forbidden_address', forbidden);
+      }
+    }
+    assert.deepEqual(receiver.connections, []);
   });
 
   it('an answer that was refused is asked for anew when it is no longer good', async () => {
