@@ -36,7 +36,7 @@ const ways: Readonly<Record<string, (socket: Socket) => void>> = {
   },
   'sends specks': (socket) => {
     socket.write(chunked);
-    again(socket, '1\r\nx\r\n'.repeat(2_000), 200);
+    again(socket, '1\r\nx\r\n'.repeat(200), 200);
   },
   'sends compressed nothing': (socket) => {
     socket.write(

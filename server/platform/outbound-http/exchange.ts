@@ -20,6 +20,9 @@ export type Exchanged =
       readonly status: number | undefined;
     };
 
+/** So many 1xx may come before the answer; nobody has use for one, and reading them for ever keeps others waiting. */
+const mostInterim = 32;
+
 type Done = (exchanged: Exchanged, isReusable: boolean) => void;
 
 /** Reads the answer to one request, and no more of it than is kept. */
@@ -34,6 +37,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #headers: IncomingHttpHeaders = {};
   #kept = Buffer.alloc(0);
   #size = 0;
+  #interim = 0;
 
   /** @param done called once; a connection that is not reusable is to be ended */
   constructor(secure: boolean, mostBytes: number, done: Done) {
@@ -55,8 +59,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
     status: number,
     headers: IncomingHttpHeaders,
   ): void {
-    // 1xx comes before the answer, as often as the other side likes.
-    if (status < 200) return;
+    if (status < 200) {
+      this.#interim += 1;
+      if (this.#interim > mostInterim) this.fail('invalid_answer');
+      return;
+    }
     this.#status = status;
     this.#headers = headers;
   }

@@ -81,7 +81,7 @@ export class OutboundHttp {
   }
 
   /** Ends what is still running as `aborted`, and all connections, at once: whoever wants answers awaits them first. */
-  close(): void {
+  async close(): Promise<void> {
     this.#isClosed = true;
     for (const deadline of this.#running) deadline.end('aborted');
     this.#addresses.close();

@@ -7,7 +7,6 @@ import { OutboundHttp, type OutboundOutcome } from '#server/platform/outbound-ht
 import { until } from '#test/support/until.ts';
 
 const atOnce = 100;
-const timeoutMs = 1_000;
 const megabyte = 1_048_576;
 
 describe('100 receivers at once that waste time and memory (specification section 6.5)', () => {
@@ -17,49 +16,55 @@ describe('100 receivers at once that waste time and memory (specification sectio
   const receivers = fork(new URL('../../support/hostile-receiver.ts', import.meta.url));
   let port: unknown;
 
-  const sendAll = async (way: string) => {
+  const sendAll = async (way: string, timeoutMs: number) => {
     const request = { method: 'POST', headers: {}, body: Buffer.from('{}'), timeoutMs } as const;
     const url = `http://127.0.0.1:${port}/${encodeURIComponent(way)}`;
     let mostBytes = 0;
     const before = process.memoryUsage().rss;
+    let lookedAtMs = performance.now();
+    let longestPauseMs = 0;
     const looking = setInterval(() => {
+      longestPauseMs = Math.max(longestPauseMs, performance.now() - lookedAtMs);
+      lookedAtMs = performance.now();
       mostBytes = Math.max(mostBytes, process.memoryUsage().rss - before);
     }, 20);
     const outcomes = await Promise.all(Array.from({ length: atOnce }, () => http.send({ ...request, url })));
     clearInterval(looking);
-    return { outcomes, mostBytes: Math.max(mostBytes, process.memoryUsage().rss - before) };
+    return { outcomes, longestPauseMs, mostBytes: Math.max(mostBytes, process.memoryUsage().rss - before) };
   };
 
   before(async () => {
     [port] = await once(receivers, 'message');
     // What 100 connections take the first time is not what a hostile receiver takes.
-    await sendAll('says nothing');
+    await sendAll('says nothing', 1_000);
   });
   after(async () => {
-    http.close();
+    await http.close();
     receivers.kill();
     await until('the receivers are gone', () => receivers.exitCode !== null || receivers.signalCode !== null);
   });
 
   const saidOf = (outcome: OutboundOutcome) =>
     outcome.did === 'answered' ? `${outcome.body.length} bytes, cut off` : outcome.class;
-  const ways: Readonly<Record<string, string>> = {
-    'drips a body': 'timeout',
-    'drips headers': 'timeout',
-    'says nothing': 'timeout',
-    'promises for ever': 'timeout',
-    'sends a gigabyte': '16384 bytes, cut off',
-    'sends specks': 'timeout',
-    'sends compressed nothing': '16384 bytes, cut off',
-    'heads for ever': 'headers_too_large',
+  /** Those who keep others waiting have a second for it; those who go on for ever are to be found out long before. */
+  const ways: Readonly<Record<string, readonly [said: string, timeoutMs: number]>> = {
+    'drips a body': ['timeout', 1_000],
+    'drips headers': ['timeout', 1_000],
+    'says nothing': ['timeout', 1_000],
+    'sends specks': ['timeout', 1_000],
+    'promises for ever': ['invalid_answer', 10_000],
+    'sends a gigabyte': ['16384 bytes, cut off', 10_000],
+    'sends compressed nothing': ['16384 bytes, cut off', 10_000],
+    'heads for ever': ['headers_too_large', 10_000],
   };
-  for (const [way, said] of Object.entries(ways)) {
+  for (const [way, [said, timeoutMs]] of Object.entries(ways)) {
     it(`each that ${way} is held for its deadline and half a second at most, all of them in 30 MB`, async () => {
-      const { outcomes, mostBytes } = await sendAll(way);
+      const { outcomes, longestPauseMs, mostBytes } = await sendAll(way, timeoutMs);
       assert.deepEqual([...new Set(outcomes.map(saidOf))], [said]);
       assert.ok(outcomes.every((outcome) => outcome.did === 'failed' || outcome.truncated));
       const longestMs = Math.max(...outcomes.map(({ durationMs }) => durationMs));
-      assert.ok(longestMs <= timeoutMs + 500, `${longestMs} ms`);
+      // A machine that does other things besides may keep this process from its timers, and that is not the guard's.
+      assert.ok(longestMs <= timeoutMs + 500 + longestPauseMs, `${longestMs} ms`);
       assert.ok(mostBytes <= 30 * megabyte, `${mostBytes / megabyte} MB`);
     });
   }

@@ -285,8 +285,7 @@ describe('every fault of a receiver is a value with a class of its own (specific
     const [first] = await Promise.all([waiting[0]]);
     assert.ok(first?.did === 'failed' && first.class === 'aborted');
     const endedMs = performance.now();
-    http.close();
-    unnamed.close();
+    await Promise.all([http.close(), unnamed.close()]);
     for (const outcome of await Promise.all(waiting))
       assert.ok(outcome.did === 'failed' && outcome.class === 'aborted');
     assert.ok(performance.now() - endedMs < 1_000);
