@@ -16,11 +16,11 @@ const listNear = statement<NearLimitRow>(
    CROSS JOIN LATERAL (
      SELECT CASE WHEN u.accepted >= t.monthly_message_limit THEN 100 ELSE 80 END AS percent
    ) near
-   WHERE u.month = $1 AND t.monthly_message_limit > 0 AND u.accepted * 100 >= t.monthly_message_limit * 80
+   WHERE u.month = $1 AND u.team_id > $2 AND t.monthly_message_limit > 0 AND u.accepted * 100 >= t.monthly_message_limit * 80
      AND NOT EXISTS (
        SELECT FROM usage_notices n WHERE n.team_id = u.team_id AND n.month = u.month AND n.percent >= near.percent
      )
-   ORDER BY u.team_id LIMIT 500`,
+   ORDER BY u.team_id LIMIT $3`,
 );
 const insert = statement<{ percent: number }>(
   'usage.insert-notice',
@@ -43,9 +43,18 @@ export function listNotices(db: Queryable, teamId: TeamId, month: string): Promi
   return list.rows(db, teamId, month);
 }
 
-/** Teams that have used 80 % or 100 % of a month's limit and were not told. @param month `2026-11-01` */
-export function listTeamsNearLimit(db: Queryable, month: string): Promise<NearLimitRow[]> {
-  return listNear.rows(db, month);
+/**
+ * Teams that have used 80 % or 100 % of a month's limit and were not told, by id.
+ * @param month `2026-11-01`
+ * @param after the last id that was seen
+ */
+export function listTeamsNearLimit(
+  db: Queryable,
+  month: string,
+  after: string,
+  limit: number,
+): Promise<NearLimitRow[]> {
+  return listNear.rows(db, month, after, limit);
 }
 
 /** @returns whether it is new: nobody has told the team before */

@@ -3,8 +3,12 @@ import type { Transaction } from '#server/database/statement.ts';
 import type { MailContent } from '#server/mail/mail-template.ts';
 import { mailIsOn, queueMail } from '#server/mail/queue-mail.ts';
 import { monthOf, nextMonthOf } from '#server/platform/calendar.ts';
+import { firstIdAt } from '#server/platform/ids.ts';
 import { listMembers } from '#server/teams/member-store.ts';
 import { insertNotice, listTeamsNearLimit, type NearLimitRow } from './notice-store.ts';
+
+/** Teams that are read at once. */
+const pageTeams = 500;
 
 /**
  * Tells owners and admins of a team that 80 % or 100 % of the month's limit are used (specification section 12.7): once
@@ -16,7 +20,7 @@ export async function notifyLimits(
 ): Promise<void> {
   const { database, clock, logger } = services;
   const now = clock.now();
-  for (const near of await listTeamsNearLimit(database.pool, monthOf(now))) {
+  for await (const near of teamsNearLimit(database, now)) {
     try {
       await database.transaction((trx) => notify(trx, services, near, now));
     } catch (error) {
@@ -24,6 +28,17 @@ export async function notifyLimits(
       logger.error({ err: error }, 'a team could not be told of its limit');
     }
   }
+}
+
+/** One page after the other, so that teams that can't be told, having nobody, keep no later one from its turn. */
+async function* teamsNearLimit({ pool }: Runtime['database'], now: Date): AsyncGenerator<NearLimitRow> {
+  let page: NearLimitRow[];
+  let after = firstIdAt(0);
+  do {
+    page = await listTeamsNearLimit(pool, monthOf(now), after, pageTeams);
+    yield* page;
+    after = page.at(-1)?.team_id ?? after;
+  } while (page.length === pageTeams);
 }
 
 async function notify(

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { notifyLimits } from '#server/usage/notify-limits.ts';
 import { newMember, type TeamMember } from '#test/support/people.ts';
 import { connectNumber, type DeviceWire } from '#test/support/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
@@ -98,5 +99,21 @@ describe('what a team used (specification section 12.7)', () => {
       seen.days.reduce((sum, day) => sum + day.sent, 0),
     );
     assert.ok(seen.sent < before.sent);
+  });
+
+  it('without mail the notices are given all the same, and wait in the usage', async () => {
+    const small = await service.newTeam({ plan: 'pro', monthlyLimit: 5 });
+    const owner = await newMember(service, small, 'owner');
+    await connectNumber(service, small, '+14155550120');
+    const notices = async () => {
+      await notifyLimits(service.runtime);
+      const { json } = await owner.get(owner.in('/usage'));
+      return (json.notices as { percent: number }[]).map(({ percent }) => percent);
+    };
+    for (const expected of [[], [], [], [80], [80, 100]]) {
+      await small.api.send({ from: '+14155550120', to, content: 'Hello' });
+      assert.deepEqual(await notices(), expected);
+    }
+    assert.deepEqual(await service.query('SELECT FROM mails'), []);
   });
 });

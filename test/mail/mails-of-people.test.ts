@@ -150,6 +150,40 @@ describe('what is mailed to people (specification sections 12.5 and 12.7)', () =
     assert.equal((await invite(third, email)).status, 201);
   });
 
+  /** A team that has used all of its month, and the role of whom it has; nobody otherwise. Later ones are looked at later. */
+  async function fullTeam(role?: 'owner'): Promise<{ readonly team: TestTeam; readonly boss?: TeamMember }> {
+    const full = await service.newTeam({ plan: 'pro', monthlyLimit: 1 });
+    const month = `${service.clock.now().toISOString().slice(0, 7)}-01`;
+    await service.query('INSERT INTO usage_months (team_id, month, accepted) VALUES ($1, $2, 1)', [
+      full.id,
+      month,
+    ]);
+    return role === undefined ? { team: full } : { team: full, boss: await newMember(service, full, role) };
+  }
+  const noticesOf = (of: TestTeam) => service.query('SELECT FROM usage_notices WHERE team_id = $1', [of.id]);
+
+  it('a team that can’t be told keeps no other from being told', async () => {
+    const { team: broken, boss } = await fullTeam('owner');
+    const { team: next } = await fullTeam('owner');
+    await service.query(`UPDATE accounts SET email = 'no address' WHERE id = $1`, [boss?.account.id]);
+    await notifyLimits(service.runtime);
+    assert.deepEqual([(await noticesOf(broken)).length, (await noticesOf(next)).length], [0, 2]);
+    await service.query('UPDATE accounts SET email = email_key WHERE id = $1', [boss?.account.id]);
+    await notifyLimits(service.runtime);
+    assert.equal((await noticesOf(broken)).length, 2, 'it is tried again');
+  });
+
+  it('1,100 teams that have nobody to tell keep no later one from its turn', async () => {
+    await service.query(`WITH made AS (
+        INSERT INTO teams SELECT ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, 'Example team', 'pro', 1, to_timestamp(0)
+        FROM generate_series(1, 1100) AS n RETURNING id
+      ) INSERT INTO usage_months (team_id, month, accepted)
+        SELECT id, '${service.clock.now().toISOString().slice(0, 7)}-01', 1 FROM made`);
+    const { team: last } = await fullTeam('owner');
+    await notifyLimits(service.runtime);
+    assert.equal((await noticesOf(last)).length, 2);
+  });
+
   it('a team that has nobody to tell is told once it has, and its usage shows when', async () => {
     const small = await service.newTeam({ plan: 'pro', monthlyLimit: 1 });
     await connectNumber(service, small, '+14155550110');
