@@ -10,6 +10,7 @@ import { numbersWithMessages } from '#server/messages/claim-message.ts';
 import { failExpired, failOrphaned, forgetOldKeys, settleOverdue } from '#server/messages/sweep-messages.ts';
 import { deleteOverduePending } from '#server/numbers/number-store.ts';
 import { Loop } from '#server/platform/loop.ts';
+import { forgetInvitations } from '#server/teams/forget-invitations.ts';
 import { notifyLimits } from '#server/usage/notify-limits.ts';
 
 const second = 1_000;
@@ -49,5 +50,6 @@ export function createLoops(
     ...loop('maintain', 'forget expired sessions and links', 60 * second, () => forgetExpired(services)),
     ...loop('maintain', 'tell teams that near their limit', 30 * second, () => notifyLimits(services)),
     ...loop('maintain', 'forget mails', 3_600 * second, () => forgetMails(services)),
+    ...loop('maintain', 'forget invitations', 3_600 * second, () => forgetInvitations(services)),
   ];
 }

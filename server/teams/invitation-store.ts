@@ -84,6 +84,14 @@ const revokeOpen = statement<InvitationRow>(
   `UPDATE invitations i SET revoked_at = $4
    WHERE i.team_id = $1 AND ${isOpen} AND (i.email_key = $2 OR ($3 AND i.role = 'owner')) RETURNING ${columns}`,
 );
+// One whose team is being written to is left for the next time.
+const forget = statement<Record<string, never>>(
+  'invitations.forget',
+  `WITH ended AS (
+     SELECT id FROM invitations WHERE coalesce(accepted_at, revoked_at, expires_at) < $1 FOR UPDATE SKIP LOCKED
+   )
+   DELETE FROM invitations i USING ended WHERE i.id = ended.id`,
+);
 
 /** The caller holds the team's row: every change of invitations takes it first (docs/architecture.md, lock order). */
 export async function insertInvitation(
@@ -191,4 +199,9 @@ export function revokeOpenInvitations(
   now: Date,
 ): Promise<InvitationRow[]> {
   return revokeOpen.rows(trx, teamId, of.emailKey, of.ownerLinks, now);
+}
+
+/** Deletes what was accepted, revoked or over before a moment. */
+export async function deleteEndedInvitations(db: Queryable, before: Date): Promise<void> {
+  await forget.row(db, before);
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { operator } from '#server/platform/actor.ts';
+import { forgetInvitations } from '#server/teams/forget-invitations.ts';
 import { makeOwnerLink } from '#server/teams/make-owner-link.ts';
 import { lockTeam } from '#server/teams/team-store.ts';
 import { type ApiAnswer, type ApiClient, field } from '#test/support/api-client.ts';
@@ -378,5 +379,54 @@ describe('invitations (specification sections 2.4, 3.5 and 4.1)', () => {
       }
       assert.ok(await opens(foreign));
     });
+  });
+
+  it('30 days after one was accepted, revoked or over it is forgotten; live ones stay, however often sent again (section 3.5)', async () => {
+    const of = await service.newTeam();
+    const ada = await newMember(service, of, 'owner');
+    const [used, revoked, , kept] = [
+      await invite('used@example.com', of.api),
+      await invite('revoked@example.com', of.api),
+      await invite('over@example.com', of.api),
+      await invite('kept@example.com', of.api),
+    ];
+    const joining = new Browser(service.baseUrl);
+    const joined = await joining.submit(
+      new URL(used.accept_url).pathname,
+      { name: 'Uma Example' },
+      {
+        'sec-fetch-site': 'same-origin',
+      },
+    );
+    assert.equal(joined.status, 303, joined.text);
+    assert.equal((await of.api.delete(`/v1/team/invitations/${revoked.invitation_id}`)).status, 200);
+    const left = async () => {
+      await forgetInvitations(service.runtime);
+      const rows = await service.query<{ email: string }>(
+        'SELECT email FROM invitations WHERE team_id = $1 ORDER BY id',
+        [of.id],
+      );
+      return rows.map(({ email }) => email.split('@')[0]);
+    };
+    const later = async (days: number) => {
+      for (let passed = 0; passed < days; passed += 6) {
+        const again = await ada.post(ada.in(`/team/invitations/${kept.invitation_id}/resend`));
+        assert.equal(again.status, 200, again.text);
+        service.clock.advance(Math.min(6, days - passed) * dayMs);
+      }
+    };
+    await later(29);
+    assert.deepEqual(await left(), ['used', 'revoked', 'over', 'kept']);
+    await later(2);
+    assert.deepEqual(await left(), ['over', 'kept']);
+    await later(5);
+    assert.deepEqual(await left(), ['over', 'kept'], 'it was open for 7 days');
+    await later(2);
+    assert.deepEqual(await left(), ['kept']);
+    assert.deepEqual(await listed(of.api), ['kept@example.com']);
+    assert.ok(
+      (await audited(of)).some(({ target }) => target === revoked.invitation_id),
+      'noted all the same',
+    );
   });
 });
