@@ -11,6 +11,7 @@ import { ensurePartitions } from '#server/database/partitions.ts';
 import { WaitingPolls } from '#server/device-protocol/waiting-polls.ts';
 import { queueChannel } from '#server/devices/queue-channel.ts';
 import { MailLoop } from '#server/mail/mail-loop.ts';
+import { watchMail } from '#server/mail/mail-metrics.ts';
 import { mailChannel } from '#server/mail/mail-store.ts';
 import { createSmtpSender } from '#server/mail/smtp-sender.ts';
 import { watchQueue } from '#server/messages/queue-metrics.ts';
@@ -77,7 +78,8 @@ async function open(
     else waiting.wake(payload.split(',') as NumberId[]);
   });
   const delivers = config.mail && config.duties.has('deliver');
-  const mailLoop = delivers ? new MailLoop(runtime, createSmtpSender(config.mail)) : undefined;
+  const countMail = watchMail(runtime);
+  const mailLoop = delivers ? new MailLoop(runtime, createSmtpSender(config.mail), countMail) : undefined;
   if (mailLoop) notifications.on(mailChannel, () => mailLoop.notify());
   await notifications.start();
   lifecycle.onClose('notifications', () => notifications.stop());

@@ -1,6 +1,7 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { firstIdAt, publicId } from '#server/platform/ids.ts';
 import { Loop } from '#server/platform/loop.ts';
+import type { AttemptEnd } from './mail-metrics.ts';
 import { nextAttemptAt, staleMs } from './mail-schedule.ts';
 import {
   type ClaimedMail,
@@ -45,13 +46,16 @@ type Services = Pick<Runtime, 'database' | 'clock' | 'secrets' | 'logger'>;
 export class MailLoop {
   readonly #services: Services;
   readonly #send: SendMail;
+  readonly #count: (end: AttemptEnd) => void;
   readonly #loop: Loop;
   readonly #attempts = new Set<Promise<void>>();
   readonly #breakOff = new AbortController();
 
-  constructor(services: Services, send: SendMail) {
+  /** @param count is told what each attempt came to, once that is written down */
+  constructor(services: Services, send: SendMail, count: (end: AttemptEnd) => void) {
     this.#services = services;
     this.#send = send;
+    this.#count = count;
     this.#loop = new Loop({
       name: 'send mail',
       intervalMs: sweepMs,
@@ -107,7 +111,7 @@ export class MailLoop {
     if (startedAt.getTime() - mail.created_at.getTime() > staleMs)
       return { did: 'refused', error: 'too old' };
     if (mail.useless_after && mail.useless_after <= startedAt) return { did: 'refused', error: uselessMail };
-    const rendered = openMail(secrets, mail.body);
+    const rendered = openMail(secrets, mail, mail.body);
     if (!rendered) return { did: 'refused', error: 'unreadable body' };
     const tooLong = new AbortController();
     const cancel = clock.after(attemptMs, () => tooLong.abort());
@@ -118,14 +122,19 @@ export class MailLoop {
 
   async #record(mail: ClaimedMail, startedAt: Date, outcome: AttemptOutcome): Promise<void> {
     const { database, clock, logger } = this.#services;
-    if (outcome.did === 'sent') return recordSent(database.pool, mail.id, clock.now());
+    if (outcome.did === 'sent') {
+      await recordSent(database.pool, mail.id, clock.now());
+      return this.#count('sent');
+    }
     const { error } = outcome;
     const line = { mail: publicId('mail', mail.id), attempt: mail.attempts, error };
     const next = outcome.did === 'failed' ? nextAttemptAt(mail.attempts, startedAt) : undefined;
     if (next) {
       await recordRetry(database.pool, mail, next, error);
+      this.#count('failed');
       logger.info({ ...line, next }, 'a mail was not taken; it is tried again');
     } else if (await recordGivenUp(database.pool, mail, clock.now(), error)) {
+      this.#count('given_up');
       logger.warn(line, 'a mail was given up');
     }
   }

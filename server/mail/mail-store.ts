@@ -13,6 +13,12 @@ export interface ClaimedMail {
   readonly attempts: number;
 }
 
+/** What was neither sent nor given up. */
+export interface WaitingMails {
+  readonly depth: number;
+  readonly oldest: Date | null;
+}
+
 /** What is noted of a mail whose link is over before it was sent. */
 export const uselessMail = 'useless';
 
@@ -58,6 +64,10 @@ const drop = statement<Record<string, never>>(
   'mail.drop',
   `UPDATE mails SET failed_at = $2, body = NULL, leased_until = NULL, last_error = $3
    WHERE reference = $1 AND body IS NOT NULL`,
+);
+const look = statement<WaitingMails>(
+  'mail.waiting',
+  'SELECT count(*) AS depth, min(created_at) AS oldest FROM mails WHERE body IS NOT NULL',
 );
 const forget = statement<Record<string, never>>('mail.forget', 'DELETE FROM mails WHERE id < $1');
 
@@ -114,6 +124,10 @@ export async function recordGivenUp(
 /** Gives up what waits of the mails with a reference. One that is being sent may still arrive. */
 export async function dropMailsOf(trx: Transaction, reference: string, at: Date): Promise<void> {
   await drop.row(trx, reference, at, uselessMail);
+}
+
+export async function findWaitingMails(db: Queryable): Promise<WaitingMails> {
+  return (await look.row(db)) ?? { depth: 0, oldest: null };
 }
 
 /** @param before the smallest id that stays */

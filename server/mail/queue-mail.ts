@@ -34,10 +34,10 @@ export async function queueMail(
 ): Promise<boolean> {
   if (!mailIsOn(config)) return false;
   if (!isMailAddress(mail.to)) throw new Error('a mail was to go to what is no address');
+  const envelope = { id: ids.next('mail'), recipient: mail.to };
   await insertMail(trx, {
-    id: ids.next('mail'),
-    recipient: mail.to,
-    body: sealMail(secrets, renderMail(mail.message)),
+    ...envelope,
+    body: sealMail(secrets, envelope, renderMail(mail.message)),
     createdAt: clock.now(),
     uselessAfter: mail.uselessAfter,
     reference: mail.reference,

@@ -1,16 +1,34 @@
 import type { Secrets } from '#server/platform/crypto.ts';
+import { type MailId, publicId } from '#server/platform/ids.ts';
 import type { RenderedMail } from './mail-template.ts';
 
-/** The body of a mail as the table keeps it: it carries links that let people in (specification section 10.6). */
-export function sealMail(secrets: Secrets, mail: RenderedMail): Buffer {
-  return secrets.seal('mail', JSON.stringify(mail));
+/** The row that a body belongs to: in another one, or with another recipient, it can't be opened. */
+interface Envelope {
+  readonly id: MailId;
+  readonly recipient: string;
 }
 
-/** @returns undefined where it can't be read: it was changed, or comes from elsewhere */
-export function openMail(secrets: Secrets, sealed: Buffer): RenderedMail | undefined {
-  try {
-    return JSON.parse(secrets.open('mail', sealed)) as RenderedMail;
-  } catch {
-    return undefined;
-  }
+/** The body of a mail as the table keeps it: it carries links that let people in (specification section 10.6). */
+export function sealMail(secrets: Secrets, envelope: Envelope, mail: RenderedMail): Buffer {
+  return secrets.seal(purposeOf(envelope), JSON.stringify(mail));
 }
+
+/** @returns undefined where it can't be read: it was changed, or is of another mail, or comes from elsewhere */
+export function openMail(secrets: Secrets, envelope: Envelope, sealed: Buffer): RenderedMail | undefined {
+  for (const purpose of [purposeOf(envelope), unboundPurpose]) {
+    try {
+      return JSON.parse(secrets.open(purpose, sealed)) as RenderedMail;
+    } catch {}
+  }
+  return undefined;
+}
+
+function purposeOf({ id, recipient }: Envelope): string {
+  return `mail ${publicId('mail', id)} to ${recipient}`;
+}
+
+/**
+ * What bodies were sealed for before they were bound to their row. What waited at an upgrade is still opened, so that no
+ * invitation is lost by it; nothing is sealed so any more, so that a body of now opens in its own row alone.
+ */
+const unboundPurpose = 'mail';

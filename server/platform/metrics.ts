@@ -1,8 +1,43 @@
-import { Registry } from 'prom-client';
+import { Gauge, Registry } from 'prom-client';
+import type { Clock } from './clock.ts';
 
 /** What this process counts, for GET /metrics. Each slice registers its own figures where it makes them. */
 export type Metrics = Registry;
 
 export function createMetrics(): Metrics {
   return new Registry();
+}
+
+/** Registers a figure that is looked at when /metrics is read. Where that fails, the other figures are still read. */
+export function addGauge(metrics: Metrics, name: string, help: string, read: () => Promise<number>): void {
+  new Gauge({
+    name,
+    help,
+    registers: [metrics],
+    async collect() {
+      this.set(await read().catch(() => Number.NaN));
+    },
+  });
+}
+
+/** How long a look is believed: whoever scrapes more often sees the same figures. */
+const believedMs = 5_000;
+
+/** One look for all figures that are made of it. One that failed is not kept. */
+export function believedLook<T>(clock: Clock, look: () => Promise<T>): () => Promise<T> {
+  let known: { readonly at: number; readonly result: Promise<T> } | undefined;
+  return () => {
+    if (!known || clock.elapsedMs() - known.at > believedMs) {
+      known = { at: clock.elapsedMs(), result: look() };
+      known.result.catch(() => {
+        known = undefined;
+      });
+    }
+    return known.result;
+  };
+}
+
+/** How long ago something was, in seconds; 0 where it was not. */
+export function ageSeconds(clock: Clock, since: Date | null | undefined): number {
+  return since ? Math.max(0, clock.nowMs() - since.getTime()) / 1_000 : 0;
 }

@@ -130,6 +130,31 @@ describe('API keys that people manage (specification sections 5.1 and 5.3)', () 
     assert.equal(field(answer.json, 'error.param'), 'permissions');
   });
 
+  it('a role that is lost while a key is being revoked counts for that too', async () => {
+    const others = await make(as('owner'), ['messages:read'], 'Of the owner');
+    const id = String(others.json.id);
+    for (const [role, message] of [
+      ['member', /Somebody else made this key/],
+      ['viewer', /does not include keys:manage/],
+    ] as const) {
+      const person = await newMember(service, team, 'admin');
+      const values = [parseId('usr', person.memberId), role];
+      const change = await lockRows(
+        service.databaseUrl,
+        'UPDATE members SET role = $2 WHERE id = $1',
+        values,
+      );
+      const revoking = person.delete(person.in(`/keys/${id}`));
+      await change.waiting(1);
+      await change.release();
+      const answer = await revoking;
+      assert.equal(answer.status, 403, answer.text);
+      assert.match(String(field(answer.json, 'error.message')), message);
+    }
+    const { keys } = (await as('owner').get(as('owner').in('/keys'))).json as { keys: { id: string }[] };
+    assert.ok(keys.some((key) => key.id === id));
+  });
+
   it('a lesser role ends the keys that its person made and that hold more, and no other; leaving ends them if asked', async () => {
     const owner = as('owner');
     const admin = await newMember(service, team, 'admin');

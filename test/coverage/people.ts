@@ -12,6 +12,9 @@ export const people: Coverage = {
     'api/invitations.test.ts': ['shows live ones, newest first, with the four fields and no link'],
   },
   '3.5 Live for 7 days': {
+    'api/invitations.test.ts': [
+      '30 days after one was accepted, revoked or over it is forgotten; live ones stay, however often sent again (section 3.5)',
+    ],
     'api/accept-invitation.test.ts': [
       'used, revoked, sent again, expired or never made: the same 404',
       'of 20 who press the button at once one becomes the member',
@@ -72,6 +75,7 @@ export const people: Coverage = {
     'api/keys-of-people.test.ts': [
       'lets nobody give what their own role does not include',
       'a role that is lost while a key is being made counts for that key',
+      'a role that is lost while a key is being revoked counts for that too',
       'a lesser role ends the keys that its person made and that hold more, and no other; leaving ends them if asked',
       'who came back revokes the keys that they made before; and their removal ends those too, if asked',
     ],
@@ -323,10 +327,13 @@ export const people: Coverage = {
     'api/usage.test.ts': [
       'counts what was sent and received day by day, and what is given back not',
       'gives back to the day on which a message was accepted, and the days make the month',
+      'without mail the notices are given all the same, and wait in the usage',
     ],
     'mail/mails-of-people.test.ts': [
       'owners and admins are told once that 80 %, and once that all of the month is used',
       'a team that has nobody to tell is told once it has, and its usage shows when',
+      'a team that can’t be told keeps no other from being told',
+      '1,100 teams that have nobody to tell keep no later one from its turn',
     ],
   },
 };

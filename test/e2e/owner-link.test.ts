@@ -182,6 +182,26 @@ describe('how the operator lets people in (specification sections 10.1 and 12.1)
     }
   });
 
+  it('on a server without any team it says to make one first', async () => {
+    const copy = await createTestDatabase();
+    const folder = await mkdtemp(join(tmpdir(), 'ownline-empty-'));
+    const empty = new CommandLine(folder);
+    try {
+      const { code, output, errors } = await empty.run(['link', '--email', 'ada@example.com'], {
+        DATABASE_URL: copy.url,
+      });
+      assert.deepEqual([code, output], [1, ''], errors);
+      assert.match(
+        errors,
+        /has no account, and this server has no team yet\. Make one first: ownline team create/,
+      );
+      assert.doesNotMatch(errors, /^\s+at /m);
+    } finally {
+      await copy.drop();
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+
   it('a first start on a terminal prints key and link, and writes no file; the next one prints nothing', async () => {
     const copy = await createTestDatabase();
     const folder = await mkdtemp(join(tmpdir(), 'ownline-terminal-'));

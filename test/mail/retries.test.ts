@@ -159,6 +159,48 @@ describe('mail that is not taken at once (specification section 10.6)', () => {
     assert.equal(server.connections(), before);
   });
 
+  it('whose body was put into another mail’s row, or its own given to somebody else, is never sent (section 10.6)', async () => {
+    const [ada, alan, grace] = ['ada.swap@example.com', 'alan.swap@example.com', 'grace.swap@example.com'];
+    server.behave({ refuse: 450, at: 'recipient' });
+    for (const to of [ada, alan, grace]) {
+      await mailing.queue(to);
+      await mailing.attempted(to, 1);
+    }
+    server.behave('accept');
+    const before = server.connections();
+    await mailing.service.query(
+      'UPDATE mails SET body = other.body FROM mails other WHERE mails.recipient = $1 AND other.recipient = $2',
+      [ada, alan],
+    );
+    await mailing.service.query('UPDATE mails SET recipient = $2 WHERE recipient = $1', [
+      grace,
+      'mallory@example.com',
+    ]);
+    mailing.pass(minute);
+    for (const to of [ada, 'mallory@example.com']) {
+      const row = await mailing.attempted(to, 2);
+      assert.deepEqual([row.last_error, row.body], ['unreadable body', null], to);
+    }
+    assert.deepEqual((await server.next()).to, [alan]);
+    assert.equal(server.connections(), before + 1);
+  });
+
+  it('that waited when bodies were not bound to their mail yet is still sent after an upgrade', async () => {
+    const to = 'waited@example.com';
+    server.behave({ refuse: 450, at: 'recipient' });
+    await mailing.queue(to);
+    await mailing.attempted(to, 1);
+    server.behave('accept');
+    const old = { subject: 'From before', text: 'Before\n', html: '<p>Before</p>' };
+    await mailing.service.query('UPDATE mails SET body = $2 WHERE recipient = $1', [
+      to,
+      mailing.service.runtime.secrets.seal('mail', JSON.stringify(old)),
+    ]);
+    mailing.pass(minute);
+    const mail = await server.next();
+    assert.deepEqual([mail.to, mail.parsed.subject], [[to], 'From before']);
+  });
+
   it('is found by the sweep where no notification came', async () => {
     const to = 'unheard@example.com';
     await mailing.queue(to, 'silently');

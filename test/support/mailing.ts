@@ -68,7 +68,11 @@ export async function startMailing(settings: Readonly<Record<string, string>>): 
     log: () => logged,
     start: () => {
       if (!runtime.config.mail) throw new Error('mail is off');
-      const loop = new MailLoop({ ...runtime, logger }, createSmtpSender(runtime.config.mail));
+      const loop = new MailLoop(
+        { ...runtime, logger },
+        createSmtpSender(runtime.config.mail),
+        () => undefined,
+      );
       loops.push(loop);
       loop.start();
       return loop;

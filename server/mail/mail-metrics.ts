@@ -1,0 +1,36 @@
+import { Counter } from 'prom-client';
+import type { Runtime } from '#server/database/runtime.ts';
+import { addGauge, ageSeconds, believedLook } from '#server/platform/metrics.ts';
+import { findWaitingMails } from './mail-store.ts';
+
+/** What an attempt to send a mail came to: a failed one is made again later, one that is given up is not. */
+export type AttemptEnd = 'sent' | 'failed' | 'given_up';
+
+/**
+ * The mails that wait, of all processes, looked at when /metrics is read (specification section 10.4).
+ * @returns counts what this process's attempts come to
+ */
+export function watchMail({
+  database,
+  clock,
+  metrics,
+}: Pick<Runtime, 'database' | 'clock' | 'metrics'>): (end: AttemptEnd) => void {
+  const waiting = believedLook(clock, () => findWaitingMails(database.pool));
+  addGauge(
+    metrics,
+    'ownline_mails_queued',
+    'Mails that wait to be sent.',
+    async () => (await waiting()).depth,
+  );
+  addGauge(metrics, 'ownline_mails_oldest_seconds', 'How long the oldest of them has waited.', async () =>
+    ageSeconds(clock, (await waiting()).oldest),
+  );
+  const attempts = new Counter({
+    name: 'ownline_mail_attempts_total',
+    help: 'Attempts to send a mail by what they came to: sent, failed and to be made again, or given up.',
+    labelNames: ['end'] as const,
+    registers: [metrics],
+  });
+  for (const end of ['sent', 'failed', 'given_up'] as const) attempts.inc({ end }, 0);
+  return (end) => attempts.inc({ end });
+}
