@@ -10,6 +10,7 @@ import type { KeyUses } from '#server/api-keys/key-uses.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Audience, Door } from '#server/platform/http/route.ts';
 import { createTeamDoor } from '#server/teams/team-door.ts';
+import { MemberRequests } from '#server/usage/member-requests.ts';
 import { RateLimits } from '#server/usage/rate-limit.ts';
 
 interface DoorServices extends Runtime {
@@ -21,13 +22,20 @@ interface DoorServices extends Runtime {
 export function createDoors(services: DoorServices): Readonly<Partial<Record<Audience, Door>>> {
   const { config, identify } = services;
   const rateLimits = new RateLimits(services);
+  const memberRequests = new MemberRequests(services.clock);
   const visitor = createVisitorDoor(services);
   return {
     api: createApiDoor({
       authenticate: createAuthenticate(services),
       limit: async (teamId, plan) => (config.rateLimits ? rateLimits.take(teamId, plan) : {}),
     }),
-    team: createTeamDoor(identify, services),
+    team: createTeamDoor(
+      {
+        identify,
+        limit: (teamId, plan) => (config.rateLimits ? memberRequests.take(teamId, plan) : undefined),
+      },
+      services,
+    ),
     account: createAccountDoor(identify, services),
     visitor,
     page: createPageDoor(visitor),

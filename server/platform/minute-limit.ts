@@ -16,7 +16,7 @@ export class MinuteLimit {
   #counts = new Map<string, number>();
 
   /** @param max how often a key is allowed in a minute */
-  constructor(clock: Clock, max: number) {
+  constructor(clock: Clock, max = Number.POSITIVE_INFINITY) {
     this.#clock = clock;
     this.#max = max;
   }
@@ -26,13 +26,13 @@ export class MinuteLimit {
     return this.#counts.size;
   }
 
-  /** Counts one. @returns whether it is within the limit */
-  allows(key: string): boolean {
+  /** Counts one. @param max where it is another one for this key @returns whether it is within the limit */
+  allows(key: string, max = this.#max): boolean {
     const count = this.#countOf(key) + 1;
     this.#counts.delete(key);
     if (this.#counts.size >= keysMax) this.#forgetOldest();
     this.#counts.set(key, count);
-    return count <= this.#max;
+    return count <= max;
   }
 
   /** Whether the next one would be beyond the limit; counts nothing. */

@@ -1,19 +1,26 @@
 import { roleGrants } from '#contract/permissions.ts';
+import type { PlanName } from '#contract/plans.ts';
 import type { Identify } from '#server/accounts/doors.ts';
 import { foreignOrigin } from '#server/accounts/same-origin.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import type { Door, Principal } from '#server/platform/http/route.ts';
-import { parseId, publicId } from '#server/platform/ids.ts';
+import { parseId, publicId, type TeamId } from '#server/platform/ids.ts';
 import { findMembership } from './member-store.ts';
 import { refusalFor } from './role-rule.ts';
+
+interface TeamDoor {
+  readonly identify: Identify;
+  /** Counts a request of a member of the team; throws 429. */
+  readonly limit: (teamId: TeamId, plan: PlanName) => void;
+}
 
 /**
  * The door of what members do in a team, by the session and the team in the path (specification section 12.3). Role and
  * membership are read for each request: a change of either counts from the next one on, on every process.
  */
 export function createTeamDoor(
-  identify: Identify,
+  { identify, limit }: TeamDoor,
   { database, config }: Pick<Runtime, 'database' | 'config'>,
 ): Door {
   return async (request, _reply, { permission }) => {
@@ -26,6 +33,7 @@ export function createTeamDoor(
       if (foreign) return { signedIn, refusal: foreign };
       throw notFound('team');
     }
+    limit(membership.team_id, membership.plan);
     const principal: Principal = {
       teamId: membership.team_id,
       actor: { kind: 'member', id: publicId('usr', membership.member_id), name: signedIn.actor.name },

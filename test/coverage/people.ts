@@ -199,6 +199,10 @@ export const people: Coverage = {
     'api/access-matrix-of-people.test.ts': [
       'is a team that does not exist to who is no member of it, whatever is asked',
     ],
+    'api/member-requests.test.ts': [
+      'all members together have five times what keys have, apart from those, and each team has its own',
+      'who is no member of a team takes none of its requests',
+    ],
     'accounts/throttle.test.ts': [
       'are limited to 120 a minute for each source, on pages and below /app together',
     ],

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { plans } from '#contract/plans.ts';
+import { setTeamPlan } from '#server/teams/team-store.ts';
+import { field } from '#test/support/api-client.ts';
+import { join, newMember, type TeamMember } from '#test/support/people.ts';
+import { startTestService, type TestService } from '#test/support/test-service.ts';
+
+const ofFree = 5 * plans.free.requestsPerMinute;
+
+describe('requests of members per minute (specification section 12.3)', () => {
+  let service: TestService;
+
+  before(async () => {
+    service = await startTestService({ RATE_LIMITS: 'on' });
+  });
+  after(() => service.close());
+
+  /** To the start of the next minute, so that no test runs over its end. */
+  const nextMinute = () => service.clock.advance(60_020 - (service.clock.nowMs() % 60_000));
+  /** @returns how many were let through, of so many that came at once from each of them */
+  const passing = async (count: number, ...members: readonly TeamMember[]) => {
+    const answers = await Promise.all(
+      members.flatMap((member) => Array.from({ length: count }, () => member.get(member.in('/team')))),
+    );
+    return answers.filter(({ status }) => status === 200).length;
+  };
+
+  it('all members together have five times what keys have, apart from those, and each team has its own', async () => {
+    const team = await service.newTeam({ plan: 'starter' });
+    const [ada, alan] = [await newMember(service, team, 'owner'), await newMember(service, team, 'viewer')];
+    const other = await join(service, await service.newTeam({ plan: 'free' }), ada, 'owner');
+    await setTeamPlan(service.runtime.database.pool, team.id, 'free', 100);
+    nextMinute();
+    assert.equal(await passing(ofFree / 2 + 20, ada, alan), ofFree);
+    const refused = await alan.get(alan.in('/team'));
+    assert.deepEqual([refused.status, field(refused.json, 'error.code')], [429, 'rate_limited']);
+    const seconds = Number(refused.headers.get('retry-after'));
+    assert.ok(seconds >= 1 && seconds <= 60, String(seconds));
+    assert.equal((await team.api.get('/v1/team')).status, 200, 'its keys go on');
+    assert.equal(await passing(1, other), 1, 'another team of the same person');
+    await setTeamPlan(service.runtime.database.pool, team.id, 'starter', 1_000);
+    assert.equal(await passing(1, ada), 1, 'a larger plan from the next request on');
+    await setTeamPlan(service.runtime.database.pool, team.id, 'free', 100);
+    service.clock.advance(seconds * 1_000);
+    assert.equal(await passing(1, alan), 1);
+  });
+
+  it('who is no member of a team takes none of its requests', async () => {
+    const team = await service.newTeam({ plan: 'free' });
+    const owner = await newMember(service, team, 'owner');
+    const stranger = await newMember(service, await service.newTeam(), 'owner');
+    nextMinute();
+    const asked = Array.from({ length: ofFree + 1 }, () => stranger.get(owner.in('/team')));
+    assert.ok((await Promise.all(asked)).every(({ status }) => status === 404));
+    assert.equal(await passing(1, owner), 1);
+  });
+
+  it('is looked at before the role and the body, and what is refused counts', async () => {
+    const team = await service.newTeam({ plan: 'free' });
+    const viewer = await newMember(service, team, 'viewer');
+    nextMinute();
+    const wrong = Array.from({ length: ofFree }, () => viewer.put(viewer.in('/team'), { name: 'x' }));
+    assert.ok((await Promise.all(wrong)).every(({ status }) => status === 403));
+    assert.equal((await viewer.put(viewer.in('/team'), { nothing: 1 })).status, 429);
+  });
+});
