@@ -23,6 +23,7 @@ export const Event = closed({
 export type Event = Type.Static<typeof Event>;
 
 export const feedWaitMaxSeconds = 25;
+export const feedLimitDefault = 50;
 
 /** GET /v1/events (specification section 4.5). */
 export const ListEventsQuery = closed({
@@ -40,7 +41,12 @@ export const ListEventsQuery = closed({
     }),
   ),
   limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 100, default: 50, description: 'Events on a page.' }),
+    Type.Integer({
+      minimum: 1,
+      maximum: 100,
+      default: feedLimitDefault,
+      description: 'Events on a page.',
+    }),
   ),
 });
 export type ListEventsQuery = Type.Static<typeof ListEventsQuery>;

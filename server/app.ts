@@ -15,19 +15,22 @@ import { watchMail } from '#server/mail/mail-metrics.ts';
 import { mailChannel } from '#server/mail/mail-store.ts';
 import { createSmtpSender } from '#server/mail/smtp-sender.ts';
 import { watchQueue } from '#server/messages/queue-metrics.ts';
+import { unpublishedEventsChannel } from '#server/outbox/append.ts';
+import { feedChannel } from '#server/outbox/publish-events.ts';
+import { WaitingReaders } from '#server/outbox/waiting-readers.ts';
 import type { Clock } from '#server/platform/clock.ts';
 import { createHttpServer } from '#server/platform/http/http-server.ts';
 import { ownPath } from '#server/platform/http/own-path.ts';
 import type { Route } from '#server/platform/http/route.ts';
 import { securityHeaders } from '#server/platform/http/security-headers.ts';
-import type { NumberId } from '#server/platform/ids.ts';
+import type { NumberId, TeamId } from '#server/platform/ids.ts';
 import { Lifecycle } from '#server/platform/lifecycle.ts';
 import type { Logger } from '#server/platform/logger.ts';
 import type { Config } from './config.ts';
 import { connect } from './connect.ts';
 import { createDoors } from './doors.ts';
 import { firstStart } from './first-start.ts';
-import { createLoops } from './loops.ts';
+import { createLoops, createPublisher } from './loops.ts';
 import { createRecorder } from './observe.ts';
 import { createRoutes } from './routes.ts';
 import { warnOfLinks } from './warn-of-links.ts';
@@ -77,15 +80,24 @@ async function open(
     if (payload === '') waiting.wakeEverybody();
     else waiting.wake(payload.split(',') as NumberId[]);
   });
+  const readers = new WaitingReaders();
+  notifications.on(feedChannel, (payload) => {
+    if (payload === '') readers.wakeEverybody();
+    else readers.wake(payload.split(',') as TeamId[]);
+  });
   const delivers = config.mail && config.duties.has('deliver');
   const countMail = watchMail(runtime);
   const mailLoop = delivers ? new MailLoop(runtime, createSmtpSender(config.mail), countMail) : undefined;
   if (mailLoop) notifications.on(mailChannel, () => mailLoop.notify());
+  const publisher = config.duties.has('maintain') ? createPublisher(runtime) : undefined;
+  if (publisher) notifications.on(unpublishedEventsChannel, () => publisher.notify());
   await notifications.start();
   lifecycle.onClose('notifications', () => notifications.stop());
 
   const uses = new KeyUses(runtime);
-  const loops = [...createLoops({ ...runtime, waiting, uses }), ...(mailLoop ? [mailLoop] : [])];
+  const loops = [...createLoops({ ...runtime, waiting, readers, uses }), mailLoop, publisher].filter(
+    (loop) => loop !== undefined,
+  );
   for (const loop of loops) loop.start();
   lifecycle.onClose('loops', async () => void (await Promise.all(loops.map((loop) => loop.stop()))));
 
@@ -95,7 +107,7 @@ async function open(
   const refusals = new RefusalLog(runtime);
   lifecycle.onClose('refusals', () => refusals.drain());
   const isStopping = () => lifecycle.stopping;
-  const routes = createRoutes({ ...runtime, waiting, identify, links, refusals, isStopping });
+  const routes = createRoutes({ ...runtime, waiting, readers, identify, links, refusals, isStopping });
   const record = createRecorder(runtime.metrics, logger);
   const server = createHttpServer({
     routes,
@@ -112,7 +124,7 @@ async function open(
     startPath: ownPath(config.appUrl, '/'),
     checkAnswers: checkAnswers ?? false,
   });
-  lifecycle.onClose('http', () => closeServer(server, waiting));
+  lifecycle.onClose('http', () => closeServer(server, [waiting, readers]));
   warnOfLinks(config, logger);
   const address = await server.listen({ host: config.host, port: config.port });
   return { lifecycle, address, routes };
@@ -125,11 +137,14 @@ async function openEngine({ dataDir }: Config, logger: Logger, lifecycle: Lifecy
 }
 
 /**
- * Held polls are answered at once; every other request is finished, and no new connection is taken. A kept connection
+ * Held requests are answered at once; every other request is finished, and no new connection is taken. A kept connection
  * whose last answer left before we stopped would be waited for until its time-out: it is closed as soon as it is idle.
  */
-async function closeServer(server: FastifyInstance, waiting: WaitingPolls): Promise<void> {
-  waiting.stop();
+async function closeServer(
+  server: FastifyInstance,
+  held: readonly { readonly stop: () => void }[],
+): Promise<void> {
+  for (const requests of held) requests.stop();
   const closing = setInterval(() => server.server.closeIdleConnections(), 50);
   await server.close();
   clearInterval(closing);

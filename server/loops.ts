@@ -9,17 +9,37 @@ import { forgetMails } from '#server/mail/mail-loop.ts';
 import { numbersWithMessages } from '#server/messages/claim-message.ts';
 import { failExpired, failOrphaned, forgetOldKeys, settleOverdue } from '#server/messages/sweep-messages.ts';
 import { deleteOverduePending } from '#server/numbers/number-store.ts';
+import { teamsWithMore } from '#server/outbox/feed-store.ts';
+import { publishEvents } from '#server/outbox/publish-events.ts';
+import type { WaitingReaders } from '#server/outbox/waiting-readers.ts';
 import { Loop } from '#server/platform/loop.ts';
 import { forgetInvitations } from '#server/teams/forget-invitations.ts';
 import { notifyLimits } from '#server/usage/notify-limits.ts';
 
 const second = 1_000;
 
+/**
+ * Gives events their places in the feed. A duty of `maintain`: the feed is there whether or not this installation delivers to
+ * anybody, and it talks to nothing but the database.
+ */
+export function createPublisher(services: Runtime): Loop {
+  return new Loop({
+    name: 'publish events',
+    intervalMs: second,
+    logger: services.logger,
+    run: async () => void (await publishEvents(services)),
+  });
+}
+
 /** What this process does without being asked, by duty. A sweep stands behind every notification. */
 export function createLoops(
-  services: Runtime & { readonly waiting: WaitingPolls; readonly uses: KeyUses },
+  services: Runtime & {
+    readonly waiting: WaitingPolls;
+    readonly readers: WaitingReaders;
+    readonly uses: KeyUses;
+  },
 ): Loop[] {
-  const { database, clock, config, logger, waiting, uses } = services;
+  const { database, clock, config, logger, waiting, readers, uses } = services;
   const loop = (
     duty: Duty | 'always',
     name: string,
@@ -35,6 +55,10 @@ export function createLoops(
       waiting.forgetOldWakes();
       const numbers = waiting.numbers;
       if (numbers.length > 0) waiting.wake(await numbersWithMessages(database.pool, numbers));
+    }),
+    ...loop('api', 'wake held readers of events', second, async () => {
+      const { places } = readers;
+      if (places.length > 0) readers.wake(await teamsWithMore(database.pool, places));
     }),
     ...loop('api', 'write when keys were used', 5 * second, () => uses.write()),
     ...loop('maintain', 'settle overdue hand-outs', second, () => settleOverdue(services)),

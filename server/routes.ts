@@ -18,6 +18,8 @@ import { messageRoutes } from '#server/messages/routes.ts';
 import { createSendAcceptor } from '#server/messages/send-acceptor.ts';
 import { numberRoutes } from '#server/numbers/routes.ts';
 import { setupPageRoutes } from '#server/numbers/setup-page-routes.ts';
+import { eventRoutes } from '#server/outbox/routes.ts';
+import type { WaitingReaders } from '#server/outbox/waiting-readers.ts';
 import type { Route } from '#server/platform/http/route.ts';
 import { acceptRoutes } from '#server/teams/accept-routes.ts';
 import { invitationRoutes } from '#server/teams/invitation-routes.ts';
@@ -31,6 +33,7 @@ import { whenMemberRemoved, whenNumberRemoved, whenRoleMoved } from './participa
 
 interface RouteServices extends Runtime {
   readonly waiting: WaitingPolls;
+  readonly readers: WaitingReaders;
   readonly identify: Identify;
   readonly links: LinkRequests;
   readonly refusals: RefusalLog;
@@ -58,6 +61,7 @@ function routesOfSlices(services: RouteServices): Route[] {
     ...acceptRoutes(services, identify),
     ...invitePageRoutes(services, identify),
     ...numberRoutes({ ...services, participants: whenNumberRemoved(services) }),
+    ...eventRoutes(services),
     ...messageRoutes({ ...services, sends: createSendAcceptor(services) }),
     ...deviceRoutes({ ...services, arrivals: createArrivals(services) }),
     ...setupPageRoutes(services),

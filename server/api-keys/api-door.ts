@@ -13,9 +13,9 @@ interface ApiDoor {
 
 /** The door of /v1 (specification section 7.2): 401 for the key, 429 for the team's minute, 403 for the permission. */
 export function createApiDoor({ authenticate, limit }: ApiDoor): Door {
-  return async (request, reply, { permission }) => {
+  return async (request, reply, { permission }, isAgain = false) => {
     const principal = await authenticate(request);
-    reply.headers(await limit(principal.teamId, principal.plan));
+    if (!isAgain) reply.headers(await limit(principal.teamId, principal.plan));
     if (permission === undefined || allows(principal.permissions, permission)) return { principal };
     const refusal = new AppError(
       'forbidden',

@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { queueChannel } from '#server/devices/queue-channel.ts';
 import { giveBackMessage } from '#server/messages/claim-message.ts';
 import { sha256 } from '#server/platform/crypto.ts';
+import { hasLeft, leaving } from '#server/platform/http/leaving.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { parseId } from '#server/platform/ids.ts';
 import { MinuteLimit } from '#server/platform/minute-limit.ts';
@@ -74,17 +75,6 @@ function readPoll(body: DeviceBody, token: string | undefined, left: AbortSignal
 
 /** A text that is no session id of ours: it is never current, so the poll is told to stop. */
 const noSession = parseId('ses', 'ses_00000000000000000000000000');
-
-function leaving(reply: FastifyReply): AbortSignal {
-  const controller = new AbortController();
-  reply.raw.once('close', () => controller.abort());
-  if (hasLeft(reply)) controller.abort();
-  return controller.signal;
-}
-
-function hasLeft(reply: FastifyReply): boolean {
-  return reply.raw.destroyed || reply.raw.socket === null || reply.raw.socket.destroyed;
-}
 
 /** The phone left before the first byte: the message goes back to its place, and the next poll gets it. */
 async function giveBack(

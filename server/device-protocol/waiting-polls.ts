@@ -1,3 +1,4 @@
+import { HeldRequest } from '#server/platform/held-request.ts';
 import type { NumberId, SessionId } from '#server/platform/ids.ts';
 
 /** How a wait ended without a message. */
@@ -14,43 +15,13 @@ function isNewer(one: PollPlace, other: PollPlace): boolean {
   return one.sessionId === other.sessionId ? one.poll > other.poll : one.sessionId > other.sessionId;
 }
 
-/** One held poll. It is woken to look, as often as needed, until it ends. */
-export class WaitingPoll {
+/** One held poll. */
+export class WaitingPoll extends HeldRequest<WaitEnd> {
   readonly place: PollPlace;
-  #end: WaitEnd | undefined;
-  #awake: boolean;
-  #wake = Promise.withResolvers<void>();
 
   constructor(place: PollPlace, awake: boolean) {
+    super(awake);
     this.place = place;
-    this.#awake = awake;
-  }
-
-  get ended(): WaitEnd | undefined {
-    return this.#end;
-  }
-
-  /** Whether there is a reason to look. */
-  get awake(): boolean {
-    return this.#awake;
-  }
-
-  wake(): void {
-    this.#awake = true;
-    this.#wake.resolve();
-  }
-
-  end(how: WaitEnd): void {
-    this.#end ??= how;
-    this.#wake.resolve();
-  }
-
-  /** Resolves once there is a reason to look, or the wait has ended. */
-  async untilWoken(): Promise<void> {
-    if (!this.#awake && !this.#end) await this.#wake.promise;
-    this.#awake = false;
-    this.#wake = Promise.withResolvers();
-    if (this.#end) this.#wake.resolve();
   }
 }
 

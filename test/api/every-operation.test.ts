@@ -65,6 +65,9 @@ describe('every operation of the document (specification section 4)', () => {
     const page = await call('GET', '/v1/messages', '', undefined, `?${filters}`);
     await call('GET', '/v1/messages', '', undefined, `?${filters}&cursor=${page.cursor}`);
 
+    const events = await call('GET', '/v1/events', '', undefined, '?wait=25&limit=1');
+    await call('GET', '/v1/events', '', undefined, `?after=${events.cursor}&wait=0`);
+
     await call('POST', '/v1/numbers/{id}/reconnect', numberId);
     await call('DELETE', '/v1/numbers/{id}', numberId);
     assert.deepEqual(await documentedOperations(), [...new Set(succeeded)].sort());

@@ -68,6 +68,7 @@ export const operations: Readonly<Record<string, Operation>> = {
   },
   'GET /v1/messages': { permission: 'messages:read', status: 200 },
   'GET /v1/messages/:id': { permission: 'messages:read', status: 200 },
+  'GET /v1/events': { permission: 'messages:read', status: 200 },
   'POST /v1/messages/:id/cancel': { permission: 'messages:send', status: 200 },
 };
 

@@ -151,6 +151,10 @@ function register(server: FastifyInstance, options: HttpServerOptions, route: Ro
   const checkAnswer = options.checkAnswers ? compileAnswerChecks(route) : undefined;
   const door = options.doors[route.audience];
   const isJson = jsonAudiences.includes(route.audience);
+  const knockAgain: KnockAgain = async (request, reply) => {
+    const again = await door?.(request, reply, route, true);
+    if (again?.refusal) throw again.refusal;
+  };
   server.route({
     method: route.method,
     url: route.path,
@@ -163,7 +167,7 @@ function register(server: FastifyInstance, options: HttpServerOptions, route: Ro
       const query = isJson ? checkQuery(request.query, request.url) : request.query;
       const body = isJson ? readJson(request) : request.body;
       if (isJson) checkBody(body);
-      const answer = await route.handle(new Asked(request, reply, query, body));
+      const answer = await route.handle(new Asked(request, reply, query, body, knockAgain));
       // A handler that holds the raw connection (a long poll whose phone left) has nothing more to say.
       if (reply.sent) return reply;
       const status = answer.status ?? 200;
@@ -181,18 +185,32 @@ function enterThrough(door: Door, route: Route) {
   };
 }
 
+type KnockAgain = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+
 /** What a handler is given. */
 class Asked implements Call {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly query: unknown;
   readonly body: unknown;
+  readonly #knockAgain: KnockAgain;
 
-  constructor(request: FastifyRequest, reply: FastifyReply, query: unknown, body: unknown) {
+  constructor(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    query: unknown,
+    body: unknown,
+    knockAgain: KnockAgain,
+  ) {
     this.request = request;
     this.reply = reply;
     this.query = query;
     this.body = body;
+    this.#knockAgain = knockAgain;
+  }
+
+  get knockAgain() {
+    return () => this.#knockAgain(this.request, this.reply);
   }
 
   get params() {

@@ -45,11 +45,13 @@ export interface Caller {
 /**
  * Stands before the routes of an audience, and is asked before a body is read: throws 401 or 429, and refuses with 403,
  * in that order (specification section 7.2). Headers that it sets are on refusals too.
+ * @param isAgain for a request that it let in before (`Call.knockAgain`): it is counted once
  */
 export type Door = (
   request: FastifyRequest,
   reply: FastifyReply,
   route: Pick<Route, 'method' | 'permission' | 'byToken'>,
+  isAgain?: boolean,
 ) => Promise<Caller>;
 
 export interface Call<Body = unknown, Query = unknown> {
@@ -64,6 +66,11 @@ export interface Call<Body = unknown, Query = unknown> {
   readonly body: Body;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
+  /**
+   * For what was held: asks the door once more, and throws where the caller may not enter any more, because a key that is
+   * revoked stops working within a second (specification section 5.1), whenever its request came.
+   */
+  readonly knockAgain: () => Promise<void>;
 }
 
 export interface Answer {

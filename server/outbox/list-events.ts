@@ -1,0 +1,135 @@
+import { type Event, type EventList, feedLimitDefault, type ListEventsQuery } from '#contract/event.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { invalid, tooManyRequests, unavailable } from '#server/platform/app-error.ts';
+import { type EventId, parseId, publicId, type TeamId } from '#server/platform/ids.ts';
+import { type Place, type PlacedEvent, positionOf, readFeed } from './feed-store.ts';
+import { readersMax, type WaitingReaders } from './waiting-readers.ts';
+
+/** Before every event. */
+const beginning = 0;
+
+/** An event gets its place within milliseconds; where nobody publishes for so long, something is wrong. */
+const placeWithinMs = 5_000;
+
+export interface FeedReader {
+  /** Aborted once the client has left. */
+  readonly left: AbortSignal;
+  /** Throws where the caller may not read any more. */
+  readonly knockAgain: () => Promise<void>;
+}
+
+type Services = Pick<Runtime, 'database' | 'clock'> & { readonly readers: WaitingReaders };
+
+/**
+ * A page of the feed (specification section 4.5): what follows `after`, oldest first. Where nothing does, and `wait` says
+ * so, it is held until there is something. A process that stops, or a client that leaves, ends the wait.
+ * @throws AppError 400, param after, where it is no event of the team that is kept; 429 and 503 where too many wait
+ */
+export async function listEvents(
+  services: Services,
+  teamId: TeamId,
+  { after = '', wait = 0, limit = feedLimitDefault }: ListEventsQuery,
+  reader: FeedReader,
+): Promise<EventList> {
+  const place = { teamId, position: await readAfter(services, teamId, after, reader) };
+  const look = () => readFeed(services.database.pages, place, limit + 1);
+  let found = await look();
+  if (found.length === 0 && wait > 0) {
+    found =
+      (await hold(services, place, wait * 1_000, reader, async () => {
+        const rows = await look();
+        return rows.length > 0 ? rows : undefined;
+      })) ?? [];
+    // A request may be held for longer than a key that is revoked goes on working.
+    if (found.length > 0) await reader.knockAgain();
+  }
+  return feedPage(found, limit, after);
+}
+
+function feedPage(found: readonly PlacedEvent[], limit: number, after: string): EventList {
+  const shown = found.slice(0, limit);
+  const last = shown.at(-1);
+  return {
+    events: shown.map((event) => JSON.parse(event.body) as Event),
+    cursor: last ? publicId('evt', last.id) : after,
+    has_more: found.length > limit,
+  };
+}
+
+async function readAfter(
+  services: Services,
+  teamId: TeamId,
+  after: string,
+  reader: FeedReader,
+): Promise<number> {
+  if (after === '') return beginning;
+  const eventId = parseId('evt', after);
+  const position = eventId && (await positionOf(services.database.pages, teamId, eventId));
+  if (eventId === undefined || position === undefined) throw unknownEvent();
+  return position ?? untilPlaced(services, teamId, eventId, reader);
+}
+
+/** It was written a moment ago, and a webhook was faster than the publisher. */
+async function untilPlaced(
+  services: Services,
+  teamId: TeamId,
+  eventId: EventId,
+  reader: FeedReader,
+): Promise<number> {
+  // Whatever is published for the team may be this event.
+  const everything = { teamId, position: beginning };
+  const position = await hold(services, everything, placeWithinMs, reader, async () => {
+    const found = await positionOf(services.database.pages, teamId, eventId);
+    if (found === undefined) throw unknownEvent();
+    return found ?? undefined;
+  });
+  if (position !== undefined) return position;
+  throw unavailable(
+    'The event that after names has no place in the feed yet. Repeat the request in a moment.',
+  );
+}
+
+/** Looks whenever there is a reason to. @returns what was found; undefined where the wait ended before */
+async function hold<T>(
+  { clock, readers }: Services,
+  place: Place,
+  waitMs: number,
+  { left }: FeedReader,
+  look: () => Promise<T | undefined>,
+): Promise<T | undefined> {
+  refuseWhereFull(readers, place.teamId);
+  const waiting = readers.register(place);
+  const cancelTimer = clock.after(waitMs, () => waiting.end('held'));
+  const onLeft = () => waiting.end('left');
+  left.addEventListener('abort', onLeft);
+  if (left.aborted) onLeft();
+  try {
+    for (;;) {
+      await waiting.untilWoken();
+      if (waiting.ended) return undefined;
+      const found = await look();
+      if (found !== undefined) return found;
+    }
+  } finally {
+    cancelTimer();
+    left.removeEventListener('abort', onLeft);
+    readers.remove(waiting);
+  }
+}
+
+function refuseWhereFull(readers: WaitingReaders, teamId: TeamId): void {
+  const full = readers.fullFor(teamId);
+  if (full === 'team') throw tooManyRequests(1);
+  if (full === 'process') {
+    throw unavailable(
+      `${readersMax.ofProcess} requests wait for events here. Repeat the request in a moment.`,
+    );
+  }
+}
+
+function unknownEvent() {
+  return invalid(
+    'after',
+    'after must be the id of an event of this team that is still kept. Leave it out to begin with the oldest.',
+  );
+}

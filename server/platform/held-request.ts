@@ -1,0 +1,40 @@
+/**
+ * One request that is held until there is something to answer (specification sections 4.5 and 11.4). It is woken to look,
+ * as often as needed, until it ends; `End` says how a wait may end without an answer.
+ */
+export class HeldRequest<End extends string> {
+  #end: End | undefined;
+  #awake: boolean;
+  #wake = Promise.withResolvers<void>();
+
+  constructor(awake: boolean) {
+    this.#awake = awake;
+  }
+
+  get ended(): End | undefined {
+    return this.#end;
+  }
+
+  /** Whether there is a reason to look. */
+  get awake(): boolean {
+    return this.#awake;
+  }
+
+  wake(): void {
+    this.#awake = true;
+    this.#wake.resolve();
+  }
+
+  end(how: End): void {
+    this.#end ??= how;
+    this.#wake.resolve();
+  }
+
+  /** Resolves once there is a reason to look, or the wait has ended. */
+  async untilWoken(): Promise<void> {
+    if (!this.#awake && !this.#end) await this.#wake.promise;
+    this.#awake = false;
+    this.#wake = Promise.withResolvers();
+    if (this.#end) this.#wake.resolve();
+  }
+}

@@ -1,0 +1,254 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { revokeKey } from '#server/api-keys/revoke-key.ts';
+import { publishEvents } from '#server/outbox/publish-events.ts';
+import { readersMax } from '#server/outbox/waiting-readers.ts';
+import { operator } from '#server/platform/actor.ts';
+import { type EventId, publicId } from '#server/platform/ids.ts';
+import { type ApiAnswer, ApiClient, field } from '#test/support/api-client.ts';
+import { plantCanary } from '#test/support/canary.ts';
+import { putEvents } from '#test/support/put-events.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { until } from '#test/support/until.ts';
+import { type StatementWatch, watchStatements } from '#test/support/watch-statements.ts';
+
+interface Page {
+  readonly events: readonly Record<string, unknown>[];
+  readonly cursor: string;
+  readonly has_more: boolean;
+}
+
+describe('GET /v1/events (specification section 4.5)', () => {
+  // Published by the test, so that it decides when an event has its place.
+  let service: TestService;
+  let team: TestTeam;
+  let looks: StatementWatch;
+
+  before(async () => {
+    service = await startTestService({ ROLES: 'api' });
+    await plantCanary(service);
+    looks = watchStatements(['outbox.feed-page', 'outbox.find-place']);
+  });
+  after(async () => {
+    looks.stop();
+    await service.close();
+  });
+  beforeEach(async () => {
+    team = await service.newTeam();
+  });
+
+  const pageOf = (answer: ApiAnswer): Page => {
+    assert.equal(answer.status, 200, answer.text);
+    return answer.json as unknown as Page;
+  };
+  const get = async (query = '', api = team.api) => pageOf(await api.get(`/v1/events${query}`));
+  const put = async (count: number, owner = team) => {
+    await putEvents(service.runtime, owner.id, count);
+    await publishEvents(service.runtime);
+  };
+  const idsOf = (page: Page) => page.events.map((event) => event.id);
+  const stored = async () =>
+    service.query<{ id: EventId; body: string }>(
+      'SELECT id, body FROM events WHERE team_id = $1 ORDER BY id',
+      [team.id],
+    );
+  interface Held {
+    /** Not awaited with the rest: it comes when the wait is over. */
+    readonly answer: Promise<{ readonly status: number; readonly json: unknown }>;
+  }
+  /** A request that is held by now, having looked before and after it got its place; undefined where it was refused one. */
+  const hold = async (query: string, api: ApiClient, signal?: AbortSignal): Promise<Held | undefined> => {
+    looks.take();
+    let refused = false;
+    const answer = fetch(`${api.baseUrl}/v1/events${query}`, {
+      headers: { 'x-api-key': api.key },
+      ...(signal ? { signal } : {}),
+    }).then(async (response) => {
+      refused = response.status === 429;
+      return { status: response.status, json: await response.json() };
+    });
+    answer.catch(() => undefined);
+    let looked = 0;
+    await until('it has looked twice, or was refused', () => {
+      looked += looks.take().filter((name) => name === 'outbox.feed-page').length;
+      return looked >= 2 || refused;
+    });
+    return refused ? undefined : { answer };
+  };
+  const held = async (query: string, api = team.api, signal?: AbortSignal): Promise<Held> => {
+    const request = await hold(query, api, signal);
+    assert.ok(request, 'there was no place for it');
+    return request;
+  };
+
+  it('is empty for a team without events, with "" for its cursor', async () => {
+    assert.deepEqual(await get(), { events: [], cursor: '', has_more: false });
+  });
+
+  it('shows the stored envelopes as they are, oldest first, page by page, each once', async () => {
+    await put(7);
+    const bodies = (await stored()).map((row) => row.body);
+    const shown: string[] = [];
+    const sizes: number[] = [];
+    for (let cursor = ''; ; ) {
+      const answer = await team.api.get(`/v1/events?limit=3${cursor === '' ? '' : `&after=${cursor}`}`);
+      const page = pageOf(answer);
+      for (const body of bodies.slice(shown.length, shown.length + page.events.length))
+        assert.ok(answer.text.includes(body), `${answer.text} has not ${body}`);
+      shown.push(...page.events.map((event) => JSON.stringify(event)));
+      sizes.push(page.events.length);
+      assert.equal(page.cursor, page.events.at(-1)?.id);
+      cursor = page.cursor;
+      if (!page.has_more) break;
+    }
+    assert.deepEqual(sizes, [3, 3, 1]);
+    assert.deepEqual(shown, bodies);
+    const end = shown.map((body) => JSON.parse(body).id).at(-1);
+    assert.deepEqual(await get(`?after=${end}`), { events: [], cursor: end, has_more: false });
+  });
+
+  it('takes 1 to 100 events on a page, 50 without limit', async () => {
+    await put(101);
+    for (const [query, length] of [
+      ['', 50],
+      ['?limit=1', 1],
+      ['?limit=100', 100],
+    ] as const) {
+      const page = await get(query);
+      assert.deepEqual([page.events.length, page.has_more], [length, true]);
+    }
+  });
+
+  it('refuses an after that is no event of the team, and a wait or limit out of bounds, by name', async () => {
+    await put(1);
+    const stranger = await service.newTeam();
+    await put(1, stranger);
+    const [theirs] = (await get('', stranger.api)).events;
+    const wrong: [string, string][] = [
+      [`after=${theirs?.id}`, 'after'],
+      [`after=${publicId('evt', service.runtime.ids.next('evt'))}`, 'after'],
+      [`after=${publicId('msg', service.runtime.ids.next('msg'))}`, 'after'],
+      ['after=yesterday', 'after'],
+      ['wait=26', 'wait'],
+      ['wait=-1', 'wait'],
+      ['wait=1.5', 'wait'],
+      ['limit=0', 'limit'],
+      ['limit=101', 'limit'],
+    ];
+    for (const [query, param] of wrong) {
+      const answer = await team.api.get(`/v1/events?${query}`);
+      assert.deepEqual([answer.status, field(answer.json, 'error.param')], [400, param], query);
+    }
+    const answer = await team.api.get('/v1/events?after=yesterday');
+    assert.match(String(field(answer.json, 'error.message')), /Leave it out to begin with the oldest/);
+  });
+
+  it('shows nothing of another team, wherever one begins', async () => {
+    await put(1);
+    const stranger = await service.newTeam();
+    await put(3, stranger);
+    const page = await get();
+    assert.deepEqual(
+      page.events.map((event) => event.team_id),
+      [team.publicId],
+    );
+    assert.deepEqual(await get(`?after=${page.cursor}`), {
+      events: [],
+      cursor: page.cursor,
+      has_more: false,
+    });
+  });
+
+  it('holds a request until an event comes, on every process, and asks the database nothing meanwhile', async () => {
+    const other = await service.startAnother();
+    await put(1);
+    const { cursor } = await get();
+    const waiting = [
+      await held(`?after=${cursor}&wait=25`),
+      await held(`?after=${cursor}&wait=25`, new ApiClient(other.baseUrl, team.api.key)),
+    ];
+    // Events of others wake nobody.
+    await put(1, await service.newTeam());
+    assert.deepEqual(looks.take(), []);
+    await put(2);
+    const last = (await stored()).slice(1).map((row) => publicId('evt', row.id));
+    for (const { status, json } of await Promise.all(waiting.map((request) => request.answer))) {
+      assert.equal(status, 200);
+      assert.deepEqual([idsOf(json as Page), field(json, 'cursor')], [last, last.at(-1)]);
+    }
+    await other.close();
+  });
+
+  it('answers an empty page with after as its cursor once wait is over', async () => {
+    await put(1);
+    const { cursor } = await get();
+    const waiting = await held(`?after=${cursor}&wait=25`);
+    service.clock.advance(24_000);
+    const later = await held('?wait=25', (await service.newTeam()).api);
+    service.clock.advance(1_100);
+    assert.deepEqual(await waiting.answer, { status: 200, json: { events: [], cursor, has_more: false } });
+    service.clock.advance(25_000);
+    assert.deepEqual(await later.answer, { status: 200, json: { events: [], cursor: '', has_more: false } });
+  });
+
+  it(`holds ${readersMax.ofTeam} requests of a team; one more is 429, and has the place of one that left`, async () => {
+    const leaving = new AbortController();
+    const first = await held('?wait=25', team.api, leaving.signal);
+    const others = [];
+    for (let n = 1; n < readersMax.ofTeam; n += 1) others.push(await held('?wait=25'));
+    const refused = await team.api.get('/v1/events?wait=25');
+    assert.deepEqual([refused.status, refused.headers.get('retry-after')], [429, '1']);
+    // Another team has places of its own, and reading without a wait needs none.
+    assert.equal((await team.api.get('/v1/events')).status, 200);
+    const stranger = await held('?wait=25', (await service.newTeam()).api);
+    leaving.abort();
+    await assert.rejects(first.answer);
+    const second = await until('there is a place', () => hold('?wait=25', team.api));
+    service.clock.advance(25_000);
+    const all = await Promise.all([...others, stranger, second].map((request) => request.answer));
+    assert.ok(all.every((answer) => answer.status === 200));
+  });
+
+  it('answers what it holds at once when the process stops', async () => {
+    const other = await service.startAnother();
+    const waiting = await held('?wait=25', new ApiClient(other.baseUrl, team.api.key));
+    await other.close();
+    assert.deepEqual(await waiting.answer, {
+      status: 200,
+      json: { events: [], cursor: '', has_more: false },
+    });
+  });
+
+  it('shows nothing to a key that was revoked while its request was held', async () => {
+    const { id, key } = await service.makeKey(team.id, ['messages:read']);
+    const waiting = await held('?wait=25', new ApiClient(service.baseUrl, key));
+    await revokeKey(service.runtime, { teamId: undefined, keyId: id, by: operator });
+    service.clock.advance(1_001);
+    await put(1);
+    assert.deepEqual((await waiting.answer).status, 401);
+  });
+
+  it('waits for the place of an event that has none yet, and says so where nobody gives it one', async () => {
+    await putEvents(service.runtime, team.id, 2);
+    const [first, second] = await stored();
+    assert.ok(first && second);
+    const after = publicId('evt', first.id);
+    const ask = async () => {
+      looks.take();
+      const answer = team.api.get(`/v1/events?after=${after}`);
+      let asked = 0;
+      await until('it has asked twice', () => {
+        asked += looks.take().length;
+        return asked >= 2;
+      });
+      return { answer };
+    };
+    const waiting = await ask();
+    service.clock.advance(5_000);
+    const unplaced = await waiting.answer;
+    assert.deepEqual([unplaced.status, unplaced.headers.get('retry-after')], [503, '2']);
+    const again = await ask();
+    await publishEvents(service.runtime);
+    assert.deepEqual(idsOf(pageOf(await again.answer)), [publicId('evt', second.id)]);
+  });
+});
