@@ -9,6 +9,7 @@ interface Told {
   readonly numberId?: NumberId;
   readonly type?: EventType;
   readonly sequence?: number;
+  readonly data?: Readonly<Record<string, unknown>>;
 }
 
 /** Writes an event as a change of a message does, for tests that need no message. */
@@ -16,7 +17,7 @@ export function putEvent(
   trx: Transaction,
   runtime: Runtime,
   teamId: TeamId,
-  { messageId, numberId, type = 'message.sent', sequence = 1 }: Told = {},
+  { messageId, numberId, type = 'message.sent', sequence = 1, data }: Told = {},
 ): Promise<void> {
   return append(trx, runtime, [
     {
@@ -25,7 +26,7 @@ export function putEvent(
       messageId: messageId ?? runtime.ids.next('msg'),
       type,
       sequence,
-      data: { content: 'Grüße 👋 \u2028 "\\' },
+      data: data ?? { content: 'Grüße 👋 \u2028 "\\' },
     },
   ]);
 }

@@ -76,7 +76,8 @@ export async function connectNumber(
   const first = wire.poll({}, leaving.signal).catch(() => undefined);
   const session = await until('the first poll counts', async () => {
     const rows = await service.query<{ session_id: Id<'ses'> }>(
-      'SELECT session_id FROM device_sessions s JOIN numbers n ON n.id = s.number_id WHERE n.phone_number = $1',
+      `SELECT session_id FROM device_sessions s JOIN numbers n ON n.id = s.number_id
+       WHERE n.phone_number = $1 AND n.deleted_at IS NULL`,
       [phoneNumber],
     );
     return rows.at(-1)?.session_id;

@@ -1,0 +1,356 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import fc from 'fast-check';
+import { type EventType, eventTypes } from '#contract/event.ts';
+import { findDeviceByToken } from '#server/devices/device-store.ts';
+import { type Report, reportMessage } from '#server/messages/report-message.ts';
+import { settleOverdue } from '#server/messages/sweep-messages.ts';
+import { sha256 } from '#server/platform/crypto.ts';
+import { parseId, publicId } from '#server/platform/ids.ts';
+import { setTeamPlan } from '#server/teams/team-store.ts';
+import { putWebhook } from '#test/support/put-webhook.ts';
+import { connectNumber, type DeviceWire } from '#test/support/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+
+const walks = 40;
+const stepsMax = 60;
+
+/** A failure is had again with FUZZ_SEED and the path that fast-check prints. */
+const seed = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31));
+
+type Step =
+  | { readonly do: 'send' | 'hand out' | 'lapse' | 'delete'; readonly number: number }
+  | { readonly do: 'receive'; readonly number: number; readonly text: number }
+  | { readonly do: 'report'; readonly message: number; readonly status: Report['status'] }
+  | { readonly do: 'cancel'; readonly message: number }
+  | { readonly do: 'plan'; readonly plan: 'free' | 'pro' }
+  | WebhookStep;
+
+type WebhookStep =
+  | {
+      readonly do: 'add webhook';
+      readonly types: EventType[];
+      readonly number: number;
+      readonly isActive: boolean;
+    }
+  | {
+      readonly do: 'change webhook';
+      readonly webhook: number;
+      readonly types: EventType[];
+      readonly number: number;
+    }
+  | { readonly do: 'switch webhook'; readonly webhook: number }
+  | { readonly do: 'remove webhook'; readonly webhook: number };
+
+const number = fc.nat(1);
+const some = fc.nat(11);
+const types = fc.subarray([...eventTypes], { minLength: 1 });
+/** 2 is none: the events of all numbers. */
+const filter = fc.nat(2);
+const status = fc.constantFrom<Report['status'][]>('sent', 'failed', 'delivered', 'not_delivered');
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('send'), number }) },
+  { weight: 8, arbitrary: fc.record({ do: fc.constant('hand out'), number }) },
+  { weight: 12, arbitrary: fc.record({ do: fc.constant('report'), message: some, status }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('lapse'), number }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('cancel'), message: some }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('receive'), number, text: fc.nat(3) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('delete'), number }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('plan'), plan: fc.constantFrom('free', 'pro') }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constant('add webhook'), types, number: filter, isActive: fc.boolean() }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant('change webhook'), webhook: some, types, number: filter }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('switch webhook'), webhook: some }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('remove webhook'), webhook: some }) },
+) as fc.Arbitrary<Step>;
+
+/** What the test knows of a message; how it moves is written here from the specification, not taken from the server. */
+interface ModelMessage {
+  readonly id: string;
+  readonly phoneNumber: string;
+  readonly wire: DeviceWire;
+  state: 'queued' | 'polling' | 'sent' | 'delivered' | 'timed out' | 'failed';
+  events: number;
+}
+
+interface ModelWebhook {
+  readonly id: string;
+  types: readonly EventType[];
+  phoneNumber: string | undefined;
+  isActive: boolean;
+}
+
+/** One line for an event, one for each of its deliveries. */
+const eventLine = (message: string, type: EventType, sequence: number) => `${message} ${type} ${sequence}`;
+const deliveryLine = (event: string, webhook: string, isSkipped: boolean) =>
+  `${event} to ${webhook} ${isSkipped ? 'skipped' : 'pending'}`;
+
+let walked = 0;
+
+class Walk {
+  readonly #service: TestService;
+  readonly #team: TestTeam;
+  readonly #phones: { readonly phoneNumber: string; numberId: string; wire: DeviceWire }[] = [];
+  readonly #messages: ModelMessage[] = [];
+  readonly #webhooks: ModelWebhook[] = [];
+  #plan: 'free' | 'pro' = 'pro';
+  #received = new Map<string, string>();
+  #expected: string[] = [];
+
+  static async begin(service: TestService): Promise<Walk> {
+    const walk = new Walk(service, await service.newTeam({ plan: 'pro', monthlyLimit: 1_000_000 }));
+    for (let n = 0; n < 2; n += 1) {
+      walked += 1;
+      const phoneNumber = `+1415555${String(walked).padStart(4, '0')}`;
+      walk.#phones.push(await connectNumber(service, walk.#team, phoneNumber));
+    }
+    return walk;
+  }
+
+  private constructor(service: TestService, team: TestTeam) {
+    this.#service = service;
+    this.#team = team;
+  }
+
+  /** The lines that this step is to have written, sorted. */
+  async take(step: Step): Promise<string[]> {
+    this.#expected = [];
+    await this.#take(step);
+    return this.#expected.sort();
+  }
+
+  /** All lines that the team has, sorted. */
+  async written(): Promise<string[]> {
+    const events = await this.#service.query<{ message: string; type: EventType; sequence: number }>(
+      'SELECT message_id AS message, type, sequence FROM events WHERE team_id = $1',
+      [this.#team.id],
+    );
+    const deliveries = await this.#service.query<{
+      message: string;
+      type: EventType;
+      sequence: number;
+      webhook: string;
+      status: string;
+      is_due: boolean;
+    }>(
+      `SELECT e.message_id AS message, e.type, e.sequence, d.webhook_id AS webhook, d.status,
+         EXISTS (SELECT FROM due_deliveries q WHERE q.delivery_id = d.id) AS is_due
+       FROM deliveries d LEFT JOIN events e ON e.team_id = d.team_id AND e.id = d.event_id AND e.type = d.event_type
+       WHERE d.team_id = $1`,
+      [this.#team.id],
+    );
+    for (const { status, is_due } of deliveries) assert.equal(status === 'pending', is_due);
+    return [
+      ...events.map((row) => eventLine(row.message, row.type, row.sequence)),
+      ...deliveries.map((row) =>
+        deliveryLine(eventLine(row.message, row.type, row.sequence), row.webhook, row.status === 'skipped'),
+      ),
+    ].sort();
+  }
+
+  #tell(message: ModelMessage, type: EventType): void {
+    message.events += 1;
+    const event = eventLine(parseId('msg', message.id) ?? '', type, message.events);
+    this.#expected.push(event);
+    for (const webhook of this.#webhooks) {
+      const matches =
+        webhook.types.includes(type) &&
+        (webhook.phoneNumber === undefined || webhook.phoneNumber === message.phoneNumber);
+      if (matches) this.#expected.push(deliveryLine(event, webhook.id, !webhook.isActive));
+    }
+  }
+
+  #fail(message: ModelMessage, state: 'failed' | 'timed out' = 'failed'): void {
+    message.state = state;
+    this.#tell(message, 'message.failed');
+  }
+
+  #phone(index: number) {
+    const phone = this.#phones[index];
+    assert.ok(phone);
+    return phone;
+  }
+
+  #of(wire: DeviceWire, state: ModelMessage['state']): ModelMessage[] {
+    return this.#messages.filter((message) => message.wire === wire && message.state === state);
+  }
+
+  async #take(step: Step): Promise<void> {
+    switch (step.do) {
+      case 'send': {
+        const { phoneNumber, wire } = this.#phone(step.number);
+        const id = await this.#team.api.send({ from: phoneNumber, to: '+12125550100', content: 'Hello' });
+        this.#messages.push({ id, phoneNumber, wire, state: 'queued', events: 0 });
+        return;
+      }
+      case 'hand out': {
+        const { wire } = this.#phone(step.number);
+        const [next] = this.#of(wire, 'queued');
+        // A poll would be held.
+        if (!next || this.#of(wire, 'polling').length > 0) return;
+        assert.equal((await wire.poll()).id, next.id);
+        next.state = 'polling';
+        return;
+      }
+      case 'report':
+        return this.#report(step.message, step.status);
+      case 'lapse': {
+        const [lapsed] = this.#of(this.#phone(step.number).wire, 'polling');
+        if (!lapsed) return;
+        await this.#service.query('UPDATE in_flight SET lease_until = handed_out_at WHERE message_id = $1', [
+          parseId('msg', lapsed.id),
+        ]);
+        await settleOverdue(this.#service.runtime);
+        return this.#fail(lapsed, 'timed out');
+      }
+      case 'cancel': {
+        const message = this.#messages[step.message % Math.max(1, this.#messages.length)];
+        if (!message) return;
+        const answer = await this.#team.api.post(`/v1/messages/${message.id}/cancel`);
+        assert.equal(answer.status, message.state === 'queued' ? 200 : 409, answer.text);
+        if (message.state === 'queued') this.#fail(message);
+        return;
+      }
+      case 'receive':
+        return this.#receive(step.number, `Text ${step.text}`);
+      case 'delete':
+        return this.#delete(step.number);
+      case 'plan':
+        this.#plan = step.plan;
+        await setTeamPlan(this.#service.runtime.database.pool, this.#team.id, step.plan, 1_000_000);
+        return;
+      default:
+        return this.#webhook(step);
+    }
+  }
+
+  async #report(index: number, status: Report['status']): Promise<void> {
+    const message = this.#messages[index % Math.max(1, this.#messages.length)];
+    if (!message) return;
+    const { runtime } = this.#service;
+    const device = await findDeviceByToken(runtime.database.pool, sha256(message.wire.token));
+    const messageId = parseId('msg', message.id);
+    assert.ok(messageId);
+    if (!device) return;
+    const report = { messageId, sessionId: parseId('ses', message.wire.session), status, error: null };
+    await reportMessage(runtime, device, report);
+    const isGood = status === 'sent' || status === 'delivered';
+    if (isGood && (message.state === 'polling' || message.state === 'timed out')) {
+      message.state = 'sent';
+      this.#tell(message, 'message.sent');
+    }
+    if (status === 'delivered' && message.state === 'sent') {
+      message.state = 'delivered';
+      if (this.#plan !== 'free') this.#tell(message, 'message.delivered');
+    }
+    const fails = message.state === 'polling' || (message.state === 'sent' && status === 'not_delivered');
+    if (!isGood && fails) this.#fail(message);
+  }
+
+  async #receive(index: number, text: string): Promise<void> {
+    const { phoneNumber, numberId, wire } = this.#phone(index);
+    const answer = await wire.call('inbound', { from: '+12125550100', text });
+    const known = this.#received.get(`${numberId} ${text}`);
+    // Within 20 s the same text is the same message, and no change.
+    if (known !== undefined) return;
+    const [row] = await this.#service.query<{ id: string }>(
+      `SELECT id FROM messages WHERE team_id = $1 AND direction = 'inbound' ORDER BY id DESC LIMIT 1`,
+      [this.#team.id],
+    );
+    assert.ok(row, JSON.stringify(answer));
+    this.#received.set(`${numberId} ${text}`, row.id);
+    const id = publicId('msg', row.id as Parameters<typeof publicId<'msg'>>[1]);
+    this.#tell({ id, phoneNumber, wire, state: 'delivered', events: 0 }, 'message.received');
+  }
+
+  async #delete(index: number): Promise<void> {
+    const phone = this.#phone(index);
+    // What a phone holds may outlive its number; that is walked elsewhere (test/api/delete-number.test.ts).
+    if (this.#of(phone.wire, 'polling').length > 0) return;
+    const answer = await this.#team.api.delete(`/v1/numbers/${phone.numberId}`);
+    assert.equal(answer.status, 200, answer.text);
+    for (const message of this.#of(phone.wire, 'queued')) this.#fail(message);
+    const plan = this.#plan;
+    if (plan === 'free')
+      await setTeamPlan(this.#service.runtime.database.pool, this.#team.id, 'pro', 1_000_000);
+    this.#phones[index] = await connectNumber(this.#service, this.#team, phone.phoneNumber);
+    if (plan === 'free')
+      await setTeamPlan(this.#service.runtime.database.pool, this.#team.id, 'free', 1_000_000);
+  }
+
+  async #webhook(step: WebhookStep): Promise<void> {
+    const numberOf = (index: number) => this.#phones[index]?.phoneNumber;
+    if (step.do === 'add webhook') {
+      const phoneNumber = numberOf(step.number);
+      const { types, isActive } = step;
+      const filter = phoneNumber === undefined ? {} : { phoneNumber };
+      const { id } = await putWebhook(this.#service, this.#team.id, types, { isActive, ...filter });
+      this.#webhooks.push({ id, types, phoneNumber, isActive });
+      return;
+    }
+    const index = step.webhook % Math.max(1, this.#webhooks.length);
+    const webhook = this.#webhooks[index];
+    if (!webhook) return;
+    if (step.do === 'remove webhook') {
+      await this.#service.query('DELETE FROM webhooks WHERE id = $1', [webhook.id]);
+      this.#webhooks.splice(index, 1);
+    } else if (step.do === 'switch webhook') {
+      webhook.isActive = !webhook.isActive;
+      await this.#service.query(
+        `UPDATE webhooks SET is_active = $2, disabled_at = CASE WHEN NOT $2 THEN created_at END,
+           disabled_by = CASE WHEN NOT $2 THEN 'member' END WHERE id = $1`,
+        [webhook.id, webhook.isActive],
+      );
+    } else if (step.do === 'change webhook') {
+      webhook.types = step.types;
+      webhook.phoneNumber = numberOf(step.number);
+      await this.#service.query('UPDATE webhooks SET events = $2, phone_number = $3 WHERE id = $1', [
+        webhook.id,
+        webhook.types,
+        webhook.phoneNumber ?? null,
+      ]);
+    }
+  }
+}
+
+describe(`random walks over the states of messages, from seed ${seed} (specification sections 6.1 and 6.3)`, () => {
+  // Nobody delivers: what was written stays as it was written.
+  let service: TestService;
+
+  before(async () => {
+    service = await startTestService({ ROLES: 'api' });
+  });
+  after(() => service.close());
+
+  it('each change makes exactly one event, and it one delivery for each webhook that matched then, and no other', async () => {
+    const reached = new Map<string, number>();
+    const walk = fc.asyncProperty(
+      fc.array(step, { minLength: 1, maxLength: stepsMax, size: 'max' }),
+      async (steps) => {
+        const walk = await Walk.begin(service);
+        let all: string[] = [];
+        for (const taken of steps) {
+          const expected = await walk.take(taken);
+          all = [...all, ...expected].sort();
+          assert.deepEqual(await walk.written(), all, JSON.stringify(taken));
+          for (const line of expected) {
+            const [kind] = /message\.\w+( \d( to.*)?)?/.exec(line) ?? [''];
+            const shape = kind.replace(/ \d.*(pending|skipped)/, ' $1').replace(/ \d$/, '');
+            reached.set(shape, (reached.get(shape) ?? 0) + 1);
+          }
+        }
+      },
+    );
+    await fc.assert(walk, { seed, numRuns: walks });
+    // The walks came everywhere.
+    for (const type of eventTypes) {
+      for (const kind of ['', ' pending', ' skipped'])
+        assert.ok((reached.get(`${type}${kind}`) ?? 0) > 0, `${type}${kind}`);
+    }
+  });
+});

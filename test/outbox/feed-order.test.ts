@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { EventList } from '#contract/event.ts';
+import { connect } from '#server/connect.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { takePublisherTurn } from '#server/outbox/feed-store.ts';
+import { publishEvents } from '#server/outbox/publish-events.ts';
+import type { MessageId } from '#server/platform/ids.ts';
+import { createLogger } from '#server/platform/logger.ts';
+import type { ApiClient } from '#test/support/api-client.ts';
+import { putEvent, putEvents } from '#test/support/put-events.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { until } from '#test/support/until.ts';
+
+const writers = 6;
+const transactionsEach = 40;
+
+/** What a reader was shown, by the ids of messages and the sequence in them. */
+interface Shown {
+  readonly id: string;
+  readonly message: string;
+  readonly sequence: number;
+}
+
+describe('the feed while many write (specification section 4.5, decision 0017)', () => {
+  let service: TestService;
+  let other: Runtime;
+  let team: TestTeam;
+
+  before(async () => {
+    service = await startTestService();
+    other = await connect(service.runtime.config, service.databaseUrl, createLogger('fatal'), service.clock);
+    team = await service.newTeam();
+  });
+  after(async () => {
+    await other.database.close();
+    await service.close();
+  });
+
+  const publicIds = async () =>
+    (await service.query<{ body: string }>('SELECT body FROM events WHERE team_id = $1', [team.id])).map(
+      (row) => String(JSON.parse(row.body).id),
+    );
+
+  /** Follows the cursor, as a client does, until it has been shown as many events as were committed by then. */
+  async function follow(api: ApiClient, isOver: () => boolean, limit: number): Promise<Shown[]> {
+    const shown: Shown[] = [];
+    let cursor = '';
+    for (;;) {
+      const over = isOver();
+      const answer = await api.get(
+        `/v1/events?limit=${limit}&wait=1${cursor === '' ? '' : `&after=${cursor}`}`,
+      );
+      assert.equal(answer.status, 200, answer.text);
+      const page = answer.json as unknown as EventList;
+      for (const event of page.events) {
+        const { message } = event.data as { readonly message?: string };
+        shown.push({ id: event.id, message: message ?? '', sequence: event.sequence });
+      }
+      if (over && page.events.length === 0) return shown;
+      cursor = page.cursor;
+    }
+  }
+
+  it('shows every event once, and those of a message in their order, though transactions end in any order', async () => {
+    let open = writers;
+    const messages = Array.from({ length: 10 }, () => service.runtime.ids.next('msg'));
+    const sequences = new Map<MessageId, number>();
+    const heldBack: (() => void)[] = [];
+    let rolledBack = 0;
+    const write = async (writer: number) => {
+      const runtime = writer % 2 === 0 ? service.runtime : other;
+      for (let n = 0; n < transactionsEach; n += 1) {
+        const isUndone = n % 13 === 12;
+        await runtime.database
+          .transaction(async (trx) => {
+            for (let events = 0; events <= n % 3; events += 1) await putEvent(trx, runtime, team.id);
+            // Ids and seqs are taken; others commit before this one does.
+            if (n % 2 === writer % 2) await new Promise<void>((resolve) => heldBack.push(resolve));
+            if (isUndone) throw new Error('undone');
+          })
+          .catch((error: Error) => {
+            if (error.message !== 'undone') throw error;
+            rolledBack += 1;
+          });
+      }
+      open -= 1;
+    };
+    // A message's events follow each other, each in a transaction of its own, from whichever process is asked.
+    const change = async () => {
+      for (let round = 0; round < 20; round += 1) {
+        for (const [index, messageId] of messages.entries()) {
+          const runtime = (index + round) % 2 === 0 ? service.runtime : other;
+          const sequence = (sequences.get(messageId) ?? 0) + 1;
+          sequences.set(messageId, sequence);
+          await runtime.database.transaction((trx) =>
+            putEvent(trx, runtime, team.id, { messageId, sequence, data: { message: messageId } }),
+          );
+        }
+      }
+    };
+    const release = async () => {
+      while (open > 0) {
+        // The one that has waited longest goes last of those that wait now.
+        const [oldest, ...rest] = heldBack.splice(0);
+        for (const letGo of rest.reverse()) letGo();
+        await service.query('SELECT');
+        oldest?.();
+        await new Promise(setImmediate);
+      }
+    };
+    let isPublished = false;
+    const isOver = () => isPublished;
+    const readers = [1, 7, 100].map((limit) => follow(team.api, isOver, limit));
+    await Promise.all([...Array.from({ length: writers }, (_, n) => write(n)), change(), release()]);
+    const committed = (await publicIds()).sort();
+    assert.ok(committed.length > 500 && rolledBack > 10, `${committed.length} ${rolledBack}`);
+    await until(
+      'all are published',
+      async () => (await service.query('SELECT FROM unpublished_events')).length === 0,
+    );
+    isPublished = true;
+    const all = await Promise.all(readers);
+    for (const shown of all) {
+      assert.deepEqual(shown.map((event) => event.id).sort(), committed);
+      assert.deepEqual(shown, all[0]);
+      for (const [message, events] of Map.groupBy(shown, (event) => event.message)) {
+        if (message === '') continue;
+        assert.deepEqual(
+          events.map((event) => event.sequence),
+          Array.from({ length: 20 }, (_, index) => index + 1),
+        );
+      }
+    }
+  });
+
+  it('an event whose transaction ends late gets a place behind those that were shown meanwhile', async () => {
+    const readAll = async () => {
+      const page = (await team.api.get('/v1/events?limit=100')).json as unknown as EventList;
+      return page.events.map((event) => event.id);
+    };
+    team = await service.newTeam();
+    const late = Promise.withResolvers<void>();
+    const written = Promise.withResolvers<void>();
+    const first = service.runtime.database.transaction(async (trx) => {
+      await putEvent(trx, service.runtime, team.id);
+      written.resolve();
+      await late.promise;
+    });
+    await written.promise;
+    await putEvents(other, team.id, 1);
+    const [shown] = await until('the second is published', async () => {
+      const ids = await readAll();
+      return ids.length === 1 && ids;
+    });
+    late.resolve();
+    await first;
+    const both = await until('the first is published', async () => {
+      const ids = await readAll();
+      return ids.length === 2 && ids;
+    });
+    assert.equal(both[0], shown);
+    assert.ok(both[1] !== undefined && shown !== undefined && both[1] < shown, 'its id is the smaller one');
+  });
+
+  it('a publisher that is killed in the middle of a batch leaves it to the next one, whole', async () => {
+    team = await service.newTeam();
+    let pid = 0;
+    const killed = service.runtime.database.transaction(async (trx) => {
+      await until('its turn', () => takePublisherTurn(trx));
+      pid = (await trx.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows[0]?.pid ?? 0;
+      await putEvents(other, team.id, 5);
+      await trx.query('DELETE FROM unpublished_events');
+      // Others that publish meanwhile have nothing to do, and do not wait.
+      assert.equal(await publishEvents(other), 0);
+      await other.database.pool.query('SELECT pg_terminate_backend($1)', [pid]);
+      await trx.query('SELECT');
+    });
+    await assert.rejects(killed);
+    const page = await until('they are published', async () => {
+      const answer = (await team.api.get('/v1/events')).json as unknown as EventList;
+      return answer.events.length === 5 && answer;
+    });
+    assert.deepEqual(page.events.map((event) => event.id).sort(), (await publicIds()).sort());
+  });
+
+  it('two publishers at once give each event one place', async () => {
+    team = await service.newTeam();
+    await putEvents(service.runtime, team.id, 300);
+    const together = [service.runtime, other].flatMap((runtime) =>
+      Array.from({ length: 5 }, () => publishEvents(runtime)),
+    );
+    await Promise.all(together);
+    await until(
+      'all are published',
+      async () => (await service.query('SELECT FROM unpublished_events')).length === 0,
+    );
+    const rows = await service.query('SELECT DISTINCT event_id FROM event_feed WHERE team_id = $1', [
+      team.id,
+    ]);
+    assert.equal(rows.length, 300);
+  });
+});
