@@ -40,6 +40,7 @@ export interface Config {
   readonly deviceHoldMs: number;
   readonly deviceLeaseMs: number;
   readonly queueExpiryMs: number;
+  readonly deliveryLogMs: number;
   /** undefined: no mail is sent, and links are shown for copying. */
   readonly mail: { readonly server: SmtpServer; readonly from: NamedMailAddress } | undefined;
   /** Private ranges that outgoing requests may reach (specification section 6.5). */
@@ -174,6 +175,7 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
     deviceHoldMs: integer('DEVICE_HOLD_SECONDS', 25, 1, 50) * 1_000,
     deviceLeaseMs: integer('DEVICE_LEASE_SECONDS', 600, 30, 86_400) * 1_000,
     queueExpiryMs: integer('QUEUE_EXPIRY_HOURS', 24, 1, 8_760) * 3_600_000,
+    deliveryLogMs: integer('DELIVERY_LOG_DAYS', 30, 1, 3_650) * 86_400_000,
     mail: server && from ? { server, from } : undefined,
     egressAllowed,
     logLevel: oneOf('LOG_LEVEL', 'info', logLevels),

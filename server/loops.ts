@@ -15,6 +15,7 @@ import type { WaitingReaders } from '#server/outbox/waiting-readers.ts';
 import { Loop } from '#server/platform/loop.ts';
 import { forgetInvitations } from '#server/teams/forget-invitations.ts';
 import { notifyLimits } from '#server/usage/notify-limits.ts';
+import { forgetAttempts } from '#server/webhooks/forget-attempts.ts';
 
 const second = 1_000;
 
@@ -73,6 +74,7 @@ export function createLoops(
     ),
     ...loop('maintain', 'forget expired sessions and links', 60 * second, () => forgetExpired(services)),
     ...loop('maintain', 'tell teams that near their limit', 30 * second, () => notifyLimits(services)),
+    ...loop('maintain', 'forget attempts', 3_600 * second, () => forgetAttempts(services)),
     ...loop('maintain', 'forget mails', 3_600 * second, () => forgetMails(services)),
     ...loop('maintain', 'forget invitations', 3_600 * second, () => forgetInvitations(services)),
   ];

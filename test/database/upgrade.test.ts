@@ -2,10 +2,15 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
+import { Database } from '#server/database/database.ts';
 import { migrate } from '#server/database/migrate.ts';
 import type { Transaction } from '#server/database/statement.ts';
+import { listEvents } from '#server/outbox/list-events.ts';
+import { publishEvents } from '#server/outbox/publish-events.ts';
+import { WaitingReaders } from '#server/outbox/waiting-readers.ts';
 import { Clock } from '#server/platform/clock.ts';
-import { Ids } from '#server/platform/ids.ts';
+import { Ids, publicId } from '#server/platform/ids.ts';
+import { createLogger } from '#server/platform/logger.ts';
 import { giveBackMessages } from '#server/usage/usage-store.ts';
 
 const engineUrl = process.env.TEST_ENGINE_URL ?? '';
@@ -34,19 +39,21 @@ describe('an upgrade of a database that has messages (decision 0003)', () => {
     await administrator.end();
   });
 
-  async function insertMessage(row: Readonly<Record<string, unknown>>): Promise<void> {
-    const all = {
+  const insertMessage = (row: Readonly<Record<string, unknown>>) =>
+    insert('messages', {
       team_id: team,
       id: ids.next('msg'),
       from_handle: 'a',
       to_handle: 'b',
       content: 'Hi',
       ...row,
-    };
-    const places = Object.keys(all).map((_, index) => `$${index + 1}`);
+    });
+
+  async function insert(table: string, row: Readonly<Record<string, unknown>>): Promise<void> {
+    const places = Object.keys(row).map((_, index) => `$${index + 1}`);
     await client.query(
-      `INSERT INTO messages (${Object.keys(all).join(', ')}) VALUES (${places.join(', ')})`,
-      Object.values(all),
+      `INSERT INTO ${table} (${Object.keys(row).join(', ')}) VALUES (${places.join(', ')})`,
+      Object.values(row),
     );
   }
 
@@ -76,6 +83,19 @@ describe('an upgrade of a database that has messages (decision 0003)', () => {
     await insertMessage({ ...failed, error_code: 'device_error', hand_outs: 1 });
     await insertMessage({ ...outbound, direction: 'inbound', status: 'received' });
 
+    const told = {
+      team_id: team,
+      message_id: ids.next('msg'),
+      number_id,
+      type: 'message.sent',
+      created_at: at,
+    };
+    for (const sequence of [1, 2, 3]) {
+      const id = ids.next('evt');
+      const body = JSON.stringify({ id: publicId('evt', id), sequence });
+      await insert('events', { ...told, id, sequence, body });
+    }
+
     assert.deepEqual(await migrate(url), [2, 3, 4]);
     const [first, second] = ['2026-11-20', '2026-11-21'];
     assert.deepEqual(await days(), [
@@ -89,5 +109,20 @@ describe('an upgrade of a database that has messages (decision 0003)', () => {
     const back = { teamId: team, day: '2026-11-21' };
     await giveBackMessages(client as unknown as Transaction, [back, back]);
     assert.equal((await days()).at(-1)?.messages, 0);
+  });
+
+  it('publishes the events of before in their order, and delivers them to nobody', async () => {
+    const database = new Database({ databaseUrl: url, logger: createLogger('fatal') });
+    const services = { database, clock: new Clock(), readers: new WaitingReaders() };
+    assert.equal(await publishEvents(services), 3);
+    const reader = { left: new AbortController().signal, knockAgain: async () => undefined };
+    const page = await listEvents(services, team, { limit: 2 }, reader);
+    const rest = await listEvents(services, team, { after: page.cursor }, reader);
+    await database.close();
+    assert.deepEqual(
+      [...page.events, ...rest.events].map((event) => event.sequence),
+      [1, 2, 3],
+    );
+    assert.deepEqual((await client.query('SELECT FROM deliveries')).rowCount, 0);
   });
 });

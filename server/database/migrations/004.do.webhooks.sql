@@ -70,6 +70,8 @@ CREATE TABLE attempts (
   PRIMARY KEY (team_id, delivery_id, id),
   CONSTRAINT response_is_capped CHECK (octet_length(response_body) <= 16384)
 ) PARTITION BY RANGE (id);
+-- By age: the log is kept for a while only.
+CREATE INDEX attempts_by_age ON attempts (id);
 CREATE TABLE attempts_unplaced PARTITION OF attempts DEFAULT;
 
 -- What waits for an attempt: history stays apart (decision 0004). Deleted once nothing more is to be tried.

@@ -1,0 +1,38 @@
+import type { Runtime } from '#server/database/runtime.ts';
+import { statement } from '#server/database/statement.ts';
+import { type AttemptId, firstIdAt } from '#server/platform/ids.ts';
+
+/** Attempts of one batch, each with up to 16 KB of what was answered. */
+export const forgottenMax = 1_000;
+
+/** Batches of a round; an hour later the next one goes on. */
+const batchesMax = 1_000;
+
+const forget = statement<{ readonly id: AttemptId }>(
+  'webhooks.forget-attempts',
+  `WITH old AS MATERIALIZED (
+     SELECT team_id, delivery_id, id FROM attempts WHERE id < $1 ORDER BY id LIMIT $2
+   )
+   DELETE FROM attempts a USING old
+   WHERE a.team_id = old.team_id AND a.delivery_id = old.delivery_id AND a.id = old.id AND a.id < $1 RETURNING a.id`,
+);
+
+/**
+ * Forgets attempts, and what was answered to them, after DELIVERY_LOG_DAYS (specification section 10.5); their deliveries
+ * stay, with what became of them. Batch by batch, so that nobody waits for it.
+ * @returns how many were forgotten
+ */
+export async function forgetAttempts({
+  database,
+  clock,
+  config,
+}: Pick<Runtime, 'database' | 'clock' | 'config'>): Promise<number> {
+  const bound = firstIdAt(clock.nowMs() - config.deliveryLogMs);
+  let forgotten = 0;
+  for (let batches = 0; batches < batchesMax; batches += 1) {
+    const rows = await forget.rows(database.pool, bound, forgottenMax);
+    forgotten += rows.length;
+    if (rows.length < forgottenMax) break;
+  }
+  return forgotten;
+}
