@@ -21,6 +21,20 @@ import {
   VerifyNumberRequest,
 } from './number.ts';
 import { Team, UpdateTeamRequest } from './team.ts';
+import {
+  Attempt,
+  CreatedWebhook,
+  CreateWebhookRequest,
+  Delivery,
+  DeliveryDetail,
+  DeliveryList,
+  QueuedReplay,
+  ReplayRequest,
+  RotatedSecret,
+  UpdateWebhookRequest,
+  Webhook,
+  WebhookList,
+} from './webhook.ts';
 
 /** The schemas that /v1/openapi.json shows by name. */
 export const components: Readonly<Record<string, TSchema>> = {
@@ -47,4 +61,16 @@ export const components: Readonly<Record<string, TSchema>> = {
   MessageList,
   AcceptedMessage,
   SendMessageRequest,
+  Webhook,
+  WebhookList,
+  CreatedWebhook,
+  CreateWebhookRequest,
+  UpdateWebhookRequest,
+  RotatedSecret,
+  Delivery,
+  DeliveryList,
+  DeliveryDetail,
+  Attempt,
+  ReplayRequest,
+  QueuedReplay,
 };

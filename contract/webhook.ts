@@ -1,6 +1,8 @@
 import { Type } from 'typebox';
+import { type AttemptFailure, attemptFailures } from './attempt-outcome.ts';
 import { eventTypes } from './event.ts';
 import { phoneNumber } from './handles.ts';
+import { listLimitDefault, listLimitMax } from './message.ts';
 import { closed, literals, nullable, publicIdOf, timestamp } from './schema.ts';
 
 export const urlMaxCharacters = 2_048;
@@ -111,3 +113,105 @@ export const Delivery = closed({
   finished_at: nullable(timestamp('When it succeeded, failed or was skipped.')),
 });
 export type Delivery = Type.Static<typeof Delivery>;
+
+/** GET /v1/webhooks/:id/deliveries (specification section 4.4). */
+export const ListDeliveriesQuery = closed({
+  status: Type.Optional(literals(deliveryStatuses, { description: 'Only deliveries that stand there now.' })),
+  event_type: Type.Optional(literals(eventTypes, { description: 'Only deliveries of such events.' })),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: listLimitMax,
+      default: listLimitDefault,
+      description: 'Deliveries on a page.',
+    }),
+  ),
+  cursor: Type.Optional(
+    Type.String({ description: 'The cursor of the page before; empty or left out, the first page.' }),
+  ),
+});
+export type ListDeliveriesQuery = Type.Static<typeof ListDeliveriesQuery>;
+
+export const DeliveryList = closed({
+  deliveries: Type.Array(Delivery, { description: 'Newest first.' }),
+  cursor: Type.String({
+    description: 'Send it as cursor to get the next page.',
+    examples: ['dlv_01h2xcejqtf2nbrexx3vqjhp41'],
+  }),
+  has_more: Type.Boolean({ description: 'false at the end.' }),
+});
+export type DeliveryList = Type.Static<typeof DeliveryList>;
+
+export const attemptOutcomes = ['succeeded', ...(Object.keys(attemptFailures) as AttemptFailure[])] as const;
+export type AttemptOutcome = (typeof attemptOutcomes)[number];
+
+/** So many attempts of a delivery are shown, the latest ones; attempt_count counts them all. */
+export const shownAttemptsMax = 50;
+
+/** One HTTP try of a delivery (specification section 6.3). */
+export const Attempt = closed({
+  id: publicIdOf('att', 'The id of the attempt.'),
+  started_at: timestamp('When it began.'),
+  duration_ms: Type.Integer({ minimum: 0, description: 'From the look-up of the name to the last byte.' }),
+  outcome: literals(attemptOutcomes, { description: 'succeeded, or what kind of failure it was.' }),
+  error_message: nullable(Type.String({ description: 'The failure in a sentence for a person.' })),
+  status_code: nullable(Type.Integer({ description: 'What it was answered; null where no status came.' })),
+  url: Type.String({ description: 'Where it was sent: the webhook’s url at that time.' }),
+  response_body: nullable(
+    Type.String({
+      description:
+        'At most 16 KB of the answer as text; what is not UTF-8 is shown as U+FFFD. null where no answer came.',
+    }),
+  ),
+  response_truncated: Type.Boolean({ description: 'true where the answer was longer.' }),
+});
+export type Attempt = Type.Static<typeof Attempt>;
+
+/** GET /v1/webhooks/:id/deliveries/:delivery_id. */
+export const DeliveryDetail = closed({
+  ...Delivery.properties,
+  attempts: Type.Array(Attempt, { description: `Oldest first; the latest ${shownAttemptsMax}.` }),
+});
+export type DeliveryDetail = Type.Static<typeof DeliveryDetail>;
+
+export const replayChoices = ['failed', 'skipped', 'all'] as const;
+export type ReplayChoice = (typeof replayChoices)[number];
+
+/** One request puts so many deliveries back into the queue at most; the next one goes on behind them. */
+export const replayedMax = 100_000;
+
+export const ReplayRequest = closed({
+  since: Type.String({
+    description: 'Events that happened then or later: ISO 8601 with Z or an offset.',
+    examples: ['2026-11-21T09:30:00.000Z'],
+  }),
+  until: Type.Optional(
+    Type.String({
+      description: 'And before then; left out, until now.',
+      examples: ['2026-11-21T10:30:00.000Z'],
+    }),
+  ),
+  only: literals(replayChoices, { description: 'Deliveries that failed, that were skipped, or both (all).' }),
+});
+export type ReplayRequest = Type.Static<typeof ReplayRequest>;
+
+export const QueuedReplay = closed({
+  queued: Type.Integer({
+    minimum: 0,
+    description: `How many are sent again. ${replayedMax.toLocaleString('en')} is the most of one request: send it again for the rest.`,
+  }),
+});
+export type QueuedReplay = Type.Static<typeof QueuedReplay>;
+
+/** The 200 of POST …/rotate-secret: the only time that the next secret is shown (specification section 6.4). */
+export const RotatedSecret = closed({
+  id,
+  secret: Type.String({
+    description: 'The next secret. It is shown this once.',
+    examples: ['whsec_bm90IGEgcmVhbCBzZWNyZXQsIDMyIGJ5dGVzIGxvbmc='],
+  }),
+  takes_over_at: timestamp(
+    'From then on it is the only one, unless POST …/rotate-secret/finish comes first.',
+  ),
+});
+export type RotatedSecret = Type.Static<typeof RotatedSecret>;

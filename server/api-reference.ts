@@ -27,6 +27,8 @@ export function apiReferenceRoutes(config: Config, routes: readonly Route[]): Ro
       'messages.id': publicIdOf('msg', 'The id of the message.'),
       'members.id': publicIdOf('usr', 'The id of the membership.'),
       'invitations.id': publicIdOf('inv', 'The id of the invitation.'),
+      'webhooks.id': publicIdOf('wh', 'The id of the webhook.'),
+      'deliveries.delivery_id': publicIdOf('dlv', 'The id of the delivery.'),
     },
     refusals,
   });
@@ -74,6 +76,7 @@ not know.`;
 const tags = {
   Messages: 'Send messages, and read what was sent and received.',
   Numbers: 'Connect iPhones, pause and remove them.',
+  Webhooks: 'Have events sent to an address of yours, see what was sent, and have it sent again.',
   Team: 'The team that the API key belongs to.',
   Members: 'Who is in the team and what they may do, and who is invited.',
 };

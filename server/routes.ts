@@ -27,6 +27,8 @@ import { invitePageRoutes } from '#server/teams/invite-page-routes.ts';
 import { memberRoutes } from '#server/teams/member-routes.ts';
 import { teamRoutes } from '#server/teams/routes.ts';
 import { usageRoutes } from '#server/usage/routes.ts';
+import { deliveryRoutes } from '#server/webhooks/delivery-routes.ts';
+import { webhookRoutes } from '#server/webhooks/routes.ts';
 import { apiReferenceRoutes } from './api-reference.ts';
 import { operationsRoutes } from './operations-routes.ts';
 import { whenMemberRemoved, whenNumberRemoved, whenRoleMoved } from './participants.ts';
@@ -63,6 +65,8 @@ function routesOfSlices(services: RouteServices): Route[] {
     ...numberRoutes({ ...services, participants: whenNumberRemoved(services) }),
     ...eventRoutes(services),
     ...messageRoutes({ ...services, sends: createSendAcceptor(services) }),
+    ...webhookRoutes(services),
+    ...deliveryRoutes(services),
     ...deviceRoutes({ ...services, arrivals: createArrivals(services) }),
     ...setupPageRoutes(services),
     ...apiKeyRoutes(services),

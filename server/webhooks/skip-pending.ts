@@ -1,21 +1,33 @@
 import { statement, type Transaction } from '#server/database/statement.ts';
 import type { WebhookId } from '#server/platform/ids.ts';
 
+/** A round: a backlog of any length in one statement would take longer than statements may. */
+export const skippedMax = 10_000;
+
 // Attempts that run are not broken off: what they bring is written to the log, and no later one follows them. What was
 // asked for as a single attempt is made all the same.
-const skip = statement<Record<string, never>>(
+const skip = statement<{ skipped: number }>(
   'webhooks.skip-pending',
-  `WITH waiting AS (
-     DELETE FROM due_deliveries WHERE webhook_id = $1 AND lane <> 'single' RETURNING team_id, delivery_id
+  `WITH round AS MATERIALIZED (
+     SELECT delivery_id FROM due_deliveries WHERE webhook_id = $1 AND lane <> 'single'
+     ORDER BY delivery_id LIMIT ${skippedMax}
+   ),
+   waiting AS (
+     DELETE FROM due_deliveries q USING round r WHERE q.webhook_id = $1 AND q.delivery_id = r.delivery_id
+     RETURNING q.team_id, q.delivery_id
+   ),
+   skipped AS (
+     UPDATE deliveries d SET status = 'skipped', finished_at = $2
+     FROM waiting w WHERE d.team_id = w.team_id AND d.id = w.delivery_id
    )
-   UPDATE deliveries d SET status = 'skipped', finished_at = $2
-   FROM waiting w WHERE d.team_id = w.team_id AND d.id = w.delivery_id`,
+   SELECT count(*) AS skipped FROM waiting`,
 );
 
 /**
  * What waits for a webhook that is switched off is skipped and kept for a replay (specification section 6.3), in the
  * transaction that switches it off and holds the webhook's row FOR UPDATE.
+ * @returns how many: where that is `skippedMax`, there may be more, which the caller or the sweep skips
  */
-export async function skipPending(trx: Transaction, webhookId: WebhookId, at: Date): Promise<void> {
-  await skip.row(trx, webhookId, at);
+export async function skipPending(trx: Transaction, webhookId: WebhookId, at: Date): Promise<number> {
+  return (await skip.row(trx, webhookId, at))?.skipped ?? 0;
 }

@@ -106,6 +106,8 @@ export interface Route {
   readonly audience: Audience;
   /** For the audiences `api` and `team`; undefined needs a valid key, or a membership, and nothing more. */
   readonly permission?: Permission | PersonalPermission;
+  /** What a member needs for it where that is less than a key needs: to see is not to manage (decision 0014). */
+  readonly memberPermission?: PersonalPermission;
   /**
    * For the audience `page`: what it does is allowed by the token in its path, and by nothing that a browser sends along.
    * A forged request could not know it, so nobody asks where it comes from.

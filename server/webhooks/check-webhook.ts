@@ -1,0 +1,36 @@
+import type { EventType } from '#contract/event.ts';
+import type { Queryable } from '#server/database/statement.ts';
+import { findLiveNumberByPhone } from '#server/numbers/number-store.ts';
+import { invalid } from '#server/platform/app-error.ts';
+import type { TeamId } from '#server/platform/ids.ts';
+import type { AddressRange } from '#server/platform/ip-address.ts';
+import { judgeUrl } from '#server/platform/outbound-http/judge-url.ts';
+
+/**
+ * Refuses an address that events can't go to, as far as it can be told without a look-up (specification section 4.4);
+ * what its name leads to is judged at each attempt.
+ * @param allowed EGRESS_ALLOW_CIDRS
+ * @throws AppError 400, param url
+ */
+export function checkUrl(url: string, allowed: readonly AddressRange[]): void {
+  const judged = judgeUrl(url, allowed);
+  if ('refused' in judged) throw invalid('url', judged.refused);
+}
+
+/** Repeats are folded; the order stays. @throws AppError 400, param events, where there is none */
+export function checkEvents(events: readonly EventType[]): EventType[] {
+  if (events.length === 0) throw invalid('events', 'events must name at least one type of event.');
+  return [...new Set(events)];
+}
+
+/**
+ * Refuses a number that the team does not have; a pending one is one of its numbers.
+ * @throws AppError 400, param phone_number
+ */
+export async function requireOwnNumber(db: Queryable, teamId: TeamId, phoneNumber: string): Promise<void> {
+  if (await findLiveNumberByPhone(db, teamId, phoneNumber)) return;
+  throw invalid(
+    'phone_number',
+    `${phoneNumber} is not a number of this team. Connect it first, or send null for the events of all numbers.`,
+  );
+}

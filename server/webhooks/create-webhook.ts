@@ -1,0 +1,66 @@
+import { plans } from '#contract/plans.ts';
+import type { CreateWebhookRequest } from '#contract/webhook.ts';
+import { recordAudit } from '#server/audit/record-audit.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import type { By } from '#server/platform/actor.ts';
+import { AppError, notFound } from '#server/platform/app-error.ts';
+import { publicId, type TeamId } from '#server/platform/ids.ts';
+import { requireStillAllowed } from '#server/teams/require-still-allowed.ts';
+import { lockTeam, type TeamRow } from '#server/teams/team-store.ts';
+import { checkEvents, checkUrl, requireOwnNumber } from './check-webhook.ts';
+import { newWebhookSecret, sealSecret } from './webhook-secret.ts';
+import { countWebhooks, insertWebhook, type WebhookRow } from './webhook-store.ts';
+
+/**
+ * Makes a webhook (specification section 4.4). Events that are written from its commit on are delivered to it. Its secret
+ * is returned here and nowhere else.
+ * @throws AppError 400, param url, events or phone_number; 402 over the plan
+ */
+export async function createWebhook(
+  services: Runtime,
+  teamId: TeamId,
+  input: CreateWebhookRequest,
+  by: By,
+): Promise<{ readonly webhook: WebhookRow; readonly secret: string }> {
+  const { database, clock, ids, config, secrets } = services;
+  checkUrl(input.url, config.egressAllow);
+  const events = checkEvents(input.events);
+  const phoneNumber = input.phone_number ?? null;
+  return database.transaction(async (trx) => {
+    // Held from the count to the insert, so that no two take the last place.
+    const team = await lockTeam(trx, teamId);
+    if (!team) throw notFound('team');
+    await requireStillAllowed(trx, teamId, by, 'webhooks:manage');
+    if (phoneNumber !== null) await requireOwnNumber(trx, teamId, phoneNumber);
+    refuseOverPlan(team, await countWebhooks(trx, teamId), config.appUrl);
+    const id = ids.next('wh');
+    const secret = newWebhookSecret();
+    const webhook = await insertWebhook(trx, {
+      teamId,
+      id,
+      url: input.url,
+      events,
+      phoneNumber,
+      sealedSecret: sealSecret(secrets, id, secret),
+      createdAt: clock.now(),
+    });
+    await recordAudit(trx, services, {
+      by,
+      action: 'webhook.created',
+      teamId,
+      target: publicId('wh', id),
+      details: { url: input.url, events, phone_number: phoneNumber },
+    });
+    return { webhook, secret };
+  });
+}
+
+function refuseOverPlan(team: TeamRow, current: number, appUrl: string): void {
+  const limit = plans[team.plan].webhooks;
+  if (current < limit) return;
+  throw new AppError(
+    'plan_limit_exceeded',
+    `The plan ${team.plan} allows ${limit} webhooks. Delete one, or upgrade.`,
+    { details: { limit, current, upgrade_url: `${appUrl}/billing` } },
+  );
+}

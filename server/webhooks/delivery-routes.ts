@@ -1,0 +1,135 @@
+import {
+  Delivery,
+  DeliveryDetail,
+  DeliveryList,
+  ListDeliveriesQuery,
+  QueuedReplay,
+  ReplayRequest,
+} from '#contract/webhook.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { notFound } from '#server/platform/app-error.ts';
+import { type Route, route } from '#server/platform/http/route.ts';
+import { type DeliveryId, parseId } from '#server/platform/ids.ts';
+import { findDelivery, listLatestAttempts } from './delivery-store.ts';
+import { deliveryDetailView, deliveryView } from './delivery-view.ts';
+import { listDeliveries } from './list-deliveries.ts';
+import { redeliver } from './redeliver.ts';
+import { replay } from './replay.ts';
+import { targetOf } from './routes.ts';
+import { testWebhook } from './test-webhook.ts';
+
+/** What was sent, and what is to be sent again (specification sections 4.4 and 6.4). */
+export function deliveryRoutes(services: Runtime): Route[] {
+  const { database } = services;
+  return [
+    route({
+      method: 'GET',
+      path: '/v1/webhooks/:id/deliveries',
+      audience: 'api',
+      permission: 'webhooks:manage',
+      memberPermission: 'webhooks:read',
+      text: {
+        operationId: 'listDeliveries',
+        tag: 'Webhooks',
+        summary: 'List deliveries',
+        description:
+          'What was, is or will be sent to the webhook, newest first, in pages as those of messages: one whose filters fit few deliveries may be short, or empty, and still have more behind it.',
+        refusals: [404],
+      },
+      query: ListDeliveriesQuery,
+      answers: { 200: DeliveryList },
+      handle: async ({ query, ...call }) => {
+        const { teamId, webhookId } = targetOf(call);
+        return { body: await listDeliveries(services, teamId, webhookId, query) };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/v1/webhooks/:id/deliveries/:delivery_id',
+      audience: 'api',
+      permission: 'webhooks:manage',
+      memberPermission: 'webhooks:read',
+      text: {
+        operationId: 'getDelivery',
+        tag: 'Webhooks',
+        summary: 'Get a delivery',
+        description: 'One delivery with its attempts: when, how long, what was answered, or what went wrong.',
+        refusals: [404],
+      },
+      answers: { 200: DeliveryDetail },
+      handle: async (call) => {
+        const { teamId, webhookId } = targetOf(call);
+        const delivery = await findDelivery(database.pool, teamId, webhookId, deliveryIdOf(call.params));
+        if (!delivery) throw notFound('delivery');
+        return { body: deliveryDetailView(delivery, await listLatestAttempts(database.pool, delivery)) };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/v1/webhooks/:id/deliveries/:delivery_id/redeliver',
+      audience: 'api',
+      permission: 'webhooks:manage',
+      audit: 'webhook.redelivered',
+      text: {
+        operationId: 'redeliver',
+        tag: 'Webhooks',
+        summary: 'Send a delivery again',
+        description:
+          'One attempt now, with the same bytes, the webhook’s url and its present secret, also while it is switched off. It never counts as a failure, and never switches a webhook on.',
+        refusals: [404, 409],
+      },
+      answers: { 202: Delivery },
+      handle: async (call) => {
+        const delivery = await redeliver(services, targetOf(call), deliveryIdOf(call.params));
+        return { status: 202, body: deliveryView(delivery) };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/v1/webhooks/:id/replay',
+      audience: 'api',
+      permission: 'webhooks:manage',
+      audit: 'webhook.replayed',
+      text: {
+        operationId: 'replayDeliveries',
+        tag: 'Webhooks',
+        summary: 'Send again what was missed',
+        description:
+          'Delivers again what failed, was skipped, or both, of the events from `since` on: each once, oldest first, behind what happens now, and nothing that succeeded.',
+        refusals: [404, 409],
+      },
+      body: ReplayRequest,
+      answers: { 202: QueuedReplay },
+      handle: async ({ body, ...call }) => ({
+        status: 202,
+        body: { queued: await replay(services, targetOf(call), body) },
+      }),
+    }),
+    route({
+      method: 'POST',
+      path: '/v1/webhooks/:id/test',
+      audience: 'api',
+      permission: 'webhooks:manage',
+      audit: 'webhook.tested',
+      text: {
+        operationId: 'testWebhook',
+        tag: 'Webhooks',
+        summary: 'Send a test',
+        description:
+          'Sends one signed sample of the first type in `events`, with the header `x-service-test: 1`. It counts for nothing.',
+        refusals: [404],
+      },
+      answers: { 202: Delivery },
+      handle: async (call) => ({
+        status: 202,
+        body: deliveryView(await testWebhook(services, targetOf(call))),
+      }),
+    }),
+  ];
+}
+
+function deliveryIdOf(params: Readonly<Record<string, string>>): DeliveryId {
+  const id = parseId('dlv', params.delivery_id ?? '');
+  if (!id) throw notFound('delivery');
+  return id;
+}

@@ -1,0 +1,124 @@
+import type { EventType } from '#contract/event.ts';
+import { type AttemptOutcome, type DeliveryStatus, shownAttemptsMax } from '#contract/webhook.ts';
+import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
+import {
+  type AttemptId,
+  type DeliveryId,
+  type EventId,
+  firstIdAt,
+  type TeamId,
+  type WebhookId,
+} from '#server/platform/ids.ts';
+
+export interface DeliveryRow {
+  readonly team_id: TeamId;
+  readonly id: DeliveryId;
+  readonly webhook_id: WebhookId;
+  readonly event_id: EventId;
+  readonly event_type: EventType;
+  readonly is_test: boolean;
+  readonly status: DeliveryStatus;
+  readonly attempt_count: number;
+  readonly created_at: Date;
+  readonly finished_at: Date | null;
+  /** When its next attempt is due, where it has a place in the queue. */
+  readonly due_at: Date | null;
+}
+
+export interface AttemptRow {
+  readonly id: AttemptId;
+  readonly started_at: Date;
+  readonly duration_ms: number;
+  readonly outcome: AttemptOutcome;
+  readonly status_code: number | null;
+  readonly url: string;
+  readonly response_body: Buffer | null;
+  readonly response_truncated: boolean;
+}
+
+/** The columns of a delivery `d`. */
+export const deliveryColumns =
+  'd.team_id, d.id, d.webhook_id, d.event_id, d.event_type, d.is_test, d.status, d.attempt_count, d.created_at, d.finished_at';
+
+const find = statement<DeliveryRow>(
+  'deliveries.find',
+  `SELECT ${deliveryColumns}, q.due_at FROM deliveries d
+   LEFT JOIN due_deliveries q ON q.webhook_id = d.webhook_id AND q.delivery_id = d.id
+   WHERE d.team_id = $1 AND d.webhook_id = $2 AND d.id = $3`,
+);
+const latestAttempts = statement<AttemptRow>(
+  'attempts.latest',
+  // An attempt is made after its delivery: no older month has any of it.
+  `SELECT id, started_at, duration_ms, outcome, status_code, url, response_body, response_truncated
+   FROM attempts WHERE team_id = $1 AND delivery_id = $2 AND id >= $3 ORDER BY id DESC LIMIT ${shownAttemptsMax}`,
+);
+const reopen = statement<Omit<DeliveryRow, 'due_at'>>(
+  'deliveries.reopen',
+  `UPDATE deliveries d SET status = 'pending', finished_at = NULL
+   WHERE d.team_id = $1 AND d.id = $2 AND d.status <> 'pending' RETURNING ${deliveryColumns}`,
+);
+const insertTest = statement<Omit<DeliveryRow, 'due_at'>>(
+  'deliveries.insert-test',
+  `INSERT INTO deliveries AS d (team_id, id, webhook_id, event_id, event_type, is_test, status, created_at)
+   VALUES ($1, $2, $3, $4, $5, true, 'pending', $6) RETURNING ${deliveryColumns}`,
+);
+const queueSingle = statement<{ due_at: Date }>(
+  'deliveries.queue-single',
+  `INSERT INTO due_deliveries (team_id, webhook_id, delivery_id, event_id, lane, due_at, body)
+   VALUES ($1, $2, $3, $4, 'single', $5, $6) RETURNING due_at`,
+);
+
+export function findDelivery(
+  db: Queryable,
+  teamId: TeamId,
+  webhookId: WebhookId,
+  deliveryId: DeliveryId,
+): Promise<DeliveryRow | undefined> {
+  return find.row(db, teamId, webhookId, deliveryId);
+}
+
+/** The latest `shownAttemptsMax` of a delivery, newest first. */
+export function listLatestAttempts(
+  db: Queryable,
+  { team_id: teamId, id, created_at }: Pick<DeliveryRow, 'team_id' | 'id' | 'created_at'>,
+): Promise<AttemptRow[]> {
+  return latestAttempts.rows(db, teamId, id, firstIdAt(created_at.getTime()));
+}
+
+/** Makes it pending once more. @returns undefined where it is pending already */
+export function reopenDelivery(
+  trx: Transaction,
+  { team_id: teamId, id }: Pick<DeliveryRow, 'team_id' | 'id'>,
+): Promise<Omit<DeliveryRow, 'due_at'> | undefined> {
+  return reopen.row(trx, teamId, id);
+}
+
+export type NewTest = Pick<
+  DeliveryRow,
+  'team_id' | 'id' | 'webhook_id' | 'event_id' | 'event_type' | 'created_at'
+>;
+
+export async function insertTestDelivery(
+  trx: Transaction,
+  test: NewTest,
+): Promise<Omit<DeliveryRow, 'due_at'>> {
+  const { team_id, id, webhook_id, event_id, event_type, created_at } = test;
+  const row = await insertTest.row(trx, team_id, id, webhook_id, event_id, event_type, created_at);
+  if (!row) throw new Error('an insert returned no row');
+  return row;
+}
+
+/**
+ * Queues one attempt on request, which counts for nothing (decision 0017).
+ * @param body the sample of a test; null where the event's own bytes are sent
+ */
+export async function queueSingleAttempt(
+  trx: Transaction,
+  delivery: Omit<DeliveryRow, 'due_at'>,
+  dueAt: Date,
+  body: string | null,
+): Promise<DeliveryRow> {
+  const { team_id, webhook_id, id, event_id } = delivery;
+  const queued = await queueSingle.row(trx, team_id, webhook_id, id, event_id, dueAt, body);
+  return { ...delivery, due_at: queued?.due_at ?? null };
+}

@@ -1,0 +1,43 @@
+import { attemptFailures } from '#contract/attempt-outcome.ts';
+import type { Attempt, Delivery, DeliveryDetail } from '#contract/webhook.ts';
+import { publicId } from '#server/platform/ids.ts';
+import type { AttemptRow, DeliveryRow } from './delivery-store.ts';
+
+const time = (moment: Date | null) => moment?.toISOString() ?? null;
+
+/** A delivery as lists and answers show it (specification section 4.4). */
+export function deliveryView(delivery: DeliveryRow): Delivery {
+  return {
+    id: publicId('dlv', delivery.id),
+    webhook_id: publicId('wh', delivery.webhook_id),
+    event_id: publicId('evt', delivery.event_id),
+    event_type: delivery.event_type,
+    test: delivery.is_test,
+    status: delivery.status,
+    attempt_count: delivery.attempt_count,
+    next_attempt_at: time(delivery.due_at),
+    created_at: delivery.created_at.toISOString(),
+    finished_at: time(delivery.finished_at),
+  };
+}
+
+/** @param attempts newest first, as the store has them */
+export function deliveryDetailView(delivery: DeliveryRow, attempts: readonly AttemptRow[]): DeliveryDetail {
+  return { ...deliveryView(delivery), attempts: attempts.toReversed().map(attemptView) };
+}
+
+function attemptView(attempt: AttemptRow): Attempt {
+  const { outcome, response_body: body } = attempt;
+  return {
+    id: publicId('att', attempt.id),
+    started_at: attempt.started_at.toISOString(),
+    duration_ms: attempt.duration_ms,
+    outcome,
+    error_message: outcome === 'succeeded' ? null : attemptFailures[outcome],
+    status_code: attempt.status_code,
+    url: attempt.url,
+    // Whatever was answered: what is no UTF-8, or was cut off in the middle of a character, becomes U+FFFD.
+    response_body: body === null ? null : body.toString('utf8'),
+    response_truncated: attempt.response_truncated,
+  };
+}

@@ -1,0 +1,29 @@
+import { type Queryable, statement } from '#server/database/statement.ts';
+import type { WebhookId } from '#server/platform/ids.ts';
+
+/** A round, as of what is skipped. */
+export const droppedMax = 10_000;
+
+const drop = statement<{ dropped: number }>(
+  'webhooks.drop-pending',
+  `WITH round AS MATERIALIZED (
+     SELECT delivery_id FROM due_deliveries WHERE webhook_id = $1 ORDER BY delivery_id LIMIT ${droppedMax}
+   ),
+   waiting AS (
+     DELETE FROM due_deliveries q USING round r WHERE q.webhook_id = $1 AND q.delivery_id = r.delivery_id
+     RETURNING q.team_id, q.delivery_id
+   ),
+   dropped AS (
+     DELETE FROM deliveries d USING waiting w WHERE d.team_id = w.team_id AND d.id = w.delivery_id
+   )
+   SELECT count(*) AS dropped FROM waiting`,
+);
+
+/**
+ * What is pending for a webhook that is deleted vanishes (specification section 4.4); what was tried to its end stays in
+ * the history of events.
+ * @returns how many: where that is `droppedMax`, there may be more
+ */
+export async function dropPending(db: Queryable, webhookId: WebhookId): Promise<number> {
+  return (await drop.row(db, webhookId))?.dropped ?? 0;
+}

@@ -1,0 +1,24 @@
+import type { Runtime } from '#server/database/runtime.ts';
+import { AppError } from '#server/platform/app-error.ts';
+import { changeWebhook, type WebhookTarget } from './change-webhook.ts';
+import { endRotation, type WebhookRow } from './webhook-store.ts';
+
+/**
+ * Ends a rotation: attempts that begin from now on are signed with the next secret alone (specification section 6.4).
+ * @throws AppError 404; 409 where none runs
+ */
+export function finishRotation(
+  services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
+  target: WebhookTarget,
+): Promise<WebhookRow> {
+  return changeWebhook(services, target, 'webhook.rotation_finished', async (trx, webhook) => {
+    const ended = await endRotation(trx, webhook, services.clock.now());
+    if (!ended) {
+      throw new AppError(
+        'conflict',
+        'No rotation runs: it was finished, or its 24 hours are over. Begin one with POST …/rotate-secret.',
+      );
+    }
+    return { result: ended, noted: {} };
+  });
+}

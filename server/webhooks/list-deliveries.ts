@@ -1,0 +1,96 @@
+import { listLimitDefault } from '#contract/message.ts';
+import type { DeliveryList, ListDeliveriesQuery } from '#contract/webhook.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { type Statement, statement } from '#server/database/statement.ts';
+import { invalid, notFound } from '#server/platform/app-error.ts';
+import { parseId, publicId, type TeamId, type WebhookId } from '#server/platform/ids.ts';
+import { type DeliveryRow, deliveryColumns } from './delivery-store.ts';
+import { deliveryView } from './delivery-view.ts';
+import { findWebhook } from './webhook-store.ts';
+
+/** What a page may read at most: where filters leave little of that, it is short (decision 0012). */
+export const examinedMax = 10_000;
+
+/** After every id: where the first page begins. */
+const beginning = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+/** A delivery that the page read: one that fits its filters, or the last one that it may read. */
+interface PageRow extends DeliveryRow {
+  readonly fits: boolean;
+  readonly is_bound: boolean;
+}
+
+/**
+ * A way through the deliveries of a webhook, newest first, along an index.
+ * @param order newest first, in the words of the index @param rows SELECT of the deliveries before $3
+ */
+function source(name: string, order: string, rows: string): Statement<PageRow> {
+  return statement<PageRow>(
+    `deliveries.list-${name}`,
+    `SELECT ${deliveryColumns}, d.fits, d.is_bound,
+       (SELECT q.due_at FROM due_deliveries q WHERE q.webhook_id = d.webhook_id AND q.delivery_id = d.id) AS due_at
+     FROM (SELECT d.*, row_number() OVER (ORDER BY ${order}) = ${examinedMax} AS is_bound,
+             ($4::text IS NULL OR d.status = $4) AND ($5::text IS NULL OR d.event_type = $5) AS fits
+           FROM (${rows} ORDER BY ${order} LIMIT ${examinedMax}) d) d
+     WHERE d.fits OR d.is_bound ORDER BY ${order} LIMIT $6`,
+  );
+}
+
+// Bounds and order are of whole rows: then the webhook's index is the only one that has the order.
+const byTime = source(
+  'by-time',
+  'd.team_id DESC, d.webhook_id DESC, d.id DESC',
+  `SELECT d.* FROM deliveries d
+   WHERE (d.team_id, d.webhook_id, d.id) < ($1, $2, $3) AND d.id < $3
+     AND (d.team_id, d.webhook_id, d.id) >= ($1, $2, '00000000-0000-0000-0000-000000000000')`,
+);
+
+// What is pending is in the queue, which is small where history is large. OFFSET 0 keeps the queue in the lead.
+const pending = source(
+  'pending',
+  'waiting_id DESC',
+  `SELECT d.*, w.delivery_id AS waiting_id
+   FROM (SELECT q.delivery_id FROM due_deliveries q WHERE q.webhook_id = $2 AND q.delivery_id < $3
+         ORDER BY q.delivery_id DESC LIMIT ${examinedMax}) w
+   CROSS JOIN LATERAL (SELECT d.* FROM deliveries d WHERE d.team_id = $1 AND d.id = w.delivery_id OFFSET 0) d`,
+);
+
+/**
+ * A page of the deliveries of a webhook, newest first (specification section 4.4).
+ * @throws AppError 404; 400, param cursor, where it is no id of a delivery
+ */
+export async function listDeliveries(
+  { database }: Pick<Runtime, 'database'>,
+  teamId: TeamId,
+  webhookId: WebhookId,
+  { status, event_type, limit = listLimitDefault, cursor }: ListDeliveriesQuery,
+): Promise<DeliveryList> {
+  const before = readCursor(cursor);
+  if (!(await findWebhook(database.pool, teamId, webhookId))) throw notFound('webhook');
+  const way = status === 'pending' ? pending : byTime;
+  const rows = await way.rows(
+    database.pages,
+    teamId,
+    webhookId,
+    before,
+    status ?? null,
+    event_type ?? null,
+    limit + 1,
+  );
+  const fitting = rows.filter((row) => row.fits);
+  const deliveries = fitting.slice(0, limit).map(deliveryView);
+  const last = deliveries.at(-1)?.id ?? '';
+  const bound = rows.find((row) => row.is_bound);
+  if (deliveries.length === limit) {
+    return { deliveries, cursor: last, has_more: fitting.length > limit || bound !== undefined };
+  }
+  return { deliveries, cursor: bound ? publicId('dlv', bound.id) : last, has_more: bound !== undefined };
+}
+
+/** A position, never looked up: the page begins after it. */
+function readCursor(cursor: string | undefined): string {
+  if (cursor === undefined || cursor === '') return beginning;
+  const id = parseId('dlv', cursor);
+  if (id) return id;
+  throw invalid('cursor', 'cursor must be the cursor of the page before, or be left out for the first page.');
+}

@@ -1,0 +1,46 @@
+import { recordAudit } from '#server/audit/record-audit.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { AppError, notFound } from '#server/platform/app-error.ts';
+import { type DeliveryId, publicId } from '#server/platform/ids.ts';
+import type { WebhookTarget } from './change-webhook.ts';
+import { type DeliveryRow, findDelivery, queueSingleAttempt, reopenDelivery } from './delivery-store.ts';
+import { wakeDispatcher } from './wake-dispatcher.ts';
+import { holdWebhook } from './webhook-store.ts';
+
+/**
+ * Queues one attempt of a delivery, whatever came of it before and though the webhook is off (specification section 4.4):
+ * the same bytes, with the webhook's url and secret of now. It counts for nothing.
+ * @throws AppError 404; 409 while it is pending, and for a test
+ */
+export async function redeliver(
+  services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
+  { teamId, webhookId, by }: WebhookTarget,
+  deliveryId: DeliveryId,
+): Promise<DeliveryRow> {
+  const queued = await services.database.transaction(async (trx) => {
+    // Its webhook first, so that it is not deleted meanwhile.
+    if (!(await holdWebhook(trx, teamId, webhookId))) throw notFound('webhook');
+    const delivery = await findDelivery(trx, teamId, webhookId, deliveryId);
+    if (!delivery) throw notFound('delivery');
+    if (delivery.is_test) {
+      throw new AppError(
+        'conflict',
+        'This was a test, whose sample is not kept. Send another with POST …/test.',
+      );
+    }
+    const reopened = await reopenDelivery(trx, delivery);
+    if (!reopened) {
+      throw new AppError('conflict', 'This delivery is pending: an attempt is made anyway. Wait for it.');
+    }
+    await recordAudit(trx, services, {
+      by,
+      action: 'webhook.redelivered',
+      teamId,
+      target: publicId('wh', webhookId),
+      details: { delivery_id: publicId('dlv', deliveryId) },
+    });
+    return queueSingleAttempt(trx, reopened, services.clock.now(), null);
+  });
+  wakeDispatcher(services, webhookId);
+  return queued;
+}

@@ -1,0 +1,60 @@
+import type { DeliveryStatus, ReplayChoice } from '#contract/webhook.ts';
+import { statement, type Transaction } from '#server/database/statement.ts';
+import type { DeliveryId, TeamId, WebhookId } from '#server/platform/ids.ts';
+
+/** Deliveries that one round looks at: some 100 ms, for which the webhook's results wait. */
+export const roundMax = 5_000;
+
+/** Of one round: how many it queued, how many it looked at, and how far it came. */
+export interface ReplayRound {
+  readonly queued: number;
+  readonly examined: number;
+  readonly last_id: DeliveryId | null;
+}
+
+const round = statement<ReplayRound>(
+  'deliveries.replay',
+  // In the order of the webhook's index, so that neither its length nor the statistics lead elsewhere.
+  `WITH examined AS MATERIALIZED (
+     SELECT d.id, d.status, d.is_test FROM deliveries d
+     WHERE (d.team_id, d.webhook_id, d.id) > ($1, $2, $3) AND (d.team_id, d.webhook_id, d.id) < ($1, $2, $4)
+       AND d.id > $3 AND d.id < $4
+     ORDER BY d.team_id, d.webhook_id, d.id LIMIT ${roundMax}
+   ),
+   reopened AS (
+     UPDATE deliveries d SET status = 'pending', finished_at = NULL FROM examined e
+     WHERE d.team_id = $1 AND d.id = e.id AND d.id > $3 AND d.id < $4
+       AND e.status = ANY($5) AND d.status = ANY($5) AND NOT e.is_test
+     RETURNING d.id, d.event_id
+   ),
+   queued AS (
+     INSERT INTO due_deliveries (team_id, webhook_id, delivery_id, event_id, lane, due_at)
+     SELECT $1, $2, id, event_id, 'replay', $6 FROM reopened ORDER BY id
+   )
+   SELECT (SELECT count(*) FROM reopened) AS queued, (SELECT count(*) FROM examined) AS examined,
+     (SELECT id FROM examined ORDER BY id DESC LIMIT 1) AS last_id`,
+);
+
+const statusesOf: Readonly<Record<ReplayChoice, readonly DeliveryStatus[]>> = {
+  failed: ['failed'],
+  skipped: ['skipped'],
+  all: ['failed', 'skipped'],
+};
+
+export interface ReplayRange {
+  readonly teamId: TeamId;
+  readonly webhookId: WebhookId;
+  /** Ids between which deliveries are looked at, neither included. */
+  readonly after: string;
+  readonly before: string;
+  readonly only: ReplayChoice;
+  readonly dueAt: Date;
+}
+
+/** The oldest of a range that failed or were skipped become pending again. The caller holds the webhook. */
+export async function replayRound(trx: Transaction, range: ReplayRange): Promise<ReplayRound> {
+  const { teamId, webhookId, after, before, only, dueAt } = range;
+  const row = await round.row(trx, teamId, webhookId, after, before, statusesOf[only], dueAt);
+  if (!row) throw new Error('a round returned no row');
+  return row;
+}

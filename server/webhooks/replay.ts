@@ -1,0 +1,73 @@
+import { type ReplayRequest, replayedMax } from '#contract/webhook.ts';
+import { recordAudit } from '#server/audit/record-audit.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { AppError, notFound } from '#server/platform/app-error.ts';
+import { publicId } from '#server/platform/ids.ts';
+import type { WebhookTarget } from './change-webhook.ts';
+import { replayRange } from './replay-range.ts';
+import { type ReplayRange, type ReplayRound, replayRound, roundMax } from './replay-statement.ts';
+import { wakeDispatcher } from './wake-dispatcher.ts';
+import { holdWebhook } from './webhook-store.ts';
+
+/**
+ * What failed or was skipped is delivered again (specification section 4.4): the same deliveries, with a round of attempts
+ * anew, oldest first, behind what happens now. In rounds of `roundMax`, each a transaction of its own: neither results nor
+ * anybody else waits long, and what was queued stays queued whatever happens to this request. It ends at `replayedMax`, or
+ * where the webhook is switched off meanwhile.
+ * @returns how many were queued
+ * @throws AppError 400, param since or until; 404; 409 while the webhook is off
+ */
+export async function replay(
+  services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
+  target: WebhookTarget,
+  request: ReplayRequest,
+): Promise<number> {
+  const { teamId, webhookId } = target;
+  const dueAt = services.clock.now();
+  const range = { ...replayRange(request, dueAt), teamId, webhookId, only: request.only, dueAt };
+  let queued = 0;
+  let after: string | null = range.after;
+  for (let isFirst = true; after !== null && queued < replayedMax; isFirst = false) {
+    const done: ReplayRound = await oneRound(
+      services,
+      target,
+      { ...range, after },
+      isFirst ? request : undefined,
+    );
+    queued += done.queued;
+    after = done.examined < roundMax ? null : done.last_id;
+    if (done.queued > 0) wakeDispatcher(services, webhookId);
+  }
+  return queued;
+}
+
+/** @param noted of the first round, which is refused where the webhook is off; a later one finds nothing to do then */
+function oneRound(
+  services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
+  { teamId, webhookId, by }: WebhookTarget,
+  range: ReplayRange,
+  noted: ReplayRequest | undefined,
+): Promise<ReplayRound> {
+  return services.database.transaction(async (trx) => {
+    const webhook = await holdWebhook(trx, teamId, webhookId);
+    if (!webhook && noted) throw notFound('webhook');
+    if (!webhook?.is_active) {
+      if (!noted) return { queued: 0, examined: 0, last_id: null };
+      throw new AppError(
+        'conflict',
+        'This webhook is off. Switch it on with PUT and active true, then replay.',
+      );
+    }
+    if (noted) {
+      const target = publicId('wh', webhookId);
+      await recordAudit(trx, services, {
+        by,
+        action: 'webhook.replayed',
+        teamId,
+        target,
+        details: { ...noted },
+      });
+    }
+    return replayRound(trx, range);
+  });
+}

@@ -1,0 +1,31 @@
+import type { Runtime } from '#server/database/runtime.ts';
+import { AppError } from '#server/platform/app-error.ts';
+import { changeWebhook, type WebhookTarget } from './change-webhook.ts';
+import { newWebhookSecret, sealSecret } from './webhook-secret.ts';
+import { startRotation } from './webhook-store.ts';
+
+/** So long both secrets sign (specification section 6.4). */
+const rotationMs = 24 * 3_600_000;
+
+/**
+ * Begins a rotation: signatures are of both secrets until it is finished, or for 24 hours.
+ * @returns the next secret, shown here and nowhere else
+ * @throws AppError 404; 409 while one runs
+ */
+export function rotateSecret(
+  services: Runtime,
+  target: WebhookTarget,
+): Promise<{ readonly secret: string; readonly takesOverAt: Date }> {
+  return changeWebhook(services, target, 'webhook.secret_rotated', async (trx, webhook) => {
+    const secret = newWebhookSecret();
+    const takesOverAt = services.clock.in(rotationMs);
+    const sealed = sealSecret(services.secrets, webhook.id, secret);
+    if (!(await startRotation(trx, webhook, sealed, takesOverAt, services.clock.now()))) {
+      throw new AppError(
+        'conflict',
+        'A rotation of this secret runs already. Finish it with POST …/rotate-secret/finish, then begin another.',
+      );
+    }
+    return { result: { secret, takesOverAt }, noted: {} };
+  });
+}

@@ -1,0 +1,181 @@
+import { Deleted } from '#contract/number.ts';
+import {
+  CreatedWebhook,
+  CreateWebhookRequest,
+  RotatedSecret,
+  UpdateWebhookRequest,
+  Webhook,
+  WebhookList,
+} from '#contract/webhook.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { notFound } from '#server/platform/app-error.ts';
+import { type Call, type Route, route } from '#server/platform/http/route.ts';
+import { parseId, publicId, type WebhookId } from '#server/platform/ids.ts';
+import type { WebhookTarget } from './change-webhook.ts';
+import { createWebhook } from './create-webhook.ts';
+import { deleteWebhook } from './delete-webhook.ts';
+import { finishRotation } from './finish-rotation.ts';
+import { rotateSecret } from './rotate-secret.ts';
+import { updateWebhook } from './update-webhook.ts';
+import { findWebhook, listWebhooks } from './webhook-store.ts';
+import { webhookView } from './webhook-view.ts';
+
+/** Webhooks and their secrets (specification sections 4.4 and 6.4). */
+export function webhookRoutes(services: Runtime): Route[] {
+  const { database } = services;
+  return [
+    route({
+      method: 'GET',
+      path: '/v1/webhooks',
+      audience: 'api',
+      permission: 'webhooks:manage',
+      memberPermission: 'webhooks:read',
+      text: {
+        operationId: 'listWebhooks',
+        tag: 'Webhooks',
+        summary: 'List webhooks',
+        description: 'The webhooks of the team, oldest first, those included that are switched off.',
+        refusals: [],
+      },
+      answers: { 200: WebhookList },
+      handle: async ({ principal }) => {
+        const webhooks = await listWebhooks(database.pool, principal.teamId);
+        return { body: { webhooks: webhooks.map(webhookView) } };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/v1/webhooks/:id',
+      audience: 'api',
+      permission: 'webhooks:manage',
+      memberPermission: 'webhooks:read',
+      text: {
+        operationId: 'getWebhook',
+        tag: 'Webhooks',
+        summary: 'Get a webhook',
+        description: 'One webhook, without its secret, which was shown when it was made.',
+        refusals: [404],
+      },
+      answers: { 200: Webhook },
+      handle: async ({ principal, params }) => {
+        const webhook = await findWebhook(database.pool, principal.teamId, webhookIdOf(params));
+        if (!webhook) throw notFound('webhook');
+        return { body: webhookView(webhook) };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/v1/webhooks',
+      audience: 'api',
+      permission: 'webhooks:manage',
+      audit: 'webhook.created',
+      text: {
+        operationId: 'createWebhook',
+        tag: 'Webhooks',
+        summary: 'Make a webhook',
+        description:
+          'From now on each event of these types is sent to `url`, signed with `secret`, which is shown in this answer and never again.',
+        refusals: [402],
+      },
+      body: CreateWebhookRequest,
+      answers: { 201: CreatedWebhook },
+      handle: async ({ principal, body, by }) => {
+        const { webhook, secret } = await createWebhook(services, principal.teamId, body, by);
+        const { id, url, events, phone_number, active, created_at } = webhookView(webhook);
+        return { status: 201, body: { id, url, events, phone_number, secret, active, created_at } };
+      },
+    }),
+    route({
+      method: 'PUT',
+      path: '/v1/webhooks/:id',
+      audience: 'api',
+      permission: 'webhooks:manage',
+      audit: 'webhook.changed',
+      text: {
+        operationId: 'updateWebhook',
+        tag: 'Webhooks',
+        summary: 'Change a webhook',
+        description:
+          'Changes what is sent; `{}` changes nothing. `active` false skips what is pending, which can be replayed; true zeroes `failure_count`. A new `url` gets what is pending and zeroes it, too.',
+        refusals: [404],
+      },
+      body: UpdateWebhookRequest,
+      answers: { 200: Webhook },
+      handle: async ({ body, ...call }) => {
+        return { body: webhookView(await updateWebhook(services, targetOf(call), body)) };
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: '/v1/webhooks/:id',
+      audience: 'api',
+      permission: 'webhooks:manage',
+      audit: 'webhook.deleted',
+      text: {
+        operationId: 'deleteWebhook',
+        tag: 'Webhooks',
+        summary: 'Delete a webhook',
+        description: 'Removes the webhook for good, and what is pending for it.',
+        refusals: [404],
+      },
+      answers: { 200: Deleted },
+      handle: async (call) => {
+        await deleteWebhook(services, targetOf(call));
+        return { body: { deleted: true } };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/v1/webhooks/:id/rotate-secret',
+      audience: 'api',
+      permission: 'webhooks:manage',
+      audit: 'webhook.secret_rotated',
+      text: {
+        operationId: 'rotateWebhookSecret',
+        tag: 'Webhooks',
+        summary: 'Begin to change the secret',
+        description:
+          'Shows the next secret, this once. Requests are signed with both until `POST …/rotate-secret/finish`, or for 24 hours: let the receiver know it, then finish.',
+        refusals: [404, 409],
+      },
+      answers: { 200: RotatedSecret },
+      handle: async (call) => {
+        const target = targetOf(call);
+        const { secret, takesOverAt } = await rotateSecret(services, target);
+        const id = publicId('wh', target.webhookId);
+        return { body: { id, secret, takes_over_at: takesOverAt.toISOString() } };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/v1/webhooks/:id/rotate-secret/finish',
+      audience: 'api',
+      permission: 'webhooks:manage',
+      audit: 'webhook.rotation_finished',
+      text: {
+        operationId: 'finishWebhookSecretRotation',
+        tag: 'Webhooks',
+        summary: 'Use the next secret alone',
+        description: 'The next secret takes over now; requests are signed with the old one no more.',
+        refusals: [404, 409],
+      },
+      answers: { 200: Webhook },
+      handle: async (call) => ({ body: webhookView(await finishRotation(services, targetOf(call))) }),
+    }),
+  ];
+}
+
+/** Which webhook a call is about, and who calls. @throws AppError 404 where the path has no id of a webhook */
+export function targetOf({
+  principal,
+  params,
+  by,
+}: Pick<Call, 'principal' | 'params' | 'by'>): WebhookTarget {
+  return { teamId: principal.teamId, webhookId: webhookIdOf(params), by };
+}
+
+function webhookIdOf(params: Readonly<Record<string, string>>): WebhookId {
+  const id = parseId('wh', params.id ?? '');
+  if (!id) throw notFound('webhook');
+  return id;
+}

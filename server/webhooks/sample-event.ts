@@ -1,0 +1,48 @@
+import type { Event, EventType } from '#contract/event.ts';
+import { type EventId, publicId, type TeamId } from '#server/platform/ids.ts';
+
+interface Sample {
+  readonly eventId: EventId;
+  /** `msg_…` of no message. */
+  readonly messageId: string;
+  readonly teamId: TeamId;
+  /** The webhook's own number, where it has one. */
+  readonly number: string | null;
+  readonly at: Date;
+}
+
+const someNumber = '+14155550100';
+const somebody = '+14155550101';
+
+/** What the data of each type has beside id, from, to, content and media_url (specification section 6.2). */
+const more: Readonly<Record<EventType, (at: string) => Readonly<Record<string, unknown>>>> = {
+  'message.received': (at) => ({ received_at: at }),
+  'message.sent': (at) => ({ status: 'sent', created_at: at, sent_at: at }),
+  'message.delivered': (at) => ({ status: 'delivered', created_at: at, sent_at: at, delivered_at: at }),
+  'message.failed': (at) => ({
+    status: 'failed',
+    created_at: at,
+    sent_at: null,
+    failed_at: at,
+    error_code: 'expired',
+    error_message: 'This is a test: no message failed.',
+    may_have_been_sent: false,
+  }),
+};
+
+/** An envelope with the shape of a real one, of a message that never was. */
+export function sampleEvent(type: EventType, { eventId, messageId, teamId, number, at }: Sample): Event {
+  const timestamp = at.toISOString();
+  const own = number ?? someNumber;
+  const [from, to] = type === 'message.received' ? [somebody, own] : [own, somebody];
+  const content = 'This is a test from Ownline.';
+  return {
+    id: publicId('evt', eventId),
+    type,
+    timestamp,
+    data: { id: messageId, from, to, content, media_url: null, ...more[type](timestamp) },
+    team_id: publicId('team', teamId),
+    api_version: 'v1',
+    sequence: type === 'message.delivered' ? 2 : 1,
+  };
+}

@@ -1,0 +1,43 @@
+import { recordAudit } from '#server/audit/record-audit.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { notFound } from '#server/platform/app-error.ts';
+import { publicId } from '#server/platform/ids.ts';
+import type { WebhookTarget } from './change-webhook.ts';
+import { type DeliveryRow, insertTestDelivery, queueSingleAttempt } from './delivery-store.ts';
+import { sampleEvent } from './sample-event.ts';
+import { wakeDispatcher } from './wake-dispatcher.ts';
+import { holdWebhook } from './webhook-store.ts';
+
+/**
+ * Queues one signed sample of the first type that the webhook takes (specification section 4.4), also while it is off. It
+ * counts for nothing, and the sample is in no feed.
+ * @throws AppError 404
+ */
+export async function testWebhook(
+  services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
+  { teamId, webhookId, by }: WebhookTarget,
+): Promise<DeliveryRow> {
+  const { database, clock, ids } = services;
+  const queued = await database.transaction(async (trx) => {
+    const webhook = await holdWebhook(trx, teamId, webhookId);
+    const [type] = webhook?.events ?? [];
+    if (!webhook || type === undefined) throw notFound('webhook');
+    const at = clock.now();
+    const eventId = ids.next('evt', at.getTime());
+    const delivery = await insertTestDelivery(trx, {
+      team_id: teamId,
+      id: ids.next('dlv', at.getTime()),
+      webhook_id: webhookId,
+      event_id: eventId,
+      event_type: type,
+      created_at: at,
+    });
+    const target = publicId('wh', webhookId);
+    await recordAudit(trx, services, { by, action: 'webhook.tested', teamId, target });
+    const messageId = ids.nextPublic('msg');
+    const sample = sampleEvent(type, { eventId, messageId, teamId, number: webhook.phone_number, at });
+    return queueSingleAttempt(trx, delivery, at, JSON.stringify(sample));
+  });
+  wakeDispatcher(services, webhookId);
+  return queued;
+}

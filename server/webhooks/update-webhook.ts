@@ -1,0 +1,51 @@
+import type { UpdateWebhookRequest } from '#contract/webhook.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { changeWebhook, type WebhookTarget } from './change-webhook.ts';
+import { checkUrl, requireOwnNumber } from './check-webhook.ts';
+import { skipPending, skippedMax } from './skip-pending.ts';
+import { changedSettings } from './webhook-settings.ts';
+import { lockWebhook, type WebhookRow, writeSettings } from './webhook-store.ts';
+
+/**
+ * Changes what is sent (specification section 4.4); `{}` changes nothing. From its commit on nothing goes to an earlier
+ * url, and nothing but single attempts to a webhook that was switched off: what was pending is skipped before this
+ * returns, in rounds that hold nobody up for long.
+ * @throws AppError 400, param url, events or phone_number; 404
+ */
+export async function updateWebhook(
+  services: Runtime,
+  target: WebhookTarget,
+  change: UpdateWebhookRequest,
+): Promise<WebhookRow> {
+  if (change.url !== undefined) checkUrl(change.url, services.config.egressAllow);
+  const { webhook, skipped } = await changeWebhook(
+    services,
+    target,
+    'webhook.changed',
+    async (trx, before) => {
+      const { phone_number: phoneNumber } = change;
+      if (typeof phoneNumber === 'string') await requireOwnNumber(trx, target.teamId, phoneNumber);
+      const at = services.clock.now();
+      const webhook = await writeSettings(trx, before, changedSettings(before, change, at));
+      const skipped = webhook.is_active ? 0 : await skipPending(trx, webhook.id, at);
+      const noted = Object.keys(change).length > 0 ? { ...change } : undefined;
+      return { result: { webhook, skipped }, noted };
+    },
+  );
+  if (skipped === skippedMax) await skipTheRest(services, webhook);
+  return webhook;
+}
+
+/** Stops where it was switched on again meanwhile. A process that dies here leaves the rest to the sweep. */
+async function skipTheRest(
+  { database, clock }: Pick<Runtime, 'database' | 'clock'>,
+  { team_id: teamId, id }: WebhookRow,
+): Promise<void> {
+  let skipped = skippedMax;
+  while (skipped === skippedMax) {
+    skipped = await database.transaction(async (trx) => {
+      const webhook = await lockWebhook(trx, teamId, id);
+      return webhook && !webhook.is_active ? skipPending(trx, id, clock.now()) : 0;
+    });
+  }
+}

@@ -1,0 +1,179 @@
+import type { EventType } from '#contract/event.ts';
+import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
+import type { TeamId, WebhookId } from '#server/platform/ids.ts';
+
+/** What a member sets of a webhook, and what follows from it. */
+export interface WebhookSettings {
+  readonly url: string;
+  readonly events: readonly EventType[];
+  readonly phone_number: string | null;
+  readonly is_active: boolean;
+  readonly failure_count: number;
+  readonly term: number;
+  readonly disabled_at: Date | null;
+  readonly disabled_by: 'member' | 'failures' | null;
+}
+
+/** Without its secrets: what shows webhooks never has them in its hands. */
+export interface WebhookRow extends WebhookSettings {
+  readonly team_id: TeamId;
+  readonly id: WebhookId;
+  readonly last_triggered_at: Date | null;
+  readonly created_at: Date;
+}
+
+const columns = `team_id, id, url, events, phone_number, is_active, failure_count, term, disabled_at, disabled_by,
+  last_triggered_at, created_at`;
+
+const insert = statement<WebhookRow>(
+  'webhooks.insert',
+  `INSERT INTO webhooks (team_id, id, url, events, phone_number, secret, created_at)
+   VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING ${columns}`,
+);
+const list = statement<WebhookRow>(
+  'webhooks.list',
+  `SELECT ${columns} FROM webhooks WHERE team_id = $1 ORDER BY id`,
+);
+const find = statement<WebhookRow>(
+  'webhooks.find',
+  `SELECT ${columns} FROM webhooks WHERE team_id = $1 AND id = $2`,
+);
+const lock = statement<WebhookRow>(
+  'webhooks.lock',
+  `SELECT ${columns} FROM webhooks WHERE team_id = $1 AND id = $2 FOR UPDATE`,
+);
+const hold = statement<WebhookRow>(
+  'webhooks.hold',
+  `SELECT ${columns} FROM webhooks WHERE team_id = $1 AND id = $2 FOR NO KEY UPDATE`,
+);
+const countOf = statement<{ webhooks: number }>(
+  'webhooks.count',
+  'SELECT count(*) AS webhooks FROM webhooks WHERE team_id = $1',
+);
+const update = statement<WebhookRow>(
+  'webhooks.update',
+  `UPDATE webhooks SET url = $3, events = $4, phone_number = $5, is_active = $6, failure_count = $7, term = $8,
+     disabled_at = $9, disabled_by = $10
+   WHERE team_id = $1 AND id = $2 RETURNING ${columns}`,
+);
+const rotate = statement<{ id: WebhookId }>(
+  'webhooks.rotate-secret',
+  // A rotation that is past its end is finished here: whoever signs has taken the next secret since.
+  `UPDATE webhooks SET secret = coalesce(next_secret, secret), next_secret = $3, next_secret_from = $4
+   WHERE team_id = $1 AND id = $2 AND (next_secret_from IS NULL OR next_secret_from <= $5) RETURNING id`,
+);
+const finish = statement<WebhookRow>(
+  'webhooks.finish-rotation',
+  `UPDATE webhooks SET secret = next_secret, next_secret = NULL, next_secret_from = NULL
+   WHERE team_id = $1 AND id = $2 AND next_secret_from > $3 RETURNING ${columns}`,
+);
+const remove = statement<{ id: WebhookId }>(
+  'webhooks.remove',
+  'DELETE FROM webhooks WHERE team_id = $1 AND id = $2 RETURNING id',
+);
+
+export interface NewWebhook {
+  readonly teamId: TeamId;
+  readonly id: WebhookId;
+  readonly url: string;
+  readonly events: readonly EventType[];
+  readonly phoneNumber: string | null;
+  readonly sealedSecret: Buffer;
+  readonly createdAt: Date;
+}
+
+export async function insertWebhook(trx: Transaction, webhook: NewWebhook): Promise<WebhookRow> {
+  const { teamId, id, url, events, phoneNumber, sealedSecret, createdAt } = webhook;
+  const row = await insert.row(trx, teamId, id, url, events, phoneNumber, sealedSecret, createdAt);
+  if (!row) throw new Error('an insert returned no row');
+  return row;
+}
+
+/** Oldest first. */
+export function listWebhooks(db: Queryable, teamId: TeamId): Promise<WebhookRow[]> {
+  return list.rows(db, teamId);
+}
+
+export function findWebhook(
+  db: Queryable,
+  teamId: TeamId,
+  webhookId: WebhookId,
+): Promise<WebhookRow | undefined> {
+  return find.row(db, teamId, webhookId);
+}
+
+/** FOR UPDATE: for what switches it on, off, elsewhere, or removes it (decision 0017). */
+export function lockWebhook(
+  trx: Transaction,
+  teamId: TeamId,
+  webhookId: WebhookId,
+): Promise<WebhookRow | undefined> {
+  return lock.row(trx, teamId, webhookId);
+}
+
+/** FOR NO KEY UPDATE, as results take it: for what queues attempts, and for its secrets. */
+export function holdWebhook(
+  trx: Transaction,
+  teamId: TeamId,
+  webhookId: WebhookId,
+): Promise<WebhookRow | undefined> {
+  return hold.row(trx, teamId, webhookId);
+}
+
+export async function countWebhooks(trx: Transaction, teamId: TeamId): Promise<number> {
+  return (await countOf.row(trx, teamId))?.webhooks ?? 0;
+}
+
+/** Of a webhook that the caller holds FOR UPDATE. */
+export async function writeSettings(
+  trx: Transaction,
+  { team_id: teamId, id }: Pick<WebhookRow, 'team_id' | 'id'>,
+  settings: WebhookSettings,
+): Promise<WebhookRow> {
+  const row = await update.row(
+    trx,
+    teamId,
+    id,
+    settings.url,
+    settings.events,
+    settings.phone_number,
+    settings.is_active,
+    settings.failure_count,
+    settings.term,
+    settings.disabled_at,
+    settings.disabled_by,
+  );
+  if (!row) throw new Error('a webhook that was held is gone');
+  return row;
+}
+
+/**
+ * Begins a rotation.
+ * @param from when the next secret takes over by itself
+ * @returns false where one runs
+ */
+export async function startRotation(
+  trx: Transaction,
+  { team_id: teamId, id }: Pick<WebhookRow, 'team_id' | 'id'>,
+  sealedSecret: Buffer,
+  from: Date,
+  at: Date,
+): Promise<boolean> {
+  return (await rotate.row(trx, teamId, id, sealedSecret, from, at)) !== undefined;
+}
+
+/** Lets the next secret take over. @returns undefined where no rotation runs */
+export function endRotation(
+  trx: Transaction,
+  { team_id: teamId, id }: Pick<WebhookRow, 'team_id' | 'id'>,
+  at: Date,
+): Promise<WebhookRow | undefined> {
+  return finish.row(trx, teamId, id, at);
+}
+
+export async function removeWebhook(
+  trx: Transaction,
+  { team_id: teamId, id }: Pick<WebhookRow, 'team_id' | 'id'>,
+): Promise<void> {
+  await remove.row(trx, teamId, id);
+}

@@ -1,0 +1,17 @@
+import type { Webhook } from '#contract/webhook.ts';
+import { publicId } from '#server/platform/ids.ts';
+import type { WebhookRow } from './webhook-store.ts';
+
+/** A webhook as every answer but the first shows it (specification section 2.7): never with a secret. */
+export function webhookView(webhook: WebhookRow): Webhook {
+  return {
+    id: publicId('wh', webhook.id),
+    url: webhook.url,
+    events: [...webhook.events],
+    phone_number: webhook.phone_number,
+    active: webhook.is_active,
+    failure_count: webhook.failure_count,
+    last_triggered_at: webhook.last_triggered_at?.toISOString() ?? null,
+    created_at: webhook.created_at.toISOString(),
+  };
+}
