@@ -23,7 +23,7 @@ export async function createWebhook(
   by: By,
 ): Promise<{ readonly webhook: WebhookRow; readonly secret: string }> {
   const { database, clock, ids, config, secrets } = services;
-  checkUrl(input.url, config.egressAllow);
+  checkUrl(input.url, config.egressAllowed);
   const events = checkEvents(input.events);
   const phoneNumber = input.phone_number ?? null;
   return database.transaction(async (trx) => {

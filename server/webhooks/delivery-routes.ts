@@ -38,9 +38,9 @@ export function deliveryRoutes(services: Runtime): Route[] {
       },
       query: ListDeliveriesQuery,
       answers: { 200: DeliveryList },
-      handle: async ({ query, ...call }) => {
+      handle: async (call) => {
         const { teamId, webhookId } = targetOf(call);
-        return { body: await listDeliveries(services, teamId, webhookId, query) };
+        return { body: await listDeliveries(services, teamId, webhookId, call.query) };
       },
     }),
     route({
@@ -100,9 +100,9 @@ export function deliveryRoutes(services: Runtime): Route[] {
       },
       body: ReplayRequest,
       answers: { 202: QueuedReplay },
-      handle: async ({ body, ...call }) => ({
+      handle: async (call) => ({
         status: 202,
-        body: { queued: await replay(services, targetOf(call), body) },
+        body: { queued: await replay(services, targetOf(call), call.body) },
       }),
     }),
     route({

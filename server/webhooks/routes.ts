@@ -101,9 +101,9 @@ export function webhookRoutes(services: Runtime): Route[] {
       },
       body: UpdateWebhookRequest,
       answers: { 200: Webhook },
-      handle: async ({ body, ...call }) => {
-        return { body: webhookView(await updateWebhook(services, targetOf(call), body)) };
-      },
+      handle: async (call) => ({
+        body: webhookView(await updateWebhook(services, targetOf(call), call.body)),
+      }),
     }),
     route({
       method: 'DELETE',

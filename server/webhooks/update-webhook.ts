@@ -17,7 +17,7 @@ export async function updateWebhook(
   target: WebhookTarget,
   change: UpdateWebhookRequest,
 ): Promise<WebhookRow> {
-  if (change.url !== undefined) checkUrl(change.url, services.config.egressAllow);
+  if (change.url !== undefined) checkUrl(change.url, services.config.egressAllowed);
   const { webhook, skipped } = await changeWebhook(
     services,
     target,

@@ -89,7 +89,10 @@ const withoutTeam: Readonly<Record<'account' | 'visitor', readonly string[]>> = 
 /** Every operation of /v1 is one of members too (decision 0014). */
 const ofMembers: Readonly<Record<string, MemberOperation>> = {
   ...Object.fromEntries(
-    Object.entries(operations).map(([name, operation]) => [name.replace(' /v1', ` ${below}`), operation]),
+    Object.entries(operations).map(([name, { memberPermission, ...operation }]) => [
+      name.replace(' /v1', ` ${below}`),
+      { ...operation, permission: memberPermission ?? operation.permission },
+    ]),
   ),
   ...personal,
 };
@@ -251,6 +254,9 @@ describe('which member may do what (specification sections 5.3 and 12.3)', () =>
       memberId: ids.nextPublic('usr'),
       invitationId: ids.nextPublic('inv'),
       keyId: ids.nextPublic('key'),
+      webhookId: ids.nextPublic('wh'),
+      rotatingWebhookId: ids.nextPublic('wh'),
+      deliveryId: ids.nextPublic('dlv'),
     };
     const foreign = {
       ...things,
@@ -259,6 +265,9 @@ describe('which member may do what (specification sections 5.3 and 12.3)', () =>
       memberId: canary.memberId,
       invitationId: canary.invitationId,
       keyId: canary.keyId,
+      webhookId: canary.webhookId,
+      rotatingWebhookId: canary.webhookId,
+      deliveryId: canary.deliveryId,
     };
     for (const name of names.filter((operation) => operation.includes('/:id'))) {
       const [told, wanted] = [await ask(owner, name, foreign), await ask(owner, name, never)];

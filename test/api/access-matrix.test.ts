@@ -177,10 +177,15 @@ describe('who may do what (specification sections 5.1 and 5.2)', () => {
         messageId: ids.nextPublic('msg'),
         memberId: ids.nextPublic('usr'),
         invitationId: ids.nextPublic('inv'),
+        webhookId: ids.nextPublic('wh'),
+        rotatingWebhookId: ids.nextPublic('wh'),
+        deliveryId: ids.nextPublic('dlv'),
       };
       for (const messageId of [canary.queuedId, canary.inboundId]) {
-        const { memberId, invitationId } = canary;
-        const foreign = { ...things, numberId: canary.number.numberId, messageId, memberId, invitationId };
+        const { memberId, invitationId, webhookId, deliveryId } = canary;
+        const webhooks = { webhookId, rotatingWebhookId: webhookId, deliveryId };
+        const { numberId } = canary.number;
+        const foreign = { ...things, numberId, messageId, memberId, invitationId, ...webhooks };
         const [told, wanted] = [await ask(team.api, name, foreign), await ask(team.api, name, never)];
         assert.equal(wanted.status, 404, `${name}: ${wanted.text}`);
         assert.deepEqual(bytesOf(told), bytesOf(wanted), name);

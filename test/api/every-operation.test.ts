@@ -4,6 +4,7 @@ import { ApiClient } from '#test/support/api-client.ts';
 import { newMember } from '#test/support/people.ts';
 import { connectNumber } from '#test/support/test-phone.ts';
 import { startTestService, type TestService } from '#test/support/test-service.ts';
+import { newAttempt, newDelivery, nowhere } from '#test/support/webhooks.ts';
 
 const from = '+14155550100';
 const to = '+14155550101';
@@ -21,8 +22,10 @@ describe('every operation of the document (specification section 4)', () => {
     const team = await service.newTeam();
     const { numberId, wire } = await connectNumber(service, team, from);
     const succeeded: string[] = [];
-    const call = async (method: string, pattern: string, id = '', body?: unknown, query = '') => {
-      const answer = await team.api.request(method, `${pattern.replace('{id}', id)}${query}`, { body });
+    const call = async (method: string, pattern: string, ids = '', body?: unknown, query = '') => {
+      const [id = '', deliveryId = ''] = ids.split(' ');
+      const path = pattern.replace('{id}', id).replace('{delivery_id}', deliveryId);
+      const answer = await team.api.request(method, `${path}${query}`, { body });
       assert.ok(answer.status < 300, `${method} ${pattern}: ${answer.text}`);
       succeeded.push(`${method} ${pattern}`);
       return answer.json;
@@ -67,6 +70,35 @@ describe('every operation of the document (specification section 4)', () => {
 
     const events = await call('GET', '/v1/events', '', undefined, '?wait=25&limit=1');
     await call('GET', '/v1/events', '', undefined, `?after=${events.cursor}&wait=0`);
+    const webhook = { url: nowhere, events: ['message.sent', 'message.failed'], phone_number: from };
+    const webhookId = String((await call('POST', '/v1/webhooks', '', webhook)).id);
+    await call('POST', '/v1/webhooks', '', { url: nowhere, events: ['message.received'] });
+    await call('GET', '/v1/webhooks');
+    await call('GET', '/v1/webhooks/{id}', webhookId);
+    await call('POST', '/v1/webhooks/{id}/test', webhookId);
+    const deliveryId = await newDelivery(service, team, webhookId, { eventType: 'message.sent' });
+    const skippedId = await newDelivery(service, team, webhookId, { status: 'skipped' });
+    await newAttempt(service, team, deliveryId, { outcome: 'dns', statusCode: null });
+    await newAttempt(service, team, deliveryId, { body: Buffer.from('Not now.') });
+    await newAttempt(service, team, deliveryId, { outcome: 'succeeded', statusCode: 204 });
+    const ofWebhook = '/v1/webhooks/{id}/deliveries';
+    const deliveries = await call('GET', ofWebhook, webhookId, undefined, '?status=failed&limit=1');
+    await call(
+      'GET',
+      ofWebhook,
+      webhookId,
+      undefined,
+      `?event_type=message.sent&cursor=${deliveries.cursor}`,
+    );
+    await call('GET', `${ofWebhook}/{delivery_id}`, `${webhookId} ${deliveryId}`);
+    await call('GET', `${ofWebhook}/{delivery_id}`, `${webhookId} ${skippedId}`);
+    await call('POST', `${ofWebhook}/{delivery_id}/redeliver`, `${webhookId} ${deliveryId}`);
+    const missed = { since: '2026-01-01T00:00:00Z', until: '2096-01-01T00:00:00.000+01:00', only: 'all' };
+    await call('POST', '/v1/webhooks/{id}/replay', webhookId, missed);
+    await call('POST', '/v1/webhooks/{id}/rotate-secret', webhookId);
+    await call('POST', '/v1/webhooks/{id}/rotate-secret/finish', webhookId);
+    await call('PUT', '/v1/webhooks/{id}', webhookId, { active: false, phone_number: null });
+    await call('DELETE', '/v1/webhooks/{id}', webhookId);
 
     await call('POST', '/v1/numbers/{id}/reconnect', numberId);
     await call('DELETE', '/v1/numbers/{id}', numberId);

@@ -9,6 +9,7 @@ import { KeptConnections, rawExchange } from '#test/support/raw-http.ts';
 import { assertSound } from '#test/support/sound-answer.ts';
 import { connectNumber, findNumber } from '#test/support/test-phone.ts';
 import { startTestService, type TestService } from '#test/support/test-service.ts';
+import { newDelivery, newWebhook } from '#test/support/webhooks.ts';
 
 const requests = 20_000;
 const rawRequests = 4_000;
@@ -53,6 +54,13 @@ describe(`requests that were made up, from seed ${seed} (specification section 7
         ];
       }),
     );
+    const deliveries = await Promise.all(
+      many.map(async (n) => {
+        const { id } = await newWebhook(team.api);
+        if (n.endsWith('5')) await team.api.post(`/v1/webhooks/${id}/rotate-secret`);
+        return { id, delivery_id: await newDelivery(service, team, id) };
+      }),
+    );
     known = {
       keys: [team.api.key, team.api.key, team.api.key, team.api.key, reader.key],
       ids: [
@@ -62,7 +70,11 @@ describe(`requests that were made up, from seed ${seed} (specification section 7
         canary.number.numberId,
         canary.memberId,
         canary.invitationId,
+        canary.webhookId,
+        canary.deliveryId,
+        ...deliveries.map(({ id }) => id),
       ],
+      deliveries: [...deliveries, { id: canary.webhookId, delivery_id: canary.deliveryId }],
       phoneNumbers: [from, to, '+14155550102', '+442079460000', '+442079460001'],
     };
     document = (await (await fetch(`${service.baseUrl}/v1/openapi.json`)).json()) as OpenApi;

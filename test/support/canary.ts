@@ -3,6 +3,7 @@ import { ApiClient, canaryMark, canaryPhone } from './api-client.ts';
 import { newMember } from './people.ts';
 import { connectNumber } from './test-phone.ts';
 import type { TestService } from './test-service.ts';
+import { newDelivery, newWebhook } from './webhooks.ts';
 
 /** The client of the canary team itself: the only one that may be shown its strings. */
 class CanaryClient extends ApiClient {
@@ -28,6 +29,8 @@ export async function plantCanary(service: TestService) {
     email: `member-${canaryMark}@example.com`,
     name: `Member ${canaryMark}`,
   });
+  const url = `https://receiver.invalid/${canaryMark}`;
+  const webhook = await newWebhook(team.api, { url, phone_number: canaryPhone });
   const invited = { email: `invited-${canaryMark}@example.com`, role: 'viewer' };
   const invitation = await team.api.post('/v1/team/members/invite', invited);
   return {
@@ -37,6 +40,8 @@ export async function plantCanary(service: TestService) {
     inboundId: inbound.id ?? '',
     memberId,
     invitationId: String(invitation.json.invitation_id),
+    webhookId: webhook.id,
+    deliveryId: await newDelivery(service, team, webhook.id),
     keyId: publicId('key', (await service.makeKey(team.id, ['team:read'])).id),
   };
 }

@@ -15,6 +15,8 @@ export interface KnownThings {
   readonly keys: readonly string[];
   readonly ids: readonly string[];
   readonly phoneNumbers: readonly string[];
+  /** Webhooks and deliveries of theirs: an address that names both is right only with one that belongs to the other. */
+  readonly deliveries: readonly { readonly id: string; readonly delivery_id: string }[];
 }
 
 interface Schema {
@@ -23,6 +25,7 @@ interface Schema {
   readonly enum?: readonly string[];
   readonly examples?: readonly string[];
   readonly anyOf?: readonly Schema[];
+  readonly items?: Schema;
   readonly pattern?: string;
   readonly minLength?: number;
   readonly maxLength?: number;
@@ -123,9 +126,14 @@ function addresses(path: string, known: KnownThings): fc.Arbitrary<string> {
       arbitrary: fc.constantFrom('%', '%zz', '%C3%28', '%00', '%2F', '%252F', '..', ';a=b', '%F0%9F'),
     },
   );
-  return fc
+  const some = fc
     .tuple(...path.split('/').map((part) => (part.startsWith('{') ? ids : fc.constant(part))))
     .map((parts) => parts.join('/'));
+  if (!path.includes('{delivery_id}')) return some;
+  const right = fc
+    .constantFrom(...known.deliveries)
+    .map(({ id, delivery_id }) => path.replace('{id}', id).replace('{delivery_id}', delivery_id));
+  return fc.oneof({ weight: 3, arbitrary: right }, { weight: 1, arbitrary: some });
 }
 
 interface Query {
@@ -388,7 +396,10 @@ function problemOf(bytes: string | Uint8Array, schema: Schema): string | undefin
     const wanted = Object.hasOwn(properties, name) ? properties[name] : undefined;
     if (wanted === undefined) return `field ${JSON.stringify(name)}`;
     const kinds = (wanted.anyOf ?? [wanted]).map((kind) => kind.type ?? 'string');
-    if (!kinds.includes(part === null ? 'null' : typeof part)) return `type of ${name}`;
+    if (!kinds.includes(part === null ? 'null' : Array.isArray(part) ? 'array' : typeof part))
+      return `type of ${name}`;
+    if (Array.isArray(part) && !part.every((one) => wanted.items?.enum?.includes(one) ?? true))
+      return `words of ${name}`;
     if (typeof part === 'string' && (part.includes('\u0000') || !part.isWellFormed()))
       return `text of ${name}`;
     if (wanted.pattern !== undefined && !new RegExp(wanted.pattern).test(String(part)))
@@ -406,7 +417,10 @@ function validTexts(schema: Schema, known: KnownThings): fc.Arbitrary<string> {
   if (schema.pattern?.startsWith('^\\+')) return fc.constantFrom(...known.phoneNumbers);
   if (schema.type === 'boolean') return fc.constantFrom('true', 'false');
   const maxLength = schema.maxLength ?? 100;
-  if (schema.examples?.[0]?.includes('@')) return emails(maxLength);
+  const [example = ''] = schema.examples ?? [];
+  if (example.includes('@')) return emails(maxLength);
+  if (example.startsWith('https:')) return fc.nat(20).map((n) => `https://receiver.invalid/${n}`);
+  if (/^\d{4}-/.test(example)) return fc.constantFrom(example, '2026-01-01T00:00:00+01:00');
   return fc.oneof(
     fc.constantFrom(...known.ids, ...known.phoneNumbers, 'a'.repeat(maxLength), '😀'.repeat(maxLength)),
     fc.string({ unit: 'grapheme', minLength: schema.minLength ?? 0, maxLength: Math.min(maxLength, 40) }),
@@ -427,6 +441,10 @@ function validJson(schema: Schema, known: KnownThings): fc.Arbitrary<Json> {
   if (schema.anyOf) return fc.oneof(...schema.anyOf.map((part) => validJson(part, known)));
   if (schema.type === 'null') return fc.constant('null');
   if (schema.type === 'boolean') return fc.constantFrom('true', 'false');
+  if (schema.type === 'array') {
+    const item = validJson(schema.items ?? {}, known);
+    return fc.array(item, { minLength: 1, maxLength: 4 }).map((items) => `[${items.join(',')}]`);
+  }
   const text = validTexts(schema, known);
   return schema.type === 'integer' ? text : text.map((value) => JSON.stringify(value));
 }

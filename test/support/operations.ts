@@ -1,9 +1,10 @@
-import type { Permission } from '#contract/permissions.ts';
+import type { Permission, PersonalPermission } from '#contract/permissions.ts';
 import { publicId } from '#server/platform/ids.ts';
 import type { ApiClient } from './api-client.ts';
 import { newMember } from './people.ts';
 import { findNumber } from './test-phone.ts';
 import type { TestService, TestTeam } from './test-service.ts';
+import { newDelivery, newWebhook, nowhere } from './webhooks.ts';
 
 /** The number that a message of an operation goes from: whoever asks for the operations connects it. */
 export const sender = '+14155550100';
@@ -21,15 +22,28 @@ export interface Things {
   readonly keyId: string;
   /** One that nobody has. */
   readonly email: string;
+  readonly webhookId: string;
+  /** One whose secret is being changed. */
+  readonly rotatingWebhookId: string;
+  /** Of the first of the two; it failed. */
+  readonly deliveryId: string;
 }
 
 export interface Operation {
   readonly permission: Permission;
   /** What the request gives to somebody, which a key therefore has to hold itself (section 5.3). */
   readonly alsoHolds?: readonly Permission[];
+  /** What a member needs for it, where that is another one. */
+  readonly memberPermission?: PersonalPermission;
   readonly status: number;
   readonly body?: (things: Things) => unknown;
 }
+
+const seesWebhooks: Operation = {
+  permission: 'webhooks:manage',
+  memberPermission: 'webhooks:read',
+  status: 200,
+};
 
 /** Every operation of /v1: what it asks for, and a request that is right. One that is missing here fails two tests. */
 export const operations: Readonly<Record<string, Operation>> = {
@@ -70,21 +84,48 @@ export const operations: Readonly<Record<string, Operation>> = {
   'GET /v1/messages/:id': { permission: 'messages:read', status: 200 },
   'GET /v1/events': { permission: 'messages:read', status: 200 },
   'POST /v1/messages/:id/cancel': { permission: 'messages:send', status: 200 },
+  'GET /v1/webhooks': seesWebhooks,
+  'GET /v1/webhooks/:id': seesWebhooks,
+  'POST /v1/webhooks': {
+    permission: 'webhooks:manage',
+    status: 201,
+    body: () => ({ url: nowhere, events: ['message.sent'] }),
+  },
+  'PUT /v1/webhooks/:id': {
+    permission: 'webhooks:manage',
+    status: 200,
+    body: () => ({ active: false }),
+  },
+  'DELETE /v1/webhooks/:id': { permission: 'webhooks:manage', status: 200 },
+  'POST /v1/webhooks/:id/rotate-secret': { permission: 'webhooks:manage', status: 200 },
+  'POST /v1/webhooks/:id/rotate-secret/finish': { permission: 'webhooks:manage', status: 200 },
+  'GET /v1/webhooks/:id/deliveries': seesWebhooks,
+  'GET /v1/webhooks/:id/deliveries/:delivery_id': seesWebhooks,
+  'POST /v1/webhooks/:id/deliveries/:delivery_id/redeliver': { permission: 'webhooks:manage', status: 202 },
+  'POST /v1/webhooks/:id/replay': {
+    permission: 'webhooks:manage',
+    status: 202,
+    body: () => ({ since: '2026-01-01T00:00:00Z', only: 'all' }),
+  },
+  'POST /v1/webhooks/:id/test': { permission: 'webhooks:manage', status: 202 },
 };
 
-const idOf: Readonly<Record<string, (things: Things) => string>> = {
+const idOf: Readonly<Record<string, (things: Things, pattern: string) => string>> = {
   numbers: ({ numberId }) => numberId,
   messages: ({ messageId }) => messageId,
   members: ({ memberId }) => memberId,
   owners: ({ memberId }) => memberId,
   invitations: ({ invitationId }) => invitationId,
   keys: ({ keyId }) => keyId,
+  webhooks: ({ webhookId, rotatingWebhookId }, pattern) =>
+    pattern.endsWith('/finish') ? rotatingWebhookId : webhookId,
+  deliveries: ({ deliveryId }) => deliveryId,
 };
 
 /** `/v1/numbers/num_…` for `/v1/numbers/:id`. @throws where what stands before `:id` is none of these things */
 export function addressOf(pattern: string, things: Things): string {
-  return pattern.replace(/(\w+)\/:id/, (_match, noun: string) => {
-    const id = idOf[noun]?.(things);
+  return pattern.replaceAll(/(\w+)\/:(?:id|delivery_id)/g, (_match, noun: string) => {
+    const id = idOf[noun]?.(things, pattern);
     if (id === undefined) throw new Error(`which id has ${pattern}?`);
     return `${noun}/${id}`;
   });
@@ -93,13 +134,16 @@ export function addressOf(pattern: string, things: Things): string {
 let made = 0;
 
 /**
- * A number that waits for its phone, a message that waits in the queue, a viewer and an open invitation; and a number and
+ * A number that waits for its phone, a message that waits in the queue, a viewer and an open invitation, webhooks and a
+ * delivery that failed; and a number and
  * an address that nobody has. The sender is connected already.
  */
 export async function newThings(service: TestService, team: TestTeam): Promise<Things> {
   made += 1;
   const phoneNumber = `+4420794${String(made).padStart(5, '0')}`;
   await team.api.post('/v1/numbers/verify', { phone_number: phoneNumber });
+  const [webhook, rotating] = [await newWebhook(team.api), await newWebhook(team.api)];
+  await team.api.post(`/v1/webhooks/${rotating.id}/rotate-secret`);
   const invitation = { email: `invited${made}@example.com`, role: 'member' };
   return {
     numberId: String((await findNumber(team.api, phoneNumber))?.id),
@@ -109,6 +153,9 @@ export async function newThings(service: TestService, team: TestTeam): Promise<T
     invitationId: String((await team.api.post('/v1/team/members/invite', invitation)).json.invitation_id),
     keyId: publicId('key', (await service.makeKey(team.id, ['team:read'])).id),
     email: `nobody${made}@example.com`,
+    webhookId: webhook.id,
+    rotatingWebhookId: rotating.id,
+    deliveryId: await newDelivery(service, team, webhook.id),
   };
 }
 
@@ -116,12 +163,17 @@ export async function newThings(service: TestService, team: TestTeam): Promise<T
 export async function stateOf(api: ApiClient): Promise<readonly string[]> {
   const list = await api.get('/v1/numbers');
   const numbers = Array.isArray(list.json.numbers) ? list.json.numbers : [];
+  const hooks = await api.get('/v1/webhooks');
+  const webhooks = Array.isArray(hooks.json.webhooks) ? hooks.json.webhooks : [];
   const paths = [
     '/v1/team',
     '/v1/team/members',
     '/v1/team/invitations?limit=100',
     '/v1/messages',
     ...numbers.map(({ id }) => `/v1/numbers/${id}`),
+    '/v1/webhooks',
+    // Tests that refuse ask about what they made first.
+    ...webhooks.slice(0, 2).map(({ id }) => `/v1/webhooks/${id}/deliveries`),
   ];
   const answers = await Promise.all(paths.map((path) => api.get(path)));
   // A phone's last poll may be written after the poll itself.
