@@ -25,6 +25,8 @@ const round = statement<ReplayRound>(
      UPDATE deliveries d SET status = 'pending', finished_at = NULL FROM examined e
      WHERE d.team_id = $1 AND d.id = e.id AND d.id > $3 AND d.id < $4
        AND e.status = ANY($5) AND d.status = ANY($5) AND NOT e.is_test
+       -- One that succeeded stays with the receiver, though somebody had it sent again, and that failed.
+       AND NOT EXISTS (SELECT FROM attempts a WHERE a.team_id = $1 AND a.delivery_id = d.id AND a.outcome = 'succeeded')
      RETURNING d.id, d.event_id
    ),
    queued AS (
