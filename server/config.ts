@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { isPlanName, type PlanName, planNames } from '#contract/plans.ts';
 import { ConfigError } from './platform/config-error.ts';
 import { parseSecretsKey } from './platform/crypto.ts';
+import { type AddressRange, parseAddressRange } from './platform/ip-address.ts';
 import { type NamedMailAddress, parseNamedMailAddress } from './platform/mail-address.ts';
 
 /** The parts of the work that a process can take on: what ROLES lists (docs/configuration.md). */
