@@ -1,17 +1,12 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { fastify } from 'fastify';
 import { Type } from 'typebox';
 import { components } from '#contract/components.ts';
 import { publicIdOf } from '#contract/schema.ts';
 import { openApiDocument } from '#server/platform/http/openapi.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
+import { productVersion } from '#server/platform/product-version.ts';
 import type { Config } from './config.ts';
-
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
-
-/** The version of the product, as package.json has it. */
-export const productVersion: string = version;
 
 /** /v1/openapi.json and the page that shows it to people, /docs (specification section 9). Neither needs a key. */
 export function apiReferenceRoutes(config: Config, routes: readonly Route[]): Route[] {

@@ -8,6 +8,7 @@ import { startEngine } from '#server/database/engine/engine.ts';
 import { migrate } from '#server/database/migrate.ts';
 import { Notifications } from '#server/database/notifications.ts';
 import { ensurePartitions } from '#server/database/partitions.ts';
+import type { Runtime } from '#server/database/runtime.ts';
 import { WaitingPolls } from '#server/device-protocol/waiting-polls.ts';
 import { queueChannel } from '#server/devices/queue-channel.ts';
 import { MailLoop } from '#server/mail/mail-loop.ts';
@@ -15,7 +16,7 @@ import { watchMail } from '#server/mail/mail-metrics.ts';
 import { mailChannel } from '#server/mail/mail-store.ts';
 import { createSmtpSender } from '#server/mail/smtp-sender.ts';
 import { watchQueue } from '#server/messages/queue-metrics.ts';
-import { unpublishedEventsChannel } from '#server/outbox/append.ts';
+import { dueDeliveriesChannel, unpublishedEventsChannel } from '#server/outbox/append.ts';
 import { feedChannel } from '#server/outbox/publish-events.ts';
 import { WaitingReaders } from '#server/outbox/waiting-readers.ts';
 import type { Clock } from '#server/platform/clock.ts';
@@ -26,6 +27,8 @@ import { securityHeaders } from '#server/platform/http/security-headers.ts';
 import type { NumberId, TeamId } from '#server/platform/ids.ts';
 import { Lifecycle } from '#server/platform/lifecycle.ts';
 import type { Logger } from '#server/platform/logger.ts';
+import { OutboundHttp, type OutboundHttpOptions } from '#server/platform/outbound-http/outbound-http.ts';
+import { Dispatcher } from '#server/webhooks/dispatcher.ts';
 import type { Config } from './config.ts';
 import { connect } from './connect.ts';
 import { createDoors } from './doors.ts';
@@ -49,6 +52,7 @@ interface AppOptions {
   /** Tests bring their own clock, and have every answer held against its schema. */
   readonly clock?: Clock;
   readonly checkAnswers?: boolean;
+  readonly outbound?: OutboundHttpOptions;
 }
 
 /** The composition root: opens everything in order, so that the lifecycle can close it in reverse. */
@@ -63,7 +67,7 @@ export async function startApp(options: AppOptions): Promise<App> {
 }
 
 async function open(
-  { config, logger, terminal, clock, checkAnswers }: AppOptions,
+  { config, logger, terminal, clock, checkAnswers, outbound }: AppOptions,
   lifecycle: Lifecycle,
 ): Promise<App> {
   const databaseUrl = config.databaseUrl ?? (await openEngine(config, logger, lifecycle));
@@ -91,13 +95,14 @@ async function open(
   if (mailLoop) notifications.on(mailChannel, () => mailLoop.notify());
   const publisher = config.duties.has('maintain') ? createPublisher(runtime) : undefined;
   if (publisher) notifications.on(unpublishedEventsChannel, () => publisher.notify());
+  const dispatcher = config.duties.has('deliver') ? openDispatcher(runtime, outbound, lifecycle) : undefined;
+  if (dispatcher) notifications.on(dueDeliveriesChannel, () => dispatcher.notify());
   await notifications.start();
   lifecycle.onClose('notifications', () => notifications.stop());
 
   const uses = new KeyUses(runtime);
-  const loops = [...createLoops({ ...runtime, waiting, readers, uses }), mailLoop, publisher].filter(
-    (loop) => loop !== undefined,
-  );
+  const own = [mailLoop, publisher, dispatcher].filter((loop) => loop !== undefined);
+  const loops = [...createLoops({ ...runtime, waiting, readers, uses }), ...own];
   for (const loop of loops) loop.start();
   lifecycle.onClose('loops', async () => void (await Promise.all(loops.map((loop) => loop.stop()))));
 
@@ -128,6 +133,16 @@ async function open(
   warnOfLinks(config, logger);
   const address = await server.listen({ host: config.host, port: config.port });
   return { lifecycle, address, routes };
+}
+
+function openDispatcher(
+  runtime: Runtime,
+  options: OutboundHttpOptions | undefined,
+  lifecycle: Lifecycle,
+): Dispatcher {
+  const outbound = new OutboundHttp({ allowed: runtime.config.egressAllowed, ...options });
+  lifecycle.onClose('outgoing requests', async () => outbound.close());
+  return new Dispatcher({ ...runtime, outbound });
 }
 
 async function openEngine({ dataDir }: Config, logger: Logger, lifecycle: Lifecycle): Promise<string> {

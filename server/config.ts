@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { isPlanName, type PlanName, planNames } from '#contract/plans.ts';
 import { ConfigError } from './platform/config-error.ts';
 import { parseSecretsKey } from './platform/crypto.ts';
+import { type ArmedFailpoint, parseFailpoint } from './platform/failpoint.ts';
 import { type AddressRange, parseAddressRange } from './platform/ip-address.ts';
 import { type NamedMailAddress, parseNamedMailAddress } from './platform/mail-address.ts';
 
@@ -45,7 +46,13 @@ export interface Config {
   readonly mail: { readonly server: SmtpServer; readonly from: NamedMailAddress } | undefined;
   /** Private ranges that outgoing requests may reach (specification section 6.5). */
   readonly egressAllowed: readonly AddressRange[];
+  /** When the attempts of a delivery begin, from the start of the first. */
+  readonly webhookOffsetsMs: readonly number[];
+  /** One attempt, from the look-up of the name to the last byte. */
+  readonly webhookTimeoutMs: number;
   readonly logLevel: string;
+  /** Where a test has this process killed. */
+  readonly failpoint: ArmedFailpoint | undefined;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -91,6 +98,20 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
     problems.push(`${name} must be an address such as https://texts.example.com, not "${written}".`);
     return fallback;
   };
+
+  const offsets = text('WEBHOOK_OFFSETS_SECONDS') ?? '0,10,60,300';
+  const offsetsSeconds = parseOffsets(offsets);
+  if (offsetsSeconds === undefined) {
+    problems.push(
+      `WEBHOOK_OFFSETS_SECONDS must be ${attemptsOfDelivery} whole numbers with commas, each larger than the one before, the first 0 and the last at most 86400, not "${offsets}".`,
+    );
+  }
+
+  const failpoint = text('FAILPOINT');
+  const armed = failpoint === undefined ? undefined : parseFailpoint(failpoint);
+  if (failpoint !== undefined && armed === undefined) {
+    problems.push(`FAILPOINT must be one that the code has, for tests only, not "${failpoint}".`);
+  }
 
   const host = text('HOST') ?? '127.0.0.1';
   const port = integer('PORT', 3000, 1, 65_535);
@@ -175,9 +196,12 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
     deviceHoldMs: integer('DEVICE_HOLD_SECONDS', 25, 1, 50) * 1_000,
     deviceLeaseMs: integer('DEVICE_LEASE_SECONDS', 600, 30, 86_400) * 1_000,
     queueExpiryMs: integer('QUEUE_EXPIRY_HOURS', 24, 1, 8_760) * 3_600_000,
-    deliveryLogMs: integer('DELIVERY_LOG_DAYS', 30, 1, 3_650) * 86_400_000,
     mail: server && from ? { server, from } : undefined,
     egressAllowed,
+    webhookOffsetsMs: (offsetsSeconds ?? []).map((seconds) => seconds * 1_000),
+    webhookTimeoutMs: integer('WEBHOOK_TIMEOUT_MS', 10_000, 100, 30_000),
+    deliveryLogMs: integer('DELIVERY_LOG_DAYS', 30, 1, 3_650) * 86_400_000,
+    failpoint: armed,
     logLevel: oneOf('LOG_LEVEL', 'info', logLevels),
   };
   if (problems.length > 0) throw new ConfigError(problems);
@@ -204,6 +228,17 @@ function parseSmtpUrl(text: string): SmtpServer | undefined {
     secure,
     login: user === '' ? undefined : { user, password },
   };
+}
+
+/** So many attempts has a delivery (specification section 6.3). */
+const attemptsOfDelivery = 4;
+
+/** `0,10,60,300`; undefined where it is anything else. */
+function parseOffsets(text: string): number[] | undefined {
+  const parts = text.split(',').map((part) => part.trim());
+  const offsets = parts.map((part) => (/^\d{1,5}$/.test(part) ? Number(part) : Number.NaN));
+  const isGrowing = offsets.every((offset, place) => offset > (offsets[place - 1] ?? -1) && offset <= 86_400);
+  return offsets.length === attemptsOfDelivery && offsets[0] === 0 && isGrowing ? offsets : undefined;
 }
 
 function decodePercent(text: string): string | undefined {

@@ -16,6 +16,7 @@ import { Loop } from '#server/platform/loop.ts';
 import { forgetInvitations } from '#server/teams/forget-invitations.ts';
 import { notifyLimits } from '#server/usage/notify-limits.ts';
 import { forgetAttempts } from '#server/webhooks/forget-attempts.ts';
+import { sweepDeliveries } from '#server/webhooks/sweep-deliveries.ts';
 
 const second = 1_000;
 
@@ -75,6 +76,7 @@ export function createLoops(
     ...loop('maintain', 'forget expired sessions and links', 60 * second, () => forgetExpired(services)),
     ...loop('maintain', 'tell teams that near their limit', 30 * second, () => notifyLimits(services)),
     ...loop('maintain', 'forget attempts', 3_600 * second, () => forgetAttempts(services)),
+    ...loop('deliver', 'skip deliveries of webhooks that are off', second, () => sweepDeliveries(services)),
     ...loop('maintain', 'forget mails', 3_600 * second, () => forgetMails(services)),
     ...loop('maintain', 'forget invitations', 3_600 * second, () => forgetInvitations(services)),
   ];

@@ -3,10 +3,12 @@ import { loadEnvironment, readConfig } from './config.ts';
 import { Clock } from './platform/clock.ts';
 import { obeyParentClock } from './platform/clock-control.ts';
 import { ConfigError } from './platform/config-error.ts';
+import { armFailpoint } from './platform/failpoint.ts';
 import { createLogger } from './platform/logger.ts';
 
 try {
   const config = readConfig(loadEnvironment());
+  armFailpoint(config.failpoint);
   const clock = new Clock();
   obeyParentClock(clock);
   const logger = createLogger(config.logLevel);

@@ -28,6 +28,7 @@ export const auditActions = [
   'webhook.tested',
   'webhook.redelivered',
   'webhook.replayed',
+  'webhook.disabled',
   'account.made',
   'account.signed_in',
   'account.signed_out',

@@ -1,0 +1,44 @@
+/**
+ * Places in the code at which a test ends the process, as a power cut would (docs/architecture.md, "What a kill costs").
+ * A test walks this list and fails where a place is not in the code; the campaign of kills walks it too.
+ */
+export const failpoints = [
+  'delivery claimed',
+  'delivery sent',
+  'delivery answered',
+  'results written',
+  'failures before commit',
+] as const;
+export type Failpoint = (typeof failpoints)[number];
+
+/** Where a process is to be killed, and at which time that it comes by there. */
+export interface ArmedFailpoint {
+  readonly name: Failpoint;
+  readonly pass: number;
+}
+
+let armed: ArmedFailpoint | undefined;
+let passes = 0;
+
+/** For the entry of the process alone, with what the setting FAILPOINT says; only tests set it. */
+export function armFailpoint(failpoint: ArmedFailpoint | undefined): void {
+  armed = failpoint;
+}
+
+export function isArmed(name: Failpoint): boolean {
+  return armed?.name === name;
+}
+
+/** Does nothing, unless a test has armed this one: then the process is gone, without a word, at the n-th pass. */
+export function failpoint(name: Failpoint): void {
+  if (armed?.name !== name) return;
+  passes += 1;
+  if (passes === armed.pass) process.kill(process.pid, 'SIGKILL');
+}
+
+/** `delivery claimed:3`: the third pass. @returns undefined where it is none */
+export function parseFailpoint(text: string): ArmedFailpoint | undefined {
+  const [written, pass = '1'] = text.split(':');
+  const name = failpoints.find((known) => known === written);
+  return name !== undefined && /^[1-9]\d{0,5}$/.test(pass) ? { name, pass: Number(pass) } : undefined;
+}

@@ -1,0 +1,77 @@
+import { subscribe } from 'node:diagnostics_channel';
+import { type AttemptFailure, failureOfStatus } from '#contract/attempt-outcome.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { failpoint, isArmed } from '#server/platform/failpoint.ts';
+import { type AttemptId, publicId } from '#server/platform/ids.ts';
+import type { OutboundHttp, OutboundOutcome } from '#server/platform/outbound-http/outbound-http.ts';
+import type { ClaimedDelivery } from './claim-deliveries.ts';
+import type { OpenSecrets } from './open-secrets.ts';
+import { deliveryHeaders } from './sign-delivery.ts';
+
+/** One attempt and what came of it, to be written down. */
+export interface AttemptResult {
+  readonly claimed: ClaimedDelivery;
+  readonly id: AttemptId;
+  readonly startedAt: Date;
+  readonly durationMs: number;
+  readonly outcome: 'succeeded' | AttemptFailure;
+  readonly statusCode: number | undefined;
+  /** What was answered, where anything was. */
+  readonly responseBody: Buffer | undefined;
+  readonly responseTruncated: boolean;
+}
+
+export interface AttemptServices extends Pick<Runtime, 'clock' | 'ids' | 'config'> {
+  readonly outbound: Pick<OutboundHttp, 'send'>;
+  readonly openSecrets: OpenSecrets;
+}
+
+/** Sends a delivery once, with no transaction open (specification section 6.3). Never throws for what a receiver does. */
+export async function attemptDelivery(
+  { clock, ids, config, outbound, openSecrets }: AttemptServices,
+  claimed: ClaimedDelivery & { readonly body: string },
+  signal: AbortSignal,
+): Promise<AttemptResult> {
+  if (isArmed('delivery sent')) subscribe('undici:request:bodySent', () => failpoint('delivery sent'));
+  const startedAt = clock.now();
+  const body = Buffer.from(claimed.body, 'utf8');
+  const headers = deliveryHeaders({
+    eventId: publicId('evt', claimed.event_id),
+    eventType: claimed.event_type,
+    body,
+    secrets: openSecrets(claimed, startedAt),
+    startedAt,
+    isTest: claimed.is_test,
+  });
+  const outcome = await outbound.send({
+    url: claimed.url,
+    method: 'POST',
+    headers,
+    body,
+    timeoutMs: config.webhookTimeoutMs,
+    signal,
+  });
+  failpoint('delivery answered');
+  return { claimed, id: ids.next('att', startedAt.getTime()), startedAt, ...judge(outcome) };
+}
+
+function judge(outcome: OutboundOutcome): Omit<AttemptResult, 'claimed' | 'id' | 'startedAt'> {
+  const durationMs = Math.round(outcome.durationMs);
+  if (outcome.did === 'failed') {
+    const { class: failure, status } = outcome;
+    return {
+      durationMs,
+      outcome: failure,
+      statusCode: status,
+      responseBody: undefined,
+      responseTruncated: false,
+    };
+  }
+  return {
+    durationMs,
+    outcome: failureOfStatus(outcome.status) ?? 'succeeded',
+    statusCode: outcome.status,
+    responseBody: outcome.body,
+    responseTruncated: outcome.truncated,
+  };
+}

@@ -1,0 +1,157 @@
+import type { EventType } from '#contract/event.ts';
+import { type Queryable, statement } from '#server/database/statement.ts';
+import type { DeliveryId, EventId, TeamId, WebhookId } from '#server/platform/ids.ts';
+import { lanePlaces, slowFrom, teamPlaces, walkedMax } from './delivery-limits.ts';
+import type { SealedSecrets } from './webhook-secret.ts';
+
+export type Lane = 'live' | 'retry' | 'replay' | 'single';
+
+/** A delivery in the hands of this process until its lease ends, and all that its attempt needs. */
+export interface ClaimedDelivery extends SealedSecrets {
+  readonly webhook_id: WebhookId;
+  readonly delivery_id: DeliveryId;
+  readonly team_id: TeamId;
+  readonly event_id: EventId;
+  readonly lane: Lane;
+  readonly attempt: number;
+  readonly due_at: Date;
+  readonly first_started_at: Date;
+  readonly lease: number;
+  readonly leased_until: Date;
+  readonly url: string;
+  readonly term: number;
+  readonly failure_count: number;
+  readonly event_type: EventType;
+  readonly is_test: boolean;
+  /** null where its event is no more. */
+  readonly body: string | null;
+}
+
+/** What one statement found of the webhooks that it walked. */
+export interface ClaimedPage {
+  readonly deliveries: readonly ClaimedDelivery[];
+  /** Where the next page begins; undefined at the end of the walk. */
+  readonly walkedTo: WebhookId | undefined;
+  /** When the next attempt of one of these webhooks is due. */
+  readonly nextDueAt: Date | undefined;
+}
+
+interface ClaimLimits {
+  readonly now: Date;
+  readonly leasedUntil: Date;
+  /** Places that this process has free. */
+  readonly free: number;
+  /** Of each team, how many of its deliveries this process has in hand. */
+  readonly inHand: ReadonlyMap<TeamId, number>;
+  readonly after: WebhookId;
+}
+
+const lanes = Object.entries(lanePlaces)
+  .map(([lane, places]) => `('${lane}', ${places})`)
+  .join(', ');
+
+// walked: one step of the index per webhook that has rows, however many those are.
+// waiting: of each lane its first rows, as many as it has places: those leased are in somebody's hands, the others may be
+//   taken. So the places of a webhook hold over all processes, and a backlog of any length costs what its places cost.
+// slow: from the third failure on one at a time. The webhook's row is locked, and who takes an attempt moves
+//   last_triggered_at: a second claim that waited for nothing but read the row before sees by it that it came too late.
+// chosen: interleaved. A row's turn is its place in its lane, as a part of the lane's places; so one webhook's second
+//   delivery stands behind every other's first, and a lane of few places behind one of many.
+// Rows are reached by their place in the table, which cannot change under this statement's snapshot; what another claim took
+// meanwhile is read again under the lock, and left.
+const claim = statement<
+  { readonly walked_to: WebhookId | null; readonly next_due_at: Date | null } & (
+    | ClaimedDelivery
+    | { readonly webhook_id: null }
+  )
+>(
+  'webhooks.claim-deliveries',
+  `WITH RECURSIVE walked AS (
+     (SELECT webhook_id FROM due_deliveries WHERE webhook_id > $4 ORDER BY webhook_id LIMIT 1)
+     UNION ALL
+     SELECT (SELECT d.webhook_id FROM due_deliveries d WHERE d.webhook_id > w.webhook_id ORDER BY d.webhook_id LIMIT 1)
+     FROM walked w WHERE w.webhook_id IS NOT NULL
+   ), page AS MATERIALIZED (
+     SELECT webhook_id FROM walked WHERE webhook_id IS NOT NULL LIMIT ${walkedMax}
+   ), hooks AS MATERIALIZED (
+     SELECT w.* FROM page p CROSS JOIN LATERAL (
+       SELECT id, is_active, failure_count >= ${slowFrom} AS is_slow, last_triggered_at
+       FROM webhooks WHERE id = p.webhook_id OFFSET 0
+     ) w
+   ), lanes (lane, places) AS (VALUES ${lanes}
+   ), waiting AS MATERIALIZED (
+     SELECT h.id AS webhook_id, h.is_slow, l.lane, l.places, d.tid, d.team_id, d.due_at, d.seq, d.is_leased
+     FROM hooks h CROSS JOIN lanes l CROSS JOIN LATERAL (
+       SELECT ctid AS tid, team_id, due_at, seq, coalesce(leased_until > $1, false) AS is_leased
+       FROM due_deliveries WHERE webhook_id = h.id AND lane = l.lane AND due_at <= $1
+       ORDER BY due_at, seq LIMIT l.places
+     ) d
+     WHERE h.is_active OR l.lane = 'single'
+   ), slow AS MATERIALIZED (
+     SELECT w.id FROM hooks h JOIN webhooks w ON w.id = h.id
+     WHERE h.is_slow AND h.is_active AND w.is_active AND w.last_triggered_at IS NOT DISTINCT FROM h.last_triggered_at
+       AND EXISTS (SELECT FROM waiting x WHERE x.webhook_id = h.id AND x.lane <> 'single')
+       AND NOT EXISTS (SELECT FROM waiting x WHERE x.webhook_id = h.id AND x.lane <> 'single' AND x.is_leased)
+     FOR NO KEY UPDATE OF w SKIP LOCKED
+   ), free AS (
+     SELECT x.*,
+       row_number() OVER (PARTITION BY webhook_id, lane ORDER BY due_at, seq)::real / places AS turn,
+       row_number() OVER (PARTITION BY webhook_id, lane = 'single' ORDER BY due_at, seq) AS place
+     FROM waiting x
+     WHERE NOT is_leased AND (lane = 'single' OR NOT is_slow OR webhook_id IN (SELECT id FROM slow))
+   ), of_teams AS (
+     SELECT f.*, row_number() OVER (PARTITION BY f.team_id ORDER BY turn, due_at, seq) + coalesce(t.in_hand, 0) AS team_place
+     FROM free f LEFT JOIN unnest($5::uuid[], $6::int[]) AS t (team_id, in_hand) ON t.team_id = f.team_id
+     WHERE lane = 'single' OR NOT is_slow OR place = 1
+   ), chosen AS MATERIALIZED (
+     SELECT tid FROM of_teams WHERE team_place <= ${teamPlaces} ORDER BY turn, due_at, seq LIMIT $3
+   ), locked AS MATERIALIZED (
+     SELECT ctid AS tid FROM due_deliveries
+     WHERE ctid = ANY (ARRAY(SELECT tid FROM chosen)) AND (leased_until IS NULL OR leased_until <= $1)
+     FOR UPDATE SKIP LOCKED
+   ), taken AS (
+     UPDATE due_deliveries d
+     SET leased_until = $2, lease = nextval('lease_seq'), first_started_at = coalesce(d.first_started_at, $1)
+     WHERE d.ctid = ANY (ARRAY(SELECT tid FROM locked))
+     RETURNING d.*
+   ), slowed AS (
+     UPDATE webhooks SET last_triggered_at = $1
+     WHERE id = ANY (ARRAY(SELECT t.webhook_id FROM taken t JOIN slow s ON s.id = t.webhook_id WHERE t.lane <> 'single'))
+   )
+   SELECT walk.*, t.webhook_id, t.delivery_id, t.team_id, t.event_id, t.lane, t.attempt, t.due_at, t.first_started_at,
+     t.lease, t.leased_until, w.url, w.term, w.failure_count, w.secret, w.next_secret, w.next_secret_from, t.body IS NOT NULL AS is_test,
+     coalesce(t.body, e.body) AS body, coalesce(sample.event_type, e.type) AS event_type
+   FROM (SELECT
+       (SELECT webhook_id FROM page OFFSET ${walkedMax - 1}) AS walked_to,
+       (SELECT min(d.due_at) FROM hooks h CROSS JOIN lanes l CROSS JOIN LATERAL (
+          SELECT due_at FROM due_deliveries WHERE webhook_id = h.id AND lane = l.lane AND due_at > $1 ORDER BY due_at LIMIT 1
+        ) d WHERE h.is_active) AS next_due_at
+     ) walk
+   LEFT JOIN (
+     taken t
+     CROSS JOIN LATERAL (SELECT * FROM webhooks WHERE id = t.webhook_id OFFSET 0) w
+     LEFT JOIN LATERAL (SELECT type, body FROM events WHERE team_id = t.team_id AND id = t.event_id OFFSET 0) e ON true
+     LEFT JOIN LATERAL (
+       SELECT event_type FROM deliveries WHERE t.body IS NOT NULL AND team_id = t.team_id AND id = t.delivery_id OFFSET 0
+     ) sample ON true
+   ) ON true`,
+);
+
+/** Where a walk begins: every id is larger. */
+export const beforeAll = '00000000-0000-0000-0000-000000000000' as WebhookId;
+
+/**
+ * Takes what is due, fairly, and commits (decision 0017): no more of each webhook, lane and team than they have places, for
+ * all their processes and for this one. Of a webhook that is off only single attempts are taken.
+ */
+export async function claimDeliveries(db: Queryable, limits: ClaimLimits): Promise<ClaimedPage> {
+  const { now, leasedUntil, free, inHand, after } = limits;
+  const rows = await claim.rows(db, now, leasedUntil, free, after, [...inHand.keys()], [...inHand.values()]);
+  const deliveries = rows.flatMap((row) => (row.webhook_id === null ? [] : [row]));
+  const [first] = rows;
+  return {
+    deliveries,
+    walkedTo: first?.walked_to ?? undefined,
+    nextDueAt: first?.next_due_at ?? undefined,
+  };
+}

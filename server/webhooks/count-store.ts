@@ -1,0 +1,61 @@
+import { statement, type Transaction } from '#server/database/statement.ts';
+import type { DeliveryId, WebhookId } from '#server/platform/ids.ts';
+import type { ClaimedDelivery } from './claim-deliveries.ts';
+import type { CountedWebhook } from './failure-count.ts';
+
+const lock = statement<CountedWebhook>(
+  'webhooks.lock-counts',
+  `SELECT id, team_id, url, is_active, failure_count, term FROM webhooks WHERE id = ANY ($1::uuid[])
+   ORDER BY id FOR NO KEY UPDATE`,
+);
+const owned = statement<{ readonly delivery_id: DeliveryId }>(
+  'webhooks.find-owned',
+  `SELECT d.delivery_id FROM unnest($1::uuid[], $2::uuid[], $3::bigint[]) AS i (webhook_id, delivery_id, lease)
+   CROSS JOIN LATERAL (
+     SELECT delivery_id FROM due_deliveries
+     WHERE webhook_id = i.webhook_id AND delivery_id = i.delivery_id AND lease = i.lease OFFSET 0
+   ) d`,
+);
+const write = statement<Record<string, never>>(
+  'webhooks.write-counts',
+  `UPDATE webhooks w SET failure_count = c.failure_count
+   FROM unnest($1::uuid[], $2::smallint[]) AS c (id, failure_count) WHERE w.id = c.id`,
+);
+const disable = statement<Record<string, never>>(
+  'webhooks.disable',
+  `UPDATE webhooks SET failure_count = $3, is_active = false, disabled_at = $2, disabled_by = 'failures' WHERE id = $1`,
+);
+/** Holds the webhooks against being changed, and against others that count, in the order of their ids. */
+export function lockCounts(trx: Transaction, ids: readonly WebhookId[]): Promise<CountedWebhook[]> {
+  return lock.rows(trx, ids);
+}
+
+/**
+ * Which of these still have their lease. Whoever would take it from them needs the webhook's lock, or finds the lease
+ * over.
+ */
+export async function findOwned(
+  trx: Transaction,
+  claimed: readonly Pick<ClaimedDelivery, 'webhook_id' | 'delivery_id' | 'lease'>[],
+): Promise<Set<DeliveryId>> {
+  const rows = await owned.rows(
+    trx,
+    claimed.map(({ webhook_id }) => webhook_id),
+    claimed.map(({ delivery_id }) => delivery_id),
+    claimed.map(({ lease }) => lease),
+  );
+  return new Set(rows.map((row) => row.delivery_id));
+}
+
+export async function writeCounts(trx: Transaction, counts: ReadonlyMap<WebhookId, number>): Promise<void> {
+  await write.row(trx, [...counts.keys()], [...counts.values()]);
+}
+
+export async function markDisabled(
+  trx: Transaction,
+  id: WebhookId,
+  at: Date,
+  failures: number,
+): Promise<void> {
+  await disable.row(trx, id, at, failures);
+}

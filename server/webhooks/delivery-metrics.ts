@@ -1,0 +1,78 @@
+import { Counter, Gauge, Histogram } from 'prom-client';
+import type { Runtime } from '#server/database/runtime.ts';
+import { statement } from '#server/database/statement.ts';
+import type { AttemptResult } from './attempt-delivery.ts';
+
+const look = statement<{ readonly depth: number; readonly oldest: Date | null }>(
+  'webhooks.due-depth',
+  'SELECT count(*) AS depth, min(due_at) AS oldest FROM due_deliveries WHERE due_at <= $1',
+);
+
+/** How long a look at the queue is believed: whoever scrapes more often sees the same figures. */
+const believedMs = 5_000;
+
+export interface DeliveryMetrics {
+  readonly attempted: (result: AttemptResult) => void;
+  readonly disabled: (webhooks: number) => void;
+}
+
+/** What /metrics shows of deliveries (specification section 10.4). */
+export function createDeliveryMetrics(
+  { database, clock, metrics }: Pick<Runtime, 'database' | 'clock' | 'metrics'>,
+  inHand: () => number,
+): DeliveryMetrics {
+  const registers = [metrics];
+  let known: { readonly atMs: number; readonly depth: number; readonly ageSeconds: number } | undefined;
+  const queue = async () => {
+    if (known && clock.elapsedMs() - known.atMs < believedMs) return known;
+    const row = await look.row(database.pool, clock.now());
+    const ageSeconds = row?.oldest ? Math.max(0, clock.nowMs() - row.oldest.getTime()) / 1_000 : 0;
+    known = { atMs: clock.elapsedMs(), depth: row?.depth ?? 0, ageSeconds };
+    return known;
+  };
+  const gauge = (name: string, help: string, read: () => Promise<number> | number) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      async collect() {
+        // With the database away the other figures are still read.
+        this.set(await Promise.resolve(read()).catch(() => Number.NaN));
+      },
+    });
+  gauge(
+    'ownline_due_deliveries',
+    'Deliveries whose attempt is due or running.',
+    async () => (await queue()).depth,
+  );
+  gauge(
+    'ownline_due_deliveries_oldest_seconds',
+    'How late the oldest of them is.',
+    async () => (await queue()).ageSeconds,
+  );
+  gauge('ownline_deliveries_in_hand', 'Deliveries that this process has claimed.', inHand);
+  const attempts = new Counter({
+    name: 'ownline_delivery_attempts_total',
+    help: 'Attempts by what came of them.',
+    labelNames: ['outcome'] as const,
+    registers,
+  });
+  const lateness = new Histogram({
+    name: 'ownline_delivery_attempt_late_seconds',
+    help: 'How long after its time an attempt began.',
+    buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60],
+    registers,
+  });
+  const disabled = new Counter({
+    name: 'ownline_webhooks_disabled_total',
+    help: 'Webhooks that were switched off by failures.',
+    registers,
+  });
+  return {
+    attempted: ({ claimed, outcome, startedAt }) => {
+      attempts.inc({ outcome });
+      lateness.observe(Math.max(0, startedAt.getTime() - claimed.due_at.getTime()) / 1_000);
+    },
+    disabled: (webhooks) => disabled.inc(webhooks),
+  };
+}

@@ -1,0 +1,73 @@
+import { type AttemptFailure, attemptFailures } from '#contract/attempt-outcome.ts';
+import { failuresMax } from '#contract/webhook.ts';
+import { recordAudit } from '#server/audit/record-audit.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import type { Transaction } from '#server/database/statement.ts';
+import type { MailContent } from '#server/mail/mail-template.ts';
+import { queueMail } from '#server/mail/queue-mail.ts';
+import { serverItself } from '#server/platform/actor.ts';
+import { publicId } from '#server/platform/ids.ts';
+import { listMembers } from '#server/teams/member-store.ts';
+import { findTeam } from '#server/teams/team-store.ts';
+import { markDisabled } from './count-store.ts';
+import type { CountedWebhook } from './failure-count.ts';
+import { skipPending } from './skip-pending.ts';
+
+export type DisableServices = Pick<Runtime, 'clock' | 'ids' | 'config' | 'secrets'>;
+
+/**
+ * Switches a webhook off after too many failures in a row (specification section 6.3), in the transaction that counts the
+ * last of them: what is pending is skipped, and owners and admins are told, once because the count is reached once.
+ */
+export async function disableWebhook(
+  trx: Transaction,
+  services: DisableServices,
+  webhook: CountedWebhook,
+  lastFailure: AttemptFailure,
+): Promise<void> {
+  const at = services.clock.now();
+  await markDisabled(trx, webhook.id, at, failuresMax);
+  await skipPending(trx, webhook.id, at);
+  const { team_id: teamId, url } = webhook;
+  const target = publicId('wh', webhook.id);
+  await recordAudit(trx, services, {
+    by: serverItself,
+    action: 'webhook.disabled',
+    teamId,
+    target,
+    details: { url, failures: failuresMax, last_failure: lastFailure },
+  });
+  const team = await findTeam(trx, teamId);
+  const members = await listMembers(trx, teamId);
+  const message = disabledMessage({
+    team: team?.name ?? '',
+    url,
+    lastFailure,
+    link: `${services.config.appUrl}/webhooks/${target}`,
+  });
+  for (const { role, email } of members) {
+    if (role === 'owner' || role === 'admin') await queueMail(trx, services, { to: email, message });
+  }
+}
+
+function disabledMessage(about: {
+  readonly team: string;
+  readonly url: string;
+  readonly lastFailure: AttemptFailure;
+  readonly link: string;
+}): MailContent {
+  const { team, url, lastFailure, link } = about;
+  const { host } = new URL(url);
+  return {
+    subject: `A webhook of ${team} was switched off`,
+    heading: 'A webhook was switched off',
+    paragraphs: [
+      `${failuresMax} attempts in a row to deliver events of the team ${team} to ${host} failed. Nothing more is sent there.`,
+      `The last failure: ${attemptFailures[lastFailure]}`,
+      'No event is lost: those that were waiting, and those that come, are kept as skipped. Once the receiver works again, switch the webhook on, and replay what it missed.',
+    ],
+    action: { label: 'Enable and replay', url: link },
+    footnote:
+      'You get this because you are an owner or an admin of the team. It is sent once each time a webhook is switched off by failures.',
+  };
+}

@@ -1,0 +1,156 @@
+import type { Runtime } from '#server/database/runtime.ts';
+import { failpoint } from '#server/platform/failpoint.ts';
+import { publicId, type TeamId } from '#server/platform/ids.ts';
+import { Loop } from '#server/platform/loop.ts';
+import type { OutboundHttp } from '#server/platform/outbound-http/outbound-http.ts';
+import { attemptDelivery } from './attempt-delivery.ts';
+import { beforeAll, type ClaimedDelivery, claimDeliveries } from './claim-deliveries.ts';
+import { claimedMax, leaseMarginMs, processPlaces } from './delivery-limits.ts';
+import { createDeliveryMetrics, type DeliveryMetrics } from './delivery-metrics.ts';
+import { giveBack, skipClaimed } from './give-back.ts';
+import { createOpenSecrets, type OpenSecrets } from './open-secrets.ts';
+import { ResultWriter } from './result-writer.ts';
+import { TriggerTimes } from './trigger-times.ts';
+
+/** A sweep behind notifications and alarms. */
+const sweepMs = 1_000;
+
+/** How long a stop waits for attempts in progress before it breaks them off (specification section 10.3). */
+const stopMs = 10_000;
+
+type Services = Runtime & { readonly outbound: Pick<OutboundHttp, 'send'> };
+
+/**
+ * Makes deliveries (specification section 6.3, decision 0017). A round claims what is due and there are places for; each
+ * attempt runs by itself, with no transaction open, and what came of it is written in batches. Rounds come with the
+ * notification of new deliveries, at the time of the next attempt, when places become free, and once a second. Several
+ * processes take different deliveries; one that dies leaves its leases behind, and those attempts are made again.
+ *
+ * Promise of `stop`: nothing begins after it; attempts in progress have 10 s, then they are broken off and given back,
+ * to be made by another process; what came of the others is written.
+ */
+export class Dispatcher {
+  readonly #services: Services;
+  readonly #loop: Loop;
+  readonly #times: TriggerTimes;
+  readonly #timesLoop: Loop;
+  readonly #writer: ResultWriter;
+  readonly #metrics: DeliveryMetrics;
+  readonly #openSecrets: OpenSecrets;
+  readonly #attempts = new Set<Promise<void>>();
+  readonly #inHand = new Map<TeamId, number>();
+  readonly #breakOff = new AbortController();
+  #isStopping = false;
+  #after = beforeAll;
+  #cancelAlarm = () => {};
+
+  constructor(services: Services) {
+    this.#services = services;
+    const { logger } = services;
+    this.#openSecrets = createOpenSecrets(services.secrets);
+    this.#times = new TriggerTimes(services);
+    this.#metrics = createDeliveryMetrics(services, () => this.#attempts.size);
+    this.#writer = new ResultWriter(services, { onDisabled: (webhooks) => this.#metrics.disabled(webhooks) });
+    this.#loop = new Loop({ name: 'make deliveries', intervalMs: sweepMs, logger, run: () => this.#fill() });
+    this.#timesLoop = new Loop({
+      name: 'write when webhooks were triggered',
+      intervalMs: sweepMs,
+      logger,
+      run: () => this.#times.write(),
+    });
+  }
+
+  start(): void {
+    this.#loop.start();
+    this.#timesLoop.start();
+  }
+
+  /** There may be deliveries to make. */
+  notify(): void {
+    this.#loop.notify();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    this.#cancelAlarm();
+    await this.#loop.stop();
+    const cancel = this.#services.clock.after(stopMs, () => this.#breakOff.abort());
+    await Promise.all(this.#attempts);
+    cancel();
+    await this.#timesLoop.stop();
+    await this.#timesLoop.runOnce();
+  }
+
+  /** Once around all webhooks that have something, or until there are no places. */
+  async #fill(): Promise<void> {
+    let alarmAt: Date | undefined;
+    // What stands before the beginning, and what a full claim has left, is for another lap.
+    let isAnother = this.#after !== beforeAll;
+    while (!this.#isStopping) {
+      const free = Math.min(claimedMax, processPlaces - this.#attempts.size);
+      if (free <= 0) break;
+      const page = await this.#claim(free);
+      for (const claimed of page.deliveries) this.#begin(claimed);
+      if (page.nextDueAt && (!alarmAt || page.nextDueAt < alarmAt)) alarmAt = page.nextDueAt;
+      isAnother ||= page.deliveries.length === free;
+      this.#after = page.walkedTo ?? beforeAll;
+      if (page.walkedTo !== undefined) continue;
+      if (!isAnother) break;
+      isAnother = false;
+    }
+    this.#setAlarm(alarmAt);
+  }
+
+  #claim(free: number) {
+    const { database, clock, config } = this.#services;
+    return claimDeliveries(database.hot, {
+      now: clock.now(),
+      leasedUntil: clock.in(config.webhookTimeoutMs + leaseMarginMs),
+      free,
+      inHand: this.#inHand,
+      after: this.#after,
+    });
+  }
+
+  #setAlarm(at: Date | undefined): void {
+    this.#cancelAlarm();
+    const { clock } = this.#services;
+    if (at) this.#cancelAlarm = clock.after(at.getTime() - clock.nowMs(), () => this.notify());
+  }
+
+  #begin(claimed: ClaimedDelivery): void {
+    failpoint('delivery claimed');
+    const { team_id: teamId } = claimed;
+    this.#inHand.set(teamId, (this.#inHand.get(teamId) ?? 0) + 1);
+    const attempt = this.#attempt(claimed).finally(() => {
+      this.#attempts.delete(attempt);
+      const left = (this.#inHand.get(teamId) ?? 1) - 1;
+      if (left > 0) this.#inHand.set(teamId, left);
+      else this.#inHand.delete(teamId);
+      this.notify();
+    });
+    this.#attempts.add(attempt);
+  }
+
+  /** Never rejects: what could not be written down is tried again when the lease is over. */
+  async #attempt(claimed: ClaimedDelivery): Promise<void> {
+    const { database, clock, logger } = this.#services;
+    const delivery = publicId('dlv', claimed.delivery_id);
+    try {
+      const { body } = claimed;
+      if (this.#isStopping) return await giveBack(database.pool, claimed);
+      if (body === null) return await skipClaimed(database.pool, claimed, clock.now());
+      const services = { ...this.#services, openSecrets: this.#openSecrets };
+      const result = await attemptDelivery(services, { ...claimed, body }, this.#breakOff.signal);
+      if (result.outcome === 'aborted') return await giveBack(database.pool, claimed);
+      this.#times.note(claimed.webhook_id, result.startedAt);
+      this.#metrics.attempted(result);
+      await this.#writer.write(result);
+    } catch (error) {
+      logger.error(
+        { err: error, delivery },
+        'an attempt could not be made; it is made again when its lease is over',
+      );
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import { failuresMax } from '#contract/webhook.ts';
+import type { DeliveryId, TeamId, WebhookId } from '#server/platform/ids.ts';
+import type { JudgedResult } from './result-statement.ts';
+
+/** What of a webhook decides what a result counts for. Held under its lock. */
+export interface CountedWebhook {
+  readonly id: WebhookId;
+  readonly team_id: TeamId;
+  readonly url: string;
+  readonly is_active: boolean;
+  readonly failure_count: number;
+  readonly term: number;
+}
+
+export interface Counted<Judged> {
+  readonly results: readonly Judged[];
+  /** Webhooks with another count than before. One at the limit is to be disabled. */
+  readonly counts: ReadonlyMap<WebhookId, number>;
+}
+
+/**
+ * Counts results in their order (specification section 6.3): a failure raises, a success zeroes, and from the one that
+ * makes `failuresMax` on nothing counts any more. Neither does what was begun before the webhook was last enabled or got
+ * its url, nor what is in somebody else's hands.
+ * @param owned deliveries that still have the lease of their attempt
+ */
+export function countResults<Judged extends JudgedResult>(
+  webhooks: readonly CountedWebhook[],
+  owned: ReadonlySet<DeliveryId>,
+  judged: readonly Judged[],
+): Counted<Judged> {
+  const known = new Map(webhooks.map((webhook) => [webhook.id, webhook]));
+  const counts = new Map<WebhookId, number>();
+  const results = judged.map((one) => {
+    const { claimed, outcome } = one.result;
+    const webhook = known.get(claimed.webhook_id);
+    const before = webhook && (counts.get(webhook.id) ?? webhook.failure_count);
+    const isCounted =
+      one.isCounted &&
+      webhook?.is_active === true &&
+      webhook.term === claimed.term &&
+      before !== failuresMax &&
+      owned.has(claimed.delivery_id);
+    if (isCounted) counts.set(claimed.webhook_id, outcome === 'succeeded' ? 0 : (before ?? 0) + 1);
+    return { ...one, isCounted };
+  });
+  for (const { id, failure_count } of webhooks) if (counts.get(id) === failure_count) counts.delete(id);
+  return { results, counts };
+}

@@ -1,0 +1,88 @@
+import type { AttemptFailure } from '#contract/attempt-outcome.ts';
+import { failuresMax } from '#contract/webhook.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { failpoint } from '#server/platform/failpoint.ts';
+import type { WebhookId } from '#server/platform/ids.ts';
+import type { AttemptResult } from './attempt-delivery.ts';
+import { findOwned, lockCounts, writeCounts } from './count-store.ts';
+import { nextAttemptAt } from './delivery-schedule.ts';
+import { type DisableServices, disableWebhook } from './disable-webhook.ts';
+import { countResults } from './failure-count.ts';
+import { type JudgedResult, webhooksOf, writeResults } from './result-statement.ts';
+
+type Services = DisableServices & Pick<Runtime, 'database'>;
+
+/** What was recorded, for the figures. */
+export interface Recorded {
+  readonly disabled: number;
+}
+
+/**
+ * Writes what came of attempts down (specification section 6.3), in the order in which they ended. Where all of a
+ * webhook's succeeded and there was no failure before, one statement does it, together with all others of that kind;
+ * otherwise the webhook is locked, its failures are counted, and the tenth in a row disables it, in one short
+ * transaction.
+ * @param results of different deliveries
+ */
+export async function recordResults(
+  services: Services,
+  results: readonly AttemptResult[],
+): Promise<Recorded> {
+  const judged = results.map((result) => judge(services, result));
+  const counting = new Set(judged.filter(needsCount).map(({ result }) => result.claimed.webhook_id));
+  const isCounting = ({ result }: JudgedResult) => counting.has(result.claimed.webhook_id);
+  const plain = judged.filter((one) => !isCounting(one));
+  const left =
+    plain.length === 0
+      ? []
+      : await writeResults(services.database.hot, plain, { counting: 'elsewhere', at: services.clock.now() });
+  const disabled = await countAndWrite(services, [...judged.filter(isCounting), ...left]);
+  failpoint('results written');
+  return { disabled };
+}
+
+function judge({ config }: Services, result: AttemptResult): JudgedResult {
+  const { claimed, startedAt, outcome } = result;
+  if (claimed.lane === 'single' || outcome === 'succeeded') {
+    return { result, nextDueAt: undefined, isCounted: claimed.lane !== 'single' };
+  }
+  const { attempt, first_started_at: firstStartedAt } = claimed;
+  return {
+    result,
+    nextDueAt: nextAttemptAt(config.webhookOffsetsMs, { attempt, firstStartedAt, startedAt }),
+    // A fault of our own says nothing of the receiver.
+    isCounted: outcome !== 'internal_error',
+  };
+}
+
+function needsCount({ result, isCounted }: JudgedResult): boolean {
+  return isCounted && (result.outcome !== 'succeeded' || result.claimed.failure_count > 0);
+}
+
+/** @returns how many webhooks were disabled */
+async function countAndWrite(services: Services, judged: readonly JudgedResult[]): Promise<number> {
+  if (judged.length === 0) return 0;
+  return services.database.transaction(async (trx) => {
+    const webhooks = await lockCounts(trx, webhooksOf(judged));
+    const owned = await findOwned(
+      trx,
+      judged.map(({ result }) => result.claimed),
+    );
+    const { results, counts } = countResults(webhooks, owned, judged);
+    await writeResults(trx, results, { counting: 'here', at: services.clock.now() });
+    const tripped = webhooks.filter(({ id }) => counts.get(id) === failuresMax);
+    await writeCounts(trx, new Map([...counts].filter(([, count]) => count < failuresMax)));
+    for (const webhook of tripped) {
+      await disableWebhook(trx, services, webhook, lastFailureOf(results, webhook.id));
+    }
+    failpoint('failures before commit');
+    return tripped.length;
+  });
+}
+
+function lastFailureOf(results: readonly JudgedResult[], webhookId: WebhookId): AttemptFailure {
+  const last = results.findLast(
+    ({ result, isCounted }) => isCounted && result.claimed.webhook_id === webhookId,
+  );
+  return last === undefined || last.result.outcome === 'succeeded' ? 'internal_error' : last.result.outcome;
+}

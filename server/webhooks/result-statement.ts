@@ -1,0 +1,105 @@
+import { type Queryable, statement } from '#server/database/statement.ts';
+import type { WebhookId } from '#server/platform/ids.ts';
+import type { AttemptResult } from './attempt-delivery.ts';
+
+/** A result and what is to follow from it, where the delivery is still in the hands of its attempt. */
+export interface JudgedResult {
+  readonly result: AttemptResult;
+  /** When the next attempt is due; undefined where this was the last. */
+  readonly nextDueAt: Date | undefined;
+  readonly isCounted: boolean;
+}
+
+// hooks: locked against being switched off, and no further; failures are counted elsewhere.
+// judged: where failures are not counted by the caller, a webhook that has some is left to who counts them.
+// owned: the row still has the lease of this attempt. Without it (switched off meanwhile, deleted, or taken by another
+//   process after the lease) the attempt is logged and no more follows, but a success is one: the receiver has the event.
+const write = statement<{ readonly left: number }>(
+  'webhooks.write-results',
+  `WITH input AS MATERIALIZED (
+     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::bigint[], $5::int[], $6::timestamptz[], $7::boolean[],
+       $8::uuid[], $9::timestamptz[], $10::int[], $11::text[], $12::smallint[], $13::text[], $14::bytea[], $15::boolean[])
+     WITH ORDINALITY AS i (team_id, webhook_id, delivery_id, lease, term, next_due_at, is_counted,
+       attempt_id, started_at, duration_ms, outcome, status_code, url, response_body, response_truncated, n)
+   ), hooks AS MATERIALIZED (
+     SELECT id, term, failure_count FROM webhooks WHERE id = ANY ($16::uuid[]) ORDER BY id FOR KEY SHARE
+   ), judged AS MATERIALIZED (
+     SELECT i.*, coalesce(h.term = i.term, false) AS is_of_term
+     FROM input i LEFT JOIN hooks h ON h.id = i.webhook_id
+     WHERE $17 OR NOT i.is_counted OR h.id IS NULL OR h.term <> i.term OR h.failure_count = 0
+   ), finished AS (
+     DELETE FROM due_deliveries d USING judged j
+     WHERE d.webhook_id = j.webhook_id AND d.delivery_id = j.delivery_id AND d.lease = j.lease AND j.next_due_at IS NULL
+     RETURNING j.n
+   ), again AS (
+     UPDATE due_deliveries d
+     SET lane = 'retry', attempt = d.attempt + 1, due_at = j.next_due_at, leased_until = NULL, lease = NULL
+     FROM judged j
+     WHERE d.webhook_id = j.webhook_id AND d.delivery_id = j.delivery_id AND d.lease = j.lease AND j.next_due_at IS NOT NULL
+     RETURNING j.n
+   ), result AS MATERIALIZED (
+     SELECT j.*, o.n IS NOT NULL AS is_owned, j.outcome = 'succeeded' AS succeeded,
+       o.n IS NOT NULL AND j.outcome <> 'succeeded' AND j.next_due_at IS NULL AS gives_up
+     FROM judged j LEFT JOIN (SELECT n FROM finished UNION ALL SELECT n FROM again) o ON o.n = j.n
+   ), told AS (
+     UPDATE deliveries d SET
+       attempt_count = d.attempt_count + 1,
+       status = CASE
+         WHEN r.succeeded AND (r.is_owned OR d.status IN ('skipped', 'failed')) THEN 'succeeded'
+         WHEN r.gives_up AND d.status = 'pending' THEN 'failed'
+         ELSE d.status END,
+       finished_at = CASE
+         WHEN r.succeeded AND d.status <> 'succeeded' AND (r.is_owned OR d.status <> 'pending') THEN $18
+         WHEN r.gives_up AND d.status = 'pending' THEN $18
+         ELSE d.finished_at END
+     FROM result r WHERE d.team_id = r.team_id AND d.id = r.delivery_id
+   ), logged AS (
+     INSERT INTO attempts (team_id, delivery_id, id, webhook_id, started_at, duration_ms, outcome, status_code, url,
+       response_body, response_truncated, is_counted)
+     SELECT team_id, delivery_id, attempt_id, webhook_id, started_at, duration_ms, outcome, status_code, url,
+       response_body, response_truncated, is_counted AND is_owned AND is_of_term
+     FROM result
+   )
+   SELECT i.n AS left FROM input i WHERE NOT EXISTS (SELECT FROM judged j WHERE j.n = i.n)`,
+);
+
+/**
+ * Writes what came of attempts, all of different deliveries, by one statement: the log, the state of the delivery, and
+ * its place in the queue.
+ * @param counting `here`: whoever calls has the webhooks locked and counts their failures; `elsewhere`: nothing is
+ *   counted, and what would zero a count is left
+ * @returns what was left
+ */
+export async function writeResults<Judged extends JudgedResult>(
+  db: Queryable,
+  judged: readonly Judged[],
+  { counting, at }: { readonly counting: 'here' | 'elsewhere'; readonly at: Date },
+): Promise<Judged[]> {
+  const each = <T>(read: (judged: JudgedResult) => T) => judged.map(read);
+  const rows = await write.rows(
+    db,
+    each(({ result }) => result.claimed.team_id),
+    each(({ result }) => result.claimed.webhook_id),
+    each(({ result }) => result.claimed.delivery_id),
+    each(({ result }) => result.claimed.lease),
+    each(({ result }) => result.claimed.term),
+    each(({ nextDueAt }) => nextDueAt),
+    each(({ isCounted }) => isCounted),
+    each(({ result }) => result.id),
+    each(({ result }) => result.startedAt),
+    each(({ result }) => result.durationMs),
+    each(({ result }) => result.outcome),
+    each(({ result }) => result.statusCode),
+    each(({ result }) => result.claimed.url),
+    each(({ result }) => result.responseBody),
+    each(({ result }) => result.responseTruncated),
+    webhooksOf(judged),
+    counting === 'here',
+    at,
+  );
+  return rows.flatMap(({ left }) => judged[left - 1] ?? []);
+}
+
+export function webhooksOf(judged: readonly JudgedResult[]): WebhookId[] {
+  return [...new Set(judged.map(({ result }) => result.claimed.webhook_id))];
+}

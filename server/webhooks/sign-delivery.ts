@@ -1,0 +1,47 @@
+import { createHmac } from 'node:crypto';
+import { productVersion } from '#server/platform/product-version.ts';
+import type { SigningSecrets } from './webhook-secret.ts';
+
+const userAgent = `Ownline/${productVersion}`;
+
+interface SignedDelivery {
+  /** The public id of the event, the same on every attempt: receivers fold repeats by it. */
+  readonly eventId: string;
+  readonly eventType: string;
+  /** The stored bytes, as they are sent. */
+  readonly body: Buffer;
+  readonly secrets: SigningSecrets;
+  readonly startedAt: Date;
+  readonly isTest: boolean;
+}
+
+/**
+ * The headers of one attempt (specification sections 6.3 and 6.4). `x-service-signature` is keyed with the whole text of
+ * the secret; those of Standard Webhooks with the bytes that its base64 stands for. While a rotation runs
+ * `webhook-signature` carries both, and `x-service-signature-next` stands beside the old one.
+ */
+export function deliveryHeaders(delivery: SignedDelivery): Record<string, string> {
+  const { eventId, eventType, body, secrets, startedAt, isTest } = delivery;
+  const timestamp = String(Math.floor(startedAt.getTime() / 1_000));
+  const standard = (secret: string) => {
+    const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
+    return `v1,${createHmac('sha256', key).update(`${eventId}.${timestamp}.`).update(body).digest('base64')}`;
+  };
+  const { current, next } = secrets;
+  return {
+    'content-type': 'application/json',
+    'user-agent': userAgent,
+    'x-service-event': eventType,
+    'x-service-signature': serviceSignature(current, body),
+    ...(next === undefined ? {} : { 'x-service-signature-next': serviceSignature(next, body) }),
+    'webhook-id': eventId,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': next === undefined ? standard(current) : `${standard(current)} ${standard(next)}`,
+    ...(isTest ? { 'x-service-test': '1' } : {}),
+  };
+}
+
+/** `sha256=<hex>` of the raw body, as GitHub writes its own. */
+function serviceSignature(secret: string, body: Buffer): string {
+  return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+}

@@ -1,0 +1,44 @@
+import type { Runtime } from '#server/database/runtime.ts';
+import { statement } from '#server/database/statement.ts';
+
+/** Of one webhook in one round: what is left goes in the next. */
+const sweptMax = 1_000;
+
+// Rows of webhooks that are off come from events that met the switching off, or from a backlog whose skipping was cut
+// short; those of webhooks that are no more likewise. Nobody's lock is waited for: the next round comes in a second.
+const sweep = statement<Record<string, never>>(
+  'webhooks.sweep-deliveries',
+  `WITH RECURSIVE walked AS (
+     (SELECT webhook_id FROM due_deliveries ORDER BY webhook_id LIMIT 1)
+     UNION ALL
+     SELECT (SELECT d.webhook_id FROM due_deliveries d WHERE d.webhook_id > w.webhook_id ORDER BY d.webhook_id LIMIT 1)
+     FROM walked w WHERE w.webhook_id IS NOT NULL
+   ), off AS MATERIALIZED (
+     SELECT w.webhook_id, h.id IS NULL AS is_deleted
+     FROM walked w LEFT JOIN LATERAL (SELECT id, is_active FROM webhooks WHERE id = w.webhook_id OFFSET 0) h ON true
+     WHERE w.webhook_id IS NOT NULL AND h.is_active IS NOT TRUE
+   ), held AS MATERIALIZED (
+     SELECT id FROM webhooks WHERE id = ANY (ARRAY(SELECT webhook_id FROM off)) AND NOT is_active
+     ORDER BY id FOR UPDATE SKIP LOCKED
+   ), found AS MATERIALIZED (
+     SELECT d.tid FROM off o CROSS JOIN (VALUES ('live'), ('retry'), ('replay'), ('single')) AS l (lane)
+     CROSS JOIN LATERAL (
+       SELECT ctid AS tid FROM due_deliveries WHERE webhook_id = o.webhook_id AND lane = l.lane LIMIT ${sweptMax}
+     ) d
+     WHERE o.is_deleted OR (l.lane <> 'single' AND o.webhook_id IN (SELECT id FROM held))
+   ), locked AS MATERIALIZED (
+     SELECT ctid AS tid FROM due_deliveries WHERE ctid = ANY (ARRAY(SELECT tid FROM found)) FOR UPDATE SKIP LOCKED
+   ), waiting AS (
+     DELETE FROM due_deliveries WHERE ctid = ANY (ARRAY(SELECT tid FROM locked)) RETURNING team_id, delivery_id
+   )
+   UPDATE deliveries d SET status = 'skipped', finished_at = $1
+   FROM waiting w WHERE d.team_id = w.team_id AND d.id = w.delivery_id AND d.status = 'pending'`,
+);
+
+/** Skips what waits for webhooks that are off or deleted (decision 0017). */
+export async function sweepDeliveries({
+  database,
+  clock,
+}: Pick<Runtime, 'database' | 'clock'>): Promise<void> {
+  await sweep.row(database.pool, clock.now());
+}

@@ -1,0 +1,79 @@
+import { createServer as createPlain, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import { createServer as createSecure } from 'node:https';
+import type { TestCertificate } from './certificate.ts';
+import { until } from './until.ts';
+
+/** One request as it came, byte by byte. */
+export interface ReceivedDelivery {
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+  readonly path: string;
+  /** By performance.now(). */
+  readonly atMs: number;
+}
+
+/** What is said to a delivery. One that says nothing leaves it hanging. */
+export type Behaviour = (answer: ServerResponse, delivery: ReceivedDelivery) => void;
+
+/** A customer's server: writes down what it gets, and answers as a test says. */
+export interface WebhookReceiver {
+  readonly url: string;
+  readonly port: number;
+  readonly received: readonly ReceivedDelivery[];
+  /** From now on. */
+  readonly behave: (behaviour: Behaviour) => void;
+  /** Resolves with all of them once there are that many. */
+  readonly count: (deliveries: number) => Promise<readonly ReceivedDelivery[]>;
+  /** Deliveries that hang now. */
+  readonly hanging: () => number;
+  readonly close: () => Promise<void>;
+}
+
+export const answering =
+  (status: number, body = '', headers: Readonly<Record<string, string>> = {}): Behaviour =>
+  (answer) =>
+    void answer.writeHead(status, headers).end(body);
+
+export const silent: Behaviour = () => undefined;
+
+export async function startWebhookReceiver(
+  options: { readonly behaviour?: Behaviour; readonly certificate?: TestCertificate } = {},
+): Promise<WebhookReceiver> {
+  const { certificate } = options;
+  let behaviour = options.behaviour ?? answering(200);
+  const received: ReceivedDelivery[] = [];
+  let hanging = 0;
+  const server = certificate ? createSecure(certificate) : createPlain();
+  server.on('request', async (request, answer: ServerResponse) => {
+    const atMs = performance.now();
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const delivery = { headers: request.headers, body: Buffer.concat(chunks), path: request.url ?? '', atMs };
+    received.push(delivery);
+    hanging += 1;
+    answer.on('close', () => {
+      hanging -= 1;
+    });
+    behaviour(answer, delivery);
+  });
+  server.keepAliveTimeout = 30_000;
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (typeof address !== 'object' || address === null) throw new Error('no port');
+  const { port } = address;
+  return {
+    url: `http${certificate ? 's' : ''}://127.0.0.1:${port}/hooks`,
+    port,
+    received,
+    behave: (next) => {
+      behaviour = next;
+    },
+    count: (deliveries) =>
+      until(`${deliveries} deliveries arrive`, () => received.length >= deliveries && received),
+    hanging: () => hanging,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { TestService } from '#test/support/test-service.ts';
+import { until } from '#test/support/until.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '#test/support/webhook-receiver.ts';
+import {
+  addWebhook,
+  attemptsOf,
+  deliveriesOf,
+  emit,
+  settled,
+  startWebhooking,
+  stateOf,
+} from '#test/support/webhooking.ts';
+
+describe('attempts (specification section 6.3)', () => {
+  let service: TestService;
+  let receiver: WebhookReceiver;
+
+  before(async () => {
+    service = await startWebhooking();
+    receiver = await startWebhookReceiver();
+  });
+  after(async () => {
+    await service.close();
+    await receiver.close();
+  });
+
+  it('an event is sent once, byte for byte as it is stored, and its delivery has succeeded', async () => {
+    const { id: teamId } = await service.newTeam();
+    const webhook = await addWebhook(service.runtime, teamId, receiver.url);
+    await emit(service.runtime, teamId, ['Hello']);
+    const [delivery] = await receiver.count(1);
+    await settled(service, webhook);
+    const [event] = await service.query<{ body: string }>('SELECT body FROM events WHERE team_id = $1', [teamId]);
+    assert.deepEqual(delivery?.body, Buffer.from(String(event?.body), 'utf8'));
+    const [attempt, ...more] = await attemptsOf(service, webhook);
+    assert.deepEqual(more, []);
+    assert.deepEqual(
+      [attempt?.outcome, attempt?.status_code, attempt?.url, attempt?.is_counted],
+      ['succeeded', 200, receiver.url, true],
+    );
+    const [row] = await deliveriesOf(service, webhook);
+    assert.deepEqual([row?.status, row?.attempt_count], ['succeeded', 1]);
+    assert.ok(row?.finished_at);
+    await until('last_triggered_at is written', async () => (await stateOf(service, webhook)).last_triggered_at);
+  });
+});
