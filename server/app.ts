@@ -49,10 +49,10 @@ interface AppOptions {
   readonly config: Config;
   readonly logger: Logger;
   readonly terminal: NodeJS.WriteStream;
-  /** Tests bring their own clock, and have every answer held against its schema. */
+  /** Tests bring their own clock, name servers and authorities, and have every answer held against its schema. */
   readonly clock?: Clock;
   readonly checkAnswers?: boolean;
-  readonly outbound?: OutboundHttpOptions;
+  readonly outbound?: Partial<OutboundHttpOptions>;
 }
 
 /** The composition root: opens everything in order, so that the lifecycle can close it in reverse. */
@@ -137,7 +137,7 @@ async function open(
 
 function openDispatcher(
   runtime: Runtime,
-  options: OutboundHttpOptions | undefined,
+  options: Partial<OutboundHttpOptions> | undefined,
   lifecycle: Lifecycle,
 ): Dispatcher {
   const outbound = new OutboundHttp({ allowed: runtime.config.egressAllowed, ...options });

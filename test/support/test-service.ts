@@ -14,6 +14,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { operator } from '#server/platform/actor.ts';
 import { Clock } from '#server/platform/clock.ts';
 import { type KeyId, publicId, type TeamId } from '#server/platform/ids.ts';
+import type { OutboundHttpOptions } from '#server/platform/outbound-http/outbound-http.ts';
 import { createLogger } from '#server/platform/logger.ts';
 import { createTeam } from '#server/teams/create-team.ts';
 import { setTeamPlan } from '#server/teams/team-store.ts';
@@ -53,6 +54,7 @@ export interface TestService {
 /** Settings in the words of docs/configuration.md win over those of the tests: `{ DEVICE_HOLD_SECONDS: '1' }`. */
 export async function startTestService(
   settings: Readonly<Record<string, string>> = {},
+  outbound: Partial<OutboundHttpOptions> = {},
 ): Promise<TestService> {
   const database = await createTestDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), 'ownline-service-'));
@@ -70,7 +72,7 @@ export async function startTestService(
       ...settings,
     });
     const terminal = new PassThrough() as unknown as NodeJS.WriteStream;
-    const app = await startApp({ config, logger, terminal, clock, checkAnswers: true });
+    const app = await startApp({ config, logger, terminal, clock, checkAnswers: true, outbound });
     return { app, config, baseUrl: `http://127.0.0.1:${port}` };
   };
   const { app, config, baseUrl } = await open();

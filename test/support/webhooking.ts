@@ -3,6 +3,7 @@ import type { DeliveryStatus } from '#contract/webhook.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { append } from '#server/outbox/append.ts';
 import type { EventId, MessageId, NumberId, TeamId, WebhookId } from '#server/platform/ids.ts';
+import type { OutboundHttpOptions } from '#server/platform/outbound-http/outbound-http.ts';
 import { newWebhookSecret, sealSecret } from '#server/webhooks/webhook-secret.ts';
 import { startTestService, type TestService } from './test-service.ts';
 import { until } from './until.ts';
@@ -43,8 +44,11 @@ export interface WebhookState {
 }
 
 /** An Ownline whose webhooks may lead to this machine. */
-export function startWebhooking(settings: Readonly<Record<string, string>> = {}): Promise<TestService> {
-  return startTestService({ EGRESS_ALLOW_CIDRS: '127.0.0.0/8', ...settings });
+export function startWebhooking(
+  settings: Readonly<Record<string, string>> = {},
+  outbound: Partial<OutboundHttpOptions> = {},
+): Promise<TestService> {
+  return startTestService({ EGRESS_ALLOW_CIDRS: '127.0.0.0/8', ...settings }, outbound);
 }
 
 export async function addWebhook(

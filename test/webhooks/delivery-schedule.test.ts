@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { nextAttemptAt } from '#server/webhooks/delivery-schedule.ts';
+
+const offsetsMs = [0, 10_000, 60_000, 300_000];
+
+describe('when attempts begin (specification section 6.3)', () => {
+  /** attempt, when it began after the first; when the next one is due. */
+  const table: readonly (readonly [number, number, number | undefined])[] = [
+    [1, 0, 10_000],
+    [2, 10_000, 60_000],
+    [3, 60_000, 300_000],
+    [4, 300_000, undefined],
+    // A late one delays what follows by the gap between the two offsets.
+    [2, 10_001, 60_001],
+    [2, 500_000, 550_000],
+    [3, 550_000, 790_000],
+    // The first one again, after the process that made it died.
+    [1, 30_000, 40_000],
+  ];
+
+  for (const [attempt, startedMs, dueMs] of table) {
+    it(`attempt ${attempt}, begun ${startedMs} ms after the first, is followed at ${dueMs ?? 'no time'}`, () => {
+      const first = new Date(1_000_000);
+      const next = nextAttemptAt(offsetsMs, {
+        attempt,
+        firstStartedAt: first,
+        startedAt: new Date(first.getTime() + startedMs),
+      });
+      assert.equal(next && next.getTime() - first.getTime(), dueMs);
+    });
+  }
+});
