@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import { after, before, describe, it } from 'node:test';
+import { type MailServer, startMailServer } from '#test/support/mail-server.ts';
+import { newMember } from '#test/support/people.ts';
+import type { TestService } from '#test/support/test-service.ts';
+import { until } from '#test/support/until.ts';
+import { answering, startWebhookReceiver, type WebhookReceiver } from '#test/support/webhook-receiver.ts';
+import {
+  addWebhook,
+  attemptsOf,
+  deliveriesOf,
+  emit,
+  settled,
+  startWebhooking,
+  stateOf,
+} from '#test/support/webhooking.ts';
+
+describe('the tenth failure in a row (specification section 6.3)', () => {
+  let mail: MailServer;
+  let service: TestService;
+  let receiver: WebhookReceiver;
+
+  before(async () => {
+    mail = await startMailServer();
+    service = await startWebhooking({ SMTP_URL: mail.url, MAIL_FROM: 'texts@example.com' });
+    receiver = await startWebhookReceiver();
+  });
+  after(async () => {
+    await service.close();
+    await receiver.close();
+    await mail.close();
+  });
+
+  it('disables, of 50 that fail at once exactly the tenth; nothing begins afterwards; owners and admins get one mail', async () => {
+    const team = await service.newTeam();
+    const { id: teamId } = team;
+    const owner = await newMember(service, team, 'owner');
+    const admin = await newMember(service, team, 'admin');
+    await newMember(service, team, 'member');
+    const webhook = await addWebhook(service.runtime, teamId, receiver.url);
+    const open: ServerResponse[] = [];
+    receiver.behave((answer) => open.push(answer));
+    await emit(
+      service.runtime,
+      teamId,
+      Array.from({ length: 50 }, (_, n) => `event ${n}`),
+    );
+    await until('50 run at once', () => open.length === 50);
+    for (const answer of open) answer.writeHead(500).end();
+    await until('all are in the log', async () => (await attemptsOf(service, webhook)).length === 50);
+    const state = await stateOf(service, webhook);
+    assert.deepEqual([state.is_active, state.failure_count, state.disabled_by], [false, 10, 'failures']);
+    assert.equal((await attemptsOf(service, webhook)).filter(({ is_counted }) => is_counted).length, 10);
+    assert.deepEqual([...new Set((await deliveriesOf(service, webhook)).map(({ status }) => status))], ['skipped']);
+
+    const told = [(await mail.next()).to, (await mail.next()).to].flat().sort();
+    assert.deepEqual(told, [owner.account.email, admin.account.email].sort());
+    const [message] = mail.received;
+    assert.match(String(message?.text), /10 attempts in a row/);
+    assert.match(String(message?.text), /\/webhooks\/wh_/);
+
+    service.clock.advance(3_600_000);
+    await emit(service.runtime, teamId, ['while it is off']);
+    // Whatever would be sent is sent before this one: they share a process and its queue.
+    const proof = await addWebhook(service.runtime, (await service.newTeam()).id, receiver.url);
+    receiver.behave(answering(200));
+    await emit(service.runtime, proof.teamId, ['proof']);
+    await settled(service, proof);
+    assert.equal(receiver.received.length, 51, 'the 50 and the proof');
+    assert.equal(mail.received.length, 2);
+
+    await service.query(
+      `UPDATE webhooks SET is_active = true, failure_count = 0, term = term + 1, disabled_at = NULL, disabled_by = NULL
+       WHERE id = $1`,
+      [webhook.id],
+    );
+    await emit(service.runtime, teamId, ['on again']);
+    await receiver.count(52);
+    await settled(service, webhook);
+    const again = await stateOf(service, webhook);
+    assert.deepEqual([again.is_active, again.failure_count], [true, 0]);
+  });
+
+  it('is counted in a row: nine failures, a success and nine failures leave it on', async () => {
+    const { id: teamId } = await service.newTeam();
+    const webhook = await addWebhook(service.runtime, teamId, receiver.url);
+    const statuses = [...Array(9).fill(500), 200, ...Array(9).fill(500)];
+    for (const [place, status] of statuses.entries()) {
+      receiver.behave(answering(status));
+      await emit(service.runtime, teamId, [`event ${place}`]);
+      await until('it is in the log', async () => (await attemptsOf(service, webhook)).length === place + 1);
+    }
+    const state = await stateOf(service, webhook);
+    assert.deepEqual([state.is_active, state.failure_count], [true, 9]);
+  });
+
+  it('does not count what began before it was last enabled', async () => {
+    const { id: teamId } = await service.newTeam();
+    const webhook = await addWebhook(service.runtime, teamId, receiver.url);
+    const open: ServerResponse[] = [];
+    receiver.behave((answer) => open.push(answer));
+    await emit(service.runtime, teamId, ['a', 'b']);
+    await until('both run', () => open.length === 2);
+    await service.query('UPDATE webhooks SET term = term + 1 WHERE id = $1', [webhook.id]);
+    open[0]?.writeHead(500).end();
+    open[1]?.writeHead(200).end();
+    const attempts = await until('both are in the log', async () => {
+      const rows = await attemptsOf(service, webhook);
+      return rows.length === 2 && rows;
+    });
+    assert.deepEqual(
+      attempts.map(({ is_counted }) => is_counted),
+      [false, false],
+    );
+    assert.equal((await stateOf(service, webhook)).failure_count, 0);
+    const statuses = (await deliveriesOf(service, webhook)).map(({ status }) => status).sort();
+    assert.deepEqual(statuses, ['pending', 'succeeded'], 'the receiver has the one all the same');
+  });
+});

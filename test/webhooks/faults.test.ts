@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { type DnsServer, startDnsServer } from '#test/support/dns-server.ts';
+import { makeCertificate } from '#test/support/certificate.ts';
+import { type Receiver, startReceiver } from '#test/support/receiver.ts';
+import { freePort, type TestService } from '#test/support/test-service.ts';
+import { until } from '#test/support/until.ts';
+import { addWebhook, attemptsOf, emit, startWebhooking, type TestWebhook } from '#test/support/webhooking.ts';
+
+describe('each fault of a receiver is recorded as what it is (specification sections 6.3 and 6.5)', () => {
+  let service: TestService;
+  let dns: DnsServer;
+  const receivers: Receiver[] = [];
+  let canary: Receiver;
+  const recorded = new Map<string, TestWebhook>();
+
+  before(async () => {
+    dns = await startDnsServer(() => 'no such name');
+    service = await startWebhooking({ WEBHOOK_TIMEOUT_MS: '1000' }, { nameServers: [dns.address] });
+    const serve = async (...options: Parameters<typeof startReceiver>) => {
+      const receiver = await startReceiver(...options);
+      receivers.push(receiver);
+      return receiver;
+    };
+    const says = async (answer: string, then: 'stays' | 'ends' | 'resets' = 'stays') => {
+      const receiver = await serve({
+        answer: (socket) => {
+          if (answer !== '') socket.write(answer);
+          if (then === 'ends') socket.end();
+          if (then === 'resets') socket.resetAndDestroy();
+        },
+      });
+      return `http://127.0.0.1:${receiver.port}/`;
+    };
+    canary = await serve();
+    const secure = await serve({ certificate: makeCertificate() });
+    const to = `http://127.0.0.1:${canary.port}/`;
+    const faults: Readonly<Record<string, string>> = {
+      http_4xx: await says('HTTP/1.1 400 Bad Request\r\ncontent-length: 4\r\n\r\nnope'),
+      http_5xx: await says('HTTP/1.1 500 Oh\r\ncontent-length: 0\r\n\r\n'),
+      redirect: await says(`HTTP/1.1 307 There\r\nlocation: ${to}\r\ncontent-length: 0\r\n\r\n`),
+      timeout: await says(''),
+      dns: 'https://nobody.example.com/',
+      forbidden_address: 'https://10.0.0.1/',
+      connection_refused: `http://127.0.0.1:${await freePort()}/`,
+      connection_reset: await says('', 'resets'),
+      tls: `https://127.0.0.1:${secure.port}/`,
+      incomplete_answer: await says('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf', 'ends'),
+      invalid_answer: await says('220 mail.example.com ESMTP\r\n', 'ends'),
+      headers_too_large: await says(`HTTP/1.1 200 OK\r\nx-long: ${'a'.repeat(20_000)}\r\n\r\n`),
+    };
+    const { id: teamId } = await service.newTeam();
+    for (const [fault, url] of Object.entries(faults)) {
+      recorded.set(fault, await addWebhook(service.runtime, teamId, url));
+    }
+    await emit(service.runtime, teamId, ['Hello']);
+  });
+  after(async () => {
+    await service.close();
+    for (const receiver of receivers) await receiver.close();
+    await dns.close();
+  });
+
+  it('12 faults, 12 classes, and a failure of each is counted', async () => {
+    const found: Record<string, string> = {};
+    for (const [fault, webhook] of recorded) {
+      const [attempt] = await until(`an attempt of ${fault}`, async () => {
+        const attempts = await attemptsOf(service, webhook);
+        return attempts.length > 0 && attempts;
+      });
+      found[fault] = `${attempt?.outcome}${attempt?.is_counted === true ? '' : ', not counted'}`;
+    }
+    assert.deepEqual(Object.keys(found).length, 12);
+    assert.deepEqual(found, Object.fromEntries([...recorded.keys()].map((fault) => [fault, fault])));
+  });
+
+  it('what was answered is kept with its status', async () => {
+    const webhook = recorded.get('http_4xx');
+    const [attempt] = webhook ? await attemptsOf(service, webhook) : [];
+    assert.deepEqual([attempt?.status_code, attempt?.response_body?.toString()], [400, 'nope']);
+    assert.equal(attempt?.response_truncated, false);
+  });
+
+  it('the target of a redirect is never reached', () => {
+    assert.deepEqual(canary.requests, []);
+  });
+});
