@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,6 +16,10 @@ export interface SpawnedService {
   readonly output: () => string;
   /** Of that, what it printed on standard error: its log. */
   readonly log: () => string;
+  /** Moves its clock, where it was started with `movesClock`. */
+  readonly advance: (ms: number) => Promise<void>;
+  /** Resolves once it has ended, by itself or not, with what ended it. */
+  readonly ended: Promise<NodeJS.Signals | number | null>;
   /** Sends a signal and waits for the end. @returns the exit code, null where the signal ended it */
   readonly kill: (signal: NodeJS.Signals) => Promise<number | null>;
 }
@@ -24,16 +29,18 @@ interface SpawnOptions {
   readonly port?: number;
   /** Instead of node server/main.ts. */
   readonly command?: readonly [string, ...string[]];
+  readonly movesClock?: boolean;
 }
 
 /** Starts a process and waits until it is ready. @throws with what it printed where it ends first */
-export async function spawnService({ settings, port, command }: SpawnOptions): Promise<SpawnedService> {
+export async function spawnService(options: SpawnOptions): Promise<SpawnedService> {
+  const { settings, port, command, movesClock = false } = options;
   const chosen = port ?? (await freePort());
   const [program, ...args] = command ?? [process.execPath, 'server/main.ts'];
   const child = spawn(program, args, {
     cwd: repository,
     env: { ...process.env, PORT: String(chosen), LOG_LEVEL: 'warn', RATE_LIMITS: 'off', ...settings },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', ...(movesClock ? (['ipc'] as const) : [])],
   });
   let printed = '';
   let logged = '';
@@ -44,10 +51,13 @@ export async function spawnService({ settings, port, command }: SpawnOptions): P
     printed += text;
     logged += text;
   });
-  const ended = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
+  const ended = new Promise<NodeJS.Signals | number | null>((resolve) =>
+    child.once('exit', (code, signal) => resolve(signal ?? code)),
+  );
   const baseUrl = `http://127.0.0.1:${chosen}`;
   await until('the service is ready', async () => {
-    if (child.exitCode !== null) throw new Error(`the service ended with ${child.exitCode}:\n${printed}`);
+    const end = child.signalCode ?? child.exitCode;
+    if (end !== null) throw new Error(`the service ended with ${end}:\n${printed}`);
     return fetch(`${baseUrl}/readyz`).then(
       (answer) => answer.ok,
       () => false,
@@ -58,9 +68,16 @@ export async function spawnService({ settings, port, command }: SpawnOptions): P
     child,
     output: () => printed,
     log: () => logged,
-    kill: (signal) => {
+    ended,
+    advance: async (advanceMs) => {
+      const moved = once(child, 'message');
+      child.send({ advanceMs });
+      await moved;
+    },
+    kill: async (signal) => {
       if (child.exitCode === null && child.signalCode === null) child.kill(signal);
-      return ended;
+      await ended;
+      return child.exitCode;
     },
   };
 }

@@ -32,7 +32,9 @@ describe('attempts (specification section 6.3)', () => {
     await emit(service.runtime, teamId, ['Hello']);
     const [delivery] = await receiver.count(1);
     await settled(service, webhook);
-    const [event] = await service.query<{ body: string }>('SELECT body FROM events WHERE team_id = $1', [teamId]);
+    const [event] = await service.query<{ body: string }>('SELECT body FROM events WHERE team_id = $1', [
+      teamId,
+    ]);
     assert.deepEqual(delivery?.body, Buffer.from(String(event?.body), 'utf8'));
     const [attempt, ...more] = await attemptsOf(service, webhook);
     assert.deepEqual(more, []);
@@ -43,6 +45,9 @@ describe('attempts (specification section 6.3)', () => {
     const [row] = await deliveriesOf(service, webhook);
     assert.deepEqual([row?.status, row?.attempt_count], ['succeeded', 1]);
     assert.ok(row?.finished_at);
-    await until('last_triggered_at is written', async () => (await stateOf(service, webhook)).last_triggered_at);
+    await until(
+      'last_triggered_at is written',
+      async () => (await stateOf(service, webhook)).last_triggered_at,
+    );
   });
 });

@@ -52,7 +52,10 @@ describe('the tenth failure in a row (specification section 6.3)', () => {
     const state = await stateOf(service, webhook);
     assert.deepEqual([state.is_active, state.failure_count, state.disabled_by], [false, 10, 'failures']);
     assert.equal((await attemptsOf(service, webhook)).filter(({ is_counted }) => is_counted).length, 10);
-    assert.deepEqual([...new Set((await deliveriesOf(service, webhook)).map(({ status }) => status))], ['skipped']);
+    assert.deepEqual(
+      [...new Set((await deliveriesOf(service, webhook)).map(({ status }) => status))],
+      ['skipped'],
+    );
 
     const told = [(await mail.next()).to, (await mail.next()).to].flat().sort();
     assert.deepEqual(told, [owner.account.email, admin.account.email].sort());

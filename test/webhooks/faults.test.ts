@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type DnsServer, startDnsServer } from '#test/support/dns-server.ts';
 import { makeCertificate } from '#test/support/certificate.ts';
+import { type DnsServer, startDnsServer } from '#test/support/dns-server.ts';
 import { type Receiver, startReceiver } from '#test/support/receiver.ts';
 import { freePort, type TestService } from '#test/support/test-service.ts';
 import { until } from '#test/support/until.ts';

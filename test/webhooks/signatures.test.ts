@@ -27,7 +27,17 @@ function sign(content: string, options: { readonly at?: Date; readonly next?: st
 /** Any text that an event can carry: what breaks signatures is what is written in more than one way. */
 const contents = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 200 }),
-  fc.constantFrom('👩‍👩‍👧‍👦', 'a\u2028b\u2029c', 'שלום “עולם”', '"\\\'', '\r\n\t', '\u0001', 'e\u0301é', '\ufeff', ''),
+  fc.constantFrom(
+    '👩‍👩‍👧‍👦',
+    'a\u2028b\u2029c',
+    'שלום “עולם”',
+    '"\\\'',
+    '\r\n\t',
+    '\u0001',
+    'e\u0301é',
+    '\ufeff',
+    '',
+  ),
 );
 
 const byStandard = (secret: string, text: string | Buffer, headers: Record<string, string>) =>
@@ -47,7 +57,9 @@ describe('signatures, as others check them (specification sections 6.3 and 6.4)'
 
   it('openssl, keyed with the whole text of the secret, computes the same', () => {
     const { current, body, headers } = sign('Grüße 👋');
-    const printed = execFileSync('openssl', ['dgst', '-sha256', '-hmac', current], { input: body }).toString();
+    const printed = execFileSync('openssl', ['dgst', '-sha256', '-hmac', current], {
+      input: body,
+    }).toString();
     assert.equal(`sha256=${printed.trim().split(' ').at(-1)}`, headers['x-service-signature']);
   });
 

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { readConfig } from '#server/config.ts';
+import { connect } from '#server/connect.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { operator } from '#server/platform/actor.ts';
+import { type Failpoint, failpoints } from '#server/platform/failpoint.ts';
+import { createLogger } from '#server/platform/logger.ts';
+import { createTeam } from '#server/teams/create-team.ts';
+import { spawnService } from '#test/support/spawned-service.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
+import { until } from '#test/support/until.ts';
+import { startWebhookReceiver } from '#test/support/webhook-receiver.ts';
+import { addWebhook, emit, eventIdOf } from '#test/support/webhooking.ts';
+
+/** Longer than a lease: what the killed process had in its hands is taken from it. */
+const leaseMs = 31_000;
+
+/** At which pass, and how many events wait then: so few that failing once does not disable their webhook. */
+const kills: Readonly<Record<Failpoint, { readonly pass: number; readonly events: number }>> = {
+  'delivery claimed': { pass: 5, events: 20 },
+  'delivery sent': { pass: 3, events: 20 },
+  'delivery answered': { pass: 7, events: 20 },
+  'results written': { pass: 1, events: 20 },
+  'failures before commit': { pass: 1, events: 6 },
+};
+
+describe('a process that is killed loses no delivery (specification section 10.3)', () => {
+  let database: TestDatabase;
+  let dataDir: string;
+  let settings: Record<string, string>;
+  let runtime: Runtime;
+
+  before(async () => {
+    database = await createTestDatabase();
+    dataDir = await mkdtemp(join(tmpdir(), 'ownline-kills-'));
+    settings = { DATABASE_URL: database.url, DATA_DIR: dataDir, EGRESS_ALLOW_CIDRS: '127.0.0.0/8' };
+    await (await spawnService({ settings })).kill('SIGTERM');
+    runtime = await connect(readConfig(settings), database.url, createLogger('fatal'));
+  });
+  after(async () => {
+    await runtime.database.close();
+    await database.drop();
+    await rm(dataDir, { recursive: true, force: true });
+  });
+
+  for (const name of failpoints) {
+    const { pass, events } = kills[name];
+    it(`${name}: every event arrives, and none that was answered 200 is given up`, async () => {
+      const taken = new Set<string>();
+      const refused = new Set<string>();
+      const receiver = await startWebhookReceiver({
+        behaviour: (answer, { body }) => {
+          const id = eventIdOf(body);
+          const refuses = name === 'failures before commit' && !refused.has(id);
+          (refuses ? refused : taken).add(id);
+          answer.writeHead(refuses ? 500 : 200).end();
+        },
+      });
+      const team = await runtime.database.transaction((trx) =>
+        createTeam(trx, runtime, { name: 'Example team', plan: 'enterprise', by: operator }),
+      );
+      const webhook = await addWebhook(runtime, team.id, receiver.url);
+      const write = (count: number) =>
+        emit(
+          runtime,
+          team.id,
+          Array.from({ length: count }, (_, n) => `${name} ${n}`),
+        );
+
+      await write(events);
+      const ended = spawnService({ settings: { ...settings, FAILPOINT: `${name}:${pass}` } }).then(
+        (service) => service.ended,
+        (error: Error) => error.message,
+      );
+      assert.match(String(await ended), /SIGKILL/);
+      await write(1);
+      const service = await spawnService({ settings, movesClock: true });
+      await service.advance(leaseMs);
+      const statuses = await until('every delivery has its end', async () => {
+        await service.advance(1_000);
+        const { rows } = await runtime.database.pool.query<{ id: string; status: string }>(
+          'SELECT event_id AS id, status FROM deliveries WHERE webhook_id = $1',
+          [webhook.id],
+        );
+        return rows.every(({ status }) => status !== 'pending') && rows;
+      });
+      assert.equal(await service.kill('SIGTERM'), 0, service.output());
+      await receiver.close();
+      assert.deepEqual([...new Set(statuses.map(({ status }) => status))], ['succeeded']);
+      assert.equal(statuses.length, events + 1);
+      assert.equal(taken.size, events + 1, 'the receiver has every event');
+    });
+  }
+});

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import pg from 'pg';
+import '#server/app.ts';
+import { allStatements } from '#server/database/statement.ts';
+import type { TestService } from '#test/support/test-service.ts';
+import { until } from '#test/support/until.ts';
+import { silent, startWebhookReceiver, type WebhookReceiver } from '#test/support/webhook-receiver.ts';
+import { addWebhook, emit, eventIdOf, startWebhooking } from '#test/support/webhooking.ts';
+
+describe('a backlog of one team costs the others nothing (decision 0017)', () => {
+  let service: TestService;
+  let hanging: WebhookReceiver;
+  let quick: WebhookReceiver;
+
+  before(async () => {
+    service = await startWebhooking();
+    hanging = await startWebhookReceiver({ behaviour: silent });
+    quick = await startWebhookReceiver();
+  });
+  after(async () => {
+    await hanging.close();
+    await service.close();
+    await quick.close();
+  });
+
+  it('20 receivers that hang and 2,000 due deliveries of one team delay no first attempt of another', async () => {
+    const { id: slowTeam } = await service.newTeam();
+    for (let n = 0; n < 20; n += 1) await addWebhook(service.runtime, slowTeam, hanging.url);
+    await emit(
+      service.runtime,
+      slowTeam,
+      Array.from({ length: 100 }, (_, n) => `slow ${n}`),
+    );
+    await until('the team has all the places that it may have', () => hanging.hanging() === 256);
+    const { id: team } = await service.newTeam();
+    const webhook = await addWebhook(service.runtime, team, quick.url);
+    const delaysMs: number[] = [];
+    for (let n = 1; n <= 20; n += 1) {
+      const writtenMs = performance.now();
+      await emit(service.runtime, team, [`quick ${n}`]);
+      const received = await quick.count(n);
+      delaysMs.push((received.at(-1)?.atMs ?? 0) - writtenMs);
+    }
+    assert.equal(new Set(quick.received.map(({ body }) => eventIdOf(body))).size, 20);
+    assert.ok(Math.max(...delaysMs) < 2_000, `the first attempts came after ${delaysMs.map(Math.round)} ms`);
+    assert.equal(hanging.hanging(), 256, 'and the team has no more places than before');
+    assert.ok(webhook.id);
+  });
+
+  it('a claim reads as many rows of a webhook as it has places, however many wait', async () => {
+    const client = new pg.Client({ connectionString: service.databaseUrl });
+    await client.connect();
+    const { id: team } = await service.newTeam();
+    const webhook = await addWebhook(service.runtime, team, hanging.url);
+    // Due only when this test says so: nothing else takes them.
+    const due = 2_000_000_000;
+    await client.query(
+      `INSERT INTO due_deliveries (webhook_id, delivery_id, team_id, event_id, due_at)
+       SELECT $1, (lpad(to_hex(n), 8, '0') || '-0000-7000-8000-000000000000')::uuid, $2, $1, to_timestamp($3)
+       FROM generate_series(1, 20000) AS n`,
+      [webhook.id, team, due],
+    );
+    await client.query('ANALYZE due_deliveries');
+    const text = allStatements().get('webhooks.claim-deliveries') ?? '';
+    await client.query('SET plan_cache_mode = force_generic_plan');
+    await client.query('BEGIN');
+    await client.query(`PREPARE claim AS ${text}`);
+    const now = `to_timestamp(${due + 1})`;
+    const nobody = '00000000-0000-0000-0000-000000000000';
+    const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
+      `EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE claim (${now}, ${now}, 256, '${nobody}', '{}', '{}')`,
+    );
+    await client.query('ROLLBACK');
+    await client.end();
+    const scans = nodesOf(rows[0]?.['QUERY PLAN'][0].Plan).filter(
+      (node) => node['Relation Name'] === 'due_deliveries',
+    );
+    assert.ok(scans.length >= 4, `scans of the queue: ${scans.length}`);
+    for (const scan of scans) {
+      const read = scan['Actual Rows'] + (scan['Rows Removed by Filter'] ?? 0);
+      assert.ok(read <= 256, `${scan['Node Type']} reads ${read} rows each time`);
+      assert.notEqual(scan['Node Type'], 'Seq Scan');
+    }
+  });
+});
+
+interface PlanNode {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Actual Rows': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+function nodesOf(node: PlanNode | undefined): PlanNode[] {
+  return node ? [node, ...(node.Plans ?? []).flatMap(nodesOf)] : [];
+}
