@@ -2,6 +2,7 @@ import { accountRoutes } from '#server/accounts/account-routes.ts';
 import type { Identify } from '#server/accounts/doors.ts';
 import type { LinkRequests } from '#server/accounts/link-requests.ts';
 import { passkeyRoutes } from '#server/accounts/passkey-routes.ts';
+import { passwordPageRoutes } from '#server/accounts/password-page-routes.ts';
 import { signInPageRoutes } from '#server/accounts/sign-in-page-routes.ts';
 import { signInRoutes } from '#server/accounts/sign-in-routes.ts';
 import { apiKeyRoutes } from '#server/api-keys/routes.ts';
@@ -75,6 +76,7 @@ function routesOfSlices(services: RouteServices): Route[] {
     ...signInRoutes(services),
     ...signInPageRoutes(services),
     ...accountRoutes(services),
+    ...passwordPageRoutes(services),
     ...passkeyRoutes(services),
     ...overviewRoutes(services),
     ...billingRoutes(services),

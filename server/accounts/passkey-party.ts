@@ -9,10 +9,15 @@ export interface PasskeyParty {
   readonly origin: string;
 }
 
+/** Whether browsers keep passkeys for APP_URL: they bind them to names, and an IP address is none. */
+export function canHavePasskeys(appUrl: string): boolean {
+  return isIP(new URL(appUrl).hostname.replace(/^\[|\]$/g, '')) === 0;
+}
+
 /** The party of APP_URL. @throws 400 where it has an address instead of a name: browsers bind passkeys to names */
 export function passkeyParty(appUrl: string): PasskeyParty {
   const { hostname, origin } = new URL(appUrl);
-  if (isIP(hostname.replace(/^\[|\]$/g, '')) !== 0) {
+  if (!canHavePasskeys(appUrl)) {
     throw new AppError(
       'invalid_request',
       'Passkeys need an APP_URL with a name: browsers bind them to a domain, and an IP address is none. Use a domain, or http://localhost on this machine; until then sign in with a password or a link.',

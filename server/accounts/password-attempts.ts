@@ -6,6 +6,7 @@ import type { AccountId } from '#server/platform/ids.ts';
 import { sourceOf } from '#server/platform/source-of.ts';
 import { countBack, countUp } from './attempt-store.ts';
 import { emailKey } from './email.ts';
+import { withoutPassword } from './other-ways.ts';
 import { isOwnSource } from './own-source.ts';
 import { checkPassword } from './password.ts';
 
@@ -43,7 +44,7 @@ interface Trier {
  * @throws 429 with retry-after
  */
 export function countAttempt(
-  { database, clock }: Pick<Runtime, 'database' | 'clock'>,
+  { database, clock, config }: Pick<Runtime, 'database' | 'clock' | 'config'>,
   who: Trier,
 ): Promise<Attempt> {
   const windowStart = new Date(Math.floor(clock.nowMs() / attemptWindowMs) * attemptWindowMs);
@@ -55,7 +56,7 @@ export function countAttempt(
         ? await isSourceHeldBack(trx, who, counts, clock.now())
         : isBrowserHeldBack(counts);
     // Rolls the count back as well.
-    if (isHeldBack) throw heldBack(windowStart.getTime() + attemptWindowMs - clock.nowMs());
+    if (isHeldBack) throw heldBack(windowStart.getTime() + attemptWindowMs - clock.nowMs(), config);
     return { subjects, windowStart };
   });
 }
@@ -102,11 +103,11 @@ export function forgiveAttempt(trx: Transaction, attempt: Attempt): Promise<void
   return countBack(trx, attempt.subjects, attempt.windowStart);
 }
 
-function heldBack(ms: number): AppError {
+function heldBack(ms: number, config: Runtime['config']): AppError {
   const seconds = Math.max(1, Math.ceil(ms / 1_000));
   return new AppError(
     'rate_limited',
-    `Too many passwords were wrong. Retry in ${seconds} seconds, or sign in with a link or a passkey.`,
+    `Too many passwords were wrong. Retry in ${seconds} seconds, or sign in with ${withoutPassword(config)}.`,
     { headers: { 'retry-after': String(seconds) } },
   );
 }

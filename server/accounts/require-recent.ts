@@ -8,7 +8,7 @@ import { type AccountSessionRow, findSession } from './session-store.ts';
 /** How long a sign-in is fresh: for so long nobody is asked again who they are. */
 const freshMs = 900_000;
 
-type Services = Pick<Runtime, 'database' | 'clock'>;
+type Services = Pick<Runtime, 'database' | 'clock' | 'config'>;
 
 /** An account, and the session that acts for it. */
 export interface Present {
@@ -18,7 +18,7 @@ export interface Present {
 
 /** @throws 401 where the session ended meanwhile */
 export async function findPresent(
-  { database, clock }: Services,
+  { database, clock }: Pick<Runtime, 'database' | 'clock'>,
   { accountId, sessionId }: SignedIn,
 ): Promise<Present> {
   const account = await findAccount(database.pool, accountId);
@@ -74,10 +74,7 @@ export async function requirePassword(
   }
   const attempt = await countAttempt(services, { email, ip, accountId: id });
   if (!(await checkAttempt(services, attempt, currentPassword, hash))) {
-    throw invalid(
-      'current_password',
-      `current_password is not your present password. If you forgot it, ${instead}`,
-    );
+    throw invalid('current_password', `This is not your present password. If you forgot it, ${instead}`);
   }
   await services.database.transaction((trx) => forgiveAttempt(trx, attempt));
 }

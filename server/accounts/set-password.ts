@@ -5,6 +5,7 @@ import { AppError } from '#server/platform/app-error.ts';
 import type { SignedIn } from '#server/platform/http/route.ts';
 import { publicId } from '#server/platform/ids.ts';
 import { type AccountRow, lockAccount, setPasswordHash } from './account-store.ts';
+import { aLink } from './other-ways.ts';
 import { hashPassword, requireFit } from './password.ts';
 import {
   findPresent,
@@ -17,12 +18,21 @@ import {
 import { endSessions, findSession } from './session-store.ts';
 import { endLinks } from './sign-in-link-store.ts';
 
+/** What setting a password asks for (specification section 12.2). */
+export type PasswordNeeds =
+  /** The new one alone: the sign-in is fresh. */
+  | 'new'
+  /** The present one too. */
+  | 'present_and_new'
+  /** There is none to ask for, and the sign-in is too old. */
+  | 'sign_in';
+
 interface NewPassword {
   readonly password: string;
   readonly currentPassword: string | undefined;
 }
 
-type Services = Pick<Runtime, 'database' | 'clock' | 'ids'>;
+type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config'>;
 
 /**
  * Sets a password and ends all other sessions and all open links (specification section 12.2). The present one is asked
@@ -62,6 +72,14 @@ export async function setPassword(
   });
 }
 
+/** What setting a password asks for: of the form, and of the request that it sends. */
+export function passwordNeeds(services: Pick<Runtime, 'clock'>, present: Present): PasswordNeeds {
+  const isNow = isFresh(services, present);
+  if (present.account.password_hash === null) return isNow ? 'new' : 'sign_in';
+  // Whoever forgot it comes by a link.
+  return isNow && present.session.method === 'link' ? 'new' : 'present_and_new';
+}
+
 /** @throws 400 or 403 where the present password, or a fresh sign-in, is asked for; 429 */
 async function checkPresent(
   services: Services,
@@ -69,15 +87,9 @@ async function checkPresent(
   ip: string,
   currentPassword: string | undefined,
 ): Promise<void> {
-  const { account, session } = present;
-  if (account.password_hash === null) return requireRecent(services, present, ip, undefined);
-  // Whoever forgot it comes by a link.
-  if (session.method === 'link' && isFresh(services, present)) return;
+  if (present.account.password_hash === null) return requireRecent(services, present, ip, undefined);
+  if (passwordNeeds(services, present) === 'new') return;
   const given = { ip, currentPassword };
-  await requirePassword(
-    services,
-    present,
-    given,
-    'sign in with a link and set the new one within 15 minutes.',
-  );
+  const instead = `sign in with ${aLink(services.config)}, and set the new one within 15 minutes.`;
+  await requirePassword(services, present, given, instead);
 }

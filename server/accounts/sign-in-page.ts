@@ -1,5 +1,5 @@
 import { escapeHtml } from '#server/platform/escape-html.ts';
-import { renderPage } from '#server/platform/http/page.ts';
+import { messageHtml, renderPage } from '#server/platform/http/page.ts';
 import type { AccountRow } from './account-store.ts';
 
 interface SignInPage {
@@ -17,7 +17,7 @@ export function renderSignIn({ email, problem, mailIsOn }: SignInPage): string {
   return renderPage(
     'Sign in',
     `<h1>Sign in</h1>
-${problem === undefined ? '' : `<p class="error" role="alert" id="problem">${escapeHtml(problem)}</p>`}
+${problem === undefined ? '' : `<p class="error" role="alert" id="problem">${messageHtml(problem)}</p>`}
 <section><form method="post">
 <label for="email">E-mail address</label>
 <input id="email" name="email" value="${escapeHtml(email)}" inputmode="email" autocomplete="username" autocapitalize="none" spellcheck="false" required${told}>
@@ -29,7 +29,7 @@ ${mailIsOn ? '<button class="second" type="submit" name="by" value="link">Mail m
 <p class="quiet">${
       mailIsOn
         ? 'A link needs no password. It comes to your address and works once, for 30 minutes.'
-        : 'No password, or forgotten? Whoever runs this server makes a link for you with <code>ownline link</code>.'
+        : 'No password, or forgotten? Whoever runs this server makes a link for you with <code>npm run ownline -- link</code>.'
     }</p>`,
   );
 }
@@ -82,7 +82,7 @@ export function renderLinkOver(signInPath: string, mailIsOn: boolean): string {
     `<h1>This link is over</h1><p>It was used, or is older than it may be. A link works once.</p><p>${
       mailIsOn
         ? `<a href="${escapeHtml(signInPath)}">Ask for a new one</a> with your address, or sign in there with a password.`
-        : `Ask whoever runs this server for a new one (<code>ownline link</code> makes it), or
+        : `Ask whoever runs this server for a new one (<code>npm run ownline -- link</code> makes it), or
 <a href="${escapeHtml(signInPath)}">sign in with a password</a>.`
     }</p>`,
   );

@@ -5,6 +5,7 @@ import { sha256 } from '#server/platform/crypto.ts';
 import { accountHandle } from './account-handle.ts';
 import { findAccount } from './account-store.ts';
 import { type Entered, type Entrance, openSession } from './open-session.ts';
+import { aLink } from './other-ways.ts';
 import { challengeOf, verifySignIn } from './passkey-ceremony.ts';
 import { takeChallenge } from './passkey-challenge-store.ts';
 import { passkeyParty } from './passkey-party.ts';
@@ -26,23 +27,23 @@ export async function signInWithPasskey(
   const isOurs =
     challenge !== undefined &&
     (await takeChallenge(database.pool, sha256(challenge), undefined, clock.now()));
-  if (!isOurs) throw refusal();
+  if (!isOurs) throw refusal(services);
   const passkey = await findPasskeyByCredential(database.pool, Buffer.from(answer.id, 'base64url'));
   const account = passkey && (await findAccount(database.pool, passkey.account_id));
-  if (!passkey || !account) throw refusal();
+  if (!passkey || !account) throw refusal(services);
   if (!accountHandle(account.id).equals(Buffer.from(answer.response.userHandle ?? '', 'base64url')))
-    throw refusal();
+    throw refusal(services);
   const counter = await verifySignIn(party, challenge, passkey, answer);
-  if (counter === undefined) throw refusal();
+  if (counter === undefined) throw refusal(services);
   return database.transaction(async (trx) => {
-    if (!(await usePasskey(trx, passkey.id, counter, clock.now()))) throw refusal();
+    if (!(await usePasskey(trx, passkey.id, counter, clock.now()))) throw refusal(services);
     return { account, cookies: await openSession(trx, services, account, 'passkey', request) };
   });
 }
 
-function refusal(): AppError {
+function refusal({ config }: Pick<Runtime, 'config'>): AppError {
   return new AppError(
     'unauthorized',
-    'This passkey is not known here, or took too long. Try again, or sign in with a password or a link.',
+    `This passkey is not known here, or took too long. Try again, or sign in with a password or ${aLink(config)}.`,
   );
 }

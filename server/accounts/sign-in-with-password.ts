@@ -7,6 +7,7 @@ import { type AccountRow, findAccountByEmail, holdAccount } from './account-stor
 import { readEmail } from './email.ts';
 import { KnownBrowser } from './known-browser.ts';
 import { type Entered, type Entrance, openSession } from './open-session.ts';
+import { withoutPassword } from './other-ways.ts';
 import { checkAttempt, countAttempt, forgiveAttempt } from './password-attempts.ts';
 
 interface Credentials {
@@ -32,15 +33,15 @@ export async function signInWithPassword(
   const browser = account && new KnownBrowser(services).find(request, account);
   const attempt = await countAttempt(services, { email, ip: request.ip, accountId: account?.id, browser });
   const isRight = await checkAttempt(services, attempt, password, account?.password_hash);
-  if (!account) throw refusal();
+  if (!account) throw refusal(services);
   if (!isRight) {
     services.refusals.write(wrongPassword(account, request));
-    throw refusal();
+    throw refusal(services);
   }
   return database.transaction(async (trx) => {
     // Somebody may have set another password meanwhile, which ended all sessions: this one must not outlive that.
     const present = await holdAccount(trx, account.id);
-    if (present?.password_hash !== account.password_hash) throw refusal();
+    if (present?.password_hash !== account.password_hash) throw refusal(services);
     await forgiveAttempt(trx, attempt);
     return { account, cookies: await openSession(trx, services, account, 'password', request) };
   });
@@ -57,9 +58,9 @@ function wrongPassword(account: AccountRow, request: Entrance): Done {
   };
 }
 
-function refusal(): AppError {
+function refusal({ config }: Pick<Runtime, 'config'>): AppError {
   return new AppError(
     'unauthorized',
-    'This address and password do not belong together. Check both, or sign in with a link.',
+    `This address and password do not belong together. Check both, or sign in with ${withoutPassword(config)}.`,
   );
 }

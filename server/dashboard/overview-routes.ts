@@ -3,6 +3,8 @@ import { AccountOverview } from '#contract/account.ts';
 import { findAccount } from '#server/accounts/account-store.ts';
 import { accountView } from '#server/accounts/account-view.ts';
 import { type Identify, whoIsSignedIn } from '#server/accounts/doors.ts';
+import { renderPasswordForm } from '#server/accounts/password-page.ts';
+import { readPasswordForm } from '#server/accounts/password-page-routes.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { escapeHtml } from '#server/platform/escape-html.ts';
@@ -42,32 +44,48 @@ export function overviewRoutes(services: Runtime & { readonly identify: Identify
       path: '/',
       audience: 'page',
       answers: { 200: Type.String(), 303: Type.String() },
-      handle: async ({ request }) => {
+      handle: async ({ request, query }) => {
         const signedIn = await whoIsSignedIn(services.identify, request);
         if (!signedIn) {
           return { status: 303, body: '', headers: { location: ownPath(config.appUrl, '/sign-in') } };
         }
         const overview = await overviewOf(signedIn.accountId);
-        return { body: renderStart(overview, (path) => ownPath(config.appUrl, path)), headers: pageHeaders };
+        const password = renderPasswordForm(await readPasswordForm(services, signedIn));
+        const body = renderStart(overview, {
+          password,
+          passwordWasSet: (query as { readonly password?: unknown }).password === 'set',
+          own: (path) => ownPath(config.appUrl, path),
+        });
+        return { body, headers: pageHeaders };
       },
     }),
   ];
 }
 
-function renderStart({ account, teams }: AccountOverview, own: (path: string) => string): string {
+interface Around {
+  /** The form for the password, as HTML. */
+  readonly password: string;
+  /** Whether it was used just now. */
+  readonly passwordWasSet: boolean;
+  readonly own: (path: string) => string;
+}
+
+function renderStart({ account, teams }: AccountOverview, { password, passwordWasSet, own }: Around): string {
   const list = teams
     .map(({ name, role }) => `<li><b>${escapeHtml(name)}</b> <span class="quiet">${role}</span></li>`)
     .join('\n');
   return renderPage(
     'Start',
     `<h1>${escapeHtml(account.name)}</h1><p class="quiet">Signed in as ${escapeHtml(account.email)}</p>
+${passwordWasSet ? '<p class="done" role="status">Your password is set. Every other browser of yours is signed out.</p>' : ''}
 <section><h2>Your teams</h2>${
       teams.length > 0
         ? `<ul>${list}</ul>`
         : '<p>None yet. Ask an owner or an admin of a team to invite this address.</p>'
     }</section>
+${password}
 <p><a href="${escapeHtml(own('/billing'))}">Plans and limits</a></p>
 <p><a href="${escapeHtml(own('/docs'))}">The reference of the API</a></p>
-<form method="post" action="${escapeHtml(own('/sign-out'))}"><button type="submit">Sign out</button></form>`,
+<form method="post" action="${escapeHtml(own('/sign-out'))}"><button class="second" type="submit">Sign out</button></form>`,
   );
 }

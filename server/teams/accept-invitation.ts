@@ -115,7 +115,7 @@ function byOf(account: AccountRow, request: Acceptance['request']): By {
 function proveFirst({ invitation: { email } }: Opened): AppError {
   return new AppError(
     'forbidden',
-    `Nothing has shown yet that ${email} is yours. Have whoever runs this server make a link with \`ownline link --email ${email}\`, sign in by it, and open this invitation again.`,
+    `Nothing has shown yet that ${email} is yours. Have whoever runs this server make a link with \`npm run ownline -- link --email ${email}\`, sign in by it, and open this invitation again.`,
   );
 }
 

@@ -1,7 +1,7 @@
 import type { Role } from '#contract/permissions.ts';
 import { passwordMaxCharacters, passwordMinCharacters } from '#server/accounts/password.ts';
 import { escapeHtml } from '#server/platform/escape-html.ts';
-import { renderPage } from '#server/platform/http/page.ts';
+import { messageHtml, renderPage } from '#server/platform/http/page.ts';
 import type { Opened } from './open-invitation.ts';
 
 /** What was wrong with the form that was sent, and what it held, so that nobody types it twice. */
@@ -39,7 +39,7 @@ export function renderInvitePage(opened: Opened, around: Around): string {
     `<h1>Join ${team}</h1>
 <p class="quiet">${invitation.email === null ? '' : `${escapeHtml(invitation.email)} is invited. `}As ${invitation.role} you may
 ${mays[invitation.role]}. This link works once, until ${until}.</p>
-${refused ? `<p class="error" role="alert" id="refused">${escapeHtml(refused.message)}</p>` : ''}
+${refused ? `<p class="error" role="alert" id="refused">${messageHtml(refused.message)}</p>` : ''}
 ${bodyOf(opened, around)}`,
   );
 }
@@ -60,7 +60,7 @@ ${invitation.email === null ? `<p class="quiet">Not you?</p>${signOut('on')}` : 
   if (needs === 'proof') {
     return `<section><p>You are signed in as ${present}, but nothing has shown yet that this address is yours: the link that
 made the account may have been opened by somebody else.</p><p>Ask whoever runs this server for a link to sign in
-(<code>ownline link --email ${email}</code> makes it), sign in by it, and open this page again: then it lets you join.</p></section>`;
+(<code class="long">npm run ownline -- link --email ${email}</code> makes it), sign in by it, and open this page again: then it lets you join.</p></section>`;
   }
   if (needs === 'sign_in') {
     const other = signedIn
@@ -84,7 +84,7 @@ ${field(
   `type="password" autocomplete="new-password" minlength="${passwordMinCharacters}" maxlength="${passwordMaxCharacters}"`,
   mailIsOn
     ? `Optional: ${passwordMinCharacters} characters or more. Without one you sign in by links that are mailed to you.`
-    : `${passwordMinCharacters} characters or more. This server sends no mail: without a password you need a link from whoever runs it each time.`,
+    : `${passwordMinCharacters} characters or more. This server sends no mail: without a password you need a link each time, which whoever runs it makes with <code>npm run ownline -- link</code>.`,
 )}
 ${joinButton}</form></section>${unbound}`;
 }
@@ -132,6 +132,6 @@ export function renderInvitationOver(own: (path: string) => string): string {
     `<h1>This invitation is over</h1><p>You may have joined just now: <a href="${escapeHtml(own('/sign-in'))}">Sign in</a>.</p>
 <p>Else it was used before, revoked or sent again, or is older than 7 days. Ask whoever invited you, or an owner or admin of the team,
 for a new one. For the first owner of a team, whoever runs this server makes one:
-<code>ownline link --email you@example.com</code>.</p>`,
+<code class="long">npm run ownline -- link --email you@example.com</code>.</p>`,
   );
 }

@@ -153,7 +153,7 @@ describe('the page of an invitation (specification section 12.4)', () => {
     assert.equal(wanted.status, 404);
     assertPlain(wanted);
     assert.match(wanted.text, /Ask whoever invited you, or an\s+owner or admin of the team/);
-    assert.match(wanted.text, /ownline link --email/);
+    assert.match(wanted.text, /npm run ownline -- link --email/);
     const [used, expired] = [await invite(newEmail()), await invite(newEmail())];
     assert.equal((await browser().submit(used, { name: 'Ada' })).status, 303);
     service.clock.advance(7 * dayMs);

@@ -98,7 +98,10 @@ describe('an account that somebody prepared for another’s address (specificati
     const someone = await prepare(email);
     const teamB = await service.newTeam();
     const link = await invite(teamB, email);
-    assert.match((await someone.open(link)).text, /nothing has shown yet[\s\S]*ownline link --email/);
+    assert.match(
+      (await someone.open(link)).text,
+      /nothing has shown yet[\s\S]*npm run ownline -- link --email/,
+    );
     assert.equal((await someone.submit(link)).status, 403);
     assert.equal((await someone.post(link.replace('/invite/', '/app/invitations/'), {})).status, 403);
     const ceo = new Browser(service.baseUrl);

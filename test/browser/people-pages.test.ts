@@ -14,6 +14,7 @@ import { newMember, type TeamMember } from '#test/support/people.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
 
 const password = 'a sentence that only Ada knows';
+const changed = 'another one that only Ada knows';
 
 describe('the pages of people in a browser (specification sections 12.2 to 12.4)', () => {
   let service: TestService;
@@ -82,20 +83,51 @@ describe('the pages of people in a browser (specification sections 12.2 to 12.4)
         await page.getByLabel('Password').fill(password);
         await page.keyboard.press('Enter');
         await page.waitForURL(`${service.baseUrl}/`);
-        await assertSound('start', [/Example team/, new RegExp(email)], [/Plans/, /reference/, /Sign out/]);
+        const changing = [/present/i, /new password/i, /Change password/, /Plans/, /Back|reference/];
+        const started = [/Example team/, new RegExp(email), /Change your password/];
+        await assertSound('start', started, [...changing, /Sign out/]);
+        await page.getByLabel('Present password').fill('not this one');
+        await page.getByLabel('New password').fill(`${password} and more`);
+        await page.keyboard.press('Enter');
+        await page.getByRole('alert').waitFor();
+        await assertSound('password-refused', [/This is not your present password/], changing);
+        await page.getByLabel('Present password').fill(password);
+        await page.getByLabel('New password').fill(changed);
+        await page.keyboard.press('Enter');
+        await page.getByRole('status').waitFor();
+        await keepPicture(page, `people-password-set-${name}`);
+        assert.match(await page.getByRole('status').innerText(), /Your password is set/);
+        assert.deepEqual([await seriousAxeFindings(page), await sidewaysOverflow(page)], [[], []]);
         await page.getByRole('button', { name: 'Sign out' }).click();
         await page.waitForURL((url) => url.pathname === '/sign-in');
-        await assertSound('sign-in', [/Sign in/, /ownline link/], [/e-mail/i, /password/i, /Sign in/]);
+        await assertSound(
+          'sign-in',
+          [/Sign in/, /npm run ownline -- link/],
+          [/e-mail/i, /password/i, /Sign in/],
+        );
         await page.getByLabel('E-mail address').fill(email.toUpperCase());
         await page.getByLabel('Password').fill('wrong');
         await page.keyboard.press('Enter');
         await page.getByRole('alert').waitFor();
         await assertSound('wrong', [/do not belong together/], [/e-mail/i, /password/i, /Sign in/]);
-        await page.getByLabel('Password').fill(password);
+        await page.getByLabel('Password').fill(changed);
         await page.keyboard.press('Enter');
         await page.waitForURL(`${service.baseUrl}/`);
         assert.equal((await page.goto(link))?.status(), 404);
         await assertSound('over', [/This invitation is over/], [/Sign in/]);
+      });
+
+      it('somebody who joined without a password is offered to set one', async () => {
+        await page.goto(await invite(`grace-${name.replace('×', 'x')}@example.com`));
+        await page.getByLabel('Your name').fill('Grace Example');
+        await page.keyboard.press('Enter');
+        await page.waitForURL(`${service.baseUrl}/`);
+        const stops = [/new password/i, /Set password/, /reference/, /Sign out/];
+        await assertSound('no-password', [/You have none yet/, /npm run ownline -- link/], stops);
+        await page.getByLabel('New password').fill(password);
+        await page.keyboard.press('Enter');
+        await page.getByRole('status').waitFor();
+        assert.match(await page.innerText('body'), /Change your password/);
       });
 
       it('somebody with an account signs in first and lands on the invitation again', async () => {

@@ -179,6 +179,11 @@ export const people: Coverage = {
     ],
   },
   '12.2 The pages for this': {
+    'accounts/password-page.test.ts': [
+      'the start offers who has none to set one, and says that it is set; other browsers are signed out',
+      'a change asks for the present one; what is wrong is said in the form, by its field, and noted',
+      'a session that is not fresh sets no first password, and is told how to come by one',
+    ],
     'accounts/switching.test.ts': ['is told so by /sign-in, goes on, or signs out and stays with next'],
     'browser/people-pages.test.ts': [
       'somebody new joins by keyboard, signs out and comes back with the password',

@@ -12,15 +12,16 @@ h2 { font-size: 1.05rem; margin: 0 0 0.5rem; }
 p { margin: 0.5rem 0; } .quiet { color: var(--quiet); }
 section { background: var(--card); border: 1px solid var(--line); border-radius: 14px; padding: 1rem 1.1rem; margin: 1rem 0; }
 ol, ul { margin: 0.25rem 0; padding-left: 1.35rem; } li { margin: 0.35rem 0; } ol ol { list-style: lower-alpha; } ol ol ol { list-style: lower-roman; }
-code { font: 0.9em ui-monospace, monospace; white-space: nowrap; }
+code { font: 0.9em ui-monospace, monospace; white-space: nowrap; } .long { white-space: normal; overflow-wrap: anywhere; }
 .value { display: block; white-space: normal; overflow-wrap: anywhere; padding: 0.6rem 0.7rem; margin: 0.25rem 0 0.75rem; border: 1px solid var(--line); border-radius: 10px; user-select: all; -webkit-user-select: all; }
 button { font: inherit; font-weight: 600; min-height: 44px; padding: 0.5rem 1.1rem; border: 0; border-radius: 11px; color: light-dark(#fff, #0b1626); background: var(--accent); }
 button.second { margin-top: 0.5rem; border: 1px solid var(--accent); color: var(--accent); background: transparent; }
 button:focus-visible { outline: 3px solid var(--accent); outline-offset: 3px; }
 .state { font-weight: 600; }
 input { font: inherit; display: block; width: 100%; min-height: 44px; padding: 0.5rem 0.7rem; margin: 0.25rem 0 0.9rem; border: 1px solid light-dark(#8b93a0, #6b7480); border-radius: 10px; background: var(--page); color: inherit; }
-label { font-weight: 600; } label .quiet { font-weight: 400; }
+[hidden] { display: none; } label { font-weight: 600; } label .quiet { font-weight: 400; }
 a { color: var(--accent); }
+.done { border-left: 4px solid light-dark(#1a7f37, #6fd08c); padding: 0.25rem 0 0.25rem 0.8rem; }
 .error { border-left: 4px solid light-dark(#b3261e, #ff8a80); padding: 0.25rem 0 0.25rem 0.8rem; }
 `;
 
@@ -41,11 +42,18 @@ export function renderPage(title: string, body: string): string {
 `;
 }
 
+/** A message as HTML: what stands in backticks is to be typed; a command with an address in it may take two lines. */
+export function messageHtml(message: string): string {
+  return escapeHtml(message)
+    .replace(/`([^`]+@[^`]+)`/g, '<code class="long">$1</code>')
+    .replace(/`([^`]+)`/g, '<code>$1</code>');
+}
+
 /** What stands where a page could not be made. @param message for the person who asked for it @param startPath where they can begin anew */
 export function renderProblem(message: string, startPath: string): string {
   return renderPage(
     'This did not work',
-    `<h1>This did not work</h1><p class="error" role="alert">${escapeHtml(message)}</p>
+    `<h1>This did not work</h1><p class="error" role="alert">${messageHtml(message)}</p>
 <p><a href="${escapeHtml(startPath)}">Go to the start</a></p>`,
   );
 }

@@ -1,0 +1,17 @@
+import type { Config } from '#server/config.ts';
+import { mailIsOn } from '#server/mail/queue-mail.ts';
+import { canHavePasskeys } from './passkey-party.ts';
+
+type Settings = Pick<Config, 'mail' | 'appUrl'>;
+
+/** How somebody comes by a link to sign in: nobody is told of a mail that this server does not send. */
+export function aLink({ mail }: Pick<Settings, 'mail'>): string {
+  return mailIsOn({ mail })
+    ? 'a link by mail'
+    : 'a link, which whoever runs this server makes with `npm run ownline -- link`';
+}
+
+/** What signs in beside a password, as far as this server has it; the same whatever the account has. */
+export function withoutPassword(config: Settings): string {
+  return canHavePasskeys(config.appUrl) ? `a passkey or ${aLink(config)}` : aLink(config);
+}

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { SignInMethod } from '#contract/account.ts';
+import { Browser } from '#test/support/browser-client.ts';
+import { newCookie, newPerson } from '#test/support/people.ts';
+import { startTestService, type TestService } from '#test/support/test-service.ts';
+
+const password = 'a sentence that nobody guesses';
+const another = 'another sentence that nobody guesses';
+const freshMs = 900_000;
+
+describe('the form for a password (specification section 12.2)', () => {
+  let service: TestService;
+
+  before(async () => {
+    service = await startTestService();
+  });
+  after(() => service.close());
+
+  /** Somebody with a password or without one, signed in by that. */
+  const begin = async (method: SignInMethod, given?: string) => {
+    const person = await newPerson(service, given === undefined ? {} : { password: given });
+    const enter = async () =>
+      new Browser(service.baseUrl, { cookie: await newCookie(service, person.account, method) });
+    const status = async (written: string) => {
+      const form = { email: person.email, password: written, by: 'password' };
+      return (await new Browser(service.baseUrl).submit('/sign-in', form)).status;
+    };
+    return { person, enter, browser: await enter(), signInWith: status };
+  };
+  const isSignedIn = async (browser: Browser) => (await browser.get('/app/account')).status === 200;
+
+  it('the start offers who has none to set one, and says that it is set; other browsers are signed out', async () => {
+    const { enter, browser, signInWith } = await begin('invitation');
+    const elsewhere = await enter();
+    const start = await browser.get('/');
+    assert.match(start.text, /<h2>Set a password<\/h2>/);
+    assert.match(start.text, /without one you sign in next time with a link, which whoever runs this server/);
+    assert.match(start.text, /<form method="post" action="\/password">/);
+    assert.ok(!start.text.includes('name="current_password"'));
+    const set = await browser.submit('/password', { password });
+    assert.deepEqual([set.status, set.headers.get('location')], [303, '/?password=set']);
+    const after = await browser.open('/?password=set');
+    assert.match(
+      after.text,
+      /role="status">Your password is set\. Every other browser of yours is signed out/,
+    );
+    assert.match(after.text, /<h2>Change your password<\/h2>/);
+    assert.deepEqual([await isSignedIn(browser), await isSignedIn(elsewhere)], [true, false]);
+    assert.equal(await signInWith(password), 303);
+  });
+
+  it('a change asks for the present one; what is wrong is said in the form, by its field, and noted', async () => {
+    const { browser, signInWith } = await begin('password', password);
+    const start = await browser.get('/');
+    assert.match(start.text, /<h2>Change your password<\/h2>[\s\S]*name="current_password"/);
+    const attempts = [
+      [{ password: another, current_password: 'not this one' }, 400, 'current_password'],
+      [{ password: another }, 400, 'current_password'],
+      [{ password: 'too short', current_password: password }, 400, 'password'],
+    ] as const;
+    for (const [form, status, param] of attempts) {
+      const answer = await browser.submit('/password', form);
+      assert.equal(answer.status, status);
+      assert.match(answer.text, /role="alert" id="problem"/);
+      const field = new RegExp(`name="${param}"[^>]* aria-invalid="true" aria-describedby="problem"`);
+      assert.match(answer.text, field);
+      assert.ok(!answer.text.includes(another) && !answer.text.includes('not this one'));
+    }
+    assert.equal(await signInWith(password), 303, 'nothing was changed');
+    const log = async () =>
+      ((await browser.get('/app/account/audit')).json.entries as { action: string; outcome: string }[])
+        .filter(({ action }) => action === 'account.password_set')
+        .map(({ outcome }) => outcome);
+    const changed = await browser.submit('/password', { password: another, current_password: password });
+    assert.equal(changed.status, 303);
+    assert.deepEqual([await signInWith(password), await signInWith(another)], [401, 303]);
+    assert.deepEqual((await log()).sort(), ['done', 'refused', 'refused', 'refused']);
+  });
+
+  it('who came by a link just now needs no present one, and later does', async () => {
+    const { browser, signInWith } = await begin('link', password);
+    assert.ok(!(await browser.get('/')).text.includes('name="current_password"'));
+    service.clock.advance(freshMs);
+    assert.ok((await browser.get('/')).text.includes('name="current_password"'));
+    assert.equal((await browser.submit('/password', { password: another })).status, 400);
+    assert.equal(await signInWith(password), 303);
+  });
+
+  it('a session that is not fresh sets no first password, and is told how to come by one', async () => {
+    const { browser } = await begin('link');
+    service.clock.advance(freshMs);
+    const start = await browser.get('/');
+    assert.match(start.text, /signed in more than 15 minutes ago\. To set one, sign out, sign in again/);
+    assert.match(
+      start.text,
+      /a link, which whoever runs this server makes with <code>npm run ownline -- link/,
+    );
+    assert.ok(!start.text.includes('name="password"'));
+    const refused = await browser.submit('/password', { password });
+    assert.equal(refused.status, 403);
+    assert.match(refused.text, /signed in more than 15 minutes ago/);
+    assert.ok((await browser.get('/app/account')).text.includes('"has_password":false'));
+  });
+
+  it('has a page of its own; nobody is signed in: they sign in first; from another origin: 403', async () => {
+    const { browser, signInWith } = await begin('link', password);
+    assert.match((await browser.get('/password')).text, /<h1>Password<\/h1>[\s\S]*Back to the start/);
+    const visitor = new Browser(service.baseUrl);
+    for (const answer of [
+      await visitor.get('/password'),
+      await visitor.submit('/password', { password: another }),
+    ]) {
+      assert.deepEqual([answer.status, answer.headers.get('location')], [303, '/sign-in?next=/password']);
+    }
+    for (const site of ['cross-site', 'same-site', 'none']) {
+      const forged = await browser.submit('/password', { password: another }, { 'sec-fetch-site': site });
+      assert.equal(forged.status, 403, site);
+    }
+    assert.equal(await signInWith(password), 303, 'nothing was changed');
+  });
+});
