@@ -3,12 +3,13 @@ import type { SignInMethod } from '#contract/account.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Queryable } from '#server/database/statement.ts';
+import type { By } from '#server/platform/actor.ts';
 import { randomToken, sha256 } from '#server/platform/crypto.ts';
 import { publicId } from '#server/platform/ids.ts';
 import type { AccountRow } from './account-store.ts';
 import { KnownBrowser } from './known-browser.ts';
 import { SessionCookie, sessionDays } from './session-cookie.ts';
-import { insertSession } from './session-store.ts';
+import { endSessionOfToken, insertSession } from './session-store.ts';
 
 /** Somebody who has just signed in. */
 export interface Entered {
@@ -23,8 +24,8 @@ export type Entrance = Pick<FastifyRequest, 'ip' | 'id' | 'headers'>;
 const userAgentMaxCharacters = 300;
 
 /**
- * Signs an account in: a new session with a token of its own, whatever the browser carried before (section 12.2). Only
- * the token's hash is stored.
+ * Signs an account in: a new session with a token of its own, and the one that the browser carried before ends with it
+ * (section 12.2). Only the token's hash is stored.
  * @returns the headers set-cookie: of the session, and of the browser, which is known from now on
  */
 export async function openSession(
@@ -35,6 +36,15 @@ export async function openSession(
   request: Entrance,
 ): Promise<string[]> {
   const { ids, clock, config } = services;
+  const by = {
+    kind: 'account',
+    id: publicId('acc', account.id),
+    name: account.email,
+    ip: request.ip,
+    requestId: request.id,
+  } as const;
+  const sessionCookie = new SessionCookie(config);
+  await endFormer(db, services, sessionCookie.read(request), by);
   const token = randomToken();
   await insertSession(db, {
     id: ids.next('acs'),
@@ -46,17 +56,24 @@ export async function openSession(
     created_at: clock.now(),
     expires_at: clock.in(sessionDays * 86_400_000),
   });
+  const accountId = account.id;
+  await recordAudit(db, services, { by, action: 'account.signed_in', accountId, details: { method } });
+  return [sessionCookie.set(token), new KnownBrowser(services).set(account)];
+}
+
+/** What the browser carried until now signs in nobody any more, whoever else may hold it; it may be another account's. */
+async function endFormer(
+  db: Queryable,
+  services: Pick<Runtime, 'ids' | 'clock'>,
+  token: string | undefined,
+  by: By,
+): Promise<void> {
+  const former = token === undefined ? undefined : await endSessionOfToken(db, sha256(token));
+  if (!former) return;
   await recordAudit(db, services, {
-    by: {
-      kind: 'account',
-      id: publicId('acc', account.id),
-      name: account.email,
-      ip: request.ip,
-      requestId: request.id,
-    },
-    action: 'account.signed_in',
-    accountId: account.id,
-    details: { method },
+    by,
+    action: 'account.signed_out',
+    accountId: former.account_id,
+    target: publicId('acs', former.id),
   });
-  return [new SessionCookie(config).set(token), new KnownBrowser(services).set(account)];
 }

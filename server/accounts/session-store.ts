@@ -48,6 +48,10 @@ const end = statement<{ id: AccountSessionId }>(
   'account-sessions.end',
   'DELETE FROM account_sessions WHERE account_id = $1 AND id = $2 RETURNING id',
 );
+const endByToken = statement<{ id: AccountSessionId; account_id: AccountId }>(
+  'account-sessions.end-by-token',
+  'DELETE FROM account_sessions WHERE token_hash = $1 RETURNING id, account_id',
+);
 const endAll = statement<{ id: AccountSessionId }>(
   'account-sessions.end-all',
   `DELETE FROM account_sessions WHERE id IN (
@@ -115,6 +119,14 @@ export async function endSession(
   sessionId: AccountSessionId,
 ): Promise<boolean> {
   return (await end.row(db, accountId, sessionId)) !== undefined;
+}
+
+/** Ends the session of a token. @returns whose it was; undefined where there is none */
+export function endSessionOfToken(
+  db: Queryable,
+  tokenHash: Buffer,
+): Promise<{ readonly id: AccountSessionId; readonly account_id: AccountId } | undefined> {
+  return endByToken.row(db, tokenHash);
 }
 
 /** Signs an account out everywhere, its sessions taken in the order of their ids. @param but stays signed in @returns how many ended */

@@ -110,6 +110,26 @@ describe('sessions (specification section 12.2)', () => {
     assert.equal(await isSignedIn(planter), false, 'a planted cookie signs nobody in, then or later');
   });
 
+  it('signing in again ends the session that the browser had, of whichever account, and no other', async () => {
+    const grace = await newAccount(service, { email: 'former@example.com', password });
+    const [first, elsewhere] = [await enter(), await enter()];
+    const stolen = first.at(service.baseUrl);
+    await first.post('/app/sign-in', { email, password: 'wrong' });
+    assert.equal(await isSignedIn(stolen), true, 'a wrong password ends nothing');
+    await first.post('/app/sign-in', { email, password });
+    assert.deepEqual([await isSignedIn(stolen), await isSignedIn(first)], [false, true]);
+    const before = first.at(service.baseUrl);
+    const url = await service.runtime.database.transaction((trx) =>
+      makeSignInLink(trx, service.runtime, grace, { hours: 1 }),
+    );
+    assert.equal((await first.submit(new URL(url).pathname)).status, 303);
+    assert.deepEqual([await isSignedIn(before), await isSignedIn(elsewhere)], [false, true]);
+    const { entries } = (await elsewhere.get('/app/account/audit')).json;
+    const [latest] = entries as { action: string }[];
+    assert.equal(latest?.action, 'account.signed_out', 'the account that it was of sees it');
+    assert.ok(!JSON.stringify(latest).includes('former@example.com'), 'and not who came after');
+  });
+
   it('lives for 30 days from its last use, and no longer', async () => {
     const [used, left] = [await enter('used'), await enter('left')];
     service.clock.advance(20 * dayMs);

@@ -162,6 +162,7 @@ export const people: Coverage = {
       'on https its name binds it to this host, and it is Secure',
       'no token is in the database, only its hash',
       'each sign-in makes a new token, whatever the browser carried before',
+      'signing in again ends the session that the browser had, of whichever account, and no other',
       'lives for 30 days from its last use, and no longer',
     ],
   },
