@@ -14,7 +14,7 @@ import { AppError } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import type { SignedIn } from '#server/platform/http/route.ts';
 import { publicId } from '#server/platform/ids.ts';
-import { markAccepted } from './invitation-store.ts';
+import { markAccepted, markPressed } from './invitation-store.ts';
 import { joinTeam } from './join-team.ts';
 import { invitationOver, type Opened, openInvitation } from './open-invitation.ts';
 import { lockTeam } from './team-store.ts';
@@ -26,6 +26,8 @@ interface Acceptance {
   readonly signedIn: SignedIn | undefined;
   /** What a new person says; an empty text is none. */
   readonly given: AcceptInvitationRequest;
+  /** The token of the form (press-again.ts); left out where no form was sent. */
+  readonly press?: string;
   readonly request: Pick<FastifyRequest, 'ip' | 'id' | 'headers'>;
 }
 
@@ -49,7 +51,7 @@ interface NewPerson {
  * password; 409, param email, where the address has an account; 402 where the plan has no place left
  */
 export async function acceptInvitation(services: Services, acceptance: Acceptance): Promise<Accepted> {
-  const { token, signedIn, given, request } = acceptance;
+  const { token, signedIn, given, press = '', request } = acceptance;
   const opened = await openInvitation(services, token, signedIn);
   if (opened.needs === 'sign_in') throw signInFirst(opened);
   if (opened.needs === 'proof') throw proveFirst(opened);
@@ -67,6 +69,7 @@ export async function acceptInvitation(services: Services, acceptance: Acceptanc
           requestId: request.id,
         })
       : await accountOf(trx, signedIn);
+    if (press !== '') await markPressed(trx, sha256(token), sha256(press), account.id);
     const { role } = invitation;
     const by = byOf(account, request);
     const memberId = await joinTeam(trx, services, team, { account, role, by });

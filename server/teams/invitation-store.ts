@@ -69,6 +69,14 @@ const accept = statement<InvitationRow>(
   `UPDATE invitations i SET accepted_at = $2 WHERE i.token_hash = $1 AND ${isOpen} AND i.expires_at > $2
    RETURNING ${columns}`,
 );
+const notePress = statement<InvitationRow>(
+  'invitations.note-press',
+  'UPDATE invitations SET press_hash = $2, pressed_by = $3 WHERE token_hash = $1',
+);
+const findPress = statement<{ pressed_by: AccountId }>(
+  'invitations.find-press',
+  'SELECT pressed_by FROM invitations WHERE token_hash = $1 AND press_hash = $2 AND accepted_at > $3',
+);
 const renew = statement<InvitationRow>(
   'invitations.renew',
   `UPDATE invitations i SET token_hash = $3, expires_at = $4, proves_address = $5
@@ -166,6 +174,26 @@ export function markAccepted(
   now: Date,
 ): Promise<InvitationRow | undefined> {
   return accept.row(trx, tokenHash, now);
+}
+
+/** Notes which form accepted an invitation, and who came in by it. */
+export async function markPressed(
+  trx: Transaction,
+  tokenHash: Buffer,
+  pressHash: Buffer,
+  accountId: AccountId,
+): Promise<void> {
+  await notePress.row(trx, tokenHash, pressHash, accountId);
+}
+
+/** @returns who came in by that very form after `since` */
+export async function findAccountOfPress(
+  db: Queryable,
+  tokenHash: Buffer,
+  pressHash: Buffer,
+  since: Date,
+): Promise<AccountId | undefined> {
+  return (await findPress.row(db, tokenHash, pressHash, since))?.pressed_by;
 }
 
 /** The link with the token before ends. */

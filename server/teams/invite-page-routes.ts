@@ -1,10 +1,12 @@
 import { Type } from 'typebox';
+import type { AcceptInvitationRequest } from '#contract/member.ts';
 import { type Identify, whoIsSignedIn } from '#server/accounts/doors.ts';
 
 import { refuseForeignOrigin } from '#server/accounts/same-origin.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { mailIsOn } from '#server/mail/queue-mail.ts';
 import { AppError } from '#server/platform/app-error.ts';
+import { randomToken } from '#server/platform/crypto.ts';
 import { ownPath } from '#server/platform/http/own-path.ts';
 import { pageHeaders } from '#server/platform/http/page.ts';
 import { readForm } from '#server/platform/http/read-form.ts';
@@ -12,6 +14,7 @@ import { type Answer, type Call, type Route, route } from '#server/platform/http
 import { acceptInvitation } from './accept-invitation.ts';
 import { type Refused, renderInvitationOver, renderInvitePage } from './invite-page.ts';
 import { openInvitation } from './open-invitation.ts';
+import { pressAgain } from './press-again.ts';
 
 const html = Type.String();
 const shown = { 200: html, 404: html };
@@ -30,23 +33,39 @@ export function invitePageRoutes(services: Runtime, identify: Identify): Route[]
     const token = params.token ?? '';
     const opened = await openInvitation(services, token, await whoIsSignedIn(identify, request));
     return page(
-      renderInvitePage(opened, { token, mailIsOn: mailIsOn(services.config), own, refused }),
+      renderInvitePage(opened, {
+        token,
+        press: randomToken(),
+        mailIsOn: mailIsOn(services.config),
+        own,
+        refused,
+      }),
       status,
     );
   };
 
+  const join = async ({ params, request }: Call, press: string, given: AcceptInvitationRequest) => {
+    const signedIn = await whoIsSignedIn(identify, request);
+    const pressed = { token: params.token ?? '', press, signedIn, request };
+    try {
+      return (await acceptInvitation(services, { ...pressed, given })).cookies;
+    } catch (error) {
+      // It is over, or its address has an account by now: it may have been this very form.
+      const mayBeAgain = error instanceof AppError && (error.status === 404 || error.status === 409);
+      const cookies = mayBeAgain ? await pressAgain(services, pressed) : undefined;
+      if (cookies) return cookies;
+      throw error;
+    }
+  };
+
   const accept = async (call: Call): Promise<Answer> => {
-    const { params, request } = call;
+    const { request } = call;
     let field: (name: string) => string = () => '';
     try {
       refuseForeignOrigin(request, appUrl);
       field = readForm(request);
-      const { cookies } = await acceptInvitation(services, {
-        token: params.token ?? '',
-        signedIn: await whoIsSignedIn(identify, request),
-        given: { email: field('email'), name: field('name'), password: field('password') },
-        request,
-      });
+      const given = { email: field('email'), name: field('name'), password: field('password') };
+      const cookies = await join(call, field('press'), given);
       return {
         status: 303,
         body: '',

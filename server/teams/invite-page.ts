@@ -22,6 +22,8 @@ const mays: Readonly<Record<Role, string>> = {
 
 interface Around {
   readonly token: string;
+  /** By which the form that accepts is known again (press-again.ts). */
+  readonly press: string;
   readonly mailIsOn: boolean;
   /** Where a path of ours stands (server/platform/http/own-path.ts). */
   readonly own: (path: string) => string;
@@ -44,7 +46,7 @@ ${bodyOf(opened, around)}`,
   );
 }
 
-function bodyOf(opened: Opened, { token, mailIsOn, own, refused }: Around): string {
+function bodyOf(opened: Opened, { token, press, mailIsOn, own, refused }: Around): string {
   const { invitation, signedIn, needs } = opened;
   const email = escapeHtml(invitation.email ?? '');
   const present = escapeHtml(signedIn?.actor.name ?? '');
@@ -54,7 +56,7 @@ function bodyOf(opened: Opened, { token, mailIsOn, own, refused }: Around): stri
   const signOut = (to: 'on' | 'sign-in') =>
     `<form method="post" action="${escapeHtml(own('/sign-out'))}${next}"><button class="second" type="submit" name="go" value="${to}">Sign out and go on</button></form>`;
   if (needs === 'nothing') {
-    return `<section><form method="post"><p>You are signed in as ${present}.</p>${joinButton}</form></section>
+    return `<section><form method="post"><p>You are signed in as ${present}.</p>${joinButton(press)}</form></section>
 ${invitation.email === null ? `<p class="quiet">Not you?</p>${signOut('on')}` : ''}`;
   }
   if (needs === 'proof') {
@@ -86,7 +88,7 @@ ${field(
     ? `Optional: ${passwordMinCharacters} characters or more. Without one you sign in by links that are mailed to you.`
     : `${passwordMinCharacters} characters or more. This server sends no mail: without a password you need a link each time, which whoever runs it makes with <code>npm run ownline -- link</code>.`,
 )}
-${joinButton}</form></section>${unbound}`;
+${joinButton(press)}</form></section>${unbound}`;
 }
 
 /** `28 November 2026`, in UTC. */
@@ -99,7 +101,9 @@ function dayForPeople(moment: Date): string {
   });
 }
 
-const joinButton = '<button type="submit">Join</button>';
+function joinButton(press: string): string {
+  return `<input type="hidden" name="press" value="${press}"><button type="submit">Join</button>`;
+}
 
 function emailField(refused: Refused | undefined): string {
   const attributes = 'type="email" autocomplete="username" required maxlength="254"';

@@ -80,6 +80,31 @@ describe('who is signed in as somebody else (specification sections 12.2 and 12.
     assert.match(over?.text ?? '', /<h1>[^<]*<\/h1><p>You may have joined just now: <a href="\/sign-in">/);
   });
 
+  it('the second of two presses of one form is let in, and nobody else who has the link', async () => {
+    const link = await invite('again@example.com');
+    const browsers = [new Browser(service.baseUrl), new Browser(service.baseUrl)];
+    const page = await new Browser(service.baseUrl).open(link);
+    const press = /name="press" value="([\w-]{43})"/.exec(page.text)?.[1] ?? '';
+    const form = { name: 'Ada', password, press };
+    const pressed = await Promise.all(browsers.map((browser) => browser.submit(link, form)));
+    assert.deepEqual(
+      pressed.map(({ status, headers }) => [status, headers.get('location')]),
+      [
+        [303, '/'],
+        [303, '/'],
+      ],
+    );
+    for (const browser of browsers) assert.match((await browser.get('/')).text, /again@example\.com/);
+    const other = await new Browser(service.baseUrl).open(await invite('third@example.com'));
+    const foreign = /name="press" value="([\w-]{43})"/.exec(other.text)?.[1] ?? '';
+    for (const wrong of ['', foreign, `${press}x`]) {
+      const answer = await new Browser(service.baseUrl).submit(link, { ...form, press: wrong });
+      assert.deepEqual([answer.status, answer.headers.getSetCookie()], [404, []], wrong);
+    }
+    service.clock.advance(61_000);
+    assert.equal((await new Browser(service.baseUrl).submit(link, form)).status, 404, 'a minute later');
+  });
+
   it('leads below the path of APP_URL everywhere', async () => {
     const appUrl = 'https://example.com/texts';
     const below = await startTestService({ APP_URL: appUrl });

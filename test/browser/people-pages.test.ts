@@ -117,10 +117,10 @@ describe('the pages of people in a browser (specification sections 12.2 to 12.4)
         await assertSound('over', [/This invitation is over/], [/Sign in/]);
       });
 
-      it('somebody who joined without a password is offered to set one', async () => {
+      it('somebody who joins without a password, by a double click, is in, and is offered to set one', async () => {
         await page.goto(await invite(`grace-${name.replace('×', 'x')}@example.com`));
         await page.getByLabel('Your name').fill('Grace Example');
-        await page.keyboard.press('Enter');
+        await page.getByRole('button', { name: 'Join' }).dblclick();
         await page.waitForURL(`${service.baseUrl}/`);
         const stops = [/new password/i, /Set password/, /reference/, /Sign out/];
         await assertSound('no-password', [/You have none yet/, /npm run ownline -- link/], stops);

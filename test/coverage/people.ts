@@ -283,6 +283,14 @@ export const people: Coverage = {
       'sent again it keeps its id and gets a new link for 7 more days; the old link ends',
     ],
   },
+  '12.4 Who presses the button': {
+    'accounts/switching.test.ts': [
+      'the second of two presses of one form is let in, and nobody else who has the link',
+    ],
+    'browser/people-pages.test.ts': [
+      'somebody who joins without a password, by a double click, is in, and is offered to set one',
+    ],
+  },
   '12.4 A new person says': {
     'accounts/switching.test.ts': [
       'signs out on the page of an invitation, signs in as whom it is for, and joins',

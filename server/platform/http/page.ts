@@ -19,7 +19,7 @@ button.second { margin-top: 0.5rem; border: 1px solid var(--accent); color: var(
 button:focus-visible { outline: 3px solid var(--accent); outline-offset: 3px; }
 .state { font-weight: 600; }
 input { font: inherit; display: block; width: 100%; min-height: 44px; padding: 0.5rem 0.7rem; margin: 0.25rem 0 0.9rem; border: 1px solid light-dark(#8b93a0, #6b7480); border-radius: 10px; background: var(--page); color: inherit; }
-[hidden] { display: none; } label { font-weight: 600; } label .quiet { font-weight: 400; }
+[hidden], [type=hidden] { display: none; } label { font-weight: 600; } label .quiet { font-weight: 400; }
 a { color: var(--accent); }
 .done { border-left: 4px solid light-dark(#1a7f37, #6fd08c); padding: 0.25rem 0 0.25rem 0.8rem; }
 .error { border-left: 4px solid light-dark(#b3261e, #ff8a80); padding: 0.25rem 0 0.25rem 0.8rem; }
