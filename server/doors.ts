@@ -23,7 +23,7 @@ export function createDoors(services: DoorServices): Readonly<Partial<Record<Aud
   const { config, identify } = services;
   const rateLimits = new RateLimits(services);
   const memberRequests = new MemberRequests(services.clock);
-  const visitor = createVisitorDoor(services);
+  const visitor = createVisitorDoor(identify, services);
   return {
     api: createApiDoor({
       authenticate: createAuthenticate(services),

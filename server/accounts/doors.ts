@@ -6,7 +6,7 @@ import type { Door, SignedIn } from '#server/platform/http/route.ts';
 import { publicId } from '#server/platform/ids.ts';
 import { MinuteLimit } from '#server/platform/minute-limit.ts';
 import { sourceOf } from '#server/platform/source-of.ts';
-import { foreignOrigin, refuseForeignOrigin } from './same-origin.ts';
+import { foreignOrigin } from './same-origin.ts';
 import { SessionCookie, sessionDays } from './session-cookie.ts';
 import { findLiveSession, type LiveSessionRow, touchSession } from './session-store.ts';
 
@@ -67,14 +67,19 @@ export function createAccountDoor(identify: Identify, { config }: Pick<Runtime, 
   };
 }
 
-/** The door of what the dashboard asks before somebody is signed in. */
-export function createVisitorDoor({ clock, config }: Pick<Runtime, 'clock' | 'config'>): Door {
+/** The door of what the dashboard asks before somebody is signed in. A forged request is noted where the browser is. */
+export function createVisitorDoor(
+  identify: Identify,
+  { clock, config }: Pick<Runtime, 'clock' | 'config'>,
+): Door {
   const limit = new MinuteLimit(clock, visitsPerMinute);
   return async (request) => {
     if (config.rateLimits && !limit.allows(sourceOf(request.ip)))
       throw tooManyRequests(secondsLeft(clock.nowMs()));
-    refuseForeignOrigin(request, config.appUrl);
-    return {};
+    const refusal = foreignOrigin(request, config.appUrl);
+    if (!refusal) return {};
+    const signedIn = await whoIsSignedIn(identify, request);
+    return { refusal, ...(signedIn ? { signedIn } : {}) };
   };
 }
 

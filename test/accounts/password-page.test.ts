@@ -4,6 +4,7 @@ import type { SignInMethod } from '#contract/account.ts';
 import { Browser } from '#test/support/browser-client.ts';
 import { newCookie, newPerson } from '#test/support/people.ts';
 import { startTestService, type TestService } from '#test/support/test-service.ts';
+import { until } from '#test/support/until.ts';
 
 const password = 'a sentence that nobody guesses';
 const another = 'another sentence that nobody guesses';
@@ -118,5 +119,10 @@ describe('the form for a password (specification section 12.2)', () => {
       assert.equal(forged.status, 403, site);
     }
     assert.equal(await signInWith(password), 303, 'nothing was changed');
+    await until('all three are noted for whose browser it was', async () => {
+      const { entries } = (await browser.get('/app/account/audit')).json;
+      const noted = JSON.stringify(entries).match(/"action":"account.password_set"/g);
+      return noted?.length === 3;
+    });
   });
 });

@@ -203,7 +203,7 @@ describe('links that are asked for by mail (specification section 12.2)', () => 
     const send: SendSignInLink = async (_trx, to, url) => void sent.push({ to: to.email, url });
     links = new LinkRequests(services, send);
     const refusals = new RefusalLog(services);
-    const visitor = createVisitorDoor(services);
+    const visitor = createVisitorDoor(createIdentify(services), services);
     server = createHttpServer({
       routes: [
         ...signInRoutes({ ...services, links, refusals }),
