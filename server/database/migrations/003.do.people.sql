@@ -13,8 +13,6 @@ CREATE TABLE accounts (
   -- When a link that only reaches the address, or that the operator made, was first used; NULL before: whoever made the
   -- account may then have been shown its invitation.
   proven_at timestamptz,
-  -- Browsers that signed in before that are not known any more; NULL where none was forgotten.
-  browsers_known_since timestamptz,
   created_at timestamptz NOT NULL
 );
 
@@ -103,11 +101,7 @@ CREATE TABLE invitations (
   created_at timestamptz NOT NULL,
   expires_at timestamptz NOT NULL,
   accepted_at timestamptz,
-  -- Of the form that accepted it, and who came in by that: a second press of its button lets in as well.
-  press_hash bytea CHECK (octet_length(press_hash) = 32),
-  pressed_by uuid REFERENCES accounts (id),
   revoked_at timestamptz,
-  CHECK ((press_hash IS NULL) = (pressed_by IS NULL)),
   CHECK (accepted_at IS NULL OR revoked_at IS NULL),
   CHECK ((email IS NULL) = (email_key IS NULL)),
   CHECK (email IS NOT NULL OR role = 'owner'),
