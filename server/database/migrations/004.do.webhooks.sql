@@ -70,3 +70,57 @@ CREATE TABLE attempts (
   PRIMARY KEY (team_id, delivery_id, id),
   CONSTRAINT response_is_capped CHECK (octet_length(response_body) <= 16384)
 ) PARTITION BY RANGE (id);
+-- By age: the log is kept for a while only.
+CREATE INDEX attempts_by_age ON attempts USING brin (id);
+CREATE TABLE attempts_unplaced PARTITION OF attempts DEFAULT;
+
+-- What waits for an attempt: history stays apart (decision 0004). Deleted once nothing more is to be tried.
+CREATE SEQUENCE due_deliveries_seq AS bigint CACHE 1;
+CREATE TABLE due_deliveries (
+  webhook_id uuid NOT NULL,
+  delivery_id uuid NOT NULL,
+  team_id uuid NOT NULL,
+  event_id uuid NOT NULL,
+  -- live: first attempts; retry: later ones; replay: what was asked for again, behind both; single: one attempt on
+  -- request, which counts for nothing and is made while the webhook is disabled, too.
+  lane text NOT NULL DEFAULT 'live' CHECK (lane IN ('live', 'retry', 'replay', 'single')),
+  -- The next attempt of this round, 1 to 4.
+  attempt smallint NOT NULL DEFAULT 1 CHECK (attempt BETWEEN 1 AND 4),
+  due_at timestamptz NOT NULL,
+  seq bigint NOT NULL DEFAULT nextval('due_deliveries_seq'),
+  -- The offsets of later attempts count from here.
+  first_started_at timestamptz,
+  -- In the hands of a process until then; past it the process counts as dead and the attempt is made again. The token
+  -- is of one claim: a result that comes with another one changes nothing.
+  leased_until timestamptz,
+  lease bigint,
+  -- The sample of a test, which is no event.
+  body text,
+  PRIMARY KEY (webhook_id, delivery_id),
+  CONSTRAINT leased_by_somebody CHECK ((leased_until IS NULL) = (lease IS NULL))
+);
+CREATE SEQUENCE lease_seq AS bigint;
+-- Each webhook's lanes by themselves, so that no webhook's backlog stands before another's.
+CREATE INDEX due_deliveries_order ON due_deliveries (webhook_id, lane, due_at, seq);
+
+-- Events that have no place in the feed yet, in the order in which they were written. The publisher takes them.
+CREATE SEQUENCE unpublished_events_seq AS bigint CACHE 1;
+CREATE TABLE unpublished_events (
+  seq bigint PRIMARY KEY DEFAULT nextval('unpublished_events_seq'),
+  team_id uuid NOT NULL,
+  event_id uuid NOT NULL
+);
+
+-- The feed: positions are given by one publisher at a time, in the order of its commits, so that no row appears
+-- behind a reader.
+CREATE SEQUENCE event_feed_position AS bigint CACHE 1;
+CREATE TABLE event_feed (
+  team_id uuid NOT NULL,
+  position bigint NOT NULL DEFAULT nextval('event_feed_position'),
+  event_id uuid NOT NULL,
+  PRIMARY KEY (team_id, position)
+);
+CREATE UNIQUE INDEX event_feed_of_event ON event_feed (team_id, event_id);
+
+-- Events of before are published in the order of their ids, and have no deliveries: there was nobody to deliver to.
+INSERT INTO unpublished_events (team_id, event_id) SELECT team_id, id FROM events ORDER BY id;
