@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { revokeKey } from '#server/api-keys/revoke-key.ts';
 import { publishEvents } from '#server/outbox/publish-events.ts';
-import { readersMax } from '#server/outbox/waiting-readers.ts';
 import { operator } from '#server/platform/actor.ts';
 import { type EventId, publicId } from '#server/platform/ids.ts';
 import { type ApiAnswer, ApiClient, field } from '#test/support/api-client.ts';
 import { plantCanary } from '#test/support/canary.ts';
+import { newMember } from '#test/support/people.ts';
 import { putEvents } from '#test/support/put-events.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
 import { until } from '#test/support/until.ts';
@@ -179,6 +179,18 @@ describe('GET /v1/events (specification section 4.5)', () => {
     await other.close();
   });
 
+  it('answers within a sweep where the notification of an event was lost', async () => {
+    const waiting = await held('?wait=25');
+    await putEvents(service.runtime, team.id, 1);
+    // As a publisher does whose process dies between its commit and the notification.
+    await service.query(
+      `WITH moved AS (DELETE FROM unpublished_events WHERE team_id = $1 RETURNING team_id, event_id)
+       INSERT INTO event_feed (team_id, event_id) SELECT * FROM moved`,
+      [team.id],
+    );
+    assert.equal(idsOf((await waiting.answer).json as Page).length, 1);
+  });
+
   it('answers an empty page with after as its cursor once wait is over', async () => {
     await put(1);
     const { cursor } = await get();
@@ -191,11 +203,11 @@ describe('GET /v1/events (specification section 4.5)', () => {
     assert.deepEqual(await later.answer, { status: 200, json: { events: [], cursor: '', has_more: false } });
   });
 
-  it(`holds ${readersMax.ofTeam} requests of a team; one more is 429, and has the place of one that left`, async () => {
+  it('holds 20 requests of a team; one more is 429, and has the place of one that left', async () => {
     const leaving = new AbortController();
     const first = await held('?wait=25', team.api, leaving.signal);
     const others = [];
-    for (let n = 1; n < readersMax.ofTeam; n += 1) others.push(await held('?wait=25'));
+    for (let n = 1; n < 20; n += 1) others.push(await held('?wait=25'));
     const refused = await team.api.get('/v1/events?wait=25');
     assert.deepEqual([refused.status, refused.headers.get('retry-after')], [429, '1']);
     // Another team has places of its own, and reading without a wait needs none.
@@ -226,6 +238,21 @@ describe('GET /v1/events (specification section 4.5)', () => {
     service.clock.advance(1_001);
     await put(1);
     assert.deepEqual((await waiting.answer).status, 401);
+  });
+
+  it('shows nothing to a member who was removed while their request was held', async () => {
+    const member = await newMember(service, team, 'viewer');
+    looks.take();
+    const answer = member.get(member.in('/events?wait=25'));
+    let looked = 0;
+    await until('it is held', () => {
+      looked += looks.take().length;
+      return looked >= 2;
+    });
+    assert.equal((await team.api.delete(`/v1/team/members/${member.memberId}`)).status, 200);
+    await put(1);
+    // Who is in no team is signed out.
+    assert.equal((await answer).status, 401);
   });
 
   it('waits for the place of an event that has none yet, and says so where nobody gives it one', async () => {

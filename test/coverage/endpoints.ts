@@ -220,4 +220,58 @@ export const endpoints: Coverage = {
       'knows numbers apart: what waits for another phone of the team holds nothing back',
     ],
   },
+  '4.5 GET /v1/events after, wait': {
+    'api/events.test.ts': ['shows the stored envelopes as they are, oldest first, page by page, each once'],
+    'api/access-matrix.test.ts': ['lets each permission do what it names and nothing else, and * everything'],
+  },
+  '4.5 Every event of the': {
+    'api/events.test.ts': ['shows nothing of another team, wherever one begins'],
+    'outbox/feed-order.test.ts': [
+      'shows every event once, and those of a message in their order, though transactions end in any order',
+      'an event whose transaction ends late gets a place behind those that were shown meanwhile',
+      'a publisher that is killed in the middle of a batch leaves it to the next one, whole',
+      'two publishers at once give each event one place',
+    ],
+    'database/upgrade.test.ts': [
+      'publishes the events of before in their order, and delivers them to nobody',
+    ],
+  },
+  '4.5 cursor is the id': {
+    'api/events.test.ts': [
+      'is empty for a team without events, with "" for its cursor',
+      'shows the stored envelopes as they are, oldest first, page by page, each once',
+      'takes 1 to 100 events on a page, 50 without limit',
+    ],
+  },
+  '4.5 Without after it begins': {
+    'api/events.test.ts': [
+      'refuses an after that is no event of the team, and a wait or limit out of bounds, by name',
+      'waits for the place of an event that has none yet, and says so where nobody gives it one',
+    ],
+  },
+  '4.5 wait, 0 to 25': {
+    'api/events.test.ts': [
+      'holds a request until an event comes, on every process, and asks the database nothing meanwhile',
+      'answers an empty page with after as its cursor once wait is over',
+      'answers what it holds at once when the process stops',
+      'answers within a sweep where the notification of an event was lost',
+    ],
+    'outbox/waiting-readers.test.ts': [
+      'end together when the process stops, and one that comes later at once',
+    ],
+  },
+  '4.5 A process holds 20': {
+    'api/events.test.ts': [
+      'holds 20 requests of a team; one more is 429, and has the place of one that left',
+    ],
+    'outbox/waiting-readers.test.ts': [
+      'are 20 of a team and 2,000 in all; whoever ends gives the place back, once',
+    ],
+  },
+  '4.5 What was held is': {
+    'api/events.test.ts': [
+      'shows nothing to a key that was revoked while its request was held',
+      'shows nothing to a member who was removed while their request was held',
+    ],
+  },
 };

@@ -9,6 +9,7 @@ import { examinedMax, listMessages } from '#server/messages/list-messages.ts';
 import { Clock } from '#server/platform/clock.ts';
 import { type MessageId, publicId, type TeamId } from '#server/platform/ids.ts';
 import { createLogger } from '#server/platform/logger.ts';
+import { blocks, type PlanNode, rowsRead } from '#test/support/plan-node.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 
 const total = 1_000_000;
@@ -24,38 +25,6 @@ const unknown = '+14155550999';
 
 /** Rows that a plan may read beside those of its page: one of each month, where they are merged. */
 const beside = 20;
-
-interface PlanNode {
-  readonly 'Node Type': string;
-  readonly 'Relation Name'?: string;
-  readonly 'Actual Rows': number;
-  readonly 'Actual Loops': number;
-  readonly 'Rows Removed by Filter'?: number;
-  readonly 'Rows Removed by Index Recheck'?: number;
-  readonly 'Shared Hit Blocks': number;
-  readonly 'Shared Read Blocks': number;
-  readonly Plans?: readonly PlanNode[];
-}
-
-const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
-
-/** Rows that were read of each table, those included that a filter threw away. */
-function rowsRead(plan: PlanNode): Map<string, number> {
-  const read = new Map<string, number>();
-  for (const node of nodesOf(plan)) {
-    const relation = node['Relation Name'];
-    if (relation === undefined) continue;
-    const table = relation.replace(/_(\d{4}_\d{2}|unplaced)$/, '');
-    const each =
-      node['Actual Rows'] +
-      (node['Rows Removed by Filter'] ?? 0) +
-      (node['Rows Removed by Index Recheck'] ?? 0);
-    read.set(table, (read.get(table) ?? 0) + Math.round(each * node['Actual Loops']));
-  }
-  return read;
-}
-
-const blocks = (plan: PlanNode) => plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
 
 /** Without the names that have no value, as a query string is read. */
 const present = (query: Readonly<Record<string, string | undefined>>) =>

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import pg from 'pg';
+import { Database } from '#server/database/database.ts';
+import { ensurePartitions } from '#server/database/partitions.ts';
+import { allStatements } from '#server/database/statement.ts';
+import '#server/outbox/feed-store.ts';
+import { Clock } from '#server/platform/clock.ts';
+import { createLogger } from '#server/platform/logger.ts';
+import { blocks, type PlanNode, rowsRead } from '#test/support/plan-node.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
+
+const total = 200_000;
+const team = '01990000-0000-7000-8000-000000000001';
+const other = '01990000-0000-7000-8000-000000000002';
+
+/** Rows that a plan may read beside those of its page. */
+const beside = 2;
+
+describe(`a page of the feed at ${total.toLocaleString('en')} events (specification section 4.5)`, () => {
+  let database: TestDatabase;
+  let service: Database;
+  let client: pg.PoolClient;
+
+  before(async () => {
+    database = await createTestDatabase();
+    service = new Database({ databaseUrl: database.url, logger: createLogger('fatal') });
+    await ensurePartitions(service.pool, new Clock(), createLogger('warn'));
+    const filler = new pg.Client({ connectionString: database.url });
+    await filler.connect();
+    // Of two teams in turn, over two months; ids run against positions here and there, as commits do.
+    await filler.query(`
+      INSERT INTO teams SELECT id::uuid, 'Example team', 'enterprise', 1000000000, to_timestamp(0) FROM unnest(ARRAY['${team}', '${other}']) AS id;
+      CREATE TEMP TABLE made AS SELECT n, CASE WHEN n % 2 = 0 THEN '${team}' ELSE '${other}' END::uuid AS team_id,
+        (lpad(to_hex(ms + (n # 6)::bigint * 15000), 12, '0') || '70008000' || lpad(to_hex(n), 12, '0'))::uuid AS id
+        FROM (SELECT (extract(epoch FROM date_trunc('month', clock_timestamp()) - interval '20 days') * 1000)::bigint AS ms) AS since,
+          generate_series(1, ${2 * total}) AS n;
+      INSERT INTO events (team_id, id, type, message_id, number_id, sequence, body, created_at)
+        SELECT team_id, id, 'message.sent', id, id, 1, '{}', to_timestamp(0) FROM made;
+      INSERT INTO event_feed (team_id, event_id) SELECT team_id, id FROM made ORDER BY n;`);
+    await filler.end();
+    client = await service.pages.connect();
+  });
+  after(async () => {
+    client.release();
+    await service.close();
+    await database.drop();
+  });
+
+  async function explained(name: string, values: readonly (string | number)[]): Promise<PlanNode> {
+    const text = allStatements().get(name);
+    assert.ok(text, name);
+    await client.query(`PREPARE asked AS ${text}`);
+    const shown = values.map((value) => client.escapeLiteral(String(value))).join(', ');
+    const { rows } = await client.query(
+      `EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) EXECUTE asked (${shown})`,
+    );
+    await client.query('DEALLOCATE asked');
+    const [explanation] = rows.flatMap((row) => row['QUERY PLAN'] as { Plan: PlanNode }[]);
+    assert.ok(explanation);
+    return explanation.Plan;
+  }
+
+  async function assertBounded(): Promise<void> {
+    for (const limit of [2, 51, 101]) {
+      const page = (position: number) => explained('outbox.feed-page', [team, position, limit]);
+      await page(0);
+      const first = blocks(await page(0));
+      for (const position of [0, total, 2 * total - 400]) {
+        const plan = await page(position);
+        for (const [table, read] of rowsRead(plan))
+          assert.ok(read <= limit + beside, `${limit} after ${position}: ${read} of ${table}`);
+        assert.ok(
+          blocks(plan) <= 2 * first,
+          `${limit} after ${position}: ${blocks(plan)} blocks, first ${first}`,
+        );
+      }
+      assert.equal((await page(0))['Actual Rows'], limit);
+    }
+  }
+
+  it('reads what it shows, wherever it begins, before the tables were ever analyzed', assertBounded);
+
+  it('reads what it shows, wherever it begins, analyzed', async () => {
+    await client.query('ANALYZE');
+    await assertBounded();
+  });
+
+  it('finds the place of an event by reading it alone', async () => {
+    const { rows } = await client.query<{ event_id: string }>(
+      'SELECT event_id FROM event_feed WHERE team_id = $1 AND position > $2 ORDER BY position LIMIT 1',
+      [team, total],
+    );
+    const plan = await explained('outbox.find-place', [team, rows.map((row) => row.event_id).join()]);
+    for (const [table, read] of rowsRead(plan)) assert.ok(read <= 1, `${read} of ${table}`);
+    assert.equal(plan['Actual Rows'], 1);
+  });
+});

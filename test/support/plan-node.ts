@@ -1,0 +1,33 @@
+/** A node of what EXPLAIN (ANALYZE, FORMAT JSON) says. */
+export interface PlanNode {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly 'Rows Removed by Index Recheck'?: number;
+  readonly 'Shared Hit Blocks': number;
+  readonly 'Shared Read Blocks': number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+
+/** Rows that were read of each table, those included that a filter threw away. */
+export function rowsRead(plan: PlanNode): Map<string, number> {
+  const read = new Map<string, number>();
+  for (const node of nodesOf(plan)) {
+    const relation = node['Relation Name'];
+    if (relation === undefined) continue;
+    const table = relation.replace(/_(\d{4}_\d{2}|unplaced)$/, '');
+    const each =
+      node['Actual Rows'] +
+      (node['Rows Removed by Filter'] ?? 0) +
+      (node['Rows Removed by Index Recheck'] ?? 0);
+    read.set(table, (read.get(table) ?? 0) + Math.round(each * node['Actual Loops']));
+  }
+  return read;
+}
+
+/** Pages of tables and indexes that were looked at. */
+export const blocks = (plan: PlanNode) => plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
