@@ -103,3 +103,24 @@ function idAt<P extends IdPrefix>(id: Id<P>, at: Date): Id<P> {
   const hex = at.getTime().toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}${id.slice(13)}` as Id<P>;
 }
+
+/** So many deliveries, oldest first by their ids; pending ones wait in the queue. */
+export async function queueMany(
+  { runtime }: Pick<TestService, 'runtime'>,
+  team: Pick<TestTeam, 'id'>,
+  webhookId: string,
+  count: number,
+  status: DeliveryStatus = 'pending',
+): Promise<void> {
+  await runtime.database.pool.query(
+    `WITH made AS (
+       INSERT INTO deliveries (team_id, id, webhook_id, event_id, event_type, status, created_at, finished_at)
+       SELECT $1, (substr($3, 1, 24) || lpad(to_hex(n), 12, '0'))::uuid, $2, $3::uuid, 'message.sent', $6::text, $5::timestamptz,
+         CASE WHEN $6 <> 'pending' THEN $5::timestamptz END
+       FROM generate_series(1, $4) AS n RETURNING *
+     )
+     INSERT INTO due_deliveries (webhook_id, delivery_id, team_id, event_id, due_at)
+     SELECT webhook_id, id, team_id, event_id, created_at FROM made WHERE status = 'pending' ORDER BY id`,
+    [team.id, uuidOf('wh', webhookId), runtime.ids.next('evt'), count, runtime.clock.now(), status],
+  );
+}

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { eventTypes } from '#contract/event.ts';
+import { plans } from '#contract/plans.ts';
+import { type ApiAnswer, type ApiClient, field } from '#test/support/api-client.ts';
+import { plantCanary } from '#test/support/canary.ts';
+import { newMember } from '#test/support/people.ts';
+import { lockRows } from '#test/support/row-lock.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { newWebhook, nowhere } from '#test/support/webhooks.ts';
+
+describe('POST /v1/webhooks (specification section 4.4)', () => {
+  let service: TestService;
+  let team: TestTeam;
+
+  before(async () => {
+    service = await startTestService({ ROLES: 'api,maintain', EGRESS_ALLOW_CIDRS: '127.0.0.0/8' });
+    await plantCanary(service);
+    team = await service.newTeam();
+  });
+  after(() => service.close());
+
+  const make = (fields: Readonly<Record<string, unknown>>, api: ApiClient = team.api) =>
+    api.post('/v1/webhooks', { url: nowhere, events: ['message.sent'], ...fields });
+
+  function assertRefused(answer: ApiAnswer, param: string, text?: RegExp): void {
+    assert.equal(answer.status, 400, answer.text);
+    assert.equal(field(answer.json, 'error.param'), param);
+    if (text) assert.match(String(field(answer.json, 'error.message')), text);
+  }
+
+  it('answers 201 with the seven fields, the secret among them', async () => {
+    const { status, json } = await make({ events: [...eventTypes] });
+    assert.equal(status, 201);
+    const { id, secret, created_at, ...rest } = json;
+    assert.deepEqual(rest, { url: nowhere, events: [...eventTypes], phone_number: null, active: true });
+    assert.match(String(id), /^wh_/);
+    assert.match(String(secret), /^whsec_[A-Za-z0-9+/]{43}=$/);
+    assert.equal(Buffer.from(String(secret).slice(6), 'base64').length, 32);
+    assert.match(String(created_at), /Z$/);
+    assert.notEqual((await make({})).json.secret, secret);
+  });
+
+  it('folds events that are repeated, and refuses none and unknown ones', async () => {
+    const events = ['message.sent', 'message.received', 'message.sent'];
+    assert.deepEqual((await make({ events })).json.events, ['message.sent', 'message.received']);
+    for (const wrong of [[], ['message.read'], ['message.sent', 'x'], 'message.sent', null]) {
+      assertRefused(await make({ events: wrong }), 'events');
+    }
+    assertRefused(await team.api.post('/v1/webhooks', { url: nowhere }), 'events');
+  });
+
+  it('takes message.delivered on free, too', async () => {
+    const { api } = await service.newTeam({ plan: 'free' });
+    assert.equal((await make({ events: ['message.delivered'] }, api)).status, 201);
+  });
+
+  it('takes a number of the team, a pending one included, and no other', async () => {
+    const phone = '+14155550120';
+    assertRefused(await make({ phone_number: phone }), 'phone_number', /not a number of this team/);
+    await (await service.newTeam()).api.post('/v1/numbers/verify', { phone_number: phone });
+    assertRefused(await make({ phone_number: phone }), 'phone_number');
+    await team.api.post('/v1/numbers/verify', { phone_number: phone });
+    assert.equal((await make({ phone_number: phone })).json.phone_number, phone);
+    assertRefused(await make({ phone_number: '4155550120' }), 'phone_number');
+  });
+
+  it('takes https to a name, and http to a literal address that is allowed, and shows what was sent', async () => {
+    const fits = [
+      'https://example.com',
+      'HTTPS://Example.com:8443/hooks?a=b#c',
+      'http://127.0.0.1:8080/hooks',
+      'https://127.0.0.1/',
+      `https://example.com/${'a'.repeat(2_048 - 'https://example.com/'.length)}`,
+    ];
+    for (const url of fits) {
+      const answer = await make({ url });
+      assert.equal(answer.status, 201, answer.text);
+      assert.equal(answer.json.url, url);
+    }
+  });
+
+  it('refuses every other address at once, with param url (section 6.5)', async () => {
+    const wrong = [
+      '',
+      'example.com/hooks',
+      'ftp://example.com/',
+      'http://example.com/',
+      'https://user@example.com/',
+      'https://user:password@example.com/',
+      'https://localhost/',
+      'https://hooks.localhost./',
+      'http://localhost:8080/',
+      'https://10.0.0.1/',
+      'https://0x0a.1/',
+      'https://[::1]/',
+      'https://[fd00::1]/',
+      'https://169.254.169.254/latest',
+      'http://10.0.0.1/',
+      'https://example.com/a b',
+      `https://example.com/${'a'.repeat(2_049 - 'https://example.com/'.length)}`,
+    ];
+    const before = (await team.api.get('/v1/webhooks')).text;
+    for (const url of wrong) assertRefused(await make({ url }), 'url', /\w/);
+    assert.equal((await team.api.get('/v1/webhooks')).text, before);
+  });
+
+  for (const plan of ['free', 'starter', 'pro'] as const) {
+    const { webhooks: limit } = plans[plan];
+    it(`makes ${limit} of ${limit + 10} at once on ${plan}, and answers the others 402`, async () => {
+      const { id, api } = await service.newTeam({ plan });
+      const asked = Array.from({ length: limit + 10 }, () => make({}, api));
+      const answers = await Promise.all(asked);
+      const refused = answers.filter(({ status }) => status === 402);
+      assert.equal(refused.length, 10);
+      for (const { json } of refused) {
+        const { message, ...error } = field(json, 'error') as Record<string, unknown>;
+        const upgrade_url = `${service.runtime.config.appUrl}/billing`;
+        assert.deepEqual(error, { code: 'plan_limit_exceeded', limit, current: limit, upgrade_url });
+        assert.match(String(message), /Delete one, or upgrade/);
+      }
+      const stored = await service.query('SELECT FROM webhooks WHERE team_id = $1', [id]);
+      assert.equal(stored.length, limit);
+    });
+  }
+
+  it('is refused to a member who loses the role while it waits', async () => {
+    const member = await newMember(service, team, 'member');
+    const lock = await lockRows(service.databaseUrl, 'SELECT FROM teams WHERE id = $1 FOR UPDATE', [team.id]);
+    const asked = member.post(member.in('/webhooks'), { url: nowhere, events: ['message.sent'] });
+    await lock.waiting(1);
+    await service.query(`UPDATE members SET role = 'viewer' WHERE account_id = $1`, [member.account.id]);
+    await lock.release();
+    assert.equal((await asked).status, 403);
+  });
+
+  it('is noted without the secret (section 12.6)', async () => {
+    const owner = await newMember(service, team, 'owner');
+    const { id, secret } = await newWebhook(team.api, { url: 'https://example.com/noted' });
+    const { json, text } = await owner.get(owner.in('/audit?limit=1'));
+    const [entry] = json.entries as Record<string, unknown>[];
+    assert.deepEqual([entry?.action, entry?.target], ['webhook.created', id]);
+    assert.deepEqual(entry?.details, {
+      url: 'https://example.com/noted',
+      events: ['message.received'],
+      phone_number: null,
+    });
+    assert.ok(!text.includes(secret));
+  });
+});

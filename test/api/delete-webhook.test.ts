@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { droppedMax } from '#server/webhooks/drop-pending.ts';
+import { plantCanary } from '#test/support/canary.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { newDelivery, newWebhook, nowhere, queueMany, uuidOf } from '#test/support/webhooks.ts';
+
+describe('DELETE /v1/webhooks/:id (specification section 4.4)', () => {
+  let service: TestService;
+  let team: TestTeam;
+
+  before(async () => {
+    service = await startTestService({ ROLES: 'api,maintain' });
+    await plantCanary(service);
+    team = await service.newTeam();
+  });
+  after(() => service.close());
+
+  it('answers {deleted: true}; what is pending vanishes, of every lane, and the webhook is gone', async () => {
+    const { id } = await newWebhook(team.api);
+    const other = await newWebhook(team.api);
+    await newDelivery(service, team, id, { status: 'pending' });
+    await newDelivery(service, team, id, { status: 'failed' });
+    await newDelivery(service, team, other.id, { status: 'pending' });
+    await team.api.post(`/v1/webhooks/${id}/test`);
+    const answer = await team.api.delete(`/v1/webhooks/${id}`);
+    assert.deepEqual([answer.status, answer.json], [200, { deleted: true }]);
+    const left = await service.query('SELECT webhook_id FROM due_deliveries WHERE team_id = $1', [team.id]);
+    assert.deepEqual(left, [{ webhook_id: uuidOf('wh', other.id) }]);
+    const open = await service.query(`SELECT FROM deliveries WHERE webhook_id = $1 AND status = 'pending'`, [
+      uuidOf('wh', id),
+    ]);
+    assert.equal(open.length, 0);
+    for (const path of ['', '/deliveries']) {
+      assert.equal((await team.api.get(`/v1/webhooks/${id}${path}`)).status, 404);
+    }
+    assert.equal((await team.api.get(`/v1/webhooks/${other.id}`)).status, 200);
+  });
+
+  it('takes a long backlog with it before it answers', async () => {
+    const { id } = await newWebhook(team.api);
+    await queueMany(service, team, id, droppedMax + 5);
+    assert.equal((await team.api.delete(`/v1/webhooks/${id}`)).status, 200);
+    const left = await service.query('SELECT FROM due_deliveries WHERE webhook_id = $1', [uuidOf('wh', id)]);
+    assert.equal(left.length, 0);
+  });
+
+  it('answers one of several deletions at once 200, the others 404, and makes a place in the plan', async () => {
+    const { api } = await service.newTeam({ plan: 'free' });
+    const made = await Promise.all([1, 2, 3, 4, 5].map(() => newWebhook(api)));
+    const statuses = await Promise.all(
+      [1, 2, 3, 4].map(async () => (await api.delete(`/v1/webhooks/${made[0]?.id}`)).status),
+    );
+    assert.deepEqual(statuses.toSorted(), [200, 404, 404, 404]);
+    await newWebhook(api);
+    assert.equal((await api.post('/v1/webhooks', { url: nowhere, events: ['message.sent'] })).status, 402);
+  });
+});

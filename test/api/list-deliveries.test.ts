@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { eventTypes } from '#contract/event.ts';
+import { deliveryStatuses } from '#contract/webhook.ts';
+import { field } from '#test/support/api-client.ts';
+import { plantCanary } from '#test/support/canary.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { newAttempt, newDelivery, newWebhook, nowhere } from '#test/support/webhooks.ts';
+
+interface Shown {
+  readonly id: string;
+  readonly status: string;
+  readonly event_type: string;
+}
+
+describe('GET /v1/webhooks/:id/deliveries (specification section 4.4)', () => {
+  let service: TestService;
+  let team: TestTeam;
+  let id: string;
+  /** Newest first. */
+  const made: Shown[] = [];
+
+  before(async () => {
+    service = await startTestService({ ROLES: 'api,maintain' });
+    await plantCanary(service);
+    team = await service.newTeam();
+    ({ id } = await newWebhook(team.api));
+    const { id: otherId } = await newWebhook(team.api);
+    for (let n = 0; n < 48; n += 1) {
+      const status = deliveryStatuses[n % 4] ?? 'failed';
+      const eventType = eventTypes[Math.floor(n / 4) % 4] ?? 'message.sent';
+      // Months back, so that the pages cross partitions.
+      const ageMs = (48 - n) * 36 * 3_600_000;
+      const deliveryId = await newDelivery(service, team, id, { status, eventType, ageMs });
+      made.unshift({ id: deliveryId, status, event_type: eventType });
+      await newDelivery(service, team, otherId, { status, eventType, ageMs });
+    }
+  });
+  after(() => service.close());
+
+  const list = (query = '') => team.api.get(`/v1/webhooks/${id}/deliveries${query}`);
+
+  it('shows exactly what every combination of filters leaves, newest first, in pages of any size', async () => {
+    for (const status of [undefined, ...deliveryStatuses]) {
+      for (const event_type of [undefined, ...eventTypes]) {
+        const wanted = made.filter(
+          (one) => (status ?? one.status) === one.status && (event_type ?? one.event_type) === one.event_type,
+        );
+        for (const limit of [1, 7, 100]) {
+          const shown: Shown[] = [];
+          for (let cursor = ''; ; ) {
+            const filters = Object.entries({ status, event_type, limit: String(limit), cursor }).filter(
+              (pair): pair is [string, string] => pair[1] !== undefined,
+            );
+            const { status: code, json, text } = await list(`?${new URLSearchParams(filters)}`);
+            assert.equal(code, 200, text);
+            const page = json.deliveries as Shown[];
+            assert.ok(page.length <= limit);
+            shown.push(...page);
+            assert.equal(json.has_more, shown.length < wanted.length, `${status} ${event_type} ${limit}`);
+            assert.equal(json.cursor, page.at(-1)?.id ?? '');
+            if (!json.has_more) break;
+            cursor = String(json.cursor);
+          }
+          assert.deepEqual(
+            shown.map((one) => ({ id: one.id, status: one.status, event_type: one.event_type })),
+            wanted,
+          );
+        }
+      }
+    }
+  });
+
+  it('shows the ten fields of each; a pending one says when its next attempt is due', async () => {
+    const [pending] = (await list('?status=pending&limit=1')).json.deliveries as Record<string, unknown>[];
+    assert.deepEqual(Object.keys(pending ?? {}), [
+      'id',
+      'webhook_id',
+      'event_id',
+      'event_type',
+      'test',
+      'status',
+      'attempt_count',
+      'next_attempt_at',
+      'created_at',
+      'finished_at',
+    ]);
+    assert.deepEqual([pending?.webhook_id, pending?.test, pending?.attempt_count], [id, false, 0]);
+    assert.deepEqual([pending?.next_attempt_at, pending?.finished_at], [pending?.created_at, null]);
+    const [failed] = (await list('?status=failed&limit=1')).json.deliveries as Record<string, unknown>[];
+    assert.deepEqual([failed?.next_attempt_at, failed?.finished_at], [null, failed?.created_at]);
+  });
+
+  it('refuses other values with the parameter at fault', async () => {
+    const wrong = [
+      'status=done',
+      'event_type=message.read',
+      'limit=0',
+      'limit=101',
+      'cursor=x',
+      'cursor=msg_1',
+      'from=a',
+    ];
+    for (const query of wrong) {
+      const answer = await list(`?${query}`);
+      assert.deepEqual([answer.status, field(answer.json, 'error.param')], [400, query.split('=')[0]]);
+    }
+  });
+});
+
+describe('GET /v1/webhooks/:id/deliveries/:delivery_id (specification section 4.4)', () => {
+  let service: TestService;
+  let team: TestTeam;
+  let id: string;
+
+  before(async () => {
+    service = await startTestService({ ROLES: 'api,maintain' });
+    await plantCanary(service);
+    team = await service.newTeam();
+    ({ id } = await newWebhook(team.api));
+  });
+  after(() => service.close());
+
+  const get = (deliveryId: string, webhookId = id) =>
+    team.api.get(`/v1/webhooks/${webhookId}/deliveries/${deliveryId}`);
+  const attemptsOf = async (deliveryId: string) =>
+    (await get(deliveryId)).json.attempts as Record<string, unknown>[];
+
+  it('is the item of the list, with its attempts, oldest first', async () => {
+    const deliveryId = await newDelivery(service, team, id);
+    const first = await newAttempt(service, team, deliveryId, { outcome: 'dns', statusCode: null });
+    const second = await newAttempt(service, team, deliveryId, {
+      outcome: 'http_5xx',
+      statusCode: 503,
+      body: Buffer.from('Not now.'),
+      url: 'https://example.com/before',
+    });
+    const { json } = await get(deliveryId);
+    const { attempts, ...delivery } = json;
+    const page = await team.api.get(`/v1/webhooks/${id}/deliveries?limit=1`);
+    assert.deepEqual([delivery], page.json.deliveries);
+    assert.equal(delivery.attempt_count, 2);
+    const [one, two] = attempts as Record<string, unknown>[];
+    const { started_at, error_message, ...rest } = one ?? {};
+    assert.match(String(started_at), /Z$/);
+    assert.match(String(error_message), /No address was found/);
+    assert.deepEqual(rest, {
+      id: first,
+      duration_ms: 12,
+      outcome: 'dns',
+      status_code: null,
+      url: nowhere,
+      response_body: null,
+      response_truncated: false,
+    });
+    assert.deepEqual(
+      [two?.id, two?.outcome, two?.status_code, two?.response_body, two?.url],
+      [second, 'http_5xx', 503, 'Not now.', 'https://example.com/before'],
+    );
+  });
+
+  it('says nothing of an error where an attempt succeeded', async () => {
+    const deliveryId = await newDelivery(service, team, id, { status: 'succeeded' });
+    await newAttempt(service, team, deliveryId, {
+      outcome: 'succeeded',
+      statusCode: 200,
+      body: Buffer.alloc(0),
+    });
+    const [attempt] = await attemptsOf(deliveryId);
+    assert.deepEqual([attempt?.error_message, attempt?.response_body], [null, '']);
+  });
+
+  it('shows 16 KB of whatever was answered as text: what is no UTF-8 as U+FFFD', async () => {
+    const deliveryId = await newDelivery(service, team, id);
+    const bytes = Buffer.concat([Buffer.from('aé\u0000'), Buffer.from([0xff, 0xc3])]);
+    await newAttempt(service, team, deliveryId, { body: bytes });
+    const long = Buffer.alloc(16_384, 'é').subarray(0, 16_383);
+    await newAttempt(service, team, deliveryId, {
+      body: Buffer.concat([long, Buffer.from('a')]),
+      truncated: true,
+    });
+    const [odd, cut] = await attemptsOf(deliveryId);
+    assert.equal(odd?.response_body, 'aé\u0000\ufffd\ufffd');
+    assert.equal(odd?.response_truncated, false);
+    assert.equal(cut?.response_body, `${'é'.repeat(8_191)}\ufffda`);
+    assert.equal(cut?.response_truncated, true);
+  });
+
+  it('shows the latest 50 attempts, and counts them all', async () => {
+    const deliveryId = await newDelivery(service, team, id);
+    const made: string[] = [];
+    for (let n = 0; n < 53; n += 1) made.push(await newAttempt(service, team, deliveryId));
+    assert.deepEqual(
+      (await attemptsOf(deliveryId)).map((attempt) => attempt.id),
+      made.slice(3),
+    );
+    assert.equal((await get(deliveryId)).json.attempt_count, 53);
+  });
+
+  it('is 404 for an id that is none, of another webhook, and of another team’s', async () => {
+    const deliveryId = await newDelivery(service, team, id);
+    const other = await newWebhook(team.api);
+    assert.equal((await get(deliveryId, other.id)).status, 404);
+    assert.equal((await get('dlv_x')).status, 404);
+    assert.equal((await get('dlv_01h2xcejqtf2nbrexx3vqjhp41')).status, 404);
+    const stranger = await service.newTeam();
+    assert.equal((await stranger.api.get(`/v1/webhooks/${id}/deliveries/${deliveryId}`)).status, 404);
+  });
+});

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { plantCanary } from '#test/support/canary.ts';
+import { newMember } from '#test/support/people.ts';
+import { startTestService, type TestService } from '#test/support/test-service.ts';
+import { newWebhook, nowhere } from '#test/support/webhooks.ts';
+
+describe('GET /v1/webhooks and GET /v1/webhooks/:id (specification section 4.4)', () => {
+  let service: TestService;
+
+  before(async () => {
+    service = await startTestService({ ROLES: 'api,maintain' });
+    await plantCanary(service);
+  });
+  after(() => service.close());
+
+  it('is an empty list for a team without webhooks', async () => {
+    const { api } = await service.newTeam();
+    assert.deepEqual((await api.get('/v1/webhooks')).json, { webhooks: [] });
+  });
+
+  it('shows the eight fields of each, oldest first, those included that are off, and never a secret', async () => {
+    const { api } = await service.newTeam();
+    const made = [await newWebhook(api), await newWebhook(api, { events: ['message.sent'] })];
+    await api.put(`/v1/webhooks/${made[0]?.id}`, { active: false });
+    const { json } = await api.get('/v1/webhooks');
+    const webhooks = json.webhooks as Record<string, unknown>[];
+    assert.deepEqual(
+      webhooks.map(({ id, active }) => [id, active]),
+      [
+        [made[0]?.id, false],
+        [made[1]?.id, true],
+      ],
+    );
+    const { created_at, ...second } = webhooks[1] ?? {};
+    assert.match(String(created_at), /Z$/);
+    assert.deepEqual(second, {
+      id: made[1]?.id,
+      url: nowhere,
+      events: ['message.sent'],
+      phone_number: null,
+      active: true,
+      failure_count: 0,
+      last_triggered_at: null,
+    });
+    assert.deepEqual((await api.get(`/v1/webhooks/${made[1]?.id}`)).json, webhooks[1]);
+  });
+
+  it('shows viewers what they may see, and changes nothing for them (section 5.3)', async () => {
+    const team = await service.newTeam();
+    const { id } = await newWebhook(team.api);
+    const viewer = await newMember(service, team, 'viewer');
+    assert.equal(
+      (await viewer.get(viewer.in(`/webhooks/${id}`))).text,
+      (await team.api.get(`/v1/webhooks/${id}`)).text,
+    );
+    assert.equal((await viewer.put(viewer.in(`/webhooks/${id}`), { active: false })).status, 403);
+    const reader = await service.newKey(team.id, ['team:read', 'messages:read', 'numbers:read']);
+    assert.equal((await reader.get('/v1/webhooks')).status, 403);
+  });
+
+  it('answers 404 for an id that is none', async () => {
+    const { api } = await service.newTeam();
+    for (const id of ['wh_x', 'num_01h2xcejqtf2nbrexx3vqjhp41', 'wh_01h2xcejqtf2nbrexx3vqjhp41']) {
+      assert.equal((await api.get(`/v1/webhooks/${id}`)).status, 404);
+    }
+  });
+});

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { type SealedSecrets, signingSecrets } from '#server/webhooks/webhook-secret.ts';
+import { field } from '#test/support/api-client.ts';
+import { plantCanary } from '#test/support/canary.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { type MadeWebhook, newWebhook, uuidOf } from '#test/support/webhooks.ts';
+
+const hourMs = 3_600_000;
+
+describe('rotating the secret of a webhook (specification section 6.4)', () => {
+  let service: TestService;
+  let team: TestTeam;
+  let webhook: MadeWebhook;
+
+  before(async () => {
+    service = await startTestService({ ROLES: 'api,maintain' });
+    await plantCanary(service);
+    team = await service.newTeam();
+  });
+  after(() => service.close());
+  beforeEach(async () => {
+    webhook = await newWebhook(team.api);
+  });
+
+  const rotate = () => team.api.post(`/v1/webhooks/${webhook.id}/rotate-secret`);
+  const finish = () => team.api.post(`/v1/webhooks/${webhook.id}/rotate-secret/finish`);
+  /** What a delivery that begins now is signed with. */
+  const signing = async () => {
+    const id = uuidOf('wh', webhook.id);
+    const [row] = await service.query<SealedSecrets & { id: string }>(
+      'SELECT * FROM webhooks WHERE id = $1',
+      [id],
+    );
+    assert.ok(row);
+    return signingSecrets(service.runtime.secrets, id, row, service.clock.now());
+  };
+
+  it('shows the next secret once; both sign from then on', async () => {
+    const { status, json } = await rotate();
+    assert.equal(status, 200);
+    assert.equal(json.id, webhook.id);
+    assert.match(String(json.secret), /^whsec_[A-Za-z0-9+/]{43}=$/);
+    assert.equal(Date.parse(String(json.takes_over_at)) > service.clock.nowMs() + 24 * hourMs - 60_000, true);
+    assert.deepEqual(await signing(), { current: webhook.secret, next: json.secret });
+  });
+
+  it('finish lets the next one take over at once, and answers the webhook', async () => {
+    const { json } = await rotate();
+    const finished = await finish();
+    assert.deepEqual(
+      [finished.status, finished.json],
+      [200, (await team.api.get(`/v1/webhooks/${webhook.id}`)).json],
+    );
+    assert.deepEqual(await signing(), { current: json.secret, next: undefined });
+  });
+
+  it('a second rotation meanwhile is 409, and changes nothing; so is a finish where none runs', async () => {
+    assert.equal((await finish()).status, 409);
+    await rotate();
+    const before = await signing();
+    const again = await rotate();
+    assert.deepEqual([again.status, field(again.json, 'error.code')], [409, 'conflict']);
+    assert.deepEqual(await signing(), before);
+    assert.equal((await finish()).status, 200);
+    assert.equal((await finish()).status, 409);
+  });
+
+  it('of many at once, one rotates and one finishes', async () => {
+    const statuses = async (ask: typeof rotate) =>
+      (await Promise.all([1, 2, 3, 4, 5].map(ask))).map(({ status }) => status).toSorted();
+    assert.deepEqual(await statuses(rotate), [200, 409, 409, 409, 409]);
+    assert.deepEqual(await statuses(finish), [200, 409, 409, 409, 409]);
+  });
+
+  it('is finished by itself after 24 hours, not before: then another one can begin', async () => {
+    const second = String((await rotate()).json.secret);
+    service.clock.advance(24 * hourMs - 60_000);
+    assert.equal((await rotate()).status, 409);
+    service.clock.advance(60_001);
+    assert.deepEqual(await signing(), { current: second, next: undefined });
+    assert.equal((await finish()).status, 409);
+    const third = await rotate();
+    assert.equal(third.status, 200, third.text);
+    assert.deepEqual(await signing(), { current: second, next: third.json.secret });
+    await finish();
+    assert.deepEqual(await signing(), { current: third.json.secret, next: undefined });
+  });
+});

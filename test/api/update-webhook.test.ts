@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { skippedMax } from '#server/webhooks/skip-pending.ts';
+import { field } from '#test/support/api-client.ts';
+import { plantCanary } from '#test/support/canary.ts';
+import { newMember } from '#test/support/people.ts';
+import { lockRows } from '#test/support/row-lock.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { newDelivery, newWebhook, nowhere, queueMany, uuidOf } from '#test/support/webhooks.ts';
+
+describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
+  let service: TestService;
+  let team: TestTeam;
+  let id: string;
+
+  before(async () => {
+    service = await startTestService({ ROLES: 'api,maintain' });
+    await plantCanary(service);
+    team = await service.newTeam();
+  });
+  after(() => service.close());
+  beforeEach(async () => {
+    ({ id } = await newWebhook(team.api));
+  });
+
+  const put = (change: unknown) => team.api.put(`/v1/webhooks/${id}`, change);
+  const get = async () => (await team.api.get(`/v1/webhooks/${id}`)).json;
+  const kept = async () => {
+    const rows = await service.query<{ term: number; disabled_by: string | null; disabled_at: Date | null }>(
+      'SELECT term, disabled_by, disabled_at FROM webhooks WHERE id = $1',
+      [uuidOf('wh', id)],
+    );
+    return rows[0];
+  };
+  const fail = (failures: number) =>
+    service.query('UPDATE webhooks SET failure_count = $2 WHERE id = $1', [uuidOf('wh', id), failures]);
+  const due = async (lane?: string) => {
+    const rows = await service.query(
+      'SELECT FROM due_deliveries WHERE webhook_id = $1 AND ($2::text IS NULL OR lane = $2)',
+      [uuidOf('wh', id), lane ?? null],
+    );
+    return rows.length;
+  };
+
+  it('changes nothing with {}, an empty body and none, and notes nothing', async () => {
+    const before = await get();
+    const noted = () => service.query(`SELECT FROM audit_log WHERE action = 'webhook.changed'`);
+    const entries = (await noted()).length;
+    for (const options of [{ body: {} }, { rawBody: '' }, {}]) {
+      const answer = await team.api.request('PUT', `/v1/webhooks/${id}`, {
+        headers: { 'content-type': 'application/json' },
+        ...options,
+      });
+      assert.deepEqual([answer.status, answer.json], [200, before]);
+    }
+    assert.equal((await noted()).length, entries);
+    assert.equal((await kept())?.term, 1);
+  });
+
+  it('changes each field by itself and answers the webhook as in the list', async () => {
+    await team.api.post('/v1/numbers/verify', { phone_number: '+14155550121' });
+    const changes = [
+      { url: 'https://example.com/elsewhere' },
+      { events: ['message.failed', 'message.sent'] },
+      { phone_number: '+14155550121' },
+      { phone_number: null },
+      { active: false },
+      { active: true },
+    ];
+    let expected = await get();
+    for (const change of changes) {
+      expected = { ...expected, ...change };
+      const answer = await put(change);
+      assert.deepEqual([answer.status, answer.json], [200, expected], JSON.stringify(change));
+      assert.deepEqual(await get(), expected);
+    }
+  });
+
+  it('refuses what a new webhook could not have either, with the field at fault, and changes nothing', async () => {
+    const before = await get();
+    const wrong: [Record<string, unknown>, string][] = [
+      [{ url: 'http://example.com/' }, 'url'],
+      [{ url: 'https://10.0.0.1/', active: false }, 'url'],
+      [{ events: [] }, 'events'],
+      [{ events: ['message.read'] }, 'events'],
+      [{ phone_number: '+14155550129', active: false }, 'phone_number'],
+      [{ active: 'yes' }, 'active'],
+      [{ secret: 'whsec_x' }, 'secret'],
+    ];
+    for (const [change, param] of wrong) {
+      const answer = await put(change);
+      assert.deepEqual([answer.status, field(answer.json, 'error.param')], [400, param], answer.text);
+    }
+    assert.deepEqual(await get(), before);
+  });
+
+  it('active false skips what is pending at once, but not a single attempt that was asked for', async () => {
+    const pending = await newDelivery(service, team, id, { status: 'pending' });
+    const test = await team.api.post(`/v1/webhooks/${id}/test`);
+    assert.equal((await put({ active: false })).status, 200);
+    const states = await Promise.all(
+      [pending, String(test.json.id)].map(async (delivery) => {
+        const { json } = await team.api.get(`/v1/webhooks/${id}/deliveries/${delivery}`);
+        return [json.status, json.next_attempt_at === null, json.finished_at === null];
+      }),
+    );
+    assert.deepEqual(states, [
+      ['skipped', true, false],
+      ['pending', false, true],
+    ]);
+    assert.deepEqual([await due(), await due('single')], [1, 1]);
+    const { disabled_by, disabled_at } = (await kept()) ?? {};
+    assert.equal(disabled_by, 'member');
+    assert.ok(disabled_at);
+    await put({ active: false, events: ['message.sent'] });
+    assert.deepEqual((await kept())?.disabled_at, disabled_at, 'switched off once');
+  });
+
+  it('active false skips a long backlog whole before it answers', async () => {
+    await queueMany(service, team, id, skippedMax + 5);
+    assert.equal((await put({ active: false })).status, 200);
+    assert.equal(await due(), 0);
+    const left = await service.query(`SELECT FROM deliveries WHERE webhook_id = $1 AND status <> 'skipped'`, [
+      uuidOf('wh', id),
+    ]);
+    assert.equal(left.length, 0);
+  });
+
+  it('active true zeroes failure_count and begins a term, also where it is on', async () => {
+    await fail(7);
+    await put({ active: true });
+    assert.deepEqual([(await get()).failure_count, (await kept())?.term], [0, 2]);
+    await service.query(
+      `UPDATE webhooks SET failure_count = 10, is_active = false, disabled_at = $2, disabled_by = 'failures' WHERE id = $1`,
+      [uuidOf('wh', id), service.clock.now()],
+    );
+    await put({ events: ['message.sent'] });
+    assert.deepEqual([(await get()).failure_count, (await kept())?.disabled_by], [10, 'failures']);
+    assert.deepEqual((await put({ active: true })).json, {
+      ...(await get()),
+      active: true,
+      failure_count: 0,
+    });
+    assert.deepEqual(await kept(), { term: 3, disabled_by: null, disabled_at: null });
+  });
+
+  it('a new url zeroes failure_count, begins a term and gets what is pending; the same one does nothing', async () => {
+    await fail(7);
+    await newDelivery(service, team, id, { status: 'pending' });
+    await put({ url: nowhere });
+    assert.deepEqual([(await get()).failure_count, (await kept())?.term], [7, 1]);
+    await put({ url: 'https://example.com/new' });
+    assert.deepEqual([(await get()).failure_count, (await kept())?.term, await due('live')], [0, 2, 1]);
+  });
+
+  it('waits for whoever has the webhook in hand, and changes what they left', async () => {
+    const lock = await lockRows(service.databaseUrl, 'SELECT FROM webhooks WHERE id = $1 FOR NO KEY UPDATE', [
+      uuidOf('wh', id),
+    ]);
+    const asked = put({ active: false });
+    await lock.waiting(1);
+    const late = await newDelivery(service, team, id, { status: 'pending' });
+    await lock.release();
+    assert.equal((await asked).status, 200);
+    assert.equal((await team.api.get(`/v1/webhooks/${id}/deliveries/${late}`)).json.status, 'skipped');
+  });
+
+  it('is noted with what was asked for (section 12.6)', async () => {
+    const owner = await newMember(service, team, 'owner');
+    await owner.put(owner.in(`/webhooks/${id}`), { active: false });
+    const { json } = await owner.get(owner.in('/audit?limit=1'));
+    const [entry] = json.entries as Record<string, unknown>[];
+    assert.deepEqual(
+      [entry?.action, entry?.target, entry?.details],
+      ['webhook.changed', id, { active: false }],
+    );
+  });
+});
