@@ -10,11 +10,12 @@ const drop = statement<{ dropped: number }>(
      SELECT delivery_id FROM due_deliveries WHERE webhook_id = $1 ORDER BY delivery_id LIMIT ${droppedMax}
    ),
    waiting AS (
-     DELETE FROM due_deliveries q USING round r WHERE q.webhook_id = $1 AND q.delivery_id = r.delivery_id
-     RETURNING q.team_id, q.delivery_id
+     DELETE FROM due_deliveries WHERE webhook_id = $1 AND delivery_id = ANY(ARRAY(SELECT delivery_id FROM round))
+     RETURNING team_id, delivery_id
    ),
    dropped AS (
-     DELETE FROM deliveries d USING waiting w WHERE d.team_id = w.team_id AND d.id = w.delivery_id
+     DELETE FROM deliveries
+     WHERE team_id = (SELECT team_id FROM waiting LIMIT 1) AND id = ANY(ARRAY(SELECT delivery_id FROM waiting))
    )
    SELECT count(*) AS dropped FROM waiting`,
 );

@@ -21,12 +21,19 @@ const round = statement<ReplayRound>(
        AND d.id > $3 AND d.id < $4
      ORDER BY d.team_id, d.webhook_id, d.id LIMIT ${roundMax}
    ),
+   fitting AS MATERIALIZED (
+     -- One that succeeded stays with the receiver, though somebody had it sent again, and that failed.
+     SELECT e.id FROM examined e
+     WHERE e.status = ANY($5) AND NOT e.is_test AND NOT coalesce((
+       SELECT true FROM attempts a
+       WHERE a.team_id = $1 AND a.delivery_id = e.id AND a.outcome = 'succeeded' LIMIT 1
+     ), false)
+   ),
    reopened AS (
-     UPDATE deliveries d SET status = 'pending', finished_at = NULL FROM examined e
-     WHERE d.team_id = $1 AND d.id = e.id AND d.id > $3 AND d.id < $4
-       AND e.status = ANY($5) AND d.status = ANY($5) AND NOT e.is_test
-       -- One that succeeded stays with the receiver, though somebody had it sent again, and that failed.
-       AND NOT EXISTS (SELECT FROM attempts a WHERE a.team_id = $1 AND a.delivery_id = d.id AND a.outcome = 'succeeded')
+     -- As an array, each is found by its key, whatever the planner takes their number for.
+     UPDATE deliveries d SET status = 'pending', finished_at = NULL
+     WHERE d.team_id = $1 AND d.id = ANY(ARRAY(SELECT id FROM fitting)) AND d.id > $3 AND d.id < $4
+       AND d.status = ANY($5)
      RETURNING d.id, d.event_id
    ),
    queued AS (

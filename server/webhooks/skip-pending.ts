@@ -13,12 +13,12 @@ const skip = statement<{ skipped: number }>(
      ORDER BY delivery_id LIMIT ${skippedMax}
    ),
    waiting AS (
-     DELETE FROM due_deliveries q USING round r WHERE q.webhook_id = $1 AND q.delivery_id = r.delivery_id
-     RETURNING q.team_id, q.delivery_id
+     DELETE FROM due_deliveries WHERE webhook_id = $1 AND delivery_id = ANY(ARRAY(SELECT delivery_id FROM round))
+     RETURNING team_id, delivery_id
    ),
    skipped AS (
-     UPDATE deliveries d SET status = 'skipped', finished_at = $2
-     FROM waiting w WHERE d.team_id = w.team_id AND d.id = w.delivery_id
+     UPDATE deliveries SET status = 'skipped', finished_at = $2
+     WHERE team_id = (SELECT team_id FROM waiting LIMIT 1) AND id = ANY(ARRAY(SELECT delivery_id FROM waiting))
    )
    SELECT count(*) AS skipped FROM waiting`,
 );

@@ -10,7 +10,16 @@ import { createLogger } from '#server/platform/logger.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 
 /** What grows with use: reading one of these from end to end is never the way. */
-const growing = ['messages', 'hand_outs', 'events', 'send_queue', 'mails'];
+const growing = [
+  'messages',
+  'hand_outs',
+  'events',
+  'send_queue',
+  'mails',
+  'deliveries',
+  'attempts',
+  'due_deliveries',
+];
 
 /** What /metrics counts, at most once in five seconds. */
 const counting = ['messages.queue-depth'];
@@ -53,6 +62,13 @@ describe('every named statement (decision 0003)', () => {
       INSERT INTO mails (id, recipient, body, created_at, next_attempt_at, sent_at)
         SELECT id, 'person-' || n || '@example.com', CASE WHEN n > 99900 THEN sha256('x') END, to_timestamp(n), to_timestamp(n),
           CASE WHEN n <= 99900 THEN to_timestamp(n) END FROM made;
+      INSERT INTO deliveries (team_id, id, webhook_id, event_id, event_type, status, created_at, finished_at)
+        SELECT '01990000-0000-7000-8000-000000000001', id, number_id, id, 'message.sent', CASE WHEN n > 90000 THEN 'pending' ELSE 'failed' END,
+          to_timestamp(0), CASE WHEN n <= 90000 THEN to_timestamp(1) END FROM made;
+      INSERT INTO attempts (team_id, delivery_id, id, webhook_id, started_at, duration_ms, outcome, url, is_counted)
+        SELECT '01990000-0000-7000-8000-000000000001', id, id, number_id, to_timestamp(0), 1, 'dns', 'https://example.com/', true FROM made;
+      INSERT INTO due_deliveries (webhook_id, delivery_id, team_id, event_id, due_at)
+        SELECT number_id, id, '01990000-0000-7000-8000-000000000001', id, to_timestamp(0) FROM made WHERE n > 90000;
       ANALYZE;`);
   }
 

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import pg from 'pg';
+import { eventTypes } from '#contract/event.ts';
+import { deliveryStatuses, type ListDeliveriesQuery } from '#contract/webhook.ts';
+import { Database } from '#server/database/database.ts';
+import { ensurePartitions } from '#server/database/partitions.ts';
+import { Clock } from '#server/platform/clock.ts';
+import { type DeliveryId, publicId, type TeamId, type WebhookId } from '#server/platform/ids.ts';
+import { createLogger } from '#server/platform/logger.ts';
+import { examinedMax, listDeliveries } from '#server/webhooks/list-deliveries.ts';
+import { type PlanNode, rowsRead } from '#test/support/plan-node.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
+
+const total = 300_000;
+const team = '01990000-0000-7000-8000-000000000001' as TeamId;
+/** Of the team: one has nine tenths of all deliveries, the other the rest. */
+const [busy, quiet] = [
+  '01990000-0000-7000-8000-000000000011',
+  '01990000-0000-7000-8000-000000000012',
+] as WebhookId[];
+/** Rows that a plan may read beside those of its page: one of each month, where they are merged. */
+const beside = 20;
+
+describe('a page of deliveries at 300,000 (decision 0012)', () => {
+  let database: TestDatabase;
+  let service: Database;
+  let client: pg.PoolClient;
+  let middle: string;
+
+  before(async () => {
+    database = await createTestDatabase();
+    service = new Database({ databaseUrl: database.url, logger: createLogger('fatal') });
+    await ensurePartitions(service.pool, new Clock(), createLogger('warn'));
+    const filler = new pg.Client({ connectionString: database.url });
+    await filler.connect();
+    await filler.query(`
+      INSERT INTO teams SELECT '${team}', 'Example team', 'enterprise', 1000000000, to_timestamp(0);
+      INSERT INTO webhooks (team_id, id, url, events, secret, created_at)
+        SELECT '${team}', id, 'https://example.com/', ARRAY['message.sent'], 'x', to_timestamp(0)
+        FROM unnest(ARRAY['${busy}', '${quiet}']::uuid[]) AS id;
+      CREATE TEMP TABLE months AS SELECT (extract(epoch FROM d) * 1000)::bigint AS ms
+        FROM (SELECT date_trunc('month', clock_timestamp()) - interval '45 days' AS d) AS since;
+      INSERT INTO deliveries (team_id, id, webhook_id, event_id, event_type, status, created_at, finished_at)
+        SELECT '${team}', id, webhook_id, id, CASE WHEN n % 3 = 0 THEN 'message.received' ELSE 'message.sent' END, status,
+          to_timestamp(0), CASE WHEN status <> 'pending' THEN to_timestamp(1) END
+        FROM (
+          SELECT n, (lpad(to_hex(ms + n::bigint * 15000), 12, '0') || '70008000' || lpad(to_hex(n), 12, '0'))::uuid AS id,
+            CASE WHEN n % 10 < 9 THEN '${busy}' ELSE '${quiet}' END::uuid AS webhook_id,
+            CASE WHEN n > ${total} - 40000 THEN 'pending' WHEN n IN (2, 55551) THEN 'failed' ELSE 'succeeded' END AS status
+          FROM months, generate_series(1, ${total}) AS n
+        ) AS made;
+      INSERT INTO due_deliveries (webhook_id, delivery_id, team_id, event_id, due_at)
+        SELECT webhook_id, id, team_id, event_id, to_timestamp(0) FROM deliveries WHERE status = 'pending' ORDER BY id;`);
+    await filler.end();
+    client = await service.pages.connect();
+    await client.query('SET statement_timeout = 0');
+    const { rows } = await client.query<{ id: DeliveryId }>(
+      `SELECT id FROM deliveries WHERE team_id = $1 ORDER BY id OFFSET ${total / 2} LIMIT 1`,
+      [team],
+    );
+    middle = rows.map((row) => publicId('dlv', row.id)).join();
+  });
+  after(async () => {
+    client.release();
+    await service.close();
+    await database.drop();
+  });
+
+  /** The plan of the very statement that a query leads to, with its very parameters. */
+  async function explained(webhookId: WebhookId, query: ListDeliveriesQuery): Promise<PlanNode> {
+    const ran: { text: string; values: unknown[] }[] = [];
+    const recorder = {
+      query: async (statement: { text: string; values: unknown[] }) => {
+        ran.push(statement);
+        return { rows: [] };
+      },
+    };
+    const { pool } = service;
+    await listDeliveries(
+      { database: { pool, pages: recorder } as unknown as Database },
+      team,
+      webhookId,
+      query,
+    );
+    const [paging, ...others] = ran;
+    assert.ok(paging && others.length === 0, 'a page is one statement');
+    const values = paging.values.map((value) =>
+      value === null ? 'NULL' : client.escapeLiteral(String(value)),
+    );
+    await client.query(`PREPARE page AS ${paging.text}`);
+    const { rows } = await client.query(
+      `EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) EXECUTE page (${values.join(', ')})`,
+    );
+    await client.query('DEALLOCATE page');
+    const [explanation] = rows.flatMap((row) => row['QUERY PLAN'] as { Plan: PlanNode }[]);
+    assert.ok(explanation);
+    return explanation.Plan;
+  }
+
+  async function assertBounded(mode: 'auto' | 'force_generic_plan'): Promise<void> {
+    await client.query(`SET plan_cache_mode = ${mode}`);
+    const beyond: string[] = [];
+    let most = 0;
+    for (const webhookId of [busy, quiet]) {
+      for (const status of [undefined, ...deliveryStatuses]) {
+        for (const event_type of [undefined, ...eventTypes]) {
+          for (const cursor of ['', middle]) {
+            const filters = {
+              ...(status && { status }),
+              ...(event_type && { event_type }),
+              cursor,
+              limit: 50,
+            };
+            for (const [table, read] of rowsRead(await explained(webhookId as WebhookId, filters))) {
+              most = Math.max(most, read);
+              if (read > examinedMax + beside) beyond.push(`${JSON.stringify(filters)}: ${read} of ${table}`);
+            }
+          }
+        }
+      }
+    }
+    assert.deepEqual(beyond, []);
+    // The bound was met: without it there would have been more to read.
+    assert.ok(most >= examinedMax, `${most}`);
+  }
+
+  const bounded = `reads at most ${examinedMax.toLocaleString('en')} rows for every combination of filters`;
+
+  it(`${bounded}, before the tables were ever analyzed`, () => assertBounded('force_generic_plan'));
+
+  it(`${bounded}, analyzed, planned once and for its values`, async () => {
+    await client.query('ANALYZE');
+    await assertBounded('force_generic_plan');
+    await assertBounded('auto');
+  });
+
+  it('reads no more than it shows where every delivery fits', async () => {
+    for (const filters of [{}, { status: 'pending' }] as const) {
+      for (const [table, read] of rowsRead(await explained(busy as WebhookId, { ...filters, limit: 100 }))) {
+        // Of the queue twice: where the page goes along it, and for when each is due.
+        assert.ok(read <= 202 + beside, `${JSON.stringify(filters)}: ${read} of ${table}`);
+      }
+    }
+  });
+
+  it('finds everything behind short and empty pages: 2 failed of 270,000', async () => {
+    let found = 0;
+    let empty = 0;
+    for (let cursor = '', pages = 1; ; pages += 1) {
+      const page = await listDeliveries({ database: service }, team, busy as WebhookId, {
+        status: 'failed',
+        cursor,
+      });
+      found += page.deliveries.length;
+      if (page.deliveries.length === 0) empty += 1;
+      if (!page.has_more) break;
+      assert.ok(page.cursor !== cursor && pages <= total / examinedMax, 'the walk goes on');
+      cursor = page.cursor;
+    }
+    assert.equal(found, 2);
+    assert.ok(empty > 10, `${empty}`);
+  });
+});
