@@ -39,7 +39,7 @@ describe('POST …/deliveries/:delivery_id/redeliver (specification section 4.4)
     team.api.post(`/v1/webhooks/${id}/deliveries/${deliveryId}/redeliver`);
 
   for (const status of ['succeeded', 'failed', 'skipped'] as const) {
-    it(`answers 202 with one that ${status === 'skipped' ? 'was skipped' : status}, pending; one attempt is due at once`, async () => {
+    it(`${status}: answers 202 with it, pending, and one attempt is due at once`, async () => {
       const { id } = await newWebhook(team.api);
       const deliveryId = await newDelivery(service, team, id, { status, ageMs: 60_000 });
       const answer = await redeliver(id, deliveryId);

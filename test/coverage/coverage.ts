@@ -5,6 +5,7 @@ import { endpoints } from './endpoints.ts';
 import { people } from './people.ts';
 import { resources } from './resources.ts';
 import { states } from './states.ts';
+import { webhooks } from './webhooks.ts';
 
 /**
  * The tests of each row of sections 2 to 5, 7 to 9 and 12: those that fail where its rule is changed. After a change,
@@ -17,4 +18,5 @@ export const coverage: Coverage = {
   ...authentication,
   ...answers,
   ...people,
+  ...webhooks,
 };

@@ -82,6 +82,19 @@ describe('what is logged at the finest level (specification section 10.1)', () =
     return Array.isArray(json.numbers) ? json.numbers.map(({ id }) => String(id)) : [];
   }
 
+  it('a webhook is made, tested, and gets another secret', async () => {
+    const url = `https://receiver.invalid/${mark}`;
+    const made = await api.post('/v1/webhooks', { url, events: ['message.sent'] });
+    assert.equal(made.status, 201, made.text);
+    const path = `/v1/webhooks/${made.json.id}`;
+    const next = await api.post(`${path}/rotate-secret`);
+    for (const { json } of [made, next]) keep(String(json.secret).slice('whsec_'.length));
+    assert.equal((await api.post(`${path}/test`)).status, 202);
+    assert.equal((await api.post(`${path}/rotate-secret/finish`)).status, 200);
+    assert.equal((await api.put(path, { url: `http://${mark}/` })).status, 400);
+    assert.equal((await api.put(path, { active: false })).status, 200);
+  });
+
   it('a person is invited, opens the link, gets it wrong, joins, leaves', async () => {
     const email = `${mark}@example.com`;
     const made = await api.post('/v1/team/members/invite', { email, role: 'member' });
