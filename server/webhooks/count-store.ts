@@ -6,7 +6,7 @@ import type { CountedWebhook } from './failure-count.ts';
 const lock = statement<CountedWebhook>(
   'webhooks.lock-counts',
   `SELECT id, team_id, url, is_active, failure_count, term FROM webhooks WHERE id = ANY ($1::uuid[])
-   ORDER BY id FOR NO KEY UPDATE`,
+   ORDER BY id FOR UPDATE`,
 );
 const owned = statement<{ readonly delivery_id: DeliveryId }>(
   'webhooks.find-owned',
@@ -25,7 +25,10 @@ const disable = statement<Record<string, never>>(
   'webhooks.disable',
   `UPDATE webhooks SET failure_count = $3, is_active = false, disabled_at = $2, disabled_by = 'failures' WHERE id = $1`,
 );
-/** Holds the webhooks against being changed, and against others that count, in the order of their ids. */
+/**
+ * Holds the webhooks in the order of their ids, against being changed and against all others that write results: whoever
+ * counts may have to skip what waits, whose rows others would have locked in another order.
+ */
 export function lockCounts(trx: Transaction, ids: readonly WebhookId[]): Promise<CountedWebhook[]> {
   return lock.rows(trx, ids);
 }
