@@ -46,13 +46,13 @@ interface SourceFile {
   readonly imports: readonly string[];
 }
 
-const files: readonly SourceFile[] = globSync('{contract,server,simulated-phone}/**/*.ts', { cwd: root }).map(
-  (path) => {
-    const text = readFileSync(join(root, path), 'utf8');
-    const imports = [...text.matchAll(/from '([^']+)'/g)].map((match) => resolveImport(path, match[1] ?? ''));
-    return { path, text, imports };
-  },
-);
+const files: readonly SourceFile[] = globSync('{contract,server,simulated-phone,webhook-listener}/**/*.ts', {
+  cwd: root,
+}).map((path) => {
+  const text = readFileSync(join(root, path), 'utf8');
+  const imports = [...text.matchAll(/from '([^']+)'/g)].map((match) => resolveImport(path, match[1] ?? ''));
+  return { path, text, imports };
+});
 
 function resolveImport(path: string, specifier: string): string {
   if (specifier.startsWith('#')) return specifier.slice(1);
@@ -66,7 +66,7 @@ function sliceOf(path: string): string {
   return second?.endsWith('.ts') || second === 'cli' ? 'root' : (second ?? '');
 }
 
-const isOurs = (path: string) => /^(contract|server|simulated-phone)\//.test(path);
+const isOurs = (path: string) => /^(contract|server|simulated-phone|webhook-listener)\//.test(path);
 
 /** Everything that breaks a rule, as one list: a test that fails says all of it. */
 function offenders(rule: (file: SourceFile) => string | undefined | false): string[] {
@@ -99,7 +99,7 @@ describe('the architecture (docs/architecture.md)', () => {
 
   it('every folder of server/ has its place in the order', () => {
     const slices = new Set(files.map((file) => sliceOf(file.path)));
-    const known = new Set<string>([...order, 'root', 'simulated-phone']);
+    const known = new Set<string>([...order, 'root', 'simulated-phone', 'webhook-listener']);
     assert.deepEqual(
       [...slices].filter((slice) => !known.has(slice)),
       [],
@@ -137,9 +137,11 @@ describe('the architecture (docs/architecture.md)', () => {
     assert.deepEqual(found, []);
   });
 
-  it('the simulated phone speaks HTTP and knows nothing else of Ownline', () => {
-    const foreign = (target: string) => !target.startsWith('node:') && !target.startsWith('simulated-phone/');
-    const found = offenders((file) => file.path.startsWith('simulated-phone/') && file.imports.find(foreign));
+  it('the simulated phone and the webhook listener speak HTTP and know nothing else of Ownline', () => {
+    const found = ['simulated-phone/', 'webhook-listener/'].flatMap((own) => {
+      const isForeign = (target: string) => !target.startsWith('node:') && !target.startsWith(own);
+      return offenders((file) => file.path.startsWith(own) && file.imports.find(isForeign));
+    });
     assert.deepEqual(found, []);
   });
 
@@ -182,7 +184,12 @@ describe('the architecture (docs/architecture.md)', () => {
   });
 
   it('there is one clock (decision 0007): no Date.now(), no bare new Date(), no now() in SQL', () => {
-    const allowed = ['server/platform/clock.ts', 'server/database/clock-sync.ts'];
+    // The listener is a program of its own, on a machine that may be another one.
+    const allowed = [
+      'server/platform/clock.ts',
+      'server/database/clock-sync.ts',
+      'webhook-listener/listen-command.ts',
+    ];
     const time =
       /Date\.now\(\)|new Date\(\)|\b(now|clock_timestamp|statement_timestamp)\(\)(?! \{)|CURRENT_TIMESTAMP/;
     const found = offenders((file) => {
@@ -240,16 +247,16 @@ describe('the architecture (docs/architecture.md)', () => {
     const headings = new Set(
       [...specification.matchAll(/^#+ (\d+(?:\.\d+)*)\.? /gm)].map((match) => match[1]),
     );
-    const cited = globSync('{contract,server,simulated-phone,test}/**/*.ts', { cwd: root }).flatMap(
-      (path) => {
-        const text = readFileSync(join(root, path), 'utf8');
-        return [
-          ...text.matchAll(/specification\s+(?:\*\s+)?sections?\s+(\d+(?:\.\d+)*)(?: and (\d+(?:\.\d+)*))?/g),
-        ].flatMap((match) =>
-          [match[1], match[2]].flatMap((section) => (section === undefined ? [] : [{ path, section }])),
-        );
-      },
-    );
+    const cited = globSync('{contract,server,simulated-phone,webhook-listener,test}/**/*.ts', {
+      cwd: root,
+    }).flatMap((path) => {
+      const text = readFileSync(join(root, path), 'utf8');
+      return [
+        ...text.matchAll(/specification\s+(?:\*\s+)?sections?\s+(\d+(?:\.\d+)*)(?: and (\d+(?:\.\d+)*))?/g),
+      ].flatMap((match) =>
+        [match[1], match[2]].flatMap((section) => (section === undefined ? [] : [{ path, section }])),
+      );
+    });
     assert.ok(cited.length > 20);
     const missing = cited.filter(({ section }) => !headings.has(section));
     assert.deepEqual(

@@ -6,6 +6,7 @@ import { addLinkCommands } from './link-commands.ts';
 import { addNumberCommands } from './number-commands.ts';
 import { addPhoneCommands } from './phone-commands.ts';
 import { addTeamCommands } from './team-commands.ts';
+import { addWebhookCommands } from './webhook-commands.ts';
 
 const program = new Command('ownline')
   .description("Ownline: an iMessage API over your team's own iPhones. Commands run beside a running server.")
@@ -16,6 +17,7 @@ addKeyCommands(program);
 addLinkCommands(program);
 addNumberCommands(program);
 addPhoneCommands(program);
+addWebhookCommands(program);
 program
   .command('database-url')
   .description('the address of the embedded database, for further processes')

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { invalid } from '#server/platform/app-error.ts';
 import { simulatePhone } from '#simulated-phone/simulate-command.ts';
+import { readNumber } from './read-number.ts';
 
 interface SimulateOptions {
   readonly setupUrl: string;
@@ -40,12 +40,6 @@ export function addPhoneCommands(program: Command): void {
         write: (line) => process.stdout.write(`${options.json ? JSON.stringify(line) : describe(line)}\n`),
       });
     });
-}
-
-function readNumber(option: string, text: string, min: number, max: number): number {
-  const value = Number(text);
-  if (text.trim() !== '' && value >= min && value <= max) return value;
-  throw invalid(option, `${option} must be a number from ${min} to ${max}, not "${text}".`);
 }
 
 /** `sent      id=msg_… to=+14155550101 text="Hello"` */

@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { SimulatedPhone } from '#simulated-phone/simulated-phone.ts';
+import { ApiClient } from '#test/support/api-client.ts';
+import { firstKey, repository, type SpawnedService, spawnService } from '#test/support/spawned-service.ts';
+import { claim } from '#test/support/test-phone.ts';
+import { freePort } from '#test/support/test-service.ts';
+import { until } from '#test/support/until.ts';
+
+const from = '+14155550100';
+const to = '+14155550101';
+const content = 'Grüße 😀\u2028"quoted"';
+
+describe('receivers (docs/webhooks.md, specification section 6.3)', () => {
+  let folder: string;
+  let service: SpawnedService;
+  let api: ApiClient;
+  let phone: SimulatedPhone;
+  let running: Promise<void>;
+  const programs: ChildProcess[] = [];
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'ownline-receivers-'));
+    service = await spawnService({
+      settings: { DATA_DIR: join(folder, 'data'), EGRESS_ALLOW_CIDRS: '127.0.0.1/32' },
+    });
+    api = new ApiClient(service.baseUrl, await firstKey(join(folder, 'data')));
+    const { json } = await api.post('/v1/numbers/verify', { phone_number: from });
+    const wire = await claim(api, String(json.setup_url));
+    phone = new SimulatedPhone({
+      server: wire.baseUrl,
+      deviceToken: wire.token,
+      failRate: 0,
+      reportsDelivery: false,
+    });
+    running = phone.run();
+    await until('the phone proved its number', async () => {
+      const { text } = await api.get('/v1/numbers');
+      return text.includes('"verified":true');
+    });
+  });
+  after(async () => {
+    phone.switchOff();
+    await running;
+    for (const program of programs) program.kill('SIGKILL');
+    await service.kill('SIGTERM');
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  /** The program of the page with that name, in a file. */
+  async function programOf(name: string): Promise<string> {
+    const page = await readFile(join(repository, 'docs/webhooks.md'), 'utf8');
+    const program = new RegExp(`\`\`\`\\w+ ${name.replace('.', '\\.')}\n([\\s\\S]*?)\`\`\``).exec(page)?.[1];
+    assert.ok(program, `${name} is in docs/webhooks.md`);
+    const file = join(folder, name);
+    await writeFile(file, program);
+    return file;
+  }
+
+  /** A webhook for a port at which nobody listens yet. */
+  async function makeWebhook(events = ['message.sent']) {
+    const port = await freePort();
+    const answer = await api.post('/v1/webhooks', { url: `http://127.0.0.1:${port}/`, events });
+    assert.equal(answer.status, 201, answer.text);
+    return { port, id: String(answer.json.id), secret: String(answer.json.secret) };
+  }
+
+  /** Starts a receiver and waits until it takes connections. @returns what it has printed so far */
+  async function start(
+    command: readonly [string, ...string[]],
+    { port, secret }: { readonly port: number; readonly secret: string },
+  ): Promise<() => string> {
+    const [program, ...args] = command;
+    const child = spawn(program, args, {
+      cwd: repository,
+      env: { ...process.env, WEBHOOK_SECRET: secret, PORT: String(port) },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    programs.push(child);
+    let printed = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      printed += text;
+    });
+    // A request that is no event: whoever answers it is there.
+    await until('the receiver answers', () =>
+      fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: '{}' }).then(
+        () => true,
+        () => undefined,
+      ),
+    );
+    return () => printed;
+  }
+
+  async function refusesForgeries(port: number): Promise<void> {
+    const answer = await fetch(`http://127.0.0.1:${port}/`, {
+      method: 'POST',
+      headers: { 'x-service-signature': `sha256=${'0'.repeat(64)}` },
+      body: '{"id":"evt_forged","type":"message.sent","data":{"id":"msg_forged"}}',
+    });
+    assert.equal(answer.status, 401);
+  }
+
+  for (const { name, command, missing } of [
+    { name: 'receiver.mjs', command: process.execPath, missing: () => false as const },
+    {
+      name: 'receiver.py',
+      command: 'python3',
+      missing: () => !isThere('python3', ['--version']) && 'there is no python3 here',
+    },
+  ]) {
+    it(`${name} takes what Ownline sends, as it is printed, and refuses what others send`, async (t) => {
+      const reason = missing();
+      if (reason) return t.skip(reason);
+      const webhook = await makeWebhook();
+      const printed = await start([command, await programOf(name)], webhook);
+      const message = await api.send({ from, to, content });
+      await until('the receiver shows the event', () => printed().includes(`message.sent ${message}`));
+      await refusesForgeries(webhook.port);
+      assert.ok(!printed().includes('msg_forged'));
+      assert.equal((await api.delete(`/v1/webhooks/${webhook.id}`)).status, 200);
+    });
+  }
+
+  it('openssl finds the signature of the header over the bytes that arrived, with the command of the page', async (t) => {
+    if (!isThere('openssl', ['version'])) return t.skip('there is no openssl here');
+    const webhook = await makeWebhook();
+    let given = '';
+    const receiver = createServer(async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      await writeFile(join(folder, 'body.json'), Buffer.concat(chunks));
+      given = String(request.headers['x-service-signature']);
+      response.end();
+    }).listen(webhook.port, '127.0.0.1');
+    await api.send({ from, to, content });
+    await until('the event arrived', () => given !== '');
+    receiver.close();
+    const command = await programOf('openssl');
+    const printed = execFileSync('sh', [command], {
+      cwd: folder,
+      env: { ...process.env, WEBHOOK_SECRET: webhook.secret },
+      encoding: 'utf8',
+    });
+    assert.equal(given, `sha256=${/[0-9a-f]{64}/.exec(printed)?.[0]}`);
+    assert.equal((await api.delete(`/v1/webhooks/${webhook.id}`)).status, 200);
+  });
+
+  it('webhook listen shows each event once it is signed right, and answers 401 otherwise (section 10.2)', async () => {
+    const webhook = await makeWebhook(['message.sent']);
+    const printed = await start(
+      [
+        process.execPath,
+        'server/cli/main.ts',
+        'webhook',
+        'listen',
+        ...['--port', String(webhook.port), '--secret', webhook.secret, '--json'],
+      ],
+      webhook,
+    );
+    await refusesForgeries(webhook.port);
+    const message = await api.send({ from, to, content });
+    const lines = () =>
+      printed()
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line) as Record<string, unknown>);
+    const received = await until('the listener shows the event', () =>
+      lines().find(({ event }) => JSON.stringify(event).includes(message)),
+    );
+    assert.deepEqual(
+      [
+        received.did,
+        received.type,
+        received.service_signature,
+        received.webhook_signature,
+        received.answered,
+      ],
+      ['received', 'message.sent', 'valid', 'valid', 200],
+    );
+    assert.deepEqual(lines()[0], {
+      did: 'listening',
+      url: `http://127.0.0.1:${webhook.port}/`,
+      setting: 'EGRESS_ALLOW_CIDRS=127.0.0.1/32',
+    });
+    const forged = lines().find(({ id }) => id === 'evt_forged');
+    assert.deepEqual(
+      [forged?.service_signature, forged?.webhook_signature, forged?.answered],
+      ['invalid', 'missing', 401],
+    );
+  });
+});
+
+function isThere(program: string, args: readonly string[]): boolean {
+  try {
+    execFileSync(program, args, { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
