@@ -17,6 +17,7 @@ const to = '+14155550101';
 const content = 'Grüße 😀\u2028"quoted"';
 
 describe('receivers (docs/webhooks.md, specification section 6.3)', () => {
+  let dataDir: string;
   let folder: string;
   let service: SpawnedService;
   let api: ApiClient;
@@ -25,11 +26,12 @@ describe('receivers (docs/webhooks.md, specification section 6.3)', () => {
   const programs: ChildProcess[] = [];
 
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'ownline-receivers-'));
+    dataDir = await mkdtemp(join(tmpdir(), 'ownline-receivers-'));
+    folder = await mkdtemp(join(tmpdir(), 'ownline-programs-'));
     service = await spawnService({
-      settings: { DATA_DIR: join(folder, 'data'), EGRESS_ALLOW_CIDRS: '127.0.0.1/32' },
+      settings: { DATA_DIR: dataDir, EGRESS_ALLOW_CIDRS: '127.0.0.1/32' },
     });
-    api = new ApiClient(service.baseUrl, await firstKey(join(folder, 'data')));
+    api = new ApiClient(service.baseUrl, await firstKey(dataDir));
     const { json } = await api.post('/v1/numbers/verify', { phone_number: from });
     const wire = await claim(api, String(json.setup_url));
     phone = new SimulatedPhone({
@@ -49,7 +51,7 @@ describe('receivers (docs/webhooks.md, specification section 6.3)', () => {
     await running;
     for (const program of programs) program.kill('SIGKILL');
     await service.kill('SIGTERM');
-    await rm(folder, { recursive: true, force: true });
+    for (const made of [folder, dataDir]) await rm(made, { recursive: true, force: true });
   });
 
   /** The program of the page with that name, in a file. */
@@ -170,7 +172,7 @@ describe('receivers (docs/webhooks.md, specification section 6.3)', () => {
         .filter((line) => line !== '')
         .map((line) => JSON.parse(line) as Record<string, unknown>);
     const received = await until('the listener shows the event', () =>
-      lines().find(({ event }) => JSON.stringify(event).includes(message)),
+      lines().find(({ event }) => JSON.stringify(event ?? null).includes(message)),
     );
     assert.deepEqual(
       [
