@@ -1,6 +1,7 @@
 import type { EventType } from '#contract/event.ts';
 import { type AttemptOutcome, type DeliveryStatus, shownAttemptsMax } from '#contract/webhook.ts';
 import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
+import { dueDeliveriesChannel } from '#server/outbox/append.ts';
 import {
   type AttemptId,
   type DeliveryId,
@@ -119,6 +120,7 @@ export async function queueSingleAttempt(
   body: string | null,
 ): Promise<DeliveryRow> {
   const { team_id, webhook_id, id, event_id } = delivery;
+  trx.notifyAfterCommit(dueDeliveriesChannel);
   const queued = await queueSingle.row(trx, team_id, webhook_id, id, event_id, dueAt, body);
   return { ...delivery, due_at: queued?.due_at ?? null };
 }

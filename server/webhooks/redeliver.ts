@@ -4,7 +4,6 @@ import { AppError, notFound } from '#server/platform/app-error.ts';
 import { type DeliveryId, publicId } from '#server/platform/ids.ts';
 import type { WebhookTarget } from './change-webhook.ts';
 import { type DeliveryRow, findDelivery, queueSingleAttempt, reopenDelivery } from './delivery-store.ts';
-import { wakeDispatcher } from './wake-dispatcher.ts';
 import { holdWebhook } from './webhook-store.ts';
 
 /**
@@ -12,12 +11,12 @@ import { holdWebhook } from './webhook-store.ts';
  * the same bytes, with the webhook's url and secret of now. It counts for nothing.
  * @throws AppError 404; 409 while it is pending, and for a test
  */
-export async function redeliver(
+export function redeliver(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
   { teamId, webhookId, by }: WebhookTarget,
   deliveryId: DeliveryId,
 ): Promise<DeliveryRow> {
-  const queued = await services.database.transaction(async (trx) => {
+  return services.database.transaction(async (trx) => {
     // Its webhook first, so that it is not deleted meanwhile.
     if (!(await holdWebhook(trx, teamId, webhookId))) throw notFound('webhook');
     const delivery = await findDelivery(trx, teamId, webhookId, deliveryId);
@@ -41,6 +40,4 @@ export async function redeliver(
     });
     return queueSingleAttempt(trx, reopened, services.clock.now(), null);
   });
-  wakeDispatcher(services, webhookId);
-  return queued;
 }

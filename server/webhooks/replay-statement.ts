@@ -1,5 +1,6 @@
 import type { DeliveryStatus, ReplayChoice } from '#contract/webhook.ts';
 import { statement, type Transaction } from '#server/database/statement.ts';
+import { dueDeliveriesChannel } from '#server/outbox/append.ts';
 import type { DeliveryId, TeamId, WebhookId } from '#server/platform/ids.ts';
 
 /** Deliveries that one round looks at: some 100 ms, for which the webhook's results wait. */
@@ -65,5 +66,6 @@ export async function replayRound(trx: Transaction, range: ReplayRange): Promise
   const { teamId, webhookId, after, before, only, dueAt } = range;
   const row = await round.row(trx, teamId, webhookId, after, before, statusesOf[only], dueAt);
   if (!row) throw new Error('a round returned no row');
+  if (row.queued > 0) trx.notifyAfterCommit(dueDeliveriesChannel);
   return row;
 }

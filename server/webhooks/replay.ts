@@ -6,8 +6,7 @@ import { publicId } from '#server/platform/ids.ts';
 import type { WebhookTarget } from './change-webhook.ts';
 import { replayRange } from './replay-range.ts';
 import { type ReplayRange, type ReplayRound, replayRound, roundMax } from './replay-statement.ts';
-import { wakeDispatcher } from './wake-dispatcher.ts';
-import { holdWebhook } from './webhook-store.ts';
+import { lockWebhook } from './webhook-store.ts';
 
 /**
  * What failed or was skipped is delivered again (specification section 4.4): the same deliveries, with a round of attempts
@@ -36,7 +35,6 @@ export async function replay(
     );
     queued += done.queued;
     after = done.examined < roundMax ? null : done.last_id;
-    if (done.queued > 0) wakeDispatcher(services, webhookId);
   }
   return queued;
 }
@@ -49,7 +47,8 @@ function oneRound(
   noted: ReplayRequest | undefined,
 ): Promise<ReplayRound> {
   return services.database.transaction(async (trx) => {
-    const webhook = await holdWebhook(trx, teamId, webhookId);
+    // FOR UPDATE: results, which come late for what was skipped, must not meet the round half-way.
+    const webhook = await lockWebhook(trx, teamId, webhookId);
     if (!webhook && noted) throw notFound('webhook');
     if (!webhook?.is_active) {
       if (!noted) return { queued: 0, examined: 0, last_id: null };

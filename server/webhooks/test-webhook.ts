@@ -5,7 +5,6 @@ import { publicId } from '#server/platform/ids.ts';
 import type { WebhookTarget } from './change-webhook.ts';
 import { type DeliveryRow, insertTestDelivery, queueSingleAttempt } from './delivery-store.ts';
 import { sampleEvent } from './sample-event.ts';
-import { wakeDispatcher } from './wake-dispatcher.ts';
 import { holdWebhook } from './webhook-store.ts';
 
 /**
@@ -13,12 +12,12 @@ import { holdWebhook } from './webhook-store.ts';
  * counts for nothing, and the sample is in no feed.
  * @throws AppError 404
  */
-export async function testWebhook(
+export function testWebhook(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
   { teamId, webhookId, by }: WebhookTarget,
 ): Promise<DeliveryRow> {
   const { database, clock, ids } = services;
-  const queued = await database.transaction(async (trx) => {
+  return database.transaction(async (trx) => {
     const webhook = await holdWebhook(trx, teamId, webhookId);
     const [type] = webhook?.events ?? [];
     if (!webhook || type === undefined) throw notFound('webhook');
@@ -38,6 +37,4 @@ export async function testWebhook(
     const sample = sampleEvent(type, { eventId, messageId, teamId, number: webhook.phone_number, at });
     return queueSingleAttempt(trx, delivery, at, JSON.stringify(sample));
   });
-  wakeDispatcher(services, webhookId);
-  return queued;
 }

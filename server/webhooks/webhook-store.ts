@@ -102,7 +102,7 @@ export function findWebhook(
   return find.row(db, teamId, webhookId);
 }
 
-/** FOR UPDATE: for what switches it on, off, elsewhere, or removes it (decision 0017). */
+/** FOR UPDATE: for what switches it on, off or elsewhere, removes it, or replays (decision 0017). */
 export function lockWebhook(
   trx: Transaction,
   teamId: TeamId,
@@ -111,7 +111,7 @@ export function lockWebhook(
   return lock.row(trx, teamId, webhookId);
 }
 
-/** FOR NO KEY UPDATE, as results take it: for what queues attempts, and for its secrets. */
+/** FOR NO KEY UPDATE: for what queues one attempt, so that it is not deleted or switched meanwhile. */
 export function holdWebhook(
   trx: Transaction,
   teamId: TeamId,

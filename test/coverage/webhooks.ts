@@ -32,6 +32,11 @@ export const webhooks: Coverage = {
       'a new url zeroes failure_count, begins a term and gets what is pending; the same one does nothing',
     ],
   },
+  '2.7 last_triggered_at': {
+    'webhooks/attempts.test.ts': [
+      'an event is sent once, byte for byte as it is stored, and its delivery has succeeded',
+    ],
+  },
   '2.7 created_at': {
     'api/list-webhooks.test.ts': [
       'shows the eight fields of each, oldest first, those included that are off, and never a secret',
@@ -41,6 +46,9 @@ export const webhooks: Coverage = {
     'api/update-webhook.test.ts': [
       'active false skips what is pending at once, but not a single attempt that was asked for',
       'active true zeroes failure_count and begins a term, also where it is on',
+    ],
+    'webhooks/disabling.test.ts': [
+      'disables, of 50 that fail at once exactly the tenth; nothing begins afterwards; owners and admins get one mail',
     ],
     'database/webhook-invariants.test.ts': ['is off exactly where it says since when and by whom'],
   },
