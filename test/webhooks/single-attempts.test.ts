@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { Webhook } from 'standardwebhooks';
+import { publicId } from '#server/platform/ids.ts';
+import type { TestService, TestTeam } from '#test/support/test-service.ts';
+import { until } from '#test/support/until.ts';
+import { answering, startWebhookReceiver, type WebhookReceiver } from '#test/support/webhook-receiver.ts';
+import {
+  addWebhook,
+  attemptsOf,
+  deliveriesOf,
+  emit,
+  settled,
+  startWebhooking,
+  stateOf,
+  type TestWebhook,
+} from '#test/support/webhooking.ts';
+
+describe('single attempts, replay and rotation, end to end (specification sections 4.4 and 6.4)', () => {
+  let service: TestService;
+  let receiver: WebhookReceiver;
+  let team: TestTeam;
+  let webhook: TestWebhook;
+  let path: string;
+
+  before(async () => {
+    service = await startWebhooking();
+    receiver = await startWebhookReceiver();
+    team = await service.newTeam();
+    webhook = await addWebhook(service.runtime, team.id, receiver.url);
+    path = `/v1/webhooks/${publicId('wh', webhook.id)}`;
+  });
+  after(async () => {
+    await service.close();
+    await receiver.close();
+  });
+
+  const latest = () => {
+    const delivery = receiver.received.at(-1);
+    if (!delivery) throw new Error('nothing was received');
+    const { headers, body } = delivery;
+    return { headers: headers as Record<string, string>, text: body.toString('utf8') };
+  };
+  async function redeliver(id: string): Promise<void> {
+    const made = (await attemptsOf(service, webhook)).length;
+    const answer = await team.api.post(`${path}/deliveries/${publicId('dlv', id as never)}/redeliver`);
+    assert.equal(answer.status, 202, answer.text);
+    await until('it is in the log', async () => (await attemptsOf(service, webhook)).length === made + 1);
+  }
+
+  it('a test is signed, says that it is one, and counts for nothing, though it fails', async () => {
+    receiver.behave(answering(500));
+    assert.equal((await team.api.post(`${path}/test`)).status, 202);
+    await receiver.count(1);
+    await settled(service, webhook);
+    const { headers, text } = latest();
+    assert.equal(headers['x-service-test'], '1');
+    new Webhook(webhook.secret).verify(text, headers);
+    const [delivery] = await deliveriesOf(service, webhook);
+    assert.deepEqual([delivery?.status, delivery?.attempt_count], ['failed', 1]);
+    assert.equal((await stateOf(service, webhook)).failure_count, 0);
+  });
+
+  it('one that succeeded before has succeeded still, whatever comes of another attempt', async () => {
+    receiver.behave(answering(200));
+    await emit(service.runtime, team.id, ['Hello']);
+    await settled(service, webhook);
+    const delivered = (await deliveriesOf(service, webhook)).at(-1);
+    receiver.behave(answering(500));
+    await redeliver(delivered?.id ?? '');
+    const after = (await deliveriesOf(service, webhook)).at(-1);
+    assert.deepEqual([after?.status, after?.attempt_count], ['succeeded', 2]);
+    assert.equal((await stateOf(service, webhook)).failure_count, 0);
+  });
+
+  it('goes to a webhook that is off, and switches nothing on', async () => {
+    assert.equal((await team.api.put(path, { active: false })).status, 200);
+    await emit(service.runtime, team.id, ['while it is off']);
+    const skipped = (await deliveriesOf(service, webhook)).at(-1);
+    assert.equal(skipped?.status, 'skipped');
+    receiver.behave(answering(200));
+    await redeliver(skipped?.id ?? '');
+    assert.equal((await deliveriesOf(service, webhook)).at(-1)?.status, 'succeeded');
+    assert.equal((await stateOf(service, webhook)).is_active, false);
+  });
+
+  it('a replay brings what was skipped, once, and nothing that succeeded', async () => {
+    await emit(service.runtime, team.id, ['missed 1', 'missed 2', 'missed 3']);
+    assert.equal((await team.api.put(path, { active: true })).status, 200);
+    const before = receiver.received.length;
+    const since = new Date(service.clock.nowMs() - 3_600_000).toISOString();
+    const replay = await team.api.post(`${path}/replay`, { since, only: 'skipped' });
+    assert.deepEqual([replay.status, replay.json.queued], [202, 3]);
+    await receiver.count(before + 3);
+    await settled(service, webhook);
+    const contents = receiver.received
+      .slice(before)
+      .map(({ body }) => JSON.parse(body.toString('utf8')).data.content);
+    assert.deepEqual(contents.sort(), ['missed 1', 'missed 2', 'missed 3']);
+    const again = await team.api.post(`${path}/replay`, { since, only: 'skipped' });
+    assert.equal(again.json.queued, 0);
+  });
+
+  it('while a rotation runs receivers with either secret verify; after 24 hours only the next one does', async () => {
+    const rotated = await team.api.post(`${path}/rotate-secret`);
+    const next = new Webhook(String(rotated.json.secret));
+    const current = new Webhook(webhook.secret);
+    await emit(service.runtime, team.id, ['during']);
+    await settled(service, webhook);
+    const during = latest();
+    next.verify(during.text, during.headers);
+    current.verify(during.text, during.headers);
+    assert.ok(during.headers['x-service-signature-next']);
+    service.clock.advance(24 * 3_600_000);
+    await emit(service.runtime, team.id, ['after']);
+    await settled(service, webhook);
+    const { headers, text } = latest();
+    assert.equal(headers['x-service-signature-next'], undefined);
+    assert.equal(headers['webhook-signature']?.split(' ').length, 1);
+    // The clock of this test is a day ahead of the library's.
+    assert.throws(() => next.verify(text, headers), /too new/);
+    assert.throws(() =>
+      current.verify(text, { ...headers, 'webhook-timestamp': during.headers['webhook-timestamp'] ?? '' }),
+    );
+  });
+});
