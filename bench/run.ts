@@ -1,7 +1,8 @@
 import { benchSend } from './send/bench-send.ts';
+import { benchWebhooks } from './webhooks/bench-webhooks.ts';
 
 /** `npm run bench -- <name>`: each prints ratios against yardsticks measured in the same run. */
-const benches: Readonly<Record<string, () => Promise<void>>> = { send: benchSend };
+const benches: Readonly<Record<string, () => Promise<void>>> = { send: benchSend, webhooks: benchWebhooks };
 
 const name = process.argv[2] ?? '';
 const bench = benches[name];

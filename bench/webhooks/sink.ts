@@ -1,0 +1,13 @@
+import { createServer } from 'node:http';
+
+/**
+ * Takes every POST and answers 200, as fast as it can: where both our deliveries and the yardstick's go.
+ *
+ * usage: node bench/webhooks/sink.ts PORT
+ */
+const server = createServer((request, answer) => {
+  request.resume();
+  request.on('end', () => answer.writeHead(200, { 'content-length': '0' }).end());
+});
+server.keepAliveTimeout = 60_000;
+server.listen(Number(process.argv[2]), '127.0.0.1');
