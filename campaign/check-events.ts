@@ -1,0 +1,140 @@
+import { type EventType, eventTypes } from './history.ts';
+import { isEventType, type KnownEvent, type KnownMessage, type Ledger } from './ledger.ts';
+import { type Violation, violation } from './violation.ts';
+
+/** Every change has one event, and every event has a change (docs/specification.md sections 6.1 and 6.2). */
+export function eventViolations(ledger: Ledger): Violation[] {
+  const byMessage = ledger.eventsByMessage();
+  const ofKnown = [...ledger.messages.values()].flatMap((message) => {
+    const events = byMessage.get(message.id) ?? [];
+    return [
+      ...lost(ledger, message, events),
+      ...doubled(events),
+      ...uncaused(ledger, message, events),
+      ...sequences(message, events),
+      ...events.flatMap((event) => contents(message, event)),
+    ];
+  });
+  const strangers = [...ledger.events.values()].filter((event) => !ledger.messages.has(event.message));
+  return [
+    ...ofKnown,
+    ...strangers.map((event) =>
+      violation('event_without_cause', `${event.id} tells of ${event.message}, which nobody has`, event.seen),
+    ),
+  ];
+}
+
+const owedBy: Readonly<Record<string, readonly EventType[]>> = {
+  sent: ['message.sent'],
+  delivered: ['message.sent', 'message.delivered'],
+  failed: ['message.failed'],
+  received: ['message.received'],
+};
+
+/** What was answered to a phone, and the state that the message ended in, both have their events. */
+function lost({ heard, listed }: Ledger, message: KnownMessage, events: readonly KnownEvent[]): Violation[] {
+  const rows = heard.get(message.id) ?? [];
+  const end = listed.get(message.id)?.[0];
+  const owed = new Set(
+    [...rows.map((row) => row.word), end?.status ?? ''].flatMap((why) => owedBy[why] ?? []),
+  );
+  const missing = [...owed].filter((type) => !events.some((event) => event.type === type));
+  return missing.map((type) =>
+    violation('event_lost', `${message.id} has no ${type}`, message.cause, ...rows, end),
+  );
+}
+
+function doubled(events: readonly KnownEvent[]): Violation[] {
+  return eventTypes.flatMap((type) => {
+    const [first, other] = events.filter((event) => event.type === type);
+    return first && other
+      ? [
+          violation(
+            'event_doubled',
+            `${first.id} and ${other.id} tell of one change of ${first.message}`,
+            first.seen,
+            other.seen,
+          ),
+        ]
+      : [];
+  });
+}
+
+/**
+ * A phone has to have said what an event tells. Only a time-out needs no word: the answer with the message may have been
+ * lost on its way to the phone.
+ */
+function uncaused({ said }: Ledger, message: KnownMessage, events: readonly KnownEvent[]): Violation[] {
+  const words = new Set((said.get(message.id) ?? []).map((row) => row.word));
+  const isCaused = (event: KnownEvent): boolean => {
+    if (message.direction === 'inbound') return event.type === 'message.received';
+    if (event.type === 'message.failed')
+      return event.data.error_code === 'device_timeout' || words.has('failed');
+    if (event.type === 'message.delivered') return words.has('delivered');
+    return event.type === 'message.sent' && (words.has('sent') || words.has('delivered'));
+  };
+  return events
+    .filter((event) => !isCaused(event))
+    .map((event) =>
+      violation('event_without_cause', `nobody did what ${event.id} (${event.type}) tells`, event.seen),
+    );
+}
+
+/** The orders that the state table allows (docs/specification.md section 3.1). */
+const orders = new Set([
+  'received',
+  'sent',
+  'sent delivered',
+  'failed',
+  'failed sent',
+  'failed sent delivered',
+  'sent failed',
+]);
+
+function sequences(message: KnownMessage, events: readonly KnownEvent[]): Violation[] {
+  if (events.length === 0) return [];
+  const counted = events.every((event, index) => event.sequence === index + 1);
+  const types = events.map((event) => event.type.replace('message.', '')).join(' ');
+  if (counted && orders.has(types)) return [];
+  const told = events.map((event) => `${event.sequence} ${event.type}`).join(', ');
+  return [
+    violation(
+      'sequence_broken',
+      `the events of ${message.id} are ${told}`,
+      ...events.map((event) => event.seen),
+    ),
+  ];
+}
+
+/** An event shows the message that was accepted, and belongs to its team. */
+function contents(message: KnownMessage, event: KnownEvent): Violation[] {
+  const found: Violation[] = [];
+  if (event.team !== message.team)
+    found.push(
+      violation(
+        'event_of_another_team',
+        `${event.id} says it is of ${event.team}`,
+        message.cause,
+        event.seen,
+      ),
+    );
+  const { data, envelope } = event;
+  const expected: Readonly<Record<string, unknown>> = {
+    from: message.from,
+    to: message.to,
+    content: message.content,
+    media_url: null,
+    ...(message.direction === 'outbound' ? { status: event.type.replace('message.', '') } : {}),
+  };
+  const field = Object.keys(expected).find((name) => data[name] !== expected[name]);
+  if (field)
+    found.push(
+      violation('event_changed', `${field} of ${event.id} is not the message's`, message.cause, event.seen),
+    );
+  const isWhole =
+    isEventType(event.type) &&
+    envelope.api_version === 'v1' &&
+    !Number.isNaN(Date.parse(String(envelope.timestamp)));
+  if (!isWhole) found.push(violation('event_changed', `${event.id} is not a whole envelope`, event.seen));
+  return found;
+}

@@ -1,0 +1,94 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type Envelope, type Row, rowsOf } from './history.ts';
+import { group, type Ledger } from './ledger.ts';
+import { type Violation, violation } from './violation.ts';
+
+interface Seen {
+  readonly id: string;
+  readonly envelope: Envelope;
+  readonly row: Row<'read'>;
+}
+
+/** Who follows the feed sees every event once, in the order in which it stays (docs/specification.md section 4.5). */
+export function feedViolations(ledger: Ledger): Violation[] {
+  const teams = rowsOf(ledger.rows, 'opened').map((row) => row.team);
+  return teams.flatMap((team) => {
+    const pages = rowsOf(ledger.rows, 'read').filter((row) => row.team === team);
+    const [follower, walker] = (['follower', 'walker'] as const).map((reader) =>
+      pages.filter((page) => page.reader === reader).flatMap(eventsOf),
+    ) as [Seen[], Seen[]];
+    return [
+      ...skipped(ledger, team, follower, 'follower'),
+      ...skipped(ledger, team, walker, 'walker'),
+      ...repeated(follower),
+      ...repeated(walker),
+      ...reordered(follower, walker),
+      ...[...follower, ...walker].flatMap((seen) => [...foreign(team, seen), ...differing(ledger, seen)]),
+      ...backwards(walker),
+    ];
+  });
+}
+
+const eventsOf = (row: Row<'read'>): Seen[] =>
+  row.events.map((envelope) => ({ id: String(envelope.id), envelope, row }));
+
+function skipped(ledger: Ledger, team: string, read: readonly Seen[], reader: string): Violation[] {
+  const ids = new Set(read.map((seen) => seen.id));
+  return [...ledger.events.values()]
+    .filter((event) => event.team === team && !ids.has(event.id))
+    .map((event) => violation('feed_skipped', `the feed showed no ${event.id} to the ${reader}`, event.seen));
+}
+
+function repeated(read: readonly Seen[]): Violation[] {
+  return [...group([...read], (seen) => seen.id).values()].flatMap(([first, again]) =>
+    first && again
+      ? [violation('feed_repeated', `the feed showed ${first.id} twice`, first.row, again.row)]
+      : [],
+  );
+}
+
+/** Nothing appears behind a reader: the order that was followed is the order that stands. */
+function reordered(follower: readonly Seen[], walker: readonly Seen[]): Violation[] {
+  const places = new Map(walker.map((seen, index) => [seen.id, index]));
+  const known = follower.filter((seen) => places.has(seen.id));
+  return known.flatMap((seen, index) => {
+    const before = known[index - 1];
+    return before && (places.get(before.id) ?? 0) > (places.get(seen.id) ?? 0)
+      ? [violation('feed_out_of_order', `${seen.id} was put before ${before.id}`, before.row, seen.row)]
+      : [];
+  });
+}
+
+/** A message's events stand in the order of their sequence. */
+function backwards(walker: readonly Seen[]): Violation[] {
+  const byMessage = group([...walker], ({ envelope }) => String((envelope.data as Envelope | null)?.id));
+  return [...byMessage.values()].flatMap((events) =>
+    events.flatMap((seen, index) => {
+      const before = events[index - 1];
+      return before && Number(before.envelope.sequence) > Number(seen.envelope.sequence)
+        ? [
+            violation(
+              'sequence_broken',
+              `the feed shows ${before.id} before ${seen.id}`,
+              before.row,
+              seen.row,
+            ),
+          ]
+        : [];
+    }),
+  );
+}
+
+function foreign(team: string, { id, envelope, row }: Seen): Violation[] {
+  return envelope.team_id === team
+    ? []
+    : [violation('event_of_another_team', `${team} was shown ${id} of ${envelope.team_id}`, row)];
+}
+
+/** The feed shows what the webhooks got. */
+function differing({ events }: Ledger, { id, envelope, row }: Seen): Violation[] {
+  const known = events.get(id);
+  return known && !isDeepStrictEqual(known.envelope, envelope)
+    ? [violation('event_changed', `the feed shows ${id} otherwise than it was delivered`, known.seen, row)]
+    : [];
+}

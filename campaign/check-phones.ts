@@ -1,0 +1,62 @@
+import { type Row, rowsOf } from './history.ts';
+import { group, type Ledger } from './ledger.ts';
+import { type Violation, violation } from './violation.ts';
+
+/** Each message is handed out once, to its phone, in order; what a phone says is kept (docs/specification.md 3.2, 11). */
+export function phoneViolations(ledger: Ledger): Violation[] {
+  return [...stops(ledger), ...handOuts(ledger), ...order(ledger), ...reports(ledger)];
+}
+
+function stops({ rows }: Ledger): Violation[] {
+  return rowsOf(rows, 'stopped').map((row) =>
+    violation('phone_stopped', `the phone of ${row.number} was told to stop: ${row.reason}`, row),
+  );
+}
+
+function handOuts({ handed, messages }: Ledger): Violation[] {
+  return [...handed.values()].flatMap(([row, again]) => {
+    if (!row) return [];
+    const found: Violation[] = [];
+    if (again) found.push(violation('handed_out_twice', `${row.message} was handed out twice`, row, again));
+    const message = messages.get(row.message);
+    if (message?.direction !== 'outbound')
+      found.push(violation('message_without_cause', `${row.message} was handed out and not sent`, row));
+    else if (message.number !== row.number || message.to !== row.to || message.content !== row.text)
+      found.push(
+        violation('message_changed', `${row.message} was handed out as another`, message.cause, row),
+      );
+    return found;
+  });
+}
+
+/** Senders send one message of a conversation at a time, so the order of their answers is the order of acceptance. */
+function order({ handed, accepted, messages }: Ledger): Violation[] {
+  const places = new Map<string, number>();
+  for (const { message } of accepted) if (!places.has(message)) places.set(message, places.size);
+  const conversations = group(
+    [...handed.values()].flatMap(([row]) => row ?? []),
+    (row) => `${row.number} ${messages.get(row.message)?.to}`,
+  );
+  return [...conversations.values()].flatMap((rows) =>
+    rows.flatMap((row, index) => {
+      const before: Row<'handed'> | undefined = rows[index - 1];
+      return before && (places.get(before.message) ?? 0) > (places.get(row.message) ?? 0)
+        ? [violation('handed_out_of_order', `${before.message} overtook ${row.message}`, before, row)]
+        : [];
+    }),
+  );
+}
+
+/** Where the report of a message has to have left it. A delivered message was sent. */
+const endsOf = { sent: ['sent'], delivered: ['delivered'], failed: ['failed'] } as const;
+
+function reports({ heard, listed }: Ledger): Violation[] {
+  return [...heard.values()].flatMap((rows) => {
+    const last = rows.find((row) => row.word === 'delivered') ?? rows[0];
+    const end = last && listed.get(last.message)?.[0];
+    if (!last || !end || (endsOf[last.word] as readonly string[]).includes(end.status)) return [];
+    return [
+      violation('report_lost', `${last.message} was reported ${last.word} and is ${end.status}`, last, end),
+    ];
+  });
+}

@@ -1,0 +1,168 @@
+import { type Envelope, type EventType, eventTypes, type Row, rowsOf } from './history.ts';
+
+/** A message as those outside know it: what a sender asked for, or a phone passed on. */
+export interface KnownMessage {
+  readonly id: string;
+  readonly team: string;
+  readonly number: string;
+  readonly direction: 'outbound' | 'inbound';
+  readonly from: string;
+  readonly to: string;
+  readonly content: string;
+  /** The row that makes it owed: a 202, or the answer to a text. */
+  readonly cause: Row;
+}
+
+/** An event, wherever it was seen. */
+export interface KnownEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly team: unknown;
+  readonly message: string;
+  readonly sequence: unknown;
+  readonly data: Envelope;
+  readonly envelope: Envelope;
+  /** The first place where it was seen. */
+  readonly seen: Row;
+}
+
+/** A request that a receiver read, and how it answered. */
+export interface KnownDelivery {
+  readonly row: Row<'received'>;
+  /** undefined where the body is no JSON object. */
+  readonly event: KnownEvent | undefined;
+  readonly webhook: Row<'subscribed'> | undefined;
+  readonly answer: Row<'answered'> | undefined;
+}
+
+/** The rows of a history, put where the rules look for them. It judges nothing. */
+export class Ledger {
+  readonly rows: readonly Row[];
+  readonly webhooks: readonly Row<'subscribed'>[];
+  readonly teamOfNumber = new Map<string, string>();
+  readonly asked = new Map<string, Row<'asked'>>();
+  readonly accepted: readonly Row<'accepted'>[];
+  readonly taken: readonly Row<'taken'>[];
+  readonly messages = new Map<string, KnownMessage>();
+  readonly listed: ReadonlyMap<string, Row<'listed'>[]>;
+  readonly handed: ReadonlyMap<string, Row<'handed'>[]>;
+  readonly said: ReadonlyMap<string, Row<'said'>[]>;
+  readonly heard: ReadonlyMap<string, Row<'heard'>[]>;
+  readonly events = new Map<string, KnownEvent>();
+  readonly deliveries: readonly KnownDelivery[];
+
+  constructor(rows: readonly Row[]) {
+    this.rows = rows;
+    this.webhooks = rowsOf(rows, 'subscribed');
+    for (const { team, numbers } of rowsOf(rows, 'opened'))
+      for (const number of numbers) this.teamOfNumber.set(number, team);
+    for (const row of rowsOf(rows, 'asked')) this.asked.set(placeOf(row.team, row.key), row);
+    this.accepted = rowsOf(rows, 'accepted');
+    this.taken = rowsOf(rows, 'taken');
+    this.listed = group(rowsOf(rows, 'listed'), (row) => row.message);
+    this.handed = group(rowsOf(rows, 'handed'), (row) => row.message);
+    this.said = group(rowsOf(rows, 'said'), (row) => row.message);
+    this.heard = group(rowsOf(rows, 'heard'), (row) => row.message);
+    this.#knowMessages();
+    this.deliveries = this.#knowDeliveries();
+    for (const row of rowsOf(rows, 'read')) for (const envelope of row.events) this.#know(envelope, row);
+  }
+
+  /** Events by message, in the order of their sequence. */
+  eventsByMessage(): Map<string, KnownEvent[]> {
+    const grouped = group([...this.events.values()], (event) => event.message);
+    for (const events of grouped.values()) events.sort((a, b) => Number(a.sequence) - Number(b.sequence));
+    return grouped;
+  }
+
+  #knowMessages(): void {
+    for (const row of this.accepted) {
+      const asked = this.asked.get(placeOf(row.team, row.key));
+      if (!asked || this.messages.has(row.message)) continue;
+      const { from, to, content } = asked;
+      const known = { id: row.message, team: row.team, number: from, from, to, content, cause: row };
+      this.messages.set(row.message, { ...known, direction: 'outbound' });
+    }
+    const texts = new Map(
+      rowsOf(this.rows, 'texted').map((row) => [placeOf(row.number, row.text_id), row] as const),
+    );
+    for (const row of this.taken) {
+      const text = texts.get(placeOf(row.number, row.text_id));
+      if (!text || this.messages.has(row.message)) continue;
+      const { number, from, text: content } = text;
+      const team = this.teamOfNumber.get(number) ?? '';
+      const known = { id: row.message, team, number, from, to: number, content, cause: row };
+      this.messages.set(row.message, { ...known, direction: 'inbound' });
+    }
+  }
+
+  #knowDeliveries(): KnownDelivery[] {
+    const webhooks = new Map(this.webhooks.map((row) => [row.webhook, row]));
+    const answers = new Map(rowsOf(this.rows, 'answered').map((row) => [row.request, row]));
+    return rowsOf(this.rows, 'received').map((row) => {
+      const envelope = parseEnvelope(row.body);
+      return {
+        row,
+        event: envelope && this.#know(envelope, row),
+        webhook: webhooks.get(row.webhook),
+        answer: answers.get(row.request),
+      };
+    });
+  }
+
+  /** The first sight of an event is the one that others are held against. */
+  #know(envelope: Envelope, seen: Row): KnownEvent {
+    const id = String(envelope.id);
+    const data = isObject(envelope.data) ? envelope.data : {};
+    const event = {
+      id,
+      type: String(envelope.type),
+      team: envelope.team_id,
+      message: String(data.id),
+      sequence: envelope.sequence,
+      data,
+      envelope,
+      seen,
+    };
+    if (!this.events.has(id)) this.events.set(id, event);
+    return event;
+  }
+}
+
+/** Whether a webhook is owed events of this type and number of its team (docs/specification.md section 6.3). */
+export function matches(webhook: Row<'subscribed'>, team: string, type: string, number: string): boolean {
+  if (webhook.team !== team || !webhook.events.includes(type)) return false;
+  return webhook.number === null || webhook.number === number;
+}
+
+export function isEventType(type: string): type is EventType {
+  return (eventTypes as readonly string[]).includes(type);
+}
+
+export function group<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const found = groups.get(keyOf(item));
+    if (found) found.push(item);
+    else groups.set(keyOf(item), [item]);
+  }
+  return groups;
+}
+
+/** A key is a team's, a text's id is a number's. */
+export function placeOf(owner: string, key: string): string {
+  return `${owner} ${key}`;
+}
+
+function parseEnvelope(body: string): Envelope | undefined {
+  try {
+    const parsed: unknown = JSON.parse(Buffer.from(body, 'base64').toString('utf8'));
+    return isObject(parsed) ? parsed : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is Envelope {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

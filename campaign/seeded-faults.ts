@@ -1,0 +1,353 @@
+import type { Did, Envelope, Row } from './history.ts';
+import { signedHeaders } from './signature.ts';
+import type { Rule } from './violation.ts';
+
+/** A fault that Ownline could have, put into a history that has none. */
+export interface SeededFault {
+  readonly name: string;
+  /** What the checker has to call it. */
+  readonly rule: Rule;
+  readonly sow: (rows: readonly Row[]) => Row[];
+}
+
+/** The checker has to find every one of these before its word counts for anything. */
+export const seededFaults: readonly SeededFault[] = [
+  {
+    name: 'an accepted message vanished',
+    rule: 'message_lost',
+    sow: (rows) => without(rows, pick(rows, 'listed', isOutbound)),
+  },
+  {
+    name: 'an inbound text was lost',
+    rule: 'message_lost',
+    sow: (rows) =>
+      without(
+        rows,
+        pick(rows, 'listed', (row) => row.direction === 'inbound'),
+      ),
+  },
+  {
+    name: 'one key made two messages',
+    rule: 'key_with_two_messages',
+    sow: (rows) => repeated(rows, 'accepted', (row) => ({ ...row, message: 'msg_other' })),
+  },
+  {
+    name: 'one inbound text became two messages',
+    rule: 'text_with_two_messages',
+    sow: (rows) => repeated(rows, 'taken', (row) => ({ ...row, message: 'msg_other' })),
+  },
+  {
+    name: 'two inbound texts became one message',
+    rule: 'texts_in_one_message',
+    sow: (rows) => repeated(rows, 'taken', (row) => ({ ...row, text_id: 'another' })),
+  },
+  {
+    name: 'a message was listed twice',
+    rule: 'message_listed_twice',
+    sow: (rows) => repeated(rows, 'listed', (row) => row),
+  },
+  {
+    name: 'a sound request was refused',
+    rule: 'refused',
+    sow: (rows) => {
+      const { at, team, key } = pick(rows, 'accepted');
+      return [...rows, { did: 'refused', at, team, key, answer: '409' }];
+    },
+  },
+  {
+    name: 'a phone was told to stop',
+    rule: 'phone_stopped',
+    sow: (rows) => {
+      const { at, number } = pick(rows, 'handed');
+      return [...rows, { did: 'stopped', at, number, reason: 'superseded' }];
+    },
+  },
+  {
+    name: 'a message came from nobody',
+    rule: 'message_without_cause',
+    sow: (rows) => repeated(rows, 'listed', (row) => ({ ...row, message: 'msg_other' })),
+  },
+  {
+    name: 'a message was handed out twice',
+    rule: 'handed_out_twice',
+    sow: (rows) => repeated(rows, 'handed', (row) => row),
+  },
+  {
+    name: 'a message was handed out with the text of another',
+    rule: 'message_changed',
+    sow: (rows) => replaced(rows, 'handed', (row) => ({ ...row, text: 'The text of somebody else' })),
+  },
+  {
+    name: 'two messages of a conversation changed places',
+    rule: 'handed_out_of_order',
+    sow: (rows) => withNeighboursSwapped(rows),
+  },
+  {
+    name: 'a message stayed in the queue',
+    rule: 'message_unfinished',
+    sow: (rows) => replaced(rows, 'listed', (row) => ({ ...row, status: 'queued' }), isOutbound),
+  },
+  {
+    name: 'a report of sent was forgotten',
+    rule: 'report_lost',
+    sow: (rows) =>
+      replaced(
+        rows,
+        'listed',
+        (row) => ({ ...row, status: 'failed' }),
+        (row) => row.status === 'sent',
+      ),
+  },
+  {
+    name: 'a message was counted twice',
+    rule: 'counted_wrong',
+    sow: (rows) => replaced(rows, 'counted', (row) => ({ ...row, messages_today: row.messages_today + 1 })),
+  },
+  {
+    name: 'an event was lost',
+    rule: 'event_lost',
+    sow: (rows) => withoutEvent(rows, eventIn(rows, 'message.sent')),
+  },
+  {
+    name: 'one change made two events',
+    rule: 'event_doubled',
+    sow: (rows) => withEvent(rows, (envelope) => ({ ...envelope, id: 'evt_other' })),
+  },
+  {
+    name: 'an event came from nothing',
+    rule: 'event_without_cause',
+    sow: (rows) =>
+      withEvent(rows, (envelope) => ({
+        ...envelope,
+        id: 'evt_other',
+        type: 'message.delivered',
+        sequence: 2,
+      })),
+  },
+  {
+    name: 'an event told the text of another message',
+    rule: 'event_changed',
+    sow: (rows) =>
+      withEventChanged(rows, (envelope) => ({
+        ...envelope,
+        data: { ...dataOf(envelope), content: 'Another text' },
+      })),
+  },
+  {
+    name: 'an event was given to another team',
+    rule: 'event_of_another_team',
+    sow: (rows) => withEventChanged(rows, (envelope) => ({ ...envelope, team_id: 'team_other' })),
+  },
+  {
+    name: 'sequence numbers in the wrong order',
+    rule: 'sequence_broken',
+    sow: (rows) => withEventChanged(rows, (envelope) => ({ ...envelope, sequence: 2 })),
+  },
+  {
+    name: 'two attempts with different bytes',
+    rule: 'bytes_differ',
+    sow: (rows) => {
+      const taken = pick(rows, 'received');
+      return withRequest(rows, taken, Buffer.concat([Buffer.from(taken.body, 'base64'), Buffer.from(' ')]));
+    },
+  },
+  {
+    name: 'half a body',
+    rule: 'delivery_unreadable',
+    sow: (rows) =>
+      replaced(rows, 'received', (row) => ({ ...row, body: row.body.slice(0, row.body.length / 2) })),
+  },
+  {
+    name: 'a forged signature',
+    rule: 'signature_forged',
+    sow: (rows) =>
+      replaced(rows, 'received', (row) => ({
+        ...row,
+        headers: { ...row.headers, 'x-service-signature': `sha256=${'0'.repeat(64)}` },
+      })),
+  },
+  {
+    name: 'a second signature that is forged',
+    rule: 'signature_forged',
+    sow: (rows) =>
+      replaced(rows, 'received', (row) => ({
+        ...row,
+        headers: { ...row.headers, 'webhook-signature': `v1,${'A'.repeat(43)}=` },
+      })),
+  },
+  {
+    name: 'delivered to a webhook that does not match',
+    rule: 'delivered_to_stranger',
+    sow: (rows) => {
+      const subscribed = pick(rows, 'subscribed', (row) => row.number === null);
+      return replaced(
+        rows,
+        'subscribed',
+        (row) => ({ ...row, events: [] }),
+        (row) => row === subscribed,
+      );
+    },
+  },
+  {
+    name: 'a webhook never got an event',
+    rule: 'delivery_lost',
+    sow: (rows) => {
+      const { webhook, headers } = pick(rows, 'received');
+      const isOf = (row: Row<'received'>) =>
+        row.webhook === webhook && row.headers['webhook-id'] === headers['webhook-id'];
+      return rows.filter((row) => row.did !== 'received' || !isOf(row));
+    },
+  },
+  {
+    name: 'what was taken came again without a kill',
+    rule: 'delivery_repeated',
+    sow: (rows) => {
+      const calm = rows.filter((row) => row.did !== 'killed');
+      const answered = pick(calm, 'answered', (row) => row.status === 200);
+      const taken = pick(calm, 'received', (row) => row.request === answered.request);
+      return withRequest(calm, taken, Buffer.from(taken.body, 'base64'));
+    },
+  },
+  {
+    name: 'the feed skipped an event',
+    rule: 'feed_skipped',
+    sow: (rows) => {
+      const id = eventIn(rows, 'message.sent');
+      return rows.map((row) => (isFollowed(row) ? withoutEventOnPage(row, id) : row));
+    },
+  },
+  {
+    name: 'the feed showed an event twice',
+    rule: 'feed_repeated',
+    sow: (rows) =>
+      repeated(
+        rows,
+        'read',
+        (row) => row,
+        (row) => isFollowed(row) && row.events.length > 0,
+      ),
+  },
+  {
+    name: 'the feed put an event behind its reader',
+    rule: 'feed_out_of_order',
+    sow: (rows) =>
+      replaced(
+        rows,
+        'read',
+        (row) => ({ ...row, events: [...row.events.slice(1), ...row.events.slice(0, 1)] }),
+        (row) => row.reader === 'walker' && row.events.length > 1,
+      ),
+  },
+];
+
+type RowTest<D extends Did> = (row: Row<D>) => boolean;
+
+const isOutbound = (row: Row<'listed'>) => row.direction === 'outbound';
+const isFollowed = (row: Row): row is Row<'read'> => row.did === 'read' && row.reader === 'follower';
+
+/** A row from the middle of those that fit. @throws where none fits, for then the fault can't be sown */
+function pick<D extends Did>(rows: readonly Row[], did: D, fits: RowTest<D> = () => true): Row<D> {
+  const found = rows.filter((row): row is Row<D> => row.did === did && fits(row as Row<D>));
+  const picked = found[Math.floor(found.length / 2)];
+  if (!picked) throw new Error(`The history has no fitting row "${did}".`);
+  return picked;
+}
+
+function without(rows: readonly Row[], gone: Row): Row[] {
+  return rows.filter((row) => row !== gone);
+}
+
+function replaced<D extends Did>(
+  rows: readonly Row[],
+  did: D,
+  change: (row: Row<D>) => Row,
+  fits?: RowTest<D>,
+): Row[] {
+  const picked = pick(rows, did, fits);
+  return rows.map((row) => (row === picked ? change(picked) : row));
+}
+
+function repeated<D extends Did>(
+  rows: readonly Row[],
+  did: D,
+  change: (row: Row<D>) => Row,
+  fits?: RowTest<D>,
+): Row[] {
+  const picked = pick(rows, did, fits);
+  return rows.flatMap((row) => (row === picked ? [row, change(picked)] : [row]));
+}
+
+function withNeighboursSwapped(rows: readonly Row[]): Row[] {
+  const later = pick(rows, 'handed');
+  const sooner = pick(rows, 'handed', (row) => isBefore(rows, row, later));
+  return rows.map((row) => (row === later ? sooner : row === sooner ? later : row));
+}
+
+/** Of one conversation, and the first of it, so that something was there to be overtaken. */
+function isBefore(rows: readonly Row[], row: Row<'handed'>, later: Row<'handed'>): boolean {
+  const isOf = (other: Row) =>
+    other.did === 'handed' && other.number === later.number && other.to === later.to;
+  return row !== later && isOf(row) && rows.find(isOf) === row;
+}
+
+const dataOf = (envelope: Envelope) => envelope.data as Envelope;
+
+/** The id of an event from the middle of those of a type that both a webhook and the follower saw. */
+function eventIn(rows: readonly Row[], type: string): string {
+  const received = pick(rows, 'received', (row) => row.headers['x-service-event'] === type);
+  return received.headers['webhook-id'] ?? '';
+}
+
+function withoutEventOnPage(row: Row<'read'>, id: string): Row {
+  return { ...row, events: row.events.filter((envelope) => envelope.id !== id) };
+}
+
+function withoutEvent(rows: readonly Row[], id: string): Row[] {
+  return rows
+    .filter((row) => row.did !== 'received' || row.headers['webhook-id'] !== id)
+    .map((row) => (row.did === 'read' ? withoutEventOnPage(row, id) : row));
+}
+
+/** One more event, in the feed only, made from one that tells of a message which was sent and no more. */
+function withEvent(rows: readonly Row[], change: (envelope: Envelope) => Envelope): Row[] {
+  const sent = pick(rows, 'listed', (row) => row.status === 'sent');
+  const tells = (envelope: Envelope) =>
+    envelope.type === 'message.sent' && dataOf(envelope).id === sent.message;
+  return rows.map((row) => {
+    const envelope = row.did === 'read' ? row.events.find(tells) : undefined;
+    return row.did === 'read' && envelope ? { ...row, events: [...row.events, change(envelope)] } : row;
+  });
+}
+
+/** An event that was made otherwise, and went out so: in the feed and, duly signed, to every webhook. */
+function withEventChanged(rows: readonly Row[], change: (envelope: Envelope) => Envelope): Row[] {
+  const id = eventIn(rows, 'message.received');
+  const secrets = new Map(
+    rows.flatMap((row) => (row.did === 'subscribed' ? [[row.webhook, row.secret]] : [])),
+  );
+  return rows.map((row) => {
+    if (row.did === 'read')
+      return {
+        ...row,
+        events: row.events.map((envelope) => (envelope.id === id ? change(envelope) : envelope)),
+      };
+    if (row.did !== 'received' || row.headers['webhook-id'] !== id) return row;
+    const envelope = change(JSON.parse(Buffer.from(row.body, 'base64').toString('utf8')));
+    return signed(row, Buffer.from(JSON.stringify(envelope)), secrets.get(row.webhook) ?? '');
+  });
+}
+
+function signed(row: Row<'received'>, body: Buffer, secret: string): Row<'received'> {
+  const { 'webhook-id': id = '', 'x-service-event': type = '' } = row.headers;
+  return { ...row, body: body.toString('base64'), headers: signedHeaders(secret, id, type, body, row.at) };
+}
+
+/** One more attempt, duly signed, right after one that was made. */
+function withRequest(rows: readonly Row[], made: Row<'received'>, body: Buffer): Row[] {
+  const { secret } = pick(rows, 'subscribed', (row) => row.webhook === made.webhook);
+  const request = rows.length;
+  const again = { ...signed(made, body, secret), request };
+  const answer: Row = { did: 'answered', at: made.at, request, webhook: made.webhook, status: 200 };
+  const after = rows.findIndex((row) => row.did === 'answered' && row.request === made.request);
+  return [...rows.slice(0, after + 1), again, answer, ...rows.slice(after + 1)];
+}

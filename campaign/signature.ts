@@ -1,0 +1,48 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+export type Headers = Readonly<Record<string, string>>;
+
+/** Older or newer than this is a replay (Standard Webhooks). */
+const toleranceMs = 300_000;
+
+/**
+ * Verifies a delivery as a receiver does (docs/specification.md section 6.3): `x-service-signature` with the whole text
+ * of the secret, `webhook-signature` with the bytes behind `whsec_`.
+ * @returns what is wrong, in words; undefined where both hold
+ */
+export function faultOfSignature(
+  secret: string,
+  headers: Headers,
+  body: Buffer,
+  atMs: number,
+): string | undefined {
+  const own = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+  if (!isSame(own, headers['x-service-signature'])) return 'x-service-signature does not verify';
+  const { 'webhook-id': id = '', 'webhook-timestamp': timestamp = '' } = headers;
+  if (!/^\d+$/.test(timestamp) || Math.abs(Number(timestamp) * 1_000 - atMs) > toleranceMs)
+    return `webhook-timestamp ${timestamp} is not of now`;
+  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+  const standard = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64');
+  const offered = (headers['webhook-signature'] ?? '').split(' ');
+  return offered.some((one) => isSame(`v1,${standard}`, one))
+    ? undefined
+    : 'webhook-signature does not verify';
+}
+
+/** The headers of a delivery, as a sound sender makes them: for histories that are made up. */
+export function signedHeaders(secret: string, id: string, type: string, body: Buffer, atMs: number): Headers {
+  const timestamp = String(Math.floor(atMs / 1_000));
+  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+  return {
+    'x-service-event': type,
+    'x-service-signature': `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`,
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64')}`,
+  };
+}
+
+function isSame(expected: string, offered: string | undefined): boolean {
+  const [one, other] = [Buffer.from(expected), Buffer.from(offered ?? '')];
+  return one.length === other.length && timingSafeEqual(one, other);
+}

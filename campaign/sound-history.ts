@@ -1,0 +1,166 @@
+import { randomBytes } from 'node:crypto';
+import type { Deed, Envelope, Row, Word } from './history.ts';
+import { signedHeaders } from './signature.ts';
+
+const everything = ['message.received', 'message.sent', 'message.delivered', 'message.failed'];
+const contact = '+14155550199';
+
+interface Made {
+  readonly message: string;
+  readonly team: string;
+  readonly number: string;
+  readonly direction: 'outbound' | 'inbound';
+  readonly content: string;
+  events: number;
+  status: string;
+}
+
+/** Two teams, three numbers, three webhooks and one kill, made up: what a run without a fault leaves behind. */
+export function soundHistory(): Row[] {
+  const story = new Story();
+  for (const [team, number] of story.numbers) {
+    for (let round = 0; round < 4; round += 1) {
+      story.send(team, number, ['sent'], round === 1);
+      story.send(team, number, ['sent', 'delivered']);
+      story.send(team, number, ['failed']);
+      story.send(team, number, []);
+      story.receive(team, number);
+    }
+  }
+  story.kill();
+  return story.end();
+}
+
+class Story {
+  readonly numbers = [
+    ['team_a', '+14155550101'],
+    ['team_a', '+14155550102'],
+    ['team_b', '+14155550103'],
+  ] as const;
+  readonly #webhooks = [
+    { team: 'team_a', webhook: 'wh_all', events: everything, number: null },
+    {
+      team: 'team_a',
+      webhook: 'wh_some',
+      events: ['message.sent', 'message.failed'],
+      number: '+14155550101',
+    },
+    { team: 'team_b', webhook: 'wh_other', events: everything, number: null },
+  ].map((webhook) => ({ ...webhook, secret: `whsec_${randomBytes(32).toString('base64')}` }));
+  readonly #rows: Row[] = [];
+  readonly #made: Made[] = [];
+  readonly #feed = new Map<string, Envelope[]>();
+  #atMs = Date.parse('2026-11-21T10:00:00Z');
+  #serial = 0;
+
+  constructor() {
+    for (const team of ['team_a', 'team_b'])
+      this.#tell({
+        did: 'opened',
+        team,
+        numbers: this.numbers.flatMap(([of, n]) => (of === team ? [n] : [])),
+      });
+    for (const webhook of this.#webhooks) this.#tell({ did: 'subscribed', ...webhook });
+  }
+
+  /** A message from its sender to its phone, and what the phone says of it; `repeats` asks once more. */
+  send(team: string, number: string, words: readonly Word[], repeats = false): void {
+    const { key, message, content } = this.#names();
+    const asked = { did: 'asked', team, key, from: number, to: contact, content } as const;
+    for (let time = 0; time < (repeats ? 2 : 1); time += 1) {
+      this.#tell(asked);
+      this.#tell({ did: 'accepted', team, key, message });
+    }
+    const made: Made = { message, team, number, direction: 'outbound', content, events: 0, status: 'queued' };
+    this.#made.push(made);
+    if (words.length === 0) this.#happen(made, 'failed', { error_code: 'device_timeout' });
+    else this.#tell({ did: 'handed', number, message, to: contact, text: content });
+    for (const word of words) {
+      this.#tell({ did: 'said', number, message, word });
+      this.#tell({ did: 'heard', number, message, word });
+      this.#happen(made, word, word === 'failed' ? { error_code: 'device_error' } : {});
+    }
+  }
+
+  /** A text that the phone passes on, twice as a shortcut with two automations does. */
+  receive(team: string, number: string): void {
+    const { key, message, content } = this.#names();
+    for (let time = 0; time < 2; time += 1) {
+      this.#tell({ did: 'texted', number, text_id: key, from: contact, text: content });
+      this.#tell({ did: 'taken', number, text_id: key, message });
+    }
+    const made: Made = {
+      message,
+      team,
+      number,
+      direction: 'inbound',
+      content,
+      events: 0,
+      status: 'received',
+    };
+    this.#made.push(made);
+    this.#happen(made, 'received', {});
+  }
+
+  /** A kill just after a receiver had answered: what it took comes again. */
+  kill(): void {
+    const taken = this.#rows.findLast((row) => row.did === 'received');
+    this.#tell({ did: 'killed', point: 'answered' });
+    if (taken?.did === 'received') this.#deliver(taken.webhook, taken.headers, taken.body, 200);
+  }
+
+  end(): Row[] {
+    for (const [team, events] of this.#feed) this.#tell({ did: 'read', team, reader: 'walker', events });
+    for (const made of this.#made) {
+      const { message, team, direction, status, number, content } = made;
+      const [from, to] = direction === 'outbound' ? [number, contact] : [contact, number];
+      this.#tell({ did: 'listed', team, message, direction, status, from, to, content });
+    }
+    for (const [, number] of this.numbers) {
+      const messages_today = this.#made.filter((made) => made.number === number).length;
+      this.#tell({ did: 'counted', number, messages_today });
+    }
+    return this.#rows;
+  }
+
+  #names() {
+    this.#serial += 1;
+    const name = String(this.#serial).padStart(4, '0');
+    return { key: `key-${name}`, message: `msg_${name}`, content: `Text ${name} "’\u2028🎈` };
+  }
+
+  #tell(deed: Deed): void {
+    this.#atMs += 7;
+    this.#rows.push({ at: this.#atMs, ...deed });
+  }
+
+  /** A change: its event, the feed's page and the deliveries. Every third is taken at the second attempt only. */
+  #happen(made: Made, status: string, more: Envelope): void {
+    const { message, team, number, content } = made;
+    made.events += 1;
+    made.status = status;
+    const [from, to] = made.direction === 'outbound' ? [number, contact] : [contact, number];
+    const id = `evt_${message.slice(4)}${made.events}`;
+    const type = `message.${status}`;
+    const shown = made.direction === 'outbound' ? { status } : {};
+    const data = { id: message, from, to, content, media_url: null, ...shown, ...more };
+    const timestamp = new Date(this.#atMs).toISOString();
+    const envelope = { id, type, timestamp, data, team_id: team, api_version: 'v1', sequence: made.events };
+    this.#feed.set(team, [...(this.#feed.get(team) ?? []), envelope]);
+    this.#tell({ did: 'read', team, reader: 'follower', events: [envelope] });
+    const body = Buffer.from(JSON.stringify(envelope));
+    for (const { webhook, secret, ...asks } of this.#webhooks) {
+      const isOwed = asks.team === team && asks.events.includes(type) && [null, number].includes(asks.number);
+      if (!isOwed) continue;
+      const headers = signedHeaders(secret, id, type, body, this.#atMs);
+      if (this.#serial % 3 === 0) this.#deliver(webhook, headers, body.toString('base64'), 500);
+      this.#deliver(webhook, headers, body.toString('base64'), 200);
+    }
+  }
+
+  #deliver(webhook: string, headers: Readonly<Record<string, string>>, body: string, status: number): void {
+    const request = this.#rows.length;
+    this.#tell({ did: 'received', request, webhook, headers, body });
+    this.#tell({ did: 'answered', request, webhook, status });
+  }
+}
