@@ -1,4 +1,4 @@
-import { rowsOf } from './history.ts';
+import { type Row, rowsOf } from './history.ts';
 import { group, type KnownDelivery, type Ledger, matches } from './ledger.ts';
 import { faultOfSignature } from './signature.ts';
 import { type Violation, violation } from './violation.ts';
@@ -67,14 +67,14 @@ function lost(ledger: Ledger): Violation[] {
   });
 }
 
-/** A result that was on its way for longer than this was written, or its process was killed. */
+/** A result waits this long for a database that was killed, and is written sooner than this where nothing was. */
 const writtenAfterMs = 5_000;
 
 /** What a receiver has taken is sent again only where a kill came before that could be written down. */
 function repeated(ledger: Ledger): Violation[] {
   const kills = rowsOf(ledger.rows, 'killed');
   const isExcused = ({ row, answer }: KnownDelivery) =>
-    kills.some((kill) => kill.at >= row.at && kill.at <= (answer?.at ?? 0) + writtenAfterMs);
+    kills.some((kill) => kill.at >= row.at - writtenAfterMs && kill.at <= (answer?.at ?? 0) + writtenAfterMs);
   return [...deliveriesByPlace(ledger).values()].flatMap((attempts) => {
     const index = attempts.findIndex(
       (attempt, at) => at + 1 < attempts.length && isTaken(attempt) && !isExcused(attempt),
@@ -86,12 +86,10 @@ function repeated(ledger: Ledger): Violation[] {
   });
 }
 
-/** How often a receiver was sent what it had taken: the price of a kill between an answer and its being written down. */
-export function countRepeats(ledger: Ledger): number {
-  let repeats = 0;
-  for (const attempts of deliveriesByPlace(ledger).values()) {
+/** What receivers had taken and were sent again: the price of a kill between an answer and its being written down. */
+export function repeatsOf(ledger: Ledger): Row<'received'>[] {
+  return [...deliveriesByPlace(ledger).values()].flatMap((attempts) => {
     const first = attempts.findIndex(isTaken);
-    if (first >= 0) repeats += attempts.length - first - 1;
-  }
-  return repeats;
+    return first < 0 ? [] : attempts.slice(first, -1).map((attempt) => attempt.row);
+  });
 }

@@ -1,0 +1,16 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { repository } from './ownline.ts';
+
+const source = 'server/platform/failpoint.ts';
+
+/** The places at which the service can be told to die, read from its source as text: a new one is walked at once. */
+export function readFailpoints(): string[] {
+  const text = readFileSync(join(repository, source), 'utf8');
+  const [, list = ''] = /export const failpoints = \[([^\]]*)\]/.exec(text) ?? [];
+  const names = [...list.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '').matchAll(/'([^']+)'/g)].map(
+    ([, name]) => `${name}`,
+  );
+  if (names.length === 0) throw new Error(`${source} lists no failpoints.`);
+  return names;
+}

@@ -1,0 +1,44 @@
+import { type Api, itemsOf } from './api.ts';
+import type { History, Row } from './history.ts';
+
+/** Reads GET /v1/events of a team (docs/specification.md section 4.5) and writes down every page. */
+export class FeedReader {
+  readonly #history: History;
+  readonly #api: Api;
+  readonly #team: string;
+
+  constructor(history: History, api: Api, team: string) {
+    this.#history = history;
+    this.#api = api;
+    this.#team = team;
+  }
+
+  /** From the oldest event on, until the signal, and then to the end. */
+  async follow(signal: AbortSignal): Promise<void> {
+    let after = '';
+    for (let isAtEnd = false; !isAtEnd; ) {
+      const { events, cursor } = await this.#page('follower', after, signal.aborted ? 0 : 1);
+      isAtEnd = signal.aborted && events === 0;
+      after = cursor;
+    }
+  }
+
+  /** Once, from the oldest event to the end. @returns how many there are */
+  async walk(): Promise<number> {
+    let after = '';
+    for (let count = 0; ; ) {
+      const { events, cursor } = await this.#page('walker', after, 1);
+      if (events === 0) return count;
+      count += events;
+      after = cursor;
+    }
+  }
+
+  async #page(reader: Row<'read'>['reader'], after: string, waitSeconds: number) {
+    const place = after === '' ? '' : `&after=${after}`;
+    const page = await this.#api.get(`/v1/events?limit=100&wait=${waitSeconds}${place}`);
+    const events = itemsOf(page, 'events');
+    if (events.length > 0) this.#history.record({ did: 'read', team: this.#team, reader, events });
+    return { events: events.length, cursor: String(page.cursor) };
+  }
+}

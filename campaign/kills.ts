@@ -1,0 +1,113 @@
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { check } from './checker.ts';
+import { readFailpoints } from './failpoints.ts';
+import { History, type Row } from './history.ts';
+import { Ledger } from './ledger.ts';
+import { Ownline } from './ownline.ts';
+import { database, fromOutside, Rounds } from './rounds.ts';
+import { seededFaults } from './seeded-faults.ts';
+import { soundHistory } from './sound-history.ts';
+import { describeViolations, drawTable } from './table.ts';
+import { World } from './world.ts';
+
+export interface KillsOptions {
+  readonly perPoint: number;
+  /** undefined: all. */
+  readonly points: readonly string[] | undefined;
+  readonly outside: number;
+  readonly database: number;
+  /** Leave history, log and data behind. */
+  readonly keep: boolean;
+}
+
+/** Short times, so that all of a delivery's attempts fit into seconds. */
+const settings = {
+  EGRESS_ALLOW_CIDRS: '127.0.0.1/32',
+  WEBHOOK_OFFSETS_SECONDS: '0,1,2,3',
+  WEBHOOK_TIMEOUT_MS: '2000',
+  DEVICE_HOLD_SECONDS: '2',
+  DEVICE_LEASE_SECONDS: '30',
+  RATE_LIMITS: 'off',
+  LOG_LEVEL: 'warn',
+};
+
+/**
+ * Kills the service at each of its failpoints, from outside, and its database; then checks what senders, phones,
+ * receivers and readers wrote down. The checker has to find every seeded fault first, and again in what was written.
+ * @returns whether nothing was lost, and every failpoint was reached
+ */
+export async function runKills(options: KillsOptions, signal: AbortSignal): Promise<boolean> {
+  const say = (text: string) => process.stdout.write(`${text}\n`);
+  const blind = unfound(soundHistory());
+  if (blind.length > 0) throw new Error(`The checker does not find: ${blind.join(', ')}.`);
+  const failpoints = options.points ?? readFailpoints();
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'ownline-campaign-')));
+  const history = new History(join(folder, 'history.jsonl'));
+  const ownline = new Ownline({
+    dataDir: join(folder, 'data'),
+    logFile: join(folder, 'service.log'),
+    port: await freePort(),
+    settings,
+  });
+  const rounds = new Rounds(ownline, history);
+  let isClean = false;
+  try {
+    await ownline.start();
+    await runWorld(history, ownline, rounds, { ...options, failpoints }, signal);
+    const violations = check(history.rows);
+    const missed = violations.length > 0 ? [] : unfound(history.rows);
+    say(drawTable(new Ledger(history.rows), [...failpoints, fromOutside, database], violations));
+    if (violations.length > 0) say(`\n${describeViolations(violations)}`);
+    for (const point of rounds.unreached) say(`\nThe failpoint "${point}" was never reached.`);
+    for (const name of missed) say(`\nThe checker would not have found in this history: ${name}.`);
+    isClean = violations.length === 0 && rounds.unreached.size === 0 && missed.length === 0;
+    return isClean;
+  } finally {
+    await ownline.stop();
+    history.close();
+    if (isClean && !options.keep) await rm(folder, { recursive: true, force: true });
+    else say(`\nHistory, log and data: ${folder}`);
+  }
+}
+
+async function runWorld(
+  history: History,
+  ownline: Ownline,
+  rounds: Rounds,
+  options: KillsOptions & { readonly failpoints: readonly string[] },
+  signal: AbortSignal,
+): Promise<void> {
+  const world = await World.open(history, ownline);
+  let kills = 0;
+  const startedMs = performance.now();
+  try {
+    world.begin();
+    await rounds.run(options, signal, () => {
+      kills += 1;
+      const seconds = Math.round((performance.now() - startedMs) / 1_000);
+      if (kills % 25 === 0) process.stderr.write(`${kills} kills in ${seconds} s\n`);
+    });
+    await world.settle();
+  } finally {
+    await world.close();
+  }
+}
+
+/** The seeded faults that the checker does not see in a history into which they are put. */
+function unfound(rows: readonly Row[]): string[] {
+  return seededFaults
+    .filter(({ rule, sow }) => !check(sow(rows)).some((violation) => violation.rule === rule))
+    .map((fault) => fault.name);
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (typeof address !== 'object' || address === null) throw new Error('There is no free port.');
+  return address.port;
+}

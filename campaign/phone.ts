@@ -1,0 +1,137 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Answer, Api } from './api.ts';
+import { contentOf } from './contents.ts';
+import type { History, Word } from './history.ts';
+
+interface PhoneOptions {
+  readonly history: History;
+  /** Carries the device token. */
+  readonly api: Api;
+  readonly number: string;
+  /** Between two texts that it receives, on average. */
+  readonly inboundMs: number;
+}
+
+/** A lost answer, and an answer that says to come back: the same call is repeated. */
+const repeatAfterMs = 100;
+
+/**
+ * A phone of the device protocol (docs/specification.md section 11), with a book of all that it did. It repeats a poll
+ * whose answer it did not get, report included. Every ninth message it can't send; every second one it can tell to have
+ * been delivered, sometimes before the poll that reports it sent.
+ */
+export class Phone {
+  readonly #options: PhoneOptions;
+  #session = 'new';
+  #report: Readonly<Record<string, string>> = { last: 'none' };
+  #handled = 0;
+  #texts = 0;
+  #telling = 0;
+
+  constructor(options: PhoneOptions) {
+    this.#options = options;
+  }
+
+  /** Nothing is left for it to say. */
+  get isAtRest(): boolean {
+    return this.#report.last === 'none' && this.#telling === 0;
+  }
+
+  /** Polls until the signal. */
+  async poll(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const answer = await this.#call('poll', { ...this.#report, session: this.#session }, signal);
+      if (signal.aborted) return;
+      if (answer.action === undefined) {
+        await pause(repeatAfterMs);
+        continue;
+      }
+      if (answer.action === 'stop') return this.#stop(`${answer.reason}`);
+      await this.#reported();
+      this.#session = String(answer.session);
+      if (answer.action === 'send') await this.#send(answer);
+    }
+  }
+
+  /** Passes on texts until the signal, each as often as it takes; every fourth one twice at once. */
+  async receive(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      this.#texts += 1;
+      const id = `text-${this.#texts}`;
+      const from = `+1415555${String(200 + (this.#texts % 5)).padStart(4, '0')}`;
+      const text = contentOf(`${this.#options.number} received ${id}`, this.#texts);
+      const pass = () => this.#pass(id, from, text);
+      await Promise.all(this.#texts % 4 === 0 ? [pass(), pass()] : [pass()]);
+      await pause(2 * this.#options.inboundMs * Math.random());
+    }
+  }
+
+  async #send(answer: Answer['json']): Promise<void> {
+    const { history, number } = this.#options;
+    const [message, to, text] = [String(answer.id), String(answer.to), String(answer.text)];
+    history.record({ did: 'handed', number, message, to, text });
+    this.#handled += 1;
+    const word = this.#handled % 9 === 0 ? 'failed' : 'sent';
+    this.#report = {
+      last: message,
+      ...(word === 'failed' ? { last_status: 'failed', last_error: 'No' } : {}),
+    };
+    if (this.#handled % 4 === 2 && word === 'sent') await this.#tell(message, 'delivered');
+    history.record({ did: 'said', number, message, word });
+  }
+
+  /** The poll was answered, so its report was heard. */
+  async #reported(): Promise<void> {
+    const { history, number } = this.#options;
+    const { last: message = 'none', last_status } = this.#report;
+    if (message === 'none') return;
+    const word = last_status === 'failed' ? 'failed' : 'sent';
+    history.record({ did: 'heard', number, message, word });
+    if (this.#handled % 4 === 0 && word === 'sent') await this.#tell(message, 'delivered');
+    this.#report = { last: 'none' };
+  }
+
+  async #tell(message: string, word: Word): Promise<void> {
+    const { history, number } = this.#options;
+    this.#telling += 1;
+    history.record({ did: 'said', number, message, word });
+    const answer = await this.#insist('status', { id: message, status: word });
+    this.#telling -= 1;
+    if (answer.ok === '1') history.record({ did: 'heard', number, message, word });
+    else this.#stop(`status ${answer.reason}`);
+  }
+
+  async #pass(text_id: string, from: string, text: string): Promise<void> {
+    const { history, number } = this.#options;
+    history.record({ did: 'texted', number, text_id, from, text });
+    const answer = await this.#insist('inbound', { id: text_id, from, text });
+    if (answer.ok === '1') history.record({ did: 'taken', number, text_id, message: String(answer.id) });
+    else this.#stop(`inbound ${answer.reason}`);
+  }
+
+  async #insist(path: string, body: Readonly<Record<string, string>>): Promise<Answer['json']> {
+    for (;;) {
+      const answer = await this.#call(path, body);
+      if (answer.ok === '1' || (answer.ok === '0' && answer.reason !== 'unavailable')) return answer;
+      await pause(repeatAfterMs);
+    }
+  }
+
+  /** {} where no answer came. */
+  async #call(path: string, body: Readonly<Record<string, string>>, signal?: AbortSignal) {
+    const described = { ...body, device_name: 'Campaign iPhone', os: '26.0', v: '1' };
+    const answer = await this.#options.api
+      .call({
+        method: 'POST',
+        path: `/v1/device/${path}`,
+        body: described,
+        ...(signal ? { signal } : {}),
+      })
+      .catch(() => undefined);
+    return answer?.json ?? {};
+  }
+
+  #stop(reason: string): void {
+    this.#options.history.record({ did: 'stopped', number: this.#options.number, reason });
+  }
+}

@@ -1,0 +1,111 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { History } from './history.ts';
+import type { Ownline } from './ownline.ts';
+
+/** What a round kills: the process at a failpoint, the process from outside, or the database's. */
+export const fromOutside = 'from outside';
+export const database = 'the database';
+
+export interface KillPlan {
+  readonly failpoints: readonly string[];
+  readonly perPoint: number;
+  readonly outside: number;
+  readonly database: number;
+}
+
+/** A place that was not reached in this time is tried again, with its first pass, and given up after so many times. */
+const reachedWithinMs = 20_000;
+const missesMax = 3;
+
+/** Kills and starts again until every place had its kills. Between rounds the service runs, or is about to. */
+export class Rounds {
+  /** Places that were given up: the service never came by. */
+  readonly unreached = new Set<string>();
+  readonly #ownline: Ownline;
+  readonly #history: History;
+  readonly #misses = new Map<string, number>();
+
+  constructor(ownline: Ownline, history: History) {
+    this.#ownline = ownline;
+    this.#history = history;
+  }
+
+  /** @param onKill is called after each */
+  async run(plan: KillPlan, signal: AbortSignal, onKill: () => void): Promise<void> {
+    await this.#ownline.kill();
+    for (const point of shuffled(pointsOf(plan))) {
+      let isKilled = false;
+      while (!isKilled && !this.unreached.has(point)) {
+        signal.throwIfAborted();
+        isKilled = await this.#round(point);
+      }
+      if (isKilled) onKill();
+    }
+    await this.#ownline.start();
+  }
+
+  async #round(point: string): Promise<boolean> {
+    if (point === fromOutside) return this.#killFromOutside();
+    if (point === database) return this.#killDatabase();
+    const misses = this.#misses.get(point) ?? 0;
+    const pass = misses > 0 ? 1 : 1 + Math.floor(8 * Math.random());
+    this.#ownline.launch(`${point}:${pass}`);
+    const end = await Promise.race([
+      this.#ownline.ended,
+      pause(reachedWithinMs, 'missed' as const, { ref: false }),
+    ]);
+    if (end === 'missed') {
+      await this.#missed(point, misses + 1);
+      return false;
+    }
+    if (end !== 'SIGKILL') throw new Error(`Ownline ended with ${end}.\n${await this.#ownline.lastWords()}`);
+    this.#history.record({ did: 'killed', point });
+    return true;
+  }
+
+  async #missed(point: string, misses: number): Promise<void> {
+    this.#misses.set(point, misses);
+    if (misses >= missesMax) this.unreached.add(point);
+    await this.#ownline.kill();
+    this.#history.record({ did: 'killed', point: fromOutside });
+  }
+
+  /** At any moment, in one of four cases while it starts. */
+  async #killFromOutside(): Promise<boolean> {
+    this.#ownline.launch();
+    if (Math.random() < 0.25) await pause(800 * Math.random());
+    else if (await this.#ownline.untilReady()) await pause(1_500 * Math.random());
+    if (!this.#ownline.isRunning)
+      throw new Error(`Ownline ended by itself.\n${await this.#ownline.lastWords()}`);
+    await this.#ownline.kill();
+    this.#history.record({ did: 'killed', point: fromOutside });
+    return true;
+  }
+
+  /** The service lives on and gets its database back; then it is killed as well, for the next round. */
+  async #killDatabase(): Promise<boolean> {
+    await this.#ownline.start();
+    await pause(1_500 * Math.random());
+    this.#history.record({ did: 'killed', point: database });
+    await this.#ownline.killDatabase();
+    this.#history.record({ did: 'killed', point: database });
+    await this.#ownline.kill();
+    return true;
+  }
+}
+
+function pointsOf({ failpoints, perPoint, outside, database: ofDatabase }: KillPlan): string[] {
+  const times = (count: number, point: string) => Array.from({ length: count }, () => point);
+  return [
+    ...failpoints.flatMap((point) => times(perPoint, point)),
+    ...times(outside, fromOutside),
+    ...times(ofDatabase, database),
+  ];
+}
+
+function shuffled<T>(items: readonly T[]): T[] {
+  return items
+    .map((item) => ({ item, place: Math.random() }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ item }) => item);
+}

@@ -1,0 +1,65 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Answer, Api } from './api.ts';
+import { contentOf } from './contents.ts';
+import type { History } from './history.ts';
+
+interface SenderOptions {
+  readonly history: History;
+  readonly api: Api;
+  readonly team: string;
+  readonly from: string;
+  readonly to: string;
+  /** Between one answer and the next message, on average. */
+  readonly pauseMs: number;
+}
+
+/**
+ * Sends the messages of one conversation, one after the other. What was not answered is repeated with its
+ * Idempotency-Key; some are asked for twice at once, some once more after their answer.
+ */
+export class Sender {
+  readonly #options: SenderOptions;
+  #count = 0;
+
+  constructor(options: SenderOptions) {
+    this.#options = options;
+  }
+
+  /** Until the signal; the message in hand is answered first. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.#send();
+      await pause(2 * this.#options.pauseMs * Math.random());
+    }
+  }
+
+  async #send(): Promise<void> {
+    const { from, to } = this.#options;
+    this.#count += 1;
+    const key = `${from}-${to}-${this.#count}`;
+    const content = contentOf(key, this.#count);
+    const ask = () => this.#ask(key, content);
+    await Promise.all(this.#count % 5 === 0 ? [ask(), ask()] : [ask()]);
+    if (this.#count % 7 === 0) await ask();
+  }
+
+  async #ask(key: string, content: string): Promise<void> {
+    const { history, api, team, from, to } = this.#options;
+    let answer: Answer | undefined;
+    while (!answer || answer.status >= 500) {
+      if (answer) await pause(50);
+      history.record({ did: 'asked', team, key, from, to, content });
+      answer = await api
+        .call({
+          method: 'POST',
+          path: '/v1/messages/send',
+          body: { from, to, content },
+          headers: { 'idempotency-key': key },
+        })
+        .catch(() => ({ status: 599, text: '', json: {} }));
+    }
+    if (answer.status === 202)
+      history.record({ did: 'accepted', team, key, message: String(answer.json.id) });
+    else history.record({ did: 'refused', team, key, answer: `${answer.status} ${answer.text}` });
+  }
+}

@@ -1,0 +1,79 @@
+import { repeatsOf } from './check-deliveries.ts';
+import { type Row, rowsOf } from './history.ts';
+import type { Ledger } from './ledger.ts';
+import type { Violation } from './violation.ts';
+
+const headings = ['killed at', 'kills', 'messages', 'events', 'repeats', 'violations'] as const;
+const afterwards = '(afterwards)';
+
+/**
+ * One line per place: what happened up to each kill there. Messages are accepted ones and inbound texts taken; repeats are
+ * what receivers had taken and got again; a violation counts where its first evidence lies.
+ */
+export function drawTable(
+  ledger: Ledger,
+  points: readonly string[],
+  violations: readonly Violation[],
+): string {
+  const kills = rowsOf(ledger.rows, 'killed');
+  const pointOf = placeFinder(kills);
+  const names = [...points, afterwards];
+  const lines = names.map((name) => {
+    const count = (rows: readonly (Row | undefined)[]) =>
+      rows.filter((row) => row !== undefined && pointOf(row.at) === name).length;
+    return [
+      name,
+      kills.filter((kill) => kill.point === name).length,
+      count([...ledger.messages.values()].map((message) => message.cause)),
+      count([...ledger.events.values()].map((event) => event.seen)),
+      count(repeatsOf(ledger)),
+      count(violations.map((violation) => violation.evidence[0])),
+    ] as const;
+  });
+  const sums = [1, 2, 3, 4, 5].map((column) => lines.reduce((sum, line) => sum + Number(line[column]), 0));
+  return align([headings, ...lines, ['in all', ...sums]]);
+}
+
+/** Of each moment, the kill that came next. */
+function placeFinder(kills: readonly Row<'killed'>[]): (at: number) => string {
+  return (at) => {
+    let [low, high] = [0, kills.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((kills[middle]?.at ?? 0) < at) low = middle + 1;
+      else high = middle;
+    }
+    return kills[low]?.point ?? afterwards;
+  };
+}
+
+function align(lines: readonly (readonly (string | number)[])[]): string {
+  const widths = headings.map((_, column) => Math.max(...lines.map((line) => String(line[column]).length)));
+  return lines
+    .map((line) =>
+      line
+        .map((cell, column) =>
+          column === 0
+            ? String(cell).padEnd(widths[column] ?? 0)
+            : String(cell).padStart(widths[column] ?? 0),
+        )
+        .join('  '),
+    )
+    .join('\n');
+}
+
+/** The first few of each rule, with the rows that show them. */
+export function describeViolations(violations: readonly Violation[], perRule = 3): string {
+  const seen = new Map<string, number>();
+  return violations
+    .flatMap(({ rule, says, evidence }) => {
+      const count = (seen.get(rule) ?? 0) + 1;
+      seen.set(rule, count);
+      if (count > perRule) return [];
+      return [
+        `${rule}: ${says}`,
+        ...evidence.slice(0, 6).map((row) => `    ${JSON.stringify(row).slice(0, 700)}`),
+      ];
+    })
+    .join('\n');
+}

@@ -1,0 +1,137 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Api, itemsOf } from './api.ts';
+import { FeedReader } from './feed-reader.ts';
+import type { History } from './history.ts';
+import { Operator } from './operator.ts';
+import { Phone } from './phone.ts';
+import type { Mood, Receivers } from './receiver.ts';
+import { Sender } from './sender.ts';
+
+export interface WebhookPlan {
+  readonly path: string;
+  readonly mood: Mood;
+  readonly events: readonly string[];
+  /** One of the team's numbers; null for all of them. */
+  readonly number: string | null;
+}
+
+export interface TeamPlan {
+  readonly apiKey: string;
+  readonly numbers: readonly string[];
+  readonly contacts: readonly string[];
+  readonly webhooks: readonly WebhookPlan[];
+}
+
+/** How often things happen, on average: some 20 messages a second with the teams of the campaign. */
+const [sendPauseMs, inboundMs] = [250, 600];
+
+/** A team with its phones, senders, webhooks and reader, all of them outside of Ownline. */
+export class Team {
+  readonly #history: History;
+  readonly #baseUrl: string;
+  readonly #plan: TeamPlan;
+  readonly #api: Api;
+  readonly operator: Operator;
+  #id = '';
+  #phones: readonly Phone[] = [];
+
+  constructor(history: History, baseUrl: string, plan: TeamPlan) {
+    this.#history = history;
+    this.#baseUrl = baseUrl;
+    this.#plan = plan;
+    this.#api = new Api(baseUrl, { 'x-api-key': plan.apiKey });
+    this.operator = new Operator(this.#api);
+  }
+
+  get reader(): FeedReader {
+    return new FeedReader(this.#history, this.#api, this.#id);
+  }
+
+  get senders(): Sender[] {
+    const [history, api, team] = [this.#history, this.#api, this.#id];
+    return this.#plan.numbers.flatMap((from) =>
+      this.#plan.contacts.map((to) => new Sender({ history, api, team, from, to, pauseMs: sendPauseMs })),
+    );
+  }
+
+  get phones(): readonly Phone[] {
+    return this.#phones;
+  }
+
+  /** Connects its phones and makes its webhooks. Nothing is killed meanwhile. @param signal ends the phones */
+  async open(receivers: Receivers, signal: AbortSignal): Promise<readonly Promise<void>[]> {
+    this.#id = String((await this.#api.get('/v1/team')).id);
+    this.#phones = await Promise.all(this.#plan.numbers.map((number) => this.#connect(number)));
+    const polling = this.#phones.map((phone) => phone.poll(signal));
+    await this.#untilVerified();
+    this.#history.record({ did: 'opened', team: this.#id, numbers: this.#plan.numbers });
+    for (const webhook of this.#plan.webhooks) await this.#subscribe(receivers, webhook);
+    return polling;
+  }
+
+  /**
+   * @returns what still keeps the team from being quiet; undefined for nothing. In this order: when no message is left, the
+   * phones have at most something to say, and when they have nothing to say no event is to come
+   */
+  async unrest(): Promise<string | undefined> {
+    const operator = this.operator;
+    return (
+      (await operator.unfinishedMessages()) ??
+      (this.#phones.every((phone) => phone.isAtRest) ? undefined : 'a phone has something to say') ??
+      (await operator.unfinishedDeliveries())
+    );
+  }
+
+  /** Writes down how everything ended. @param today the day on which all of it happened; undefined where midnight passed */
+  async look(today: string | undefined): Promise<void> {
+    for (let cursor = '', more = true; more; ) {
+      const page = await this.#api.get(`/v1/messages?limit=100&cursor=${cursor}`);
+      for (const item of itemsOf(page, 'messages')) this.#list(item);
+      more = page.has_more === true;
+      cursor = String(page.cursor);
+    }
+    if (today !== new Date().toISOString().slice(0, 10)) return;
+    for (const number of itemsOf(await this.#api.get('/v1/numbers'), 'numbers')) {
+      const messages_today = Number(number.messages_today);
+      this.#history.record({ did: 'counted', number: String(number.phone_number), messages_today });
+    }
+  }
+
+  #list(item: Readonly<Record<string, unknown>>): void {
+    const text = (field: string) => String(item[field]);
+    this.#history.record({
+      did: 'listed',
+      team: this.#id,
+      message: text('id'),
+      direction: text('direction'),
+      status: text('status'),
+      from: text('from'),
+      to: text('to'),
+      content: text('content'),
+    });
+  }
+
+  async #connect(number: string): Promise<Phone> {
+    const verify = { method: 'POST', path: '/v1/numbers/verify', body: { phone_number: number } } as const;
+    const { json } = await this.#api.insist(verify);
+    const body = { token: String(json.setup_url).split('/').at(-1) };
+    const claim = await this.#api.insist({ method: 'POST', path: '/v1/device/claim', body });
+    const api = new Api(this.#baseUrl, { 'x-device-token': String(claim.json.device_token) });
+    return new Phone({ history: this.#history, api, number, inboundMs });
+  }
+
+  async #untilVerified(): Promise<void> {
+    const isPending = async () =>
+      itemsOf(await this.#api.get('/v1/numbers'), 'numbers').some((number) => number.verified !== true);
+    while (await isPending()) await pause(50);
+  }
+
+  async #subscribe(receivers: Receivers, { path, mood, events, number }: WebhookPlan): Promise<void> {
+    const body = { url: receivers.urlOf(path), events, ...(number === null ? {} : { phone_number: number }) };
+    const made = await this.#api.call({ method: 'POST', path: '/v1/webhooks', body });
+    if (made.status !== 201) throw new Error(`A webhook was answered ${made.status}: ${made.text}`);
+    const [webhook, secret] = [String(made.json.id), String(made.json.secret)];
+    receivers.serve(path, { webhook, secret, mood });
+    this.#history.record({ did: 'subscribed', team: this.#id, webhook, secret, events, number });
+  }
+}

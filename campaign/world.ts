@@ -1,0 +1,101 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { eventTypes, type History } from './history.ts';
+import type { Ownline } from './ownline.ts';
+import { Receivers } from './receiver.ts';
+import { Team } from './team.ts';
+
+const contacts = ['+14155550150', '+14155550151'];
+const quietWithinMs = 240_000;
+
+/** All that is outside of Ownline: two teams with their phones, senders and readers, and the receivers. */
+export class World {
+  readonly #teams: readonly Team[];
+  readonly #receivers: Receivers;
+  readonly #day = new Date().toISOString().slice(0, 10);
+  readonly #traffic = new AbortController();
+  readonly #rest = new AbortController();
+  readonly #ends: Promise<void>[] = [];
+  readonly #lasting: Promise<void>[] = [];
+
+  private constructor(teams: readonly Team[], receivers: Receivers) {
+    this.#teams = teams;
+    this.#receivers = receivers;
+  }
+
+  /** Makes the teams on a service that has just been started for the first time. */
+  static async open(history: History, ownline: Ownline): Promise<World> {
+    const receivers = new Receivers(history);
+    await receivers.listen();
+    const other = await ownline.command('team', 'create', '--name', 'Other team');
+    const otherKey = await ownline.command(
+      ...['key', 'create', '--team', String(other.id), '--name', 'Campaign', '--permissions', '*'],
+    );
+    const [one, two, three] = ['+14155550101', '+14155550102', '+14155550103'] as const;
+    const all = { events: eventTypes, number: null };
+    const plans = [
+      {
+        apiKey: await ownline.firstKey(),
+        numbers: [one, two],
+        contacts,
+        webhooks: [
+          { path: 'fine', mood: 'fine', ...all },
+          { path: 'flaky', mood: 'flaky', ...all },
+          { path: 'outages', mood: 'outages', ...all },
+          { path: 'some', mood: 'fine', events: ['message.sent', 'message.failed'], number: one },
+        ],
+      },
+      {
+        apiKey: String(otherKey.key),
+        numbers: [three],
+        contacts,
+        webhooks: [
+          { path: 'slow', mood: 'slow', ...all },
+          { path: 'inbound', mood: 'flaky', events: ['message.received'], number: null },
+        ],
+      },
+    ] as const;
+    const teams = plans.map((plan) => new Team(history, ownline.baseUrl, plan));
+    const world = new World(teams, receivers);
+    for (const team of teams) world.#lasting.push(...(await team.open(receivers, world.#rest.signal)));
+    return world;
+  }
+
+  /** Everybody begins. */
+  begin(): void {
+    for (const team of this.#teams) {
+      this.#ends.push(...team.senders.map((sender) => sender.run(this.#traffic.signal)));
+      this.#ends.push(...team.phones.map((phone) => phone.receive(this.#traffic.signal)));
+      this.#ends.push(team.operator.run(this.#traffic.signal));
+      this.#lasting.push(team.reader.follow(this.#rest.signal));
+    }
+    for (const actor of [...this.#ends, ...this.#lasting]) actor.catch(() => undefined);
+  }
+
+  /**
+   * Nothing new is sent, receivers take everything, what failed or was skipped is replayed; once all is quiet, the feed is
+   * walked and the end is written down. @throws where it doesn't become quiet
+   */
+  async settle(): Promise<void> {
+    this.#traffic.abort();
+    await Promise.all(this.#ends);
+    this.#receivers.heal();
+    const deadlineMs = performance.now() + quietWithinMs;
+    for (const team of this.#teams) {
+      for (let unrest = await team.unrest(); unrest; unrest = await team.unrest()) {
+        if (performance.now() > deadlineMs) throw new Error(`It does not become quiet: ${unrest}.`);
+        await pause(500);
+      }
+    }
+    for (const team of this.#teams) await team.reader.walk();
+    await this.close();
+    for (const team of this.#teams) await team.look(this.#day);
+  }
+
+  /** Ends every actor. @throws what one of them could not go on with */
+  async close(): Promise<void> {
+    this.#traffic.abort();
+    this.#rest.abort();
+    await Promise.all([...this.#ends, ...this.#lasting]);
+    await this.#receivers.close();
+  }
+}
