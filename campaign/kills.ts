@@ -1,4 +1,4 @@
-import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -45,6 +45,8 @@ export async function runKills(options: KillsOptions, signal: AbortSignal): Prom
   if (blind.length > 0) throw new Error(`The checker does not find: ${blind.join(', ')}.`);
   const failpoints = options.points ?? readFailpoints();
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'ownline-campaign-')));
+  // PostgreSQL may run as another user and has to get through.
+  await chmod(folder, 0o711);
   const history = new History(join(folder, 'history.jsonl'));
   const ownline = new Ownline({
     dataDir: join(folder, 'data'),
