@@ -16,15 +16,24 @@ interface Call {
 }
 
 const answerWithinMs = 40_000;
+const repeatAfterMs = 100;
 
 /** One API key, or one device: calls that may fail, and calls that are repeated until they were answered. */
 export class Api {
   readonly #baseUrl: string;
   readonly #headers: Readonly<Record<string, string>>;
+  readonly #over: AbortSignal;
 
-  constructor(baseUrl: string, headers: Readonly<Record<string, string>>) {
+  /** @param over ends every call and every wait of this client */
+  constructor(baseUrl: string, headers: Readonly<Record<string, string>>, over: AbortSignal) {
     this.#baseUrl = baseUrl;
     this.#headers = headers;
+    this.#over = over;
+  }
+
+  /** A moment before a call is repeated. @throws once all is over */
+  async again(): Promise<void> {
+    await pause(repeatAfterMs, undefined, { signal: this.#over });
   }
 
   /** @throws where the connection is lost or nothing is answered in time */
@@ -38,7 +47,7 @@ export class Api {
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      signal: signal ? AbortSignal.any([limit, signal]) : limit,
+      signal: AbortSignal.any([limit, this.#over, ...(signal ? [signal] : [])]),
     });
     const text = await response.text();
     return { status: response.status, text, json: parseObject(text) };
@@ -48,15 +57,14 @@ export class Api {
   async insist(call: Call): Promise<Answer> {
     for (;;) {
       const answer = await this.call(call).catch(() => undefined);
-      if (call.signal?.aborted) throw call.signal.reason;
       if (answer && answer.status < 500) return answer;
-      await pause(50);
+      await this.again();
     }
   }
 
   /** The same, where only a success will do. @throws with what was answered instead */
-  async get(path: string, signal?: AbortSignal): Promise<Answer['json']> {
-    const answer = await this.insist({ method: 'GET', path, ...(signal ? { signal } : {}) });
+  async get(path: string): Promise<Answer['json']> {
+    const answer = await this.insist({ method: 'GET', path });
     if (answer.status !== 200) throw new Error(`GET ${path} was answered ${answer.status}: ${answer.text}`);
     return answer.json;
   }

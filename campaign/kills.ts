@@ -92,7 +92,7 @@ async function runWorld(
       const seconds = Math.round((performance.now() - startedMs) / 1_000);
       if (kills % 25 === 0) process.stderr.write(`${kills} kills in ${seconds} s\n`);
     });
-    await world.settle();
+    await world.settle(signal);
   } finally {
     await world.close();
   }

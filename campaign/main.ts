@@ -18,7 +18,7 @@ const options = {
 /** The first Ctrl-C ends the campaign and what it started. */
 const ending = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  process.once(signal, () => ending.abort(new Error(`ended by ${signal}`)));
+  process.on(signal, () => ending.abort(new Error(`ended by ${signal}`)));
 
 try {
   const { values, positionals } = parseArgs({ options, allowPositionals: true });

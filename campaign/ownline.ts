@@ -47,6 +47,8 @@ export class Ownline {
       cwd: repository,
       env: { ...this.#environment(), ...(failpoint === undefined ? {} : { FAILPOINT: failpoint }) },
       stdio: ['ignore', log, log],
+      // In a group of its own: a Ctrl-C is for the campaign, which then ends the service itself.
+      detached: true,
     });
     closeSync(log);
     this.#child = child;

@@ -12,9 +12,6 @@ interface PhoneOptions {
   readonly inboundMs: number;
 }
 
-/** A lost answer, and an answer that says to come back: the same call is repeated. */
-const repeatAfterMs = 100;
-
 /**
  * A phone of the device protocol (docs/specification.md section 11), with a book of all that it did. It repeats a poll
  * whose answer it did not get, report included. Every ninth message it can't send; every second one it can tell to have
@@ -32,6 +29,11 @@ export class Phone {
     this.#options = options;
   }
 
+  /** It has had its first answer: a poll that is lost from now on may be repeated in its session. */
+  get isConnected(): boolean {
+    return this.#session !== 'new';
+  }
+
   /** Nothing is left for it to say. */
   get isAtRest(): boolean {
     return this.#report.last === 'none' && this.#telling === 0;
@@ -43,7 +45,7 @@ export class Phone {
       const answer = await this.#call('poll', { ...this.#report, session: this.#session }, signal);
       if (signal.aborted) return;
       if (answer.action === undefined) {
-        await pause(repeatAfterMs);
+        await this.#options.api.again();
         continue;
       }
       if (answer.action === 'stop') return this.#stop(`${answer.reason}`);
@@ -113,7 +115,7 @@ export class Phone {
     for (;;) {
       const answer = await this.#call(path, body);
       if (answer.ok === '1' || (answer.ok === '0' && answer.reason !== 'unavailable')) return answer;
-      await pause(repeatAfterMs);
+      await this.#options.api.again();
     }
   }
 

@@ -51,8 +51,9 @@ export class Receivers {
   }
 
   async close(): Promise<void> {
+    const closed = new Promise((resolve) => this.#server.close(resolve));
     this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
+    await closed;
   }
 
   async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {

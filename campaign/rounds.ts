@@ -50,10 +50,7 @@ export class Rounds {
     const misses = this.#misses.get(point) ?? 0;
     const pass = misses > 0 ? 1 : 1 + Math.floor(8 * Math.random());
     this.#ownline.launch(`${point}:${pass}`);
-    const end = await Promise.race([
-      this.#ownline.ended,
-      pause(reachedWithinMs, 'missed' as const, { ref: false }),
-    ]);
+    const end = await Promise.race([this.#ownline.ended, pause(reachedWithinMs, 'missed' as const)]);
     if (end === 'missed') {
       await this.#missed(point, misses + 1);
       return false;

@@ -47,7 +47,7 @@ export class Sender {
     const { history, api, team, from, to } = this.#options;
     let answer: Answer | undefined;
     while (!answer || answer.status >= 500) {
-      if (answer) await pause(50);
+      if (answer) await api.again();
       history.record({ did: 'asked', team, key, from, to, content });
       answer = await api
         .call({

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { Api, itemsOf } from './api.ts';
 import { FeedReader } from './feed-reader.ts';
 import type { History } from './history.ts';
@@ -30,16 +29,18 @@ export class Team {
   readonly #history: History;
   readonly #baseUrl: string;
   readonly #plan: TeamPlan;
+  readonly #over: AbortSignal;
   readonly #api: Api;
   readonly operator: Operator;
   #id = '';
   #phones: readonly Phone[] = [];
 
-  constructor(history: History, baseUrl: string, plan: TeamPlan) {
+  constructor(history: History, baseUrl: string, plan: TeamPlan, over: AbortSignal) {
     this.#history = history;
     this.#baseUrl = baseUrl;
     this.#plan = plan;
-    this.#api = new Api(baseUrl, { 'x-api-key': plan.apiKey });
+    this.#over = over;
+    this.#api = new Api(baseUrl, { 'x-api-key': plan.apiKey }, over);
     this.operator = new Operator(this.#api);
   }
 
@@ -63,7 +64,7 @@ export class Team {
     this.#id = String((await this.#api.get('/v1/team')).id);
     this.#phones = await Promise.all(this.#plan.numbers.map((number) => this.#connect(number)));
     const polling = this.#phones.map((phone) => phone.poll(signal));
-    await this.#untilVerified();
+    while (!this.#phones.every((phone) => phone.isConnected)) await this.#api.again();
     this.#history.record({ did: 'opened', team: this.#id, numbers: this.#plan.numbers });
     for (const webhook of this.#plan.webhooks) await this.#subscribe(receivers, webhook);
     return polling;
@@ -116,14 +117,8 @@ export class Team {
     const { json } = await this.#api.insist(verify);
     const body = { token: String(json.setup_url).split('/').at(-1) };
     const claim = await this.#api.insist({ method: 'POST', path: '/v1/device/claim', body });
-    const api = new Api(this.#baseUrl, { 'x-device-token': String(claim.json.device_token) });
+    const api = new Api(this.#baseUrl, { 'x-device-token': String(claim.json.device_token) }, this.#over);
     return new Phone({ history: this.#history, api, number, inboundMs });
-  }
-
-  async #untilVerified(): Promise<void> {
-    const isPending = async () =>
-      itemsOf(await this.#api.get('/v1/numbers'), 'numbers').some((number) => number.verified !== true);
-    while (await isPending()) await pause(50);
   }
 
   async #subscribe(receivers: Receivers, { path, mood, events, number }: WebhookPlan): Promise<void> {

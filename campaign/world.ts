@@ -14,16 +14,19 @@ export class World {
   readonly #day = new Date().toISOString().slice(0, 10);
   readonly #traffic = new AbortController();
   readonly #rest = new AbortController();
+  readonly #over: AbortController;
   readonly #ends: Promise<void>[] = [];
   readonly #lasting: Promise<void>[] = [];
 
-  private constructor(teams: readonly Team[], receivers: Receivers) {
+  private constructor(teams: readonly Team[], receivers: Receivers, over: AbortController) {
     this.#teams = teams;
+    this.#over = over;
     this.#receivers = receivers;
   }
 
   /** Makes the teams on a service that has just been started for the first time. */
   static async open(history: History, ownline: Ownline): Promise<World> {
+    const over = new AbortController();
     const receivers = new Receivers(history);
     await receivers.listen();
     const other = await ownline.command('team', 'create', '--name', 'Other team');
@@ -54,8 +57,8 @@ export class World {
         ],
       },
     ] as const;
-    const teams = plans.map((plan) => new Team(history, ownline.baseUrl, plan));
-    const world = new World(teams, receivers);
+    const teams = plans.map((plan) => new Team(history, ownline.baseUrl, plan, over.signal));
+    const world = new World(teams, receivers, over);
     for (const team of teams) world.#lasting.push(...(await team.open(receivers, world.#rest.signal)));
     return world;
   }
@@ -73,29 +76,38 @@ export class World {
 
   /**
    * Nothing new is sent, receivers take everything, what failed or was skipped is replayed; once all is quiet, the feed is
-   * walked and the end is written down. @throws where it doesn't become quiet
+   * walked and the end is written down. @throws where it doesn't become quiet in time
    */
-  async settle(): Promise<void> {
-    this.#traffic.abort();
-    await Promise.all(this.#ends);
-    this.#receivers.heal();
-    const deadlineMs = performance.now() + quietWithinMs;
-    for (const team of this.#teams) {
-      for (let unrest = await team.unrest(); unrest; unrest = await team.unrest()) {
-        if (performance.now() > deadlineMs) throw new Error(`It does not become quiet: ${unrest}.`);
-        await pause(500);
+  async settle(signal: AbortSignal): Promise<void> {
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(quietWithinMs)]);
+    const giveUp = () => this.#over.abort(limit.reason);
+    limit.addEventListener('abort', giveUp);
+    let unrest: string | undefined = 'senders wait for their answers';
+    try {
+      this.#traffic.abort();
+      await Promise.all(this.#ends);
+      this.#receivers.heal();
+      for (const team of this.#teams) {
+        for (unrest = await team.unrest(); unrest; unrest = await team.unrest())
+          await pause(500, undefined, { signal: limit });
       }
+      for (const team of this.#teams) await team.reader.walk();
+      this.#rest.abort();
+      await Promise.all(this.#lasting);
+      for (const team of this.#teams) await team.look(this.#day);
+    } catch (error) {
+      throw new Error(`It did not become quiet: ${unrest}.`, { cause: error });
+    } finally {
+      limit.removeEventListener('abort', giveUp);
     }
-    for (const team of this.#teams) await team.reader.walk();
-    await this.close();
-    for (const team of this.#teams) await team.look(this.#day);
   }
 
-  /** Ends every actor. @throws what one of them could not go on with */
+  /** Ends every actor where it stands. */
   async close(): Promise<void> {
+    this.#over.abort();
     this.#traffic.abort();
     this.#rest.abort();
-    await Promise.all([...this.#ends, ...this.#lasting]);
+    await Promise.allSettled([...this.#ends, ...this.#lasting]);
     await this.#receivers.close();
   }
 }
