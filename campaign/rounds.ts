@@ -48,7 +48,7 @@ export class Rounds {
     if (point === fromOutside) return this.#killFromOutside();
     if (point === database) return this.#killDatabase();
     const misses = this.#misses.get(point) ?? 0;
-    const pass = misses > 0 ? 1 : 1 + Math.floor(8 * Math.random());
+    const pass = misses > 0 ? 1 : 1 + Math.floor(12 * Math.random());
     this.#ownline.launch(`${point}:${pass}`);
     const end = await Promise.race([this.#ownline.ended, pause(reachedWithinMs, 'missed' as const)]);
     if (end === 'missed') {

@@ -46,13 +46,15 @@ interface SourceFile {
   readonly imports: readonly string[];
 }
 
-const files: readonly SourceFile[] = globSync('{contract,server,simulated-phone,webhook-listener}/**/*.ts', {
-  cwd: root,
-}).map((path) => {
-  const text = readFileSync(join(root, path), 'utf8');
-  const imports = [...text.matchAll(/from '([^']+)'/g)].map((match) => resolveImport(path, match[1] ?? ''));
-  return { path, text, imports };
-});
+function readSources(pattern: string): readonly SourceFile[] {
+  return globSync(pattern, { cwd: root }).map((path) => {
+    const text = readFileSync(join(root, path), 'utf8');
+    const imports = [...text.matchAll(/from '([^']+)'/g)].map((match) => resolveImport(path, match[1] ?? ''));
+    return { path, text, imports };
+  });
+}
+
+const files = readSources('{contract,server,simulated-phone,webhook-listener}/**/*.ts');
 
 function resolveImport(path: string, specifier: string): string {
   if (specifier.startsWith('#')) return specifier.slice(1);
@@ -143,6 +145,19 @@ describe('the architecture (docs/architecture.md)', () => {
       return offenders((file) => file.path.startsWith(own) && file.imports.find(isForeign));
     });
     assert.deepEqual(found, []);
+  });
+
+  it('the campaign knows Ownline from outside: it imports nothing but its own files and those of Node', () => {
+    const campaign = readSources('campaign/**/*.ts');
+    const foreign = (target: string) => !target.startsWith('node:') && !target.startsWith('campaign/');
+    assert.ok(campaign.length > 10);
+    const found = campaign.filter(
+      (file) => file.imports.some(foreign) || /\bimport\(|#\w+\//.test(file.text),
+    );
+    assert.deepEqual(
+      found.map((file) => file.path),
+      [],
+    );
   });
 
   it('only config.ts reads the environment', () => {
