@@ -4,6 +4,7 @@ import { queueChannel } from '#server/devices/queue-channel.ts';
 import { type Claimant, claimMessage, type HandOut } from '#server/messages/claim-message.ts';
 import { reportMessage } from '#server/messages/report-message.ts';
 import { settleUnconfirmed } from '#server/messages/settle-unconfirmed.ts';
+import { failpoint } from '#server/platform/failpoint.ts';
 import type { MessageId, SessionId } from '#server/platform/ids.ts';
 import { type ArrivalRow, type Arrivals, sessionLifeMs, shortenSession } from './arrive.ts';
 import { startSession } from './start-session.ts';
@@ -63,6 +64,7 @@ export async function reportLast(services: PollServices, asked: Poll): Promise<v
     status: last.failed ? 'failed' : 'sent',
     error: last.error,
   });
+  failpoint('report written');
 }
 
 async function hold(
@@ -93,7 +95,9 @@ async function hold(
       if (waiting.ended) break;
       const liveUntil = services.clock.in(sessionLifeMs(services.config.deviceHoldMs));
       const handOut = await claimMessage(services, claimant, liveUntil);
-      if (handOut) return { kind: 'send', claimant, handOut };
+      if (!handOut) continue;
+      failpoint('message handed out');
+      return { kind: 'send', claimant, handOut };
     }
   } finally {
     cancelTimer();

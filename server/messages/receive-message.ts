@@ -3,6 +3,7 @@ import { statement, type Transaction } from '#server/database/statement.ts';
 import type { NumberRow } from '#server/numbers/number-store.ts';
 import { dayOf } from '#server/platform/calendar.ts';
 import { sha256 } from '#server/platform/crypto.ts';
+import { failpoint } from '#server/platform/failpoint.ts';
 import type { MessageId } from '#server/platform/ids.ts';
 import { countReceived } from '#server/usage/usage-store.ts';
 import { type MessageRow, sqlMessage } from './message.ts';
@@ -53,7 +54,7 @@ export async function receiveMessage(
   inbound: Inbound,
 ): Promise<{ readonly id: MessageId; readonly repeated: boolean }> {
   const from = senderHandle(inbound.from, number.phone_number);
-  return services.database.transaction(async (trx) => {
+  const received = await services.database.transaction(async (trx) => {
     // One moment for both, though a repeat waits below: the day of its id is the day on which it counts.
     const now = services.clock.now();
     const id = services.ids.next('msg', now.getTime());
@@ -73,6 +74,8 @@ export async function receiveMessage(
     await countReceived(trx, number.team_id, dayOf(now));
     return { id, repeated: false };
   });
+  failpoint('text stored');
+  return received;
 }
 
 function keptHandle(handle: string): string {

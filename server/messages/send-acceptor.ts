@@ -2,6 +2,7 @@ import { Counter, Histogram } from 'prom-client';
 import type { Runtime } from '#server/database/runtime.ts';
 import { unavailable } from '#server/platform/app-error.ts';
 import { Batcher } from '#server/platform/batcher.ts';
+import { failpoint } from '#server/platform/failpoint.ts';
 import type { TeamId } from '#server/platform/ids.ts';
 import type { Metrics } from '#server/platform/metrics.ts';
 import { Turns } from '#server/platform/turns.ts';
@@ -35,6 +36,7 @@ export function createSendAcceptor(
     new Batcher<SendRow, SendOutcome | Locked>({
       run: async (rows) => {
         const outcomes = await accept(rows);
+        failpoint('sends accepted');
         observe(outcomes);
         return outcomes;
       },

@@ -1,4 +1,5 @@
 import type { Runtime } from '#server/database/runtime.ts';
+import { failpoint } from '#server/platform/failpoint.ts';
 import { publishNext, takePublisherTurn } from './feed-store.ts';
 
 /** The notification channel whose payload names the teams that have new events in their feed. */
@@ -28,6 +29,7 @@ export async function publishEvents({ database }: Pick<Runtime, 'database'>): Pr
           feedChannel,
           teams.map((team) => team.team_id),
         );
+      if (teams.length > 0) failpoint('places before commit');
       return teams.reduce((sum, team) => sum + team.events, 0);
     });
     published += moved;

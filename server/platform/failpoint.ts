@@ -3,6 +3,11 @@
  * A test walks this list and fails where a place is not in the code; the campaign of kills walks it too.
  */
 export const failpoints = [
+  'sends accepted',
+  'message handed out',
+  'report written',
+  'text stored',
+  'places before commit',
   'delivery claimed',
   'delivery sent',
   'delivery answered',
