@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { eventTypes } from '#contract/event.ts';
 import { findEngineUrl } from '#server/database/engine/engine-url.ts';
 import { DeviceWire } from '#test/support/test-phone.ts';
 import { freePort } from '#test/support/test-service.ts';
@@ -14,7 +15,8 @@ const numbers = Array.from({ length: 8 }, (_, index) => `+1415555010${index}`);
 
 /**
  * P1, P2 and P3: durable sends per second against three yardsticks in the same run, median of five interleaved rounds.
- * Everything runs with fsync on the embedded PostgreSQL; load, servers and database share this machine's cores.
+ * Everything runs with fsync on the embedded PostgreSQL; load, servers and database share this machine's cores. Two
+ * webhooks are subscribed to everything: accepting a message must cost no more with them.
  */
 export async function benchSend(): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'ownline-bench-'));
@@ -30,9 +32,11 @@ export async function benchSend(): Promise<void> {
       DATA_DIR: dataDir,
       RATE_LIMITS: 'off',
       LOG_LEVEL: 'warn',
+      EGRESS_ALLOW_CIDRS: '127.0.0.1',
     });
     const key = /own_live_\w+/.exec(await readFile(join(dataDir, 'first-start.txt'), 'utf8'))?.[0] ?? '';
     for (const number of numbers) await connect(own, key, number);
+    for (const path of ['one', 'other']) await subscribe(own, key, `http://127.0.0.1:9/${path}`);
     const nothing = await start('bench/send/yardstick-nothing.ts', [key]);
     const transaction = await start('bench/send/yardstick-transaction.ts', [
       key,
@@ -100,6 +104,16 @@ async function compare(name: string, { own, yardstick, connections, goal }: Comp
     `yardstick ${Math.round(median(pairs.map((pair) => pair.yardstick)))}/s`,
   ];
   process.stdout.write(`${line.join(' ')}\n`);
+}
+
+/** A webhook for every event there is. */
+async function subscribe(origin: string, key: string, url: string): Promise<void> {
+  const answer = await fetch(`${origin}/v1/webhooks`, {
+    method: 'POST',
+    headers: { 'x-api-key': key, 'content-type': 'application/json' },
+    body: JSON.stringify({ url, events: eventTypes }),
+  });
+  if (answer.status !== 201) throw new Error(`no webhook: ${await answer.text()}`);
 }
 
 async function connect(origin: string, key: string, phoneNumber: string): Promise<void> {
