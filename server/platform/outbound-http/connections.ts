@@ -1,7 +1,8 @@
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { Connection, type Place } from './connection.ts';
 
-const mostIdle = 256;
+/** As many as attempts run at a time: what is closed after each costs more than what is kept for a second. */
+const mostIdle = 1_024;
 /** How long no connection is kept for a place that closed one under a request. */
 const distrustMs = 60_000;
 const mostDistrusted = 1_000;
