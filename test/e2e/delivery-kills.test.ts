@@ -19,7 +19,10 @@ import { addWebhook, emit, eventIdOf } from '#test/support/webhooking.ts';
 /** Longer than a lease: what the killed process had in its hands is taken from it. */
 const leaseMs = 31_000;
 
-/** The failpoints of deliveries, the others are the campaign's (docs/testing.md). At which pass, and how many events wait then: so few that failing once does not disable their webhook. */
+/**
+ * The failpoints of deliveries; the campaign walks all of them (docs/testing.md). At which pass, and how many events wait
+ * then: so few that failing once does not disable their webhook.
+ */
 const kills: readonly { readonly name: Failpoint; readonly pass: number; readonly events: number }[] = [
   { name: 'delivery claimed', pass: 5, events: 20 },
   { name: 'delivery sent', pass: 3, events: 20 },
