@@ -58,14 +58,15 @@ export async function runKills(options: KillsOptions, signal: AbortSignal): Prom
   let isClean = false;
   try {
     await ownline.start();
-    await runWorld(history, ownline, rounds, { ...options, failpoints }, signal);
+    const unrest = await runWorld(history, ownline, rounds, { ...options, failpoints }, signal);
     const violations = check(history.rows);
     const missed = violations.length > 0 ? [] : unfound(history.rows);
     say(drawTable(new Ledger(history.rows), [...failpoints, fromOutside, database], violations));
     if (violations.length > 0) say(`\n${describeViolations(violations)}`);
     for (const point of rounds.unreached) say(`\nThe failpoint "${point}" was never reached.`);
     for (const name of missed) say(`\nThe checker would not have found in this history: ${name}.`);
-    isClean = violations.length === 0 && rounds.unreached.size === 0 && missed.length === 0;
+    if (unrest) say(`\nIt did not become quiet: ${unrest}.`);
+    isClean = !unrest && violations.length === 0 && rounds.unreached.size === 0 && missed.length === 0;
     return isClean;
   } finally {
     await ownline.stop();
@@ -81,18 +82,18 @@ async function runWorld(
   rounds: Rounds,
   options: KillsOptions & { readonly failpoints: readonly string[] },
   signal: AbortSignal,
-): Promise<void> {
+): Promise<string | undefined> {
   const world = await World.open(history, ownline);
   let kills = 0;
   const startedMs = performance.now();
   try {
     world.begin();
-    await rounds.run(options, signal, () => {
+    await rounds.run(options, AbortSignal.any([signal, world.signal]), () => {
       kills += 1;
       const seconds = Math.round((performance.now() - startedMs) / 1_000);
       if (kills % 25 === 0) process.stderr.write(`${kills} kills in ${seconds} s\n`);
     });
-    await world.settle(signal);
+    return await world.settle(signal);
   } finally {
     await world.close();
   }

@@ -71,35 +71,47 @@ export class World {
       this.#ends.push(team.operator.run(this.#traffic.signal));
       this.#lasting.push(team.reader.follow(this.#rest.signal));
     }
-    for (const actor of [...this.#ends, ...this.#lasting]) actor.catch(() => undefined);
+    for (const actor of [...this.#ends, ...this.#lasting])
+      actor.catch((error: unknown) => this.#over.abort(error));
+  }
+
+  /** Aborted once somebody can't go on, with the reason. */
+  get signal(): AbortSignal {
+    return this.#over.signal;
   }
 
   /**
-   * Nothing new is sent, receivers take everything, what failed or was skipped is replayed; once all is quiet, the feed is
-   * walked and the end is written down. @throws where it doesn't become quiet in time
+   * Nothing new is sent, receivers take everything, what failed or was skipped is replayed; once all is quiet, or would not
+   * become so, the feed is walked and the end is written down.
+   * @returns what kept it from being quiet; undefined for nothing
    */
-  async settle(signal: AbortSignal): Promise<void> {
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(quietWithinMs)]);
-    const giveUp = () => this.#over.abort(limit.reason);
-    limit.addEventListener('abort', giveUp);
-    let unrest: string | undefined = 'senders wait for their answers';
+  async settle(signal: AbortSignal): Promise<string | undefined> {
+    const giveUp = () => this.#over.abort(signal.reason);
+    signal.addEventListener('abort', giveUp);
     try {
       this.#traffic.abort();
       await Promise.all(this.#ends);
       this.#receivers.heal();
-      for (const team of this.#teams) {
-        for (unrest = await team.unrest(); unrest; unrest = await team.unrest())
-          await pause(500, undefined, { signal: limit });
-      }
+      const unrest = await this.#untilQuiet();
       for (const team of this.#teams) await team.reader.walk();
       this.#rest.abort();
       await Promise.all(this.#lasting);
       for (const team of this.#teams) await team.look(this.#day);
-    } catch (error) {
-      throw new Error(`It did not become quiet: ${unrest}.`, { cause: error });
+      return unrest;
     } finally {
-      limit.removeEventListener('abort', giveUp);
+      signal.removeEventListener('abort', giveUp);
     }
+  }
+
+  async #untilQuiet(): Promise<string | undefined> {
+    const deadlineMs = performance.now() + quietWithinMs;
+    for (const team of this.#teams) {
+      for (let unrest = await team.unrest(); unrest; unrest = await team.unrest()) {
+        if (performance.now() > deadlineMs) return unrest;
+        await pause(500, undefined, { signal: this.signal });
+      }
+    }
+    return undefined;
   }
 
   /** Ends every actor where it stands. */
