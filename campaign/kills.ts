@@ -61,7 +61,10 @@ export async function runKills(options: KillsOptions, signal: AbortSignal): Prom
     const unrest = await runWorld(history, ownline, rounds, { ...options, failpoints }, signal);
     const violations = check(history.rows);
     const missed = violations.length > 0 ? [] : unfound(history.rows);
-    say(drawTable(new Ledger(history.rows), [...failpoints, fromOutside, database], violations));
+    const wasKilled = (place: string) =>
+      history.rows.some((row) => row.did === 'killed' && row.point === place);
+    const places = [...failpoints, ...[fromOutside, database].filter(wasKilled)];
+    say(drawTable(new Ledger(history.rows), places, violations));
     if (violations.length > 0) say(`\n${describeViolations(violations)}`);
     for (const point of rounds.unreached) say(`\nThe failpoint "${point}" was never reached.`);
     for (const name of missed) say(`\nThe checker would not have found in this history: ${name}.`);
