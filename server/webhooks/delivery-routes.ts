@@ -17,6 +17,7 @@ import { redeliver } from './redeliver.ts';
 import { replay } from './replay.ts';
 import { targetOf } from './routes.ts';
 import { testWebhook } from './test-webhook.ts';
+import { findWebhook } from './webhook-store.ts';
 
 /** What was sent, and what is to be sent again (specification sections 4.4 and 6.4). */
 export function deliveryRoutes(services: Runtime): Route[] {
@@ -59,6 +60,7 @@ export function deliveryRoutes(services: Runtime): Route[] {
       answers: { 200: DeliveryDetail },
       handle: async (call) => {
         const { teamId, webhookId } = targetOf(call);
+        if (!(await findWebhook(database.pool, teamId, webhookId))) throw notFound('webhook');
         const delivery = await findDelivery(database.pool, teamId, webhookId, deliveryIdOf(call.params));
         if (!delivery) throw notFound('delivery');
         return { body: deliveryDetailView(delivery, await listLatestAttempts(database.pool, delivery)) };

@@ -7,6 +7,7 @@ import { plantCanary } from '#test/support/canary.ts';
 import { newMember } from '#test/support/people.ts';
 import { connectNumber, findNumber } from '#test/support/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { newDelivery, newWebhook } from '#test/support/webhooks.ts';
 
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const to = '+14155550101';
@@ -226,6 +227,10 @@ describe('an id of another team (specification section 7.2)', () => {
     const invited = { email: 'revoked@example.com', role: 'viewer' };
     const revoked = String((await team.api.post('/v1/team/members/invite', invited)).json.invitation_id);
     await team.api.delete(`/v1/team/invitations/${revoked}`);
+    const unhooked = await newWebhook(team.api);
+    await team.api.delete(`/v1/webhooks/${unhooked.id}`);
+    const own = await newWebhook(team.api);
+    const ofAnother = await newDelivery(service, team, (await newWebhook(team.api)).id);
     const never = '01h2xcejqtf2nbrexx3vqjhp41';
     // The id of another kind of thing behind the prefix: the number's for a message, and the other way round.
     const swapped = (id: string, prefix: string) => id.replace(/^[a-z]+_/, `${prefix}_`);
@@ -254,16 +259,22 @@ describe('an id of another team (specification section 7.2)', () => {
         'usr_x',
       ],
       invitations: [canary.invitationId, revoked, swapped(canary.memberId, 'inv'), canary.queuedId, 'inv_x'],
+      webhooks: [canary.webhookId, unhooked.id, swapped(canary.queuedId, 'wh'), canary.deliveryId, 'wh_x'],
+      deliveries: [canary.deliveryId, ofAnother, swapped(canary.webhookId, 'dlv'), canary.queuedId, 'dlv_x'],
     };
     const prefixes: Readonly<Record<string, string>> = {
       numbers: 'num',
       messages: 'msg',
       members: 'usr',
       invitations: 'inv',
+      webhooks: 'wh',
+      deliveries: 'dlv',
     };
     const bodies: Readonly<Record<string, unknown>> = {
       'PUT /v1/team/members/:id/role': { role: 'viewer' },
       'PUT /v1/numbers/:id': { label: 'Mine', status: 'paused' },
+      'PUT /v1/webhooks/:id': { active: false },
+      'POST /v1/webhooks/:id/replay': { since: '2026-01-01T00:00:00Z', only: 'all' },
     };
     const routes = service.app.routes.filter(
       (route) => route.audience === 'api' && route.path.includes('/:id'),
@@ -273,25 +284,53 @@ describe('an id of another team (specification section 7.2)', () => {
       'DELETE /v1/numbers/:id',
       'DELETE /v1/team/invitations/:id',
       'DELETE /v1/team/members/:id',
+      'DELETE /v1/webhooks/:id',
       'GET /v1/messages/:id',
       'GET /v1/numbers/:id',
+      'GET /v1/webhooks/:id',
+      'GET /v1/webhooks/:id/deliveries',
+      'GET /v1/webhooks/:id/deliveries/:delivery_id',
       'POST /v1/messages/:id/cancel',
       'POST /v1/numbers/:id/reconnect',
+      'POST /v1/webhooks/:id/deliveries/:delivery_id/redeliver',
+      'POST /v1/webhooks/:id/replay',
+      'POST /v1/webhooks/:id/rotate-secret',
+      'POST /v1/webhooks/:id/rotate-secret/finish',
+      'POST /v1/webhooks/:id/test',
       'PUT /v1/numbers/:id',
       'PUT /v1/team/members/:id/role',
+      'PUT /v1/webhooks/:id',
     ]);
     const state = async () => [
       (await canary.team.api.get('/v1/numbers')).text,
       (await canary.team.api.get('/v1/messages')).text,
       (await canary.team.api.get('/v1/team/members')).text,
       (await canary.team.api.get('/v1/team/invitations')).text,
+      (await canary.team.api.get('/v1/webhooks')).text,
+      (await canary.team.api.get(`/v1/webhooks/${canary.webhookId}/deliveries`)).text,
     ];
     const before = await state();
-    for (const route of routes) {
-      const kind = /(\w+)\/:id/.exec(route.path)?.[1] ?? '';
+    /** Each id of an address by itself: of a delivery once behind a foreign webhook, and once behind one's own. */
+    const places = routes.flatMap((route) => [
+      {
+        route,
+        kind: /(\w+)\/:id/.exec(route.path)?.[1] ?? '',
+        path: route.path.replace(':delivery_id', canary.deliveryId),
+      },
+      ...(route.path.includes(':delivery_id')
+        ? [
+            {
+              route,
+              kind: 'deliveries',
+              path: route.path.replace(':id', own.id).replace(':delivery_id', ':id'),
+            },
+          ]
+        : []),
+    ]);
+    for (const { route, kind, path } of places) {
       const prefix = prefixes[kind];
       const ask = (id: string) =>
-        team.api.request(route.method, route.path.replace(':id', id), {
+        team.api.request(route.method, path.replace(':id', id), {
           body: bodies[`${route.method} ${route.path}`],
         });
       const expected = comparable(await ask(`${prefix}_${never}`));

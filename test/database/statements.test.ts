@@ -22,7 +22,7 @@ const growing = [
 ];
 
 /** What /metrics counts, at most once in five seconds. */
-const counting = ['messages.queue-depth'];
+const counting = ['messages.queue-depth', 'webhooks.due-depth'];
 
 const messages = 100_000;
 
