@@ -144,14 +144,17 @@ describe('append (specification sections 6.1 and 6.3, decision 0017)', () => {
     );
   });
 
-  it('wakes the publisher and who delivers after the commit, and nobody before it or after a rollback', async () => {
+  it('wakes the publisher and who delivers after the commit, and nobody before it or after a rollback', async (t) => {
     await putWebhook(service, teamId, ['message.sent']);
     const heard: string[] = [];
     const notifications = new Notifications(service.databaseUrl, createLogger('fatal'));
+    t.after(() => notifications.stop());
     for (const channel of [dueDeliveriesChannel, unpublishedEventsChannel, 'after_all']) {
       notifications.on(channel, () => heard.push(channel));
     }
     await notifications.start();
+    // Which tells every listener to look.
+    heard.splice(0);
     // What was said before it listened, and by whom it is not, is told apart by a note that comes behind it.
     const heardUntilNow = async () => {
       service.runtime.database.notify('after_all', []);
@@ -173,6 +176,5 @@ describe('append (specification sections 6.1 and 6.3, decision 0017)', () => {
       })
       .catch(() => undefined);
     assert.deepEqual(await heardUntilNow(), []);
-    await notifications.stop();
   });
 });
