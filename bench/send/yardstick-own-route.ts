@@ -1,0 +1,40 @@
+import { createIdentify } from '#server/accounts/doors.ts';
+import { KeyUses } from '#server/api-keys/key-uses.ts';
+import { readConfig } from '#server/config.ts';
+import { connect } from '#server/connect.ts';
+import { createDoors } from '#server/doors.ts';
+import { messageRoutes } from '#server/messages/routes.ts';
+import { createRecorder } from '#server/observe.ts';
+import { createHttpServer } from '#server/platform/http/http-server.ts';
+import { securityHeaders } from '#server/platform/http/security-headers.ts';
+import { createLogger } from '#server/platform/logger.ts';
+
+/**
+ * The second yardstick of P1: our own route behind our own door, with the very same checks of key and body, headers and
+ * metrics, whose acceptor stores nothing. What a send costs more than here is what it costs to store it.
+ *
+ * usage: DATABASE_URL=… SECRETS_KEY=… node bench/send/yardstick-own-route.ts PORT
+ */
+const [port = '0'] = process.argv.slice(2);
+const config = readConfig(process.env);
+const logger = createLogger(config.logLevel);
+const runtime = await connect(config, config.databaseUrl ?? '', logger);
+const accept = async () => ({
+  verdict: 'accepted' as const,
+  createdAt: runtime.clock.now(),
+  messageId: runtime.ids.next('msg'),
+  monthlyLimit: 0,
+  used: 0,
+});
+const server = createHttpServer({
+  routes: messageRoutes({ ...runtime, sends: { accept } }),
+  doors: createDoors({ ...runtime, uses: new KeyUses(runtime), identify: createIdentify(runtime) }),
+  record: createRecorder(runtime.metrics, logger),
+  isStopping: () => false,
+  ids: runtime.ids,
+  logger,
+  trustProxy: config.trustProxy,
+  browserHeaders: securityHeaders(config.appUrl),
+  startPath: '/',
+});
+await server.listen({ host: '127.0.0.1', port: Number(port) });
