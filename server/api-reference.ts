@@ -72,6 +72,7 @@ const tags = {
   Messages: 'Send messages, and read what was sent and received.',
   Numbers: 'Connect iPhones, pause and remove them.',
   Webhooks: 'Have events sent to an address of yours, see what was sent, and have it sent again.',
+  Events: 'Everything that happened, once and in order: for systems that would rather ask than be told.',
   Team: 'The team that the API key belongs to.',
   Members: 'Who is in the team and what they may do, and who is invited.',
 };

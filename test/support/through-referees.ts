@@ -12,9 +12,19 @@ const judgedBytesMax = 200_000;
 /** What the document describes is judged on its way: all of /v1 but the device protocol and the document itself. */
 export function destinationOf(baseUrl: string, path: string, body: string | Uint8Array = ''): Destination {
   const isDescribed = path.startsWith('/v1/') && !/^\/v1\/(device\/|openapi\.json)/.test(path);
-  if (refereesUrl === undefined || !isDescribed || body.length > judgedBytesMax)
+  if (refereesUrl === undefined || !isDescribed || body.length > judgedBytesMax || !isReadable(path))
     return { origin: baseUrl, headers: {} };
   return { origin: refereesUrl, headers: { 'x-upstream': baseUrl } };
+}
+
+/** Of what is not percent-encoded Prism dies. */
+function isReadable(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** A test whose answer breaks the document fails with what the referee says. */
