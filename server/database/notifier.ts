@@ -4,11 +4,14 @@ import type { Logger } from '#server/platform/logger.ts';
 /** PostgreSQL takes payloads under 8,000 bytes; a longer list becomes an empty one, which means "look for yourself". */
 const payloadMaxBytes = 7_900;
 
+/** Said without ids: "look for yourself". It covers every id said beside it, so a merge keeps it and drops them. */
+const everything = 'everything';
+
 /** Sends notifications one at a time; what comes while one is on its way is said together in the next. */
 export class Notifier {
   readonly #pool: Pool;
   readonly #logger: Logger;
-  #waiting = new Map<string, Set<string>>();
+  #waiting = new Map<string, Set<string> | typeof everything>();
   #sending: Promise<void> | undefined;
 
   constructor(pool: Pool, logger: Logger) {
@@ -17,9 +20,8 @@ export class Notifier {
   }
 
   notify(channel: string, ids: Iterable<string>): void {
-    const waiting = this.#waiting.get(channel) ?? new Set();
-    for (const id of ids) waiting.add(id);
-    this.#waiting.set(channel, waiting);
+    const waiting = this.#waiting.get(channel);
+    if (waiting !== everything) this.#waiting.set(channel, merged(waiting, ids));
     this.#sending ??= this.#sendAll();
   }
 
@@ -30,13 +32,14 @@ export class Notifier {
 
   async #sendAll(): Promise<void> {
     for (let batch = this.#take(); batch.size > 0; batch = this.#take()) {
-      for (const [channel, ids] of batch) await this.#send(channel, [...ids].join(','));
+      for (const [channel, said] of batch)
+        await this.#send(channel, said === everything ? '' : [...said].join(','));
     }
     // In the same turn as the last look, so that nothing said after it is left behind.
     this.#sending = undefined;
   }
 
-  #take(): Map<string, Set<string>> {
+  #take(): Map<string, Set<string> | typeof everything> {
     const batch = this.#waiting;
     this.#waiting = new Map();
     return batch;
@@ -54,4 +57,12 @@ export class Notifier {
       this.#logger.warn({ err: error, channel }, 'a notification was not sent; the sweep makes it good');
     }
   }
+}
+
+function merged(waiting: Set<string> | undefined, ids: Iterable<string>): Set<string> | typeof everything {
+  const added = new Set(ids);
+  if (added.size === 0) return everything;
+  if (!waiting) return added;
+  for (const id of added) waiting.add(id);
+  return waiting;
 }

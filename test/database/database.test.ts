@@ -86,6 +86,28 @@ describe('connections to the database (specification section 10.3)', () => {
     }
   });
 
+  it('"look for yourself" said together with ids, before or after them, stays "look for yourself"', async () => {
+    const heard: string[] = [];
+    const notifications = new Notifications(test.url, logger);
+    notifications.on('merged_channel', (payload) => heard.push(payload));
+    await notifications.start();
+    try {
+      for (const together of [
+        [['one'], []],
+        [[], ['one']],
+      ]) {
+        heard.length = 0;
+        // The first is on its way at once; what follows in the same turn is said together.
+        database.notify('merged_channel', ['first']);
+        for (const ids of together) database.notify('merged_channel', ids);
+        await until('both notifications arrive', () => heard.length === 2);
+        assert.deepEqual(heard, ['first', '']);
+      }
+    } finally {
+      await notifications.stop();
+    }
+  });
+
   it('a connection that fell silent is given up and thrown away, in a transaction too, and closing does not wait for it', async () => {
     const proxy = await startFreezingProxy(test.url);
     const name = new URL(test.url.replace('@/', '@localhost/')).pathname;
