@@ -1,8 +1,15 @@
 import { benchSend } from './send/bench-send.ts';
+import { benchFairness } from './webhooks/bench-fairness.ts';
+import { benchLateness } from './webhooks/bench-lateness.ts';
 import { benchWebhooks } from './webhooks/bench-webhooks.ts';
 
 /** `npm run bench -- <name>`: each prints ratios against yardsticks measured in the same run. */
-const benches: Readonly<Record<string, () => Promise<void>>> = { send: benchSend, webhooks: benchWebhooks };
+const benches: Readonly<Record<string, () => Promise<void>>> = {
+  send: benchSend,
+  webhooks: benchWebhooks,
+  fairness: benchFairness,
+  lateness: benchLateness,
+};
 
 const name = process.argv[2] ?? '';
 const bench = benches[name];

@@ -4,6 +4,7 @@ import { until } from '#test/support/until.ts';
 
 export interface Served {
   readonly origin: string;
+  readonly pid: number;
   readonly stop: () => Promise<void>;
 }
 
@@ -27,9 +28,13 @@ export async function serve(
       () => true,
       () => child.exitCode !== null && Promise.reject(new Error(`${script} ended`)),
     ),
-  );
+  ).catch((error) => {
+    child.kill('SIGTERM');
+    throw error;
+  });
   return {
     origin,
+    pid: child.pid ?? 0,
     stop: async () => {
       if (child.exitCode !== null) return;
       const exited = new Promise((resolve) => child.once('exit', resolve));

@@ -20,7 +20,7 @@ const numbers = Array.from({ length: 8 }, (_, index) => `+1415555010${index}`);
  */
 export async function benchSend(): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'ownline-bench-'));
-  const served: Served[] = [];
+  const served: Pick<Served, 'stop'>[] = [];
   const start = async (script: string, args: readonly string[], settings: Record<string, string> = {}) => {
     const port = await freePort();
     const server = await serve(script, [String(port), ...args], { PORT: String(port), ...settings }, port);

@@ -12,7 +12,7 @@ const programs = {
   fakesmsc: '/usr/lib/kannel/test/fakesmsc',
 };
 
-interface Kannel extends Served {
+interface Kannel extends Omit<Served, 'pid'> {
   /** A GET of its sendsms as it goes over the wire. */
   readonly request: (from: string, to: string, text: string) => string;
 }

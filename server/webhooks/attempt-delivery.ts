@@ -26,15 +26,19 @@ export interface AttemptServices extends Pick<Runtime, 'clock' | 'ids' | 'config
   readonly openSecrets: OpenSecrets;
 }
 
-/** Sends a delivery once, with no transaction open (specification section 6.3). Never throws for what a receiver does. */
+/**
+ * Sends a delivery once, with no transaction open (specification section 6.3). Never throws for what a receiver does.
+ * @param text the body, as it is stored
+ */
 export async function attemptDelivery(
   { clock, ids, config, outbound, openSecrets }: AttemptServices,
-  claimed: ClaimedDelivery & { readonly body: string },
+  claimed: ClaimedDelivery,
+  text: string,
   signal: AbortSignal,
 ): Promise<AttemptResult> {
   if (isArmed('delivery sent')) subscribe('undici:request:bodySent', () => failpoint('delivery sent'));
   const startedAt = clock.now();
-  const body = Buffer.from(claimed.body, 'utf8');
+  const body = Buffer.from(text, 'utf8');
   const headers = deliveryHeaders({
     eventId: publicId('evt', claimed.event_id),
     eventType: claimed.event_type,

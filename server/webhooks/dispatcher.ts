@@ -3,17 +3,20 @@ import { failpoint } from '#server/platform/failpoint.ts';
 import { publicId, type TeamId } from '#server/platform/ids.ts';
 import { Loop } from '#server/platform/loop.ts';
 import type { OutboundHttp } from '#server/platform/outbound-http/outbound-http.ts';
-import { attemptDelivery } from './attempt-delivery.ts';
+import { type AttemptServices, attemptDelivery } from './attempt-delivery.ts';
 import { beforeAll, type ClaimedDelivery, claimDeliveries } from './claim-deliveries.ts';
 import { claimedMax, leaseMarginMs, processPlaces } from './delivery-limits.ts';
 import { createDeliveryMetrics, type DeliveryMetrics } from './delivery-metrics.ts';
 import { giveBack, skipClaimed } from './give-back.ts';
-import { createOpenSecrets, type OpenSecrets } from './open-secrets.ts';
+import { createOpenSecrets } from './open-secrets.ts';
 import { ResultWriter } from './result-writer.ts';
 import { TriggerTimes } from './trigger-times.ts';
 
 /** A sweep behind notifications and alarms. */
 const sweepMs = 1_000;
+
+/** How long the first place that became free waits for others: one claim then fills them all. */
+const gatherMs = 4;
 
 /** How long a stop waits for attempts in progress before it breaks them off (specification section 10.3). */
 const stopMs = 10_000;
@@ -36,10 +39,12 @@ export class Dispatcher {
   readonly #timesLoop: Loop;
   readonly #writer: ResultWriter;
   readonly #metrics: DeliveryMetrics;
-  readonly #openSecrets: OpenSecrets;
+  readonly #attemptServices: AttemptServices;
   readonly #attempts = new Set<Promise<void>>();
   readonly #inHand = new Map<TeamId, number>();
   readonly #breakOff = new AbortController();
+  #freed = 0;
+  #gathering: NodeJS.Timeout | undefined;
   #isStopping = false;
   #after = beforeAll;
   #cancelAlarm = () => {};
@@ -47,7 +52,7 @@ export class Dispatcher {
   constructor(services: Services) {
     this.#services = services;
     const { logger } = services;
-    this.#openSecrets = createOpenSecrets(services.secrets);
+    this.#attemptServices = { ...services, openSecrets: createOpenSecrets(services.secrets) };
     this.#times = new TriggerTimes(services);
     this.#metrics = createDeliveryMetrics(services, () => this.#attempts.size);
     this.#writer = new ResultWriter(services, { onDisabled: (webhooks) => this.#metrics.disabled(webhooks) });
@@ -73,6 +78,7 @@ export class Dispatcher {
   async stop(): Promise<void> {
     this.#isStopping = true;
     this.#cancelAlarm();
+    clearTimeout(this.#gathering);
     await this.#loop.stop();
     const cancel = this.#services.clock.after(stopMs, () => this.#breakOff.abort());
     await Promise.all(this.#attempts);
@@ -127,28 +133,39 @@ export class Dispatcher {
       const left = (this.#inHand.get(teamId) ?? 1) - 1;
       if (left > 0) this.#inHand.set(teamId, left);
       else this.#inHand.delete(teamId);
-      this.notify();
+      this.#placeFree();
     });
     this.#attempts.add(attempt);
+  }
+
+  /** Places become free by the batch; a claim for the first of them would leave the others to the next claim. */
+  #placeFree(): void {
+    this.#freed += 1;
+    if (this.#freed === 1) this.#gathering = setTimeout(() => this.#refill(), gatherMs);
+    if (this.#freed === claimedMax) this.#refill();
+  }
+
+  #refill(): void {
+    clearTimeout(this.#gathering);
+    this.#freed = 0;
+    this.notify();
   }
 
   /** Never rejects: what could not be written down is tried again when the lease is over. */
   async #attempt(claimed: ClaimedDelivery): Promise<void> {
     const { database, clock, logger } = this.#services;
-    const delivery = publicId('dlv', claimed.delivery_id);
     try {
       const { body } = claimed;
       if (this.#isStopping) return await giveBack(database.pool, claimed);
       if (body === null) return await skipClaimed(database.pool, claimed, clock.now());
-      const services = { ...this.#services, openSecrets: this.#openSecrets };
-      const result = await attemptDelivery(services, { ...claimed, body }, this.#breakOff.signal);
+      const result = await attemptDelivery(this.#attemptServices, claimed, body, this.#breakOff.signal);
       if (result.outcome === 'aborted') return await giveBack(database.pool, claimed);
       this.#times.note(claimed.webhook_id, result.startedAt);
       this.#metrics.attempted(result);
       await this.#writer.write(result);
     } catch (error) {
       logger.error(
-        { err: error, delivery },
+        { err: error, delivery: publicId('dlv', claimed.delivery_id) },
         'an attempt could not be made; it is made again when its lease is over',
       );
     }

@@ -2,49 +2,76 @@ import { isDatabaseAway } from '#server/database/database.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { unavailable } from '#server/platform/app-error.ts';
 import { Batcher } from '#server/platform/batcher.ts';
-import { publicId } from '#server/platform/ids.ts';
+import { publicId, type WebhookId } from '#server/platform/ids.ts';
 import type { AttemptResult } from './attempt-delivery.ts';
 import { processPlaces } from './delivery-limits.ts';
 import { recordResults } from './record-results.ts';
 
 /** How long the first result waits for others: many are then written by one commit. */
 const gatherMs = 3;
-const resultsMax = 256;
+const resultsMax = 512;
+/** Batches of results that count no failure that may be under way at a time, each of other webhooks. */
+const plainWriters = 2;
 const pauseMs = 500;
 
 type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets' | 'logger'>;
+
+type Batch = Batcher<AttemptResult, 'written' | 'dropped'>;
 
 interface WriterOptions {
   readonly onDisabled: (webhooks: number) => void;
 }
 
 /**
- * Gathers results and writes them in batches, one at a time, so that a webhook's are counted in the order in which they
- * came. While the database is away they are kept and written again and again, until their lease is over: then the attempt
+ * Gathers results and writes them in batches, those of a webhook one at a time, so that they are counted in the order in
+ * which they came. Failures have a batch of their own: counting them takes locks, and the tenth skips a backlog, which is
+ * nothing that another team's successes should wait for. While the database is away they are kept and written again and again, until their lease is over: then the attempt
  * is made again, and what is known of this one is dropped.
  */
 export class ResultWriter {
   readonly #services: Services;
   readonly #options: WriterOptions;
-  readonly #batches: Batcher<AttemptResult, 'written' | 'dropped'>;
+  readonly #plain: readonly Batch[];
+  readonly #counting: Batch;
+  /** Where a webhook's results go as long as any of them waits: the next one stands behind them. */
+  readonly #homes = new Map<WebhookId, { readonly batch: Batch; waiting: number }>();
+  #turn = 0;
 
   constructor(services: Services, options: WriterOptions) {
     this.#services = services;
     this.#options = options;
-    this.#batches = new Batcher({
-      run: (results) => this.#write(results),
-      sizeMax: resultsMax,
-      inFlightMax: 1,
-      windowMs: gatherMs,
-      // No more than there are places.
-      waitingMax: processPlaces * 2,
-      refuse: () => unavailable('Too many results wait.'),
-    });
+    const open = (): Batch =>
+      new Batcher({
+        run: (results) => this.#write(results),
+        sizeMax: resultsMax,
+        inFlightMax: 1,
+        windowMs: gatherMs,
+        // No more than there are places.
+        waitingMax: processPlaces * 2,
+        refuse: () => unavailable('Too many results wait.'),
+      });
+    this.#plain = Array.from({ length: plainWriters }, open);
+    this.#counting = open();
   }
 
   /** Resolves once it is written, or given up. */
   async write(result: AttemptResult): Promise<void> {
-    await this.#batches.add(result);
+    const { webhook_id: id } = result.claimed;
+    const home = this.#homes.get(id) ?? { batch: this.#batchFor(result), waiting: 0 };
+    this.#homes.set(id, home);
+    home.waiting += 1;
+    try {
+      await home.batch.add(result);
+    } finally {
+      home.waiting -= 1;
+      if (home.waiting === 0) this.#homes.delete(id);
+    }
+  }
+
+  #batchFor({ claimed, outcome }: AttemptResult): Batch {
+    if (outcome !== 'succeeded' || claimed.failure_count > 0) return this.#counting;
+    this.#turn = (this.#turn + 1) % plainWriters;
+    return this.#plain[this.#turn] ?? this.#counting;
   }
 
   async #write(results: readonly AttemptResult[]): Promise<('written' | 'dropped')[]> {

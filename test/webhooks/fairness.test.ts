@@ -3,10 +3,23 @@ import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import '#server/app.ts';
 import { allStatements } from '#server/database/statement.ts';
+import { lockRows } from '#test/support/row-lock.ts';
 import type { TestService } from '#test/support/test-service.ts';
 import { until } from '#test/support/until.ts';
-import { silent, startWebhookReceiver, type WebhookReceiver } from '#test/support/webhook-receiver.ts';
-import { addWebhook, emit, eventIdOf, startWebhooking } from '#test/support/webhooking.ts';
+import {
+  answering,
+  silent,
+  startWebhookReceiver,
+  type WebhookReceiver,
+} from '#test/support/webhook-receiver.ts';
+import {
+  addWebhook,
+  attemptsOf,
+  emit,
+  eventIdOf,
+  settled,
+  startWebhooking,
+} from '#test/support/webhooking.ts';
 
 describe('a backlog of one team costs the others nothing (decision 0017)', () => {
   let service: TestService;
@@ -46,6 +59,33 @@ describe('a backlog of one team costs the others nothing (decision 0017)', () =>
     assert.ok(Math.max(...delaysMs) < 2_000, `the first attempts came after ${delaysMs.map(Math.round)} ms`);
     assert.equal(hanging.hanging(), 256, 'and the team has no more places than before');
     assert.ok(webhook.id);
+  });
+
+  it('failures that wait to be counted keep no success of another team waiting', async () => {
+    const failing = await startWebhookReceiver({ behaviour: answering(500) });
+    const { id: failingTeam } = await service.newTeam();
+    const { id: team } = await service.newTeam();
+    const held = await addWebhook(service.runtime, failingTeam, failing.url);
+    const webhook = await addWebhook(service.runtime, team, quick.url);
+    const lock = await lockRows(service.databaseUrl, 'SELECT FROM webhooks WHERE id = $1 FOR UPDATE', [
+      held.id,
+    ]);
+    try {
+      await emit(service.runtime, failingTeam, ['fails']);
+      await lock.waiting(1);
+      await emit(service.runtime, team, ['succeeds']);
+      await settled(service, webhook);
+      await lock.waiting(1);
+      assert.deepEqual(await attemptsOf(service, held), [], 'the failure waits still');
+    } finally {
+      await lock.release();
+      await failing.close();
+    }
+    const [first] = await until('the failure is counted', async () => {
+      const attempts = await attemptsOf(service, held);
+      return attempts.length > 0 && attempts;
+    });
+    assert.equal(first?.is_counted, true);
   });
 
   it('a claim reads as many rows of a webhook as it has places, however many wait', async () => {

@@ -1,16 +1,11 @@
-/** Ends one request, wherever it is: when its time is up, when its caller says so, or when the guard closes. */
+/** Ends one request, wherever it is: when its time is up, or when the guard says so. */
 export class Deadline {
-  readonly #signal: AbortSignal | undefined;
   readonly #timer: NodeJS.Timeout;
-  readonly #abort = () => this.end('aborted');
   #ended: 'timeout' | 'aborted' | undefined;
   #whenEnded: (() => void) | undefined;
 
-  constructor(timeoutMs: number, signal: AbortSignal | undefined) {
+  constructor(timeoutMs: number) {
     this.#timer = setTimeout(() => this.end('timeout'), timeoutMs);
-    this.#signal = signal;
-    signal?.addEventListener('abort', this.#abort);
-    if (signal?.aborted) this.#abort();
   }
 
   get ended(): 'timeout' | 'aborted' | undefined {
@@ -40,6 +35,5 @@ export class Deadline {
 
   clear(): void {
     clearTimeout(this.#timer);
-    this.#signal?.removeEventListener('abort', this.#abort);
   }
 }

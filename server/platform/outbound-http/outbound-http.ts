@@ -52,7 +52,9 @@ export class OutboundHttp {
   readonly #allowed: readonly AddressRange[];
   readonly #addresses: CheckedAddresses;
   readonly #connections: Connections;
-  readonly #running = new Set<Deadline>();
+  /** What runs, and the signal that breaks it off. */
+  readonly #running = new Map<Deadline, AbortSignal | undefined>();
+  readonly #heard = new WeakSet<AbortSignal>();
   /** Judgements of URLs never change, and a receiver has the same one all day. */
   readonly #judged = new Map<string, JudgedUrl>();
   #isClosed = false;
@@ -83,7 +85,7 @@ export class OutboundHttp {
   /** Ends what is still running as `aborted`, and all connections, at once: whoever wants answers awaits them first. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const deadline of this.#running) deadline.end('aborted');
+    for (const deadline of this.#running.keys()) deadline.end('aborted');
     this.#addresses.close();
     this.#connections.close();
   }
@@ -92,14 +94,25 @@ export class OutboundHttp {
     const judged = this.judge(request.url);
     if (this.#isClosed) return failed('aborted');
     if ('refused' in judged) return failed('forbidden_address');
-    const deadline = new Deadline(request.timeoutMs, request.signal);
-    this.#running.add(deadline);
+    const deadline = new Deadline(request.timeoutMs);
+    this.#running.set(deadline, request.signal);
+    if (request.signal) this.#hear(request.signal);
+    if (request.signal?.aborted) deadline.end('aborted');
     try {
       return await this.#sendTo(judged.target, request, deadline);
     } finally {
       deadline.clear();
       this.#running.delete(deadline);
     }
+  }
+
+  /** One listener for all requests of a signal: a signal looks through all that it has for each that comes or goes. */
+  #hear(signal: AbortSignal): void {
+    if (this.#heard.has(signal)) return;
+    this.#heard.add(signal);
+    signal.addEventListener('abort', () => {
+      for (const [deadline, of] of this.#running) if (of === signal) deadline.end('aborted');
+    });
   }
 
   async #sendTo(target: Target, request: OutboundRequest, deadline: Deadline): Promise<Result> {

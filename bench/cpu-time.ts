@@ -1,0 +1,44 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Linux counts CPU time in hundredths of a second, whatever its clock. */
+const ticksPerSecond = 100;
+
+interface ProcessTimes {
+  readonly parent: number;
+  /** Seconds of the process, and of its children that have ended. */
+  readonly own: number;
+  readonly ended: number;
+}
+
+/** CPU seconds that a process has used; Linux only, NaN elsewhere. */
+export async function cpuSecondsOf(pid: number): Promise<number> {
+  return (await timesOf(pid))?.own ?? Number.NaN;
+}
+
+/** CPU seconds of the PostgreSQL of a data folder, with all of its processes; those that have ended are counted as well. */
+export async function cpuSecondsOfEngine(dataDir: string): Promise<number> {
+  const [first] = (await readFile(join(dataDir, 'pg', 'postmaster.pid'), 'utf8')).split('\n');
+  const postmaster = Number(first);
+  const own = await timesOf(postmaster);
+  if (!own) return Number.NaN;
+  const pids = (await readdir('/proc')).map(Number).filter((pid) => pid > 0);
+  const all = await Promise.all(pids.map(timesOf));
+  return all.reduce(
+    (sum, times) => sum + (times?.parent === postmaster ? times.own : 0),
+    own.own + own.ended,
+  );
+}
+
+async function timesOf(pid: number): Promise<ProcessTimes | undefined> {
+  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
+  // Behind the name, which is in parentheses and may hold anything.
+  const fields = text
+    ?.slice(text.lastIndexOf(')') + 2)
+    .split(' ')
+    .map(Number);
+  if (!fields) return undefined;
+  const [, parent = 0] = fields;
+  const [user = 0, system = 0, endedUser = 0, endedSystem = 0] = fields.slice(11, 15);
+  return { parent, own: (user + system) / ticksPerSecond, ended: (endedUser + endedSystem) / ticksPerSecond };
+}

@@ -1,0 +1,218 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Queryable } from '#server/database/statement.ts';
+import type { TeamId } from '#server/platform/ids.ts';
+import { type DnsServer, startDnsServer } from '#test/support/dns-server.ts';
+import { until } from '#test/support/until.ts';
+import { addWebhook, emit, type TestWebhook } from '#test/support/webhooking.ts';
+import { median } from '../load.ts';
+import type { Served } from '../serve.ts';
+import { type Installation, openInstallation } from './installation.ts';
+import { signInAtRate } from './sign-ins.ts';
+
+const content = 'Your appointment is on Tuesday at 10. Reply YES to confirm.';
+const hangingWebhooks = 20;
+const dueEach = 1_000;
+/** Ten failures switch a webhook off, so twenty new ones come as often as that, each time with 20,000 due deliveries. */
+const generations = 6;
+const flowSeconds = 6;
+const flowPerSecond = 100;
+const burst = 8_000;
+const bursts = 3;
+const goalMs = 2_000;
+const goalShare = 0.8;
+
+interface Variant {
+  readonly name: string;
+  readonly isNamed: boolean;
+  readonly signInsPerSecond: number;
+  /** How often twenty webhooks hang anew: a little sooner than the last ones are switched off. */
+  readonly everyMs: number;
+}
+
+const variants: readonly Variant[] = [
+  { name: '20 hanging endpoints', isNamed: false, signInsPerSecond: 0, everyMs: 9_000 },
+  { name: '20 names of a silent name server', isNamed: true, signInsPerSecond: 0, everyMs: 4_500 },
+  { name: '20 hanging endpoints during 20 logins/s', isNamed: false, signInsPerSecond: 20, everyMs: 9_000 },
+];
+
+/**
+ * W11: what 20 hanging endpoints and 20,000 due deliveries of one team leave to another one, by one process, in one run:
+ * the p99 of its first attempts at a steady flow, and how fast a burst of its own is delivered, against the same alone.
+ * Logins, where there are some, run while it is alone as well: it is the other team that is judged.
+ */
+export async function benchFairness(): Promise<void> {
+  const names = await startDnsServer(() => 'silence');
+  const installation = await openInstallation({
+    RATE_LIMITS: 'off',
+    TRUST_PROXY: '127.0.0.1',
+    // Logins beyond what is hashed at a time are refused, each with a line in the log.
+    LOG_LEVEL: 'fatal',
+  });
+  try {
+    const sink = await installation.start('bench/webhooks/sink.ts');
+    const hanging = await installation.start('bench/webhooks/hanging.ts');
+    for (const variant of variants) await judge(installation, { variant, names, sink, hanging });
+  } finally {
+    await installation.close();
+    await names.close();
+  }
+}
+
+async function judge(
+  installation: Installation,
+  {
+    variant,
+    names,
+    sink,
+    hanging,
+  }: {
+    readonly variant: Variant;
+    readonly names: DnsServer;
+    readonly sink: Served;
+    readonly hanging: Served;
+  },
+): Promise<void> {
+  const { runtime } = installation;
+  const { pool } = runtime.database;
+  const teamId = await installation.newTeam();
+  const webhook = await addWebhook(runtime, teamId, `${sink.origin}/quiet`);
+  const backlogs: TestWebhook[][] = [];
+  for (let n = 0; n < generations; n += 1) {
+    backlogs.push(
+      await backlog(installation, (number) =>
+        variant.isNamed ? `https://silent-${n}-${number}.example.com/` : `${hanging.origin}/${number}`,
+      ),
+    );
+  }
+  await pool.query('VACUUM ANALYZE due_deliveries, deliveries, attempts, events');
+  const deliverer = await installation.deliver({
+    script: 'bench/webhooks/serve-with-name-server.ts',
+    args: [names.address],
+    roles: 'api,deliver',
+  });
+  const signIns =
+    variant.signInsPerSecond > 0 ? signInAtRate(deliverer.origin, variant.signInsPerSecond) : undefined;
+  try {
+    await burstOf(installation, webhook);
+    const alone = await measured(installation, webhook);
+    const more = holdUp(pool, backlogs, variant.everyMs);
+    const inHand = await until('the other team has its places', () => leasedOf(pool, backlogs.flat()));
+    const beside = await measured(installation, webhook);
+    const { begun } = await more.stop();
+    const held = await leasedOf(pool, backlogs.flat());
+    const said = await signIns?.stop();
+    const share = beside.perSecond / alone.perSecond;
+    process.stdout.write(
+      `W11, ${variant.name}: p99 ${Math.round(beside.p99Ms)} ms (alone ${Math.round(alone.p99Ms)} ms, goal ≤ ${goalMs} ms), ` +
+        `${share.toFixed(2)} × of ${Math.round(alone.perSecond)}/s alone (goal ≥ ${goalShare} ×); ` +
+        `in the other team’s hands ${inHand} at the beginning, ${held || 0} at the end, ${begun * hangingWebhooks} webhooks in all` +
+        `${said ? `; ${said.hashed} logins hashed, ${said.others} answered otherwise or not at all` : ''}\n`,
+    );
+  } finally {
+    await signIns?.stop();
+    await deliverer.stop();
+    await pool.query('DELETE FROM due_deliveries');
+  }
+}
+
+/** A team with twenty webhooks of its own and 20,000 deliveries that are due once `holdUp` says so. */
+async function backlog(
+  { runtime, newTeam }: Installation,
+  urlOf: (n: number) => string,
+): Promise<TestWebhook[]> {
+  const teamId: TeamId = await newTeam();
+  const webhooks: TestWebhook[] = [];
+  for (let n = 0; n < hangingWebhooks; n += 1) webhooks.push(await addWebhook(runtime, teamId, urlOf(n)));
+  for (let n = 0; n < dueEach; n += 250) await emit(runtime, teamId, Array(250).fill(content));
+  await runtime.database.pool.query(
+    `UPDATE due_deliveries SET due_at = due_at + interval '1 day' WHERE webhook_id = ANY ($1)`,
+    [webhooks.map(({ id }) => id)],
+  );
+  return webhooks;
+}
+
+/** Makes one backlog after the other due. */
+function holdUp(pool: Queryable, backlogs: readonly (readonly TestWebhook[])[], everyMs: number) {
+  const stopped = new AbortController();
+  let begun = 0;
+  const running = (async () => {
+    for (const webhooks of backlogs) {
+      if (stopped.signal.aborted) return;
+      await pool.query(
+        `UPDATE due_deliveries SET due_at = due_at - interval '1 day' WHERE webhook_id = ANY ($1)`,
+        [webhooks.map(({ id }) => id)],
+      );
+      begun += 1;
+      await pause(everyMs, undefined, { signal: stopped.signal }).catch(() => undefined);
+    }
+  })();
+  return {
+    stop: async () => {
+      stopped.abort();
+      await running;
+      return { begun };
+    },
+  };
+}
+
+async function leasedOf(pool: Queryable, webhooks: readonly TestWebhook[]): Promise<number | false> {
+  const { rows } = await pool.query<{ n: number }>(
+    'SELECT count(*)::int AS n FROM due_deliveries WHERE webhook_id = ANY ($1) AND leased_until > now()',
+    [webhooks.map(({ id }) => id)],
+  );
+  const n = rows[0]?.n ?? 0;
+  return n > 0 && n;
+}
+
+async function measured(
+  installation: Installation,
+  webhook: TestWebhook,
+): Promise<{ p99Ms: number; perSecond: number }> {
+  const p99Ms = await flowOf(installation, webhook);
+  const all: number[] = [];
+  for (let n = 0; n < bursts; n += 1) all.push(await burstOf(installation, webhook));
+  return { p99Ms, perSecond: median(all) };
+}
+
+/** A steady flow. @returns the p99 of how long after its event a first attempt began */
+async function flowOf({ runtime }: Installation, webhook: TestWebhook): Promise<number> {
+  const from = runtime.clock.now();
+  const started = performance.now();
+  for (let n = 0; n < flowSeconds * 10; n += 1) {
+    await emit(runtime, webhook.teamId, Array(flowPerSecond / 10).fill(content));
+    await pause(Math.max(0, started + (n + 1) * 100 - performance.now()));
+  }
+  await delivered(runtime.database.pool, webhook);
+  const { rows } = await runtime.database.pool.query<{ ms: number }>(
+    `SELECT percentile_disc(0.99) WITHIN GROUP (ORDER BY extract(epoch FROM a.started_at - d.created_at) * 1000)::float8 AS ms
+     FROM deliveries d JOIN attempts a ON a.team_id = d.team_id AND a.delivery_id = d.id
+     WHERE d.webhook_id = $1 AND d.created_at >= $2`,
+    [webhook.id, from],
+  );
+  return rows[0]?.ms ?? Number.NaN;
+}
+
+/** A burst, written by one commit. @returns how many were delivered a second, from the first to the last that was written down */
+async function burstOf({ runtime }: Installation, webhook: TestWebhook): Promise<number> {
+  const from = runtime.clock.now();
+  await emit(runtime, webhook.teamId, Array(burst).fill(content));
+  await delivered(runtime.database.pool, webhook);
+  const { rows } = await runtime.database.pool.query<{ per_second: number }>(
+    `SELECT count(*) / extract(epoch FROM max(finished_at) - min(finished_at))::float8 AS per_second
+     FROM deliveries WHERE webhook_id = $1 AND created_at >= $2`,
+    [webhook.id, from],
+  );
+  return rows[0]?.per_second ?? Number.NaN;
+}
+
+function delivered(pool: Queryable, { id }: TestWebhook): Promise<unknown> {
+  return until(
+    'all are delivered',
+    async () => {
+      await pause(100);
+      const { rows } = await pool.query('SELECT FROM due_deliveries WHERE webhook_id = $1 LIMIT 1', [id]);
+      return rows.length === 0;
+    },
+    120_000,
+  );
+}

@@ -1,0 +1,18 @@
+import { PassThrough } from 'node:stream';
+import { startApp } from '#server/app.ts';
+import { readConfig } from '#server/config.ts';
+import { createLogger } from '#server/platform/logger.ts';
+
+/**
+ * Ownline as `server/main.ts` runs it, except that the guard asks one name server, which no setting can say.
+ *
+ * usage: node bench/webhooks/serve-with-name-server.ts NAME_SERVER PORT
+ */
+const config = readConfig(process.env);
+const { lifecycle } = await startApp({
+  config,
+  logger: createLogger(config.logLevel),
+  terminal: new PassThrough() as unknown as NodeJS.WriteStream,
+  outbound: { nameServers: [process.argv[2] ?? ''] },
+});
+lifecycle.listenForSignals();

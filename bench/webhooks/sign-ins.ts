@@ -1,0 +1,44 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+export interface SignIns {
+  /** @returns how many were refused by their password, each after a hash, and how many were answered otherwise */
+  readonly stop: () => Promise<{ readonly hashed: number; readonly others: number }>;
+}
+
+/** Signs in with wrong passwords at a rate, each from an address and to an account of its own, whatever the answers take. */
+export function signInAtRate(origin: string, perSecond: number): SignIns {
+  let isOver = false;
+  let hashed = 0;
+  let others = 0;
+  const asked = new Set<Promise<void>>();
+  const ask = async (n: number) => {
+    const response = await fetch(`${origin}/app/sign-in`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'sec-fetch-site': 'same-origin',
+        'x-forwarded-for': `198.51.${100 + (n >> 8)}.${n & 255}`,
+      },
+      body: JSON.stringify({ email: `person-${n}@example.com`, password: 'not the right password' }),
+    }).catch(() => undefined);
+    await response?.arrayBuffer();
+    if (response?.status === 401) hashed += 1;
+    else others += 1;
+  };
+  const running = (async () => {
+    const started = performance.now();
+    for (let n = 0; !isOver; n += 1) {
+      const asking = ask(n).finally(() => asked.delete(asking));
+      asked.add(asking);
+      await pause(Math.max(0, started + ((n + 1) * 1_000) / perSecond - performance.now()));
+    }
+  })();
+  return {
+    stop: async () => {
+      isOver = true;
+      await running;
+      const unanswered = asked.size;
+      return { hashed, others: others + unanswered };
+    },
+  };
+}
