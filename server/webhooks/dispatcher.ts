@@ -153,10 +153,12 @@ export class Dispatcher {
 
   /** Never rejects: what could not be written down is tried again when the lease is over. */
   async #attempt(claimed: ClaimedDelivery): Promise<void> {
-    const { database, clock, logger } = this.#services;
+    const { database, clock, config, logger } = this.#services;
     try {
       const { body } = claimed;
-      if (this.#isStopping) return await giveBack(database.pool, claimed);
+      // A process that was held up since its claim: what it knows may be old, and another one may take the delivery.
+      const isLeaseShort = claimed.leased_until < clock.in(config.webhookTimeoutMs);
+      if (this.#isStopping || isLeaseShort) return await giveBack(database.pool, claimed);
       if (body === null) return await skipClaimed(database.pool, claimed, clock.now());
       const result = await attemptDelivery(this.#attemptServices, claimed, body, this.#breakOff.signal);
       if (result.outcome === 'aborted') return await giveBack(database.pool, claimed);

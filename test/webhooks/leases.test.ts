@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import { after, before, describe, it } from 'node:test';
+import { publicId } from '#server/platform/ids.ts';
+import { OutboundHttp } from '#server/platform/outbound-http/outbound-http.ts';
+import { Dispatcher } from '#server/webhooks/dispatcher.ts';
+import type { TestService } from '#test/support/test-service.ts';
+import { until } from '#test/support/until.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '#test/support/webhook-receiver.ts';
+import {
+  addWebhook,
+  attemptsOf,
+  deliveriesOf,
+  emit,
+  settled,
+  startWebhooking,
+  stateOf,
+} from '#test/support/webhooking.ts';
+
+describe('leases (specification section 6.3, decision 0017)', () => {
+  let service: TestService;
+  let receiver: WebhookReceiver;
+
+  before(async () => {
+    service = await startWebhooking({ ROLES: 'api' });
+    receiver = await startWebhookReceiver();
+  });
+  after(async () => {
+    await service.close();
+    await receiver.close();
+  });
+
+  /** A process that claims, and is then stopped for as long as `pause` takes, before it reads what it claimed. */
+  function pausedAfterClaim(pause: () => Promise<void>) {
+    const { runtime } = service;
+    const { database, config } = runtime;
+    const outbound = new OutboundHttp({ allowed: config.egressAllowed });
+    const hot = {
+      query: async (...words: Parameters<typeof database.hot.query>) => {
+        const claimed = await database.hot.query(...words);
+        await pause();
+        return claimed;
+      },
+    };
+    const paused = Object.create(database, { hot: { value: hot } });
+    return { outbound, dispatcher: new Dispatcher({ ...runtime, database: paused, outbound }) };
+  }
+
+  it('a process that wakes up after the end of its lease sends nothing: the webhook may be off, or elsewhere, by then', async () => {
+    const { id: teamId } = await service.newTeam();
+    const webhook = await addWebhook(service.runtime, teamId, receiver.url);
+    await emit(service.runtime, teamId, ['Hello']);
+    let isPaused = false;
+    const { dispatcher, outbound } = pausedAfterClaim(async () => {
+      if (isPaused) return;
+      isPaused = true;
+      service.clock.advance(60_000);
+      await service.query(
+        `UPDATE webhooks SET is_active = false, disabled_at = created_at, disabled_by = 'member' WHERE id = $1`,
+        [webhook.id],
+      );
+      await service.query(
+        `UPDATE deliveries SET status = 'skipped', finished_at = created_at WHERE webhook_id = $1`,
+        [webhook.id],
+      );
+      await service.query('DELETE FROM due_deliveries WHERE webhook_id = $1', [webhook.id]);
+    });
+    dispatcher.start();
+    dispatcher.notify();
+    await settled(service, webhook);
+    // Waits for what it has begun.
+    await dispatcher.stop();
+    await outbound.close();
+    assert.ok(isPaused);
+    assert.equal(receiver.received.length, 0);
+    assert.equal((await attemptsOf(service, webhook)).length, 0);
+    assert.equal((await deliveriesOf(service, webhook))[0]?.status, 'skipped');
+  });
+});
+
+describe('results that come late (specification section 6.3, decision 0017)', () => {
+  let service: TestService;
+  let receiver: WebhookReceiver;
+  let open: ServerResponse[];
+
+  before(async () => {
+    service = await startWebhooking();
+    receiver = await startWebhookReceiver({ behaviour: (answer) => void open.push(answer) });
+  });
+  after(async () => {
+    await service.close();
+    await receiver.close();
+  });
+
+  /** A webhook whose one delivery runs: the receiver has it, and has not answered. */
+  async function whileOneRuns() {
+    open = [];
+    const team = await service.newTeam();
+    const webhook = await addWebhook(service.runtime, team.id, receiver.url);
+    await emit(service.runtime, team.id, ['Hello']);
+    await until('it runs', () => open.length === 1);
+    const change = async (body: Record<string, unknown>) => {
+      const answer = await team.api.put(`/v1/webhooks/${publicId('wh', webhook.id)}`, body);
+      assert.equal(answer.status, 200, answer.text);
+    };
+    const answer = async (place: number, status: number) => {
+      const before = (await attemptsOf(service, webhook)).length;
+      open[place]?.writeHead(status).end();
+      return until('it is in the log', async () => (await attemptsOf(service, webhook))[before]);
+    };
+    const delivery = async () => (await deliveriesOf(service, webhook))[0];
+    return { webhook, change, answer, delivery };
+  }
+
+  for (const status of [200, 500]) {
+    it(`a ${status} of an attempt whose delivery is in other hands by then is logged, and changes nothing`, async () => {
+      const { webhook, answer, delivery } = await whileOneRuns();
+      service.clock.advance(60_000);
+      await until('it is made again', () => open.length === 2);
+      const late = await answer(0, status);
+      assert.equal(late.is_counted, false);
+      assert.equal((await stateOf(service, webhook)).failure_count, 0);
+      assert.equal((await delivery())?.status, 'pending');
+      const waiting = await service.query<{ attempt: number; is_leased: boolean }>(
+        'SELECT attempt, lease IS NOT NULL AS is_leased FROM due_deliveries WHERE webhook_id = $1',
+        [webhook.id],
+      );
+      assert.deepEqual(waiting, [{ attempt: 1, is_leased: true }]);
+      await answer(1, 200);
+      await settled(service, webhook);
+      assert.deepEqual([(await delivery())?.status, open.length], ['succeeded', 2]);
+    });
+  }
+
+  it('a failure of before the webhook got another url does not count, and its delivery is tried again', async () => {
+    const { webhook, change, answer, delivery } = await whileOneRuns();
+    await change({ url: `${receiver.url}/elsewhere` });
+    assert.equal((await answer(0, 500)).is_counted, false);
+    assert.equal((await stateOf(service, webhook)).failure_count, 0);
+    service.clock.advance(10_000);
+    await until('it is tried again', () => open.length === 2);
+    await answer(1, 200);
+    assert.equal((await delivery())?.status, 'succeeded');
+  });
+
+  it('a success of before the webhook was switched off is one; a failure leaves the delivery skipped', async () => {
+    for (const [status, becomes] of [
+      [200, 'succeeded'],
+      [500, 'skipped'],
+    ] as const) {
+      const { webhook, change, answer, delivery } = await whileOneRuns();
+      await change({ active: false });
+      await change({ active: true });
+      await answer(0, status);
+      assert.equal((await delivery())?.status, becomes);
+      assert.equal((await stateOf(service, webhook)).failure_count, 0);
+    }
+  });
+});
