@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { publicId } from '#server/platform/ids.ts';
+import { sweepDeliveries } from '#server/webhooks/sweep-deliveries.ts';
+import type { TestService } from '#test/support/test-service.ts';
+import { addWebhook, deliveriesOf, emit, startWebhooking } from '#test/support/webhooking.ts';
+
+describe('the sweep of what waits (decision 0017)', () => {
+  let service: TestService;
+
+  before(async () => {
+    service = await startWebhooking({ ROLES: 'api' });
+  });
+  after(() => service.close());
+
+  it('skips what met the switching off of its webhook, and neither single attempts nor what waits for others', async () => {
+    const { runtime, query } = service;
+    const team = await service.newTeam();
+    const off = await addWebhook(runtime, team.id, 'http://127.0.0.1:9/');
+    await emit(runtime, team.id, ['met it']);
+    const on = await addWebhook(runtime, team.id, 'http://127.0.0.1:9/');
+    await emit(runtime, team.id, ['to both']);
+    const test = await team.api.post(`/v1/webhooks/${publicId('wh', off.id)}/test`);
+    assert.equal(test.status, 202, test.text);
+    await query(
+      `UPDATE webhooks SET is_active = false, disabled_at = created_at, disabled_by = 'member' WHERE id = $1`,
+      [off.id],
+    );
+    await sweepDeliveries(runtime);
+    const statuses = async (webhook: typeof off) =>
+      (await deliveriesOf(service, webhook)).map(({ status }) => status);
+    assert.deepEqual(await statuses(off), ['skipped', 'skipped', 'pending']);
+    assert.deepEqual(await statuses(on), ['pending']);
+    const waiting = await query<{ lane: string }>('SELECT lane FROM due_deliveries ORDER BY lane');
+    assert.deepEqual(
+      waiting.map(({ lane }) => lane),
+      ['live', 'single'],
+    );
+  });
+});
