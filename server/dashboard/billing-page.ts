@@ -17,6 +17,7 @@ export interface PlanInUse {
   readonly members: number;
   /** Pending ones included. */
   readonly numbers: number;
+  readonly webhooks: number;
 }
 
 /** What can be said of plans where nobody sells them (specification section 8). @param teams undefined for who is not signed in */
@@ -37,11 +38,12 @@ function teamsHtml(teams: readonly PlanInUse[]): string {
 }
 
 function teamHtml(team: PlanInUse): string {
-  const { members, numbers, requestsPerMinute } = plans[team.plan];
+  const { members, numbers, webhooks, requestsPerMinute } = plans[team.plan];
   return `<section><h2>${escapeHtml(team.teamName)}</h2><p>Plan: <b>${team.plan}</b></p>
 <ul><li>Messages this month: ${used(team.sent, team.monthlyMessageLimit)}; they begin anew on ${team.resetsOn} (UTC)</li>
 <li>Members, open invitations included: ${used(team.members, members)}</li>
 <li>Numbers, pending ones included: ${used(team.numbers, numbers)}</li>
+<li>Webhooks: ${used(team.webhooks, webhooks)}</li>
 <li>Requests per minute: ${amount(requestsPerMinute)}</li></ul>
 ${raiseHtml(team)}</section>`;
 }
@@ -57,8 +59,8 @@ function raiseHtml({ teamId, plan, monthlyMessageLimit }: PlanInUse): string {
 }
 
 function planHtml(name: PlanName): string {
-  const { monthlyMessages, members, numbers, requestsPerMinute } = plans[name];
-  return `<li><b>${name}</b>: ${amount(monthlyMessages)} messages a month, ${counted(members, 'member')}, ${counted(numbers, 'number')}, ${amount(requestsPerMinute)} requests a minute</li>`;
+  const { monthlyMessages, members, numbers, webhooks, requestsPerMinute } = plans[name];
+  return `<li><b>${name}</b>: ${amount(monthlyMessages)} messages a month, ${counted(members, 'member')}, ${counted(numbers, 'number')}, ${counted(webhooks, 'webhook')}, ${amount(requestsPerMinute)} requests a minute</li>`;
 }
 
 function used(count: number, limit: number): string {

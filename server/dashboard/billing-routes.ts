@@ -10,6 +10,7 @@ import { type AccountId, publicId } from '#server/platform/ids.ts';
 import { countSeats } from '#server/teams/member-limit.ts';
 import { listMemberships } from '#server/teams/member-store.ts';
 import { findUsed } from '#server/usage/usage-store.ts';
+import { countWebhooks } from '#server/webhooks/webhook-store.ts';
 import { type PlanInUse, renderBilling } from './billing-page.ts';
 
 /** Where every `upgrade_url` leads (specification section 8). */
@@ -48,6 +49,7 @@ async function plansInUse(
       resetsOn: dayOf(nextMonthOf(now)),
       members: await countSeats(pool, teamId, now),
       numbers: await countNumbers(pool, teamId),
+      webhooks: await countWebhooks(pool, teamId),
     })),
   );
 }

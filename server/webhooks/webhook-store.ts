@@ -120,8 +120,8 @@ export function holdWebhook(
   return hold.row(trx, teamId, webhookId);
 }
 
-export async function countWebhooks(trx: Transaction, teamId: TeamId): Promise<number> {
-  return (await countOf.row(trx, teamId))?.webhooks ?? 0;
+export async function countWebhooks(db: Queryable, teamId: TeamId): Promise<number> {
+  return (await countOf.row(db, teamId))?.webhooks ?? 0;
 }
 
 /** Of a webhook that the caller holds FOR UPDATE. */

@@ -22,10 +22,10 @@ describe('the page of plans and limits, where every upgrade_url leads (specifica
     assert.equal(status, 200);
     assert.match(words(text), /Nothing is sold here\. Whoever runs this server gives each team its plan/);
     const rows = [
-      'free : 100 messages a month, 1 member, 1 number, 60 requests a minute',
-      'starter : 1,000 messages a month, 3 members, 2 numbers, 300 requests a minute',
-      'pro : 10,000 messages a month, 10 members, 5 numbers, 1,000 requests a minute',
-      'enterprise : unlimited messages a month, unlimited members, unlimited numbers, 5,000 requests a minute',
+      'free : 100 messages a month, 1 member, 1 number, 5 webhooks, 60 requests a minute',
+      'starter : 1,000 messages a month, 3 members, 2 numbers, 10 webhooks, 300 requests a minute',
+      'pro : 10,000 messages a month, 10 members, 5 numbers, 25 webhooks, 1,000 requests a minute',
+      'enterprise : unlimited messages a month, unlimited members, unlimited numbers, unlimited webhooks, 5,000 requests a minute',
     ];
     for (const row of rows) assert.ok(words(text).includes(row), row);
     assert.match(text, /<a href="\/sign-in\?next=\/billing">Sign in<\/a>/);
@@ -41,6 +41,11 @@ describe('the page of plans and limits, where every upgrade_url leads (specifica
     for (const team of [small, large, low]) await join(service, team, person, 'viewer');
     const verified = await small.api.post('/v1/numbers/verify', { phone_number: '+14155550100' });
     assert.equal(verified.status, 200, verified.text);
+    const hook = await small.api.post('/v1/webhooks', {
+      url: 'https://example.com/hook',
+      events: ['message.sent'],
+    });
+    assert.equal(hook.status, 201, hook.text);
     const invited = await small.api.post('/v1/team/members/invite', {
       email: 'ada@example.com',
       role: 'viewer',
@@ -58,7 +63,10 @@ describe('the page of plans and limits, where every upgrade_url leads (specifica
       words(first),
       /Plan: starter .*this month: 2 of 2; they begin anew on \d{4}-\d\d-01 \(UTC\)/,
     );
-    assert.match(words(first), /invitations included: 2 of 3 .*pending ones included: 1 of 2 .*minute: 300/);
+    assert.match(
+      words(first),
+      /invitations included: 2 of 3 .*pending ones included: 1 of 2 .*Webhooks: 1 of 10 .*minute: 300/,
+    );
     assert.ok(first.includes(`npm run -s ownline -- team set-plan --team ${small.publicId} --plan pro<`));
     assert.match(words(second), /Plan: enterprise .*this month: 0, unlimited.* No plan allows more/);
     assert.ok(
