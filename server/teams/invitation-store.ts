@@ -73,9 +73,10 @@ const notePress = statement<InvitationRow>(
   'invitations.note-press',
   'UPDATE invitations SET press_hash = $2, pressed_by = $3 WHERE token_hash = $1',
 );
-const findPress = statement<{ pressed_by: AccountId }>(
+const findPress = statement<{ pressed_by: AccountId; accepted_at: Date }>(
   'invitations.find-press',
-  'SELECT pressed_by FROM invitations WHERE token_hash = $1 AND press_hash = $2 AND accepted_at > $3',
+  `SELECT pressed_by, accepted_at FROM invitations
+   WHERE token_hash = $1 AND press_hash = $2 AND accepted_at > $3`,
 );
 const renew = statement<InvitationRow>(
   'invitations.renew',
@@ -186,14 +187,14 @@ export async function markPressed(
   await notePress.row(trx, tokenHash, pressHash, accountId);
 }
 
-/** @returns who came in by that very form after `since` */
-export async function findAccountOfPress(
+/** @returns who came in by that very form after `since`, and when */
+export function findPressOf(
   db: Queryable,
   tokenHash: Buffer,
   pressHash: Buffer,
   since: Date,
-): Promise<AccountId | undefined> {
-  return (await findPress.row(db, tokenHash, pressHash, since))?.pressed_by;
+): Promise<{ readonly pressed_by: AccountId; readonly accepted_at: Date } | undefined> {
+  return findPress.row(db, tokenHash, pressHash, since);
 }
 
 /** The link with the token before ends. */

@@ -83,6 +83,28 @@ describe('an account that somebody prepared for another’s address (specificati
     assert.equal((await enter(email)).status, 401);
   });
 
+  it('a second press of Join opens nothing any more once what was there before has ended', async () => {
+    const press = 'of the form that made the account';
+    const shutOut = {
+      'by a link that proves the address': async (email: string, _someone: Browser) => {
+        await new Browser(service.baseUrl).submit(await operatorLink(email));
+      },
+      'by signing out everywhere': async (_email: string, someone: Browser) => {
+        await someone.post('/app/account/sign-out-everywhere');
+      },
+    };
+    for (const [how, end] of Object.entries(shutOut)) {
+      const email = newEmail();
+      const link = await invite(await service.newTeam(), email);
+      const someone = new Browser(service.baseUrl);
+      assert.equal((await someone.submit(link, { name: 'Not the CEO', password, press })).status, 303);
+      service.clock.advance(1);
+      await end(email, someone);
+      assert.equal((await someone.submit(link, { name: 'Not the CEO', password, press })).status, 404, how);
+      assert.equal((await someone.get('/app/account')).status, 401, how);
+    }
+  });
+
   it('a later link leaves sessions, password and passkeys as they are', async () => {
     const person = await newPerson(service, { password });
     const link = await operatorLink(person.email);

@@ -284,6 +284,9 @@ export const people: Coverage = {
     ],
   },
   '12.4 Who presses the button': {
+    'api/proven-address.test.ts': [
+      'a second press of Join opens nothing any more once what was there before has ended',
+    ],
     'accounts/switching.test.ts': [
       'the second of two presses of one form is let in, and nobody else who has the link',
     ],
