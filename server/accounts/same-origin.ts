@@ -20,9 +20,3 @@ export function foreignOrigin(request: FastifyRequest, appUrl: string): AppError
     `This request must come from a page of ${own.origin}. Open it there; programs use /v1 with an API key.`,
   );
 }
-
-/** @throws AppError 403, as foreignOrigin returns it: for requests of nobody in particular */
-export function refuseForeignOrigin(request: FastifyRequest, appUrl: string): void {
-  const refusal = foreignOrigin(request, appUrl);
-  if (refusal) throw refusal;
-}

@@ -1,6 +1,5 @@
 import { AcceptInvitationRequest, Joined, OpenedInvitation } from '#contract/member.ts';
 import { type Identify, whoIsSignedIn } from '#server/accounts/doors.ts';
-
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { acceptInvitation } from './accept-invitation.ts';

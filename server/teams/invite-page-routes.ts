@@ -1,8 +1,6 @@
 import { Type } from 'typebox';
 import type { AcceptInvitationRequest } from '#contract/member.ts';
 import { type Identify, whoIsSignedIn } from '#server/accounts/doors.ts';
-
-import { refuseForeignOrigin } from '#server/accounts/same-origin.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { mailIsOn } from '#server/mail/queue-mail.ts';
 import { AppError } from '#server/platform/app-error.ts';
@@ -62,7 +60,6 @@ export function invitePageRoutes(services: Runtime, identify: Identify): Route[]
     const { request } = call;
     let field: (name: string) => string = () => '';
     try {
-      refuseForeignOrigin(request, appUrl);
       field = readForm(request);
       const given = { email: field('email'), name: field('name'), password: field('password') };
       const cookies = await join(call, field('press'), given);
