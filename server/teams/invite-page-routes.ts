@@ -70,6 +70,8 @@ export function invitePageRoutes(services: Runtime, identify: Identify): Route[]
       };
     } catch (error) {
       if (!(error instanceof AppError) || error.status === 404 || error.status === 500) throw error;
+      // The form again: it is a refusal all the same, for metrics and the log.
+      request.errorCode = error.code;
       const { message, param, status, headers } = error;
       const refused = { message, param, email: field('email'), name: field('name') };
       const answer = await show(call, refused, status);

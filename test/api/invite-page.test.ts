@@ -97,6 +97,11 @@ describe('the page of an invitation (specification section 12.4)', () => {
     assert.deepEqual([nameless.status, guest.cookie], [400, '']);
     assert.match(nameless.text, /name="name"[^>]* aria-invalid="true"/);
     assert.equal((await guest.submit(link, { name: 'a\u0000' })).status, 400);
+    const metrics = await guest.get('/metrics');
+    assert.match(
+      metrics.text,
+      /ownline_refusals_total\{route="\/invite\/:token",code="invalid_request"\} \d/,
+    );
     assert.equal((await guest.submit(link, { name: 'Ada' })).status, 303);
   });
 
