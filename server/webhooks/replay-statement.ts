@@ -17,18 +17,14 @@ const round = statement<ReplayRound>(
   'deliveries.replay',
   // In the order of the webhook's index, so that neither its length nor the statistics lead elsewhere.
   `WITH examined AS MATERIALIZED (
-     SELECT d.id, d.status, d.is_test FROM deliveries d
+     SELECT d.id, d.status, d.is_test, d.succeeded_at FROM deliveries d
      WHERE (d.team_id, d.webhook_id, d.id) > ($1, $2, $3) AND (d.team_id, d.webhook_id, d.id) < ($1, $2, $4)
        AND d.id > $3 AND d.id < $4
      ORDER BY d.team_id, d.webhook_id, d.id LIMIT ${roundMax}
    ),
    fitting AS MATERIALIZED (
      -- One that succeeded stays with the receiver, though somebody had it sent again, and that failed.
-     SELECT e.id FROM examined e
-     WHERE e.status = ANY($5) AND NOT e.is_test AND NOT coalesce((
-       SELECT true FROM attempts a
-       WHERE a.team_id = $1 AND a.delivery_id = e.id AND a.outcome = 'succeeded' LIMIT 1
-     ), false)
+     SELECT e.id FROM examined e WHERE e.status = ANY($5) AND NOT e.is_test AND e.succeeded_at IS NULL
    ),
    reopened AS (
      -- As an array, each is found by its key, whatever the planner takes their number for.

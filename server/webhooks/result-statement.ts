@@ -14,7 +14,7 @@ export interface JudgedResult {
 // judged: where failures are not counted by the caller, a webhook that has some is left to who counts them.
 // owned: the row still has the lease of this attempt. Without it (switched off meanwhile, deleted, or taken by another
 //   process after the lease) the attempt is logged and no more follows, but a success is one: the receiver has the event.
-// told: a single attempt that fails takes nothing from a delivery that had succeeded before it was asked for.
+// told: an attempt that fails takes nothing from a delivery that a receiver has taken before.
 const write = statement<{ readonly left: number }>(
   'webhooks.write-results',
   `WITH input AS MATERIALIZED (
@@ -47,12 +47,10 @@ const write = statement<{ readonly left: number }>(
        attempt_count = d.attempt_count + 1,
        status = CASE
          WHEN r.succeeded AND (r.is_owned OR d.status IN ('skipped', 'failed')) THEN 'succeeded'
-         WHEN r.gives_up AND d.status = 'pending' THEN CASE
-           WHEN NOT r.is_counted AND EXISTS (
-             SELECT FROM attempts a
-             WHERE a.team_id = r.team_id AND a.delivery_id = r.delivery_id AND a.outcome = 'succeeded'
-           ) THEN 'succeeded' ELSE 'failed' END
+         WHEN r.gives_up AND d.status = 'pending' THEN
+           CASE WHEN d.succeeded_at IS NULL THEN 'failed' ELSE 'succeeded' END
          ELSE d.status END,
+       succeeded_at = CASE WHEN r.succeeded THEN coalesce(d.succeeded_at, $18) ELSE d.succeeded_at END,
        finished_at = CASE
          WHEN r.succeeded AND d.status <> 'succeeded' AND (r.is_owned OR d.status <> 'pending') THEN $18
          WHEN r.gives_up AND d.status = 'pending' THEN $18

@@ -41,9 +41,10 @@ describe('a page of deliveries at 300,000 (decision 0012)', () => {
         FROM unnest(ARRAY['${busy}', '${quiet}']::uuid[]) AS id;
       CREATE TEMP TABLE months AS SELECT (extract(epoch FROM d) * 1000)::bigint AS ms
         FROM (SELECT date_trunc('month', clock_timestamp()) - interval '45 days' AS d) AS since;
-      INSERT INTO deliveries (team_id, id, webhook_id, event_id, event_type, status, created_at, finished_at)
+      INSERT INTO deliveries (team_id, id, webhook_id, event_id, event_type, status, created_at, finished_at, succeeded_at)
         SELECT '${team}', id, webhook_id, id, CASE WHEN n % 3 = 0 THEN 'message.received' ELSE 'message.sent' END, status,
-          to_timestamp(0), CASE WHEN status <> 'pending' THEN to_timestamp(1) END
+          to_timestamp(0), CASE WHEN status <> 'pending' THEN to_timestamp(1) END,
+          CASE WHEN status = 'succeeded' THEN to_timestamp(1) END
         FROM (
           SELECT n, (lpad(to_hex(ms + n::bigint * 15000), 12, '0') || '70008000' || lpad(to_hex(n), 12, '0'))::uuid AS id,
             CASE WHEN n % 10 < 9 THEN '${busy}' ELSE '${quiet}' END::uuid AS webhook_id,

@@ -20,8 +20,9 @@ describe('what is kept of deliveries (specification section 10.5)', () => {
     const team = await service.newTeam();
     const delivery = runtime.ids.next('dlv');
     await query(
-      `INSERT INTO deliveries (team_id, id, webhook_id, event_id, event_type, status, created_at, finished_at)
-       VALUES ($1, $2, $2, $2, 'message.sent', 'succeeded', $3, $3)`,
+      `INSERT INTO deliveries (team_id, id, webhook_id, event_id, event_type, status, created_at, finished_at,
+         succeeded_at)
+       VALUES ($1, $2, $2, $2, 'message.sent', 'succeeded', $3, $3, $3)`,
       [team.id, delivery, clock.now()],
     );
     const attempt = async (count: number) => {

@@ -52,8 +52,9 @@ export async function newDelivery(
   ];
   await runtime.database.pool.query(
     `WITH made AS (
-       INSERT INTO deliveries (team_id, id, webhook_id, event_id, event_type, is_test, status, created_at, finished_at)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING *
+       INSERT INTO deliveries (team_id, id, webhook_id, event_id, event_type, is_test, status, created_at, finished_at,
+         succeeded_at)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, CASE WHEN $7 = 'succeeded' THEN $9::timestamptz END) RETURNING *
      )
      INSERT INTO due_deliveries (webhook_id, delivery_id, team_id, event_id, due_at)
      SELECT webhook_id, id, team_id, event_id, created_at FROM made WHERE status = 'pending'`,
@@ -81,7 +82,9 @@ export async function newAttempt(
   const id = runtime.ids.next('att');
   await runtime.database.pool.query(
     `WITH tried AS (
-       UPDATE deliveries SET attempt_count = attempt_count + 1 WHERE team_id = $1 AND id = $2 RETURNING webhook_id
+       UPDATE deliveries SET attempt_count = attempt_count + 1,
+         succeeded_at = CASE WHEN $5 = 'succeeded' THEN $4 ELSE succeeded_at END
+       WHERE team_id = $1 AND id = $2 RETURNING webhook_id
      )
      INSERT INTO attempts (team_id, delivery_id, id, webhook_id, started_at, duration_ms, outcome, status_code, url,
        response_body, response_truncated, is_counted)
@@ -114,9 +117,9 @@ export async function queueMany(
 ): Promise<void> {
   await runtime.database.pool.query(
     `WITH made AS (
-       INSERT INTO deliveries (team_id, id, webhook_id, event_id, event_type, status, created_at, finished_at)
+       INSERT INTO deliveries (team_id, id, webhook_id, event_id, event_type, status, created_at, finished_at, succeeded_at)
        SELECT $1, (substr($3, 1, 24) || lpad(to_hex(n), 12, '0'))::uuid, $2, $3::uuid, 'message.sent', $6::text, $5::timestamptz,
-         CASE WHEN $6 <> 'pending' THEN $5::timestamptz END
+         CASE WHEN $6 <> 'pending' THEN $5::timestamptz END, CASE WHEN $6 = 'succeeded' THEN $5::timestamptz END
        FROM generate_series(1, $4) AS n RETURNING *
      )
      INSERT INTO due_deliveries (webhook_id, delivery_id, team_id, event_id, due_at)

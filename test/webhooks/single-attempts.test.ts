@@ -73,6 +73,20 @@ describe('single attempts, replay and rotation, end to end (specification sectio
     assert.equal((await stateOf(service, webhook)).failure_count, 0);
   });
 
+  it('stays so once the log of its attempts is forgotten, and no replay brings it again', async () => {
+    const since = service.clock.now().toISOString();
+    receiver.behave(answering(200));
+    await emit(service.runtime, team.id, ['Taken, and forgotten']);
+    await settled(service, webhook);
+    const last = async () => (await deliveriesOf(service, webhook)).at(-1);
+    await service.query('DELETE FROM attempts');
+    receiver.behave(answering(500));
+    await redeliver((await last())?.id ?? '');
+    assert.deepEqual([(await last())?.status, (await last())?.attempt_count], ['succeeded', 2]);
+    const replayed = await team.api.post(`${path}/replay`, { since, only: 'all' });
+    assert.deepEqual([replayed.status, replayed.json.queued], [202, 0]);
+  });
+
   it('goes to a webhook that is off, and switches nothing on', async () => {
     assert.equal((await team.api.put(path, { active: false })).status, 200);
     await emit(service.runtime, team.id, ['while it is off']);

@@ -43,7 +43,10 @@ CREATE TABLE deliveries (
   attempt_count integer NOT NULL DEFAULT 0 CHECK (attempt_count >= 0),
   created_at timestamptz NOT NULL,
   finished_at timestamptz,
+  -- Once a receiver has taken it, it has it, whatever becomes of later attempts; the log of attempts is forgotten earlier.
+  succeeded_at timestamptz,
   PRIMARY KEY (team_id, id),
+  CONSTRAINT succeeded_has_time CHECK (status <> 'succeeded' OR succeeded_at IS NOT NULL),
   CONSTRAINT pending_is_open CHECK ((status = 'pending') = (finished_at IS NULL))
 ) PARTITION BY RANGE (id);
 CREATE INDEX deliveries_of_webhook ON deliveries (team_id, webhook_id, id);
