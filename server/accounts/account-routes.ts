@@ -44,9 +44,9 @@ export function accountRoutes(services: Runtime): Route[] {
       audit: 'account.password_set',
       body: SetPasswordRequest,
       answers: { 200: AccountAnswer },
-      handle: async ({ signedIn, by, body }) => {
+      handle: async ({ signedIn, by, body, request }) => {
         const { password, current_password: currentPassword } = body;
-        const account = await setPassword(services, signedIn, by, { password, currentPassword });
+        const account = await setPassword(services, signedIn, by, { password, currentPassword, request });
         return { body: { account: accountView(account) } };
       },
     }),

@@ -12,7 +12,7 @@ import { challengeOf, verifyNewPasskey } from './passkey-ceremony.ts';
 import { takeChallenge } from './passkey-challenge-store.ts';
 import { passkeyParty } from './passkey-party.ts';
 import { insertPasskey, listPasskeys, type PasskeyRow } from './passkey-store.ts';
-import { findPresent, requireRecent, signedOut } from './require-recent.ts';
+import { findPresent, type GivenPassword, requireRecent, signedOut } from './require-recent.ts';
 import { findSession } from './session-store.ts';
 
 /** More than anybody has devices. */
@@ -24,14 +24,10 @@ export const passkeysMax = 50;
  * already, and for too many
  */
 export async function addPasskey(
-  services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config'>,
+  services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'>,
   signedIn: SignedIn,
   by: By,
-  input: {
-    readonly name: string;
-    readonly response: PasskeyAttestation;
-    readonly currentPassword: string | undefined;
-  },
+  input: GivenPassword & { readonly name: string; readonly response: PasskeyAttestation },
 ): Promise<PasskeyRow> {
   const { database, clock, ids, config } = services;
   const { accountId, sessionId } = signedIn;
@@ -39,7 +35,7 @@ export async function addPasskey(
   const name = readName(input.name);
   const { response } = input.response;
   const present = await findPresent(services, signedIn);
-  await requireRecent(services, present, by.ip, input.currentPassword);
+  await requireRecent(services, present, input);
   const challenge = challengeOf(response);
   const isOurs =
     challenge !== undefined &&

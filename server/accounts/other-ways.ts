@@ -15,3 +15,10 @@ export function aLink({ mail }: Pick<Settings, 'mail'>): string {
 export function withoutPassword(config: Settings): string {
   return canHavePasskeys(config.appUrl) ? `a passkey or ${aLink(config)}` : aLink(config);
 }
+
+/** What makes a link to sign in for an address, for whoever runs the server to paste into a shell. */
+export function linkCommand(email: string): string {
+  // An address may hold what a shell would act on, and somebody else may have chosen it.
+  const word = /^[\w.+-]+@[\w.-]+$/.test(email) ? email : `'${email.replaceAll("'", "'\\''")}'`;
+  return `npm run ownline -- link --email ${word}`;
+}

@@ -44,10 +44,14 @@ export function passkeyRoutes(services: Runtime): Route[] {
       audit: 'account.passkey_added',
       body: AddPasskeyRequest,
       answers: { 201: Passkey },
-      handle: async ({ signedIn, by, body }) => ({
+      handle: async ({ signedIn, by, body, request }) => ({
         status: 201,
         body: passkeyView(
-          await addPasskey(services, signedIn, by, { ...body, currentPassword: body.current_password }),
+          await addPasskey(services, signedIn, by, {
+            ...body,
+            currentPassword: body.current_password,
+            request,
+          }),
         ),
       }),
     }),

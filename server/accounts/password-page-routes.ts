@@ -36,7 +36,7 @@ export function passwordPageRoutes(services: Services): Route[] {
     try {
       const field = readForm(request);
       const currentPassword = field('current_password') || undefined;
-      await setPassword(services, signedIn, by, { password: field('password'), currentPassword });
+      await setPassword(services, signedIn, by, { password: field('password'), currentPassword, request });
       return goTo('/?password=set');
     } catch (error) {
       if (!(error instanceof AppError) || error.status === 401 || error.status === 500) throw error;

@@ -2,13 +2,21 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { AppError, invalid } from '#server/platform/app-error.ts';
 import type { SignedIn } from '#server/platform/http/route.ts';
 import { type AccountRow, findAccount } from './account-store.ts';
+import { KnownBrowser } from './known-browser.ts';
+import type { Entrance } from './open-session.ts';
 import { checkAttempt, countAttempt, forgiveAttempt } from './password-attempts.ts';
 import { type AccountSessionRow, findSession } from './session-store.ts';
 
 /** How long a sign-in is fresh: for so long nobody is asked again who they are. */
 const freshMs = 900_000;
 
-type Services = Pick<Runtime, 'database' | 'clock' | 'config'>;
+type Services = Pick<Runtime, 'database' | 'clock' | 'config' | 'secrets'>;
+
+/** The present password, as it is given, and the request that brings it. */
+export interface GivenPassword {
+  readonly request: Pick<Entrance, 'ip' | 'headers'>;
+  readonly currentPassword: string | undefined;
+}
 
 /** An account, and the session that acts for it. */
 export interface Present {
@@ -40,8 +48,7 @@ export function isFresh({ clock }: Pick<Runtime, 'clock'>, { session }: Present)
 export async function requireRecent(
   services: Services,
   present: Present,
-  ip: string,
-  currentPassword: string | undefined,
+  given: GivenPassword,
 ): Promise<void> {
   if (isFresh(services, present)) return;
   if (present.account.password_hash === null) {
@@ -50,29 +57,25 @@ export async function requireRecent(
       'You signed in more than 15 minutes ago. Sign in again, and repeat this.',
     );
   }
-  await requirePassword(
-    services,
-    present,
-    { ip, currentPassword },
-    'sign in again and repeat this within 15 minutes.',
-  );
+  await requirePassword(services, present, given, 'sign in again and repeat this within 15 minutes.');
 }
 
 /**
- * Wrong ones count like those of signing in.
+ * Wrong ones count like those of signing in: of a browser that is known to the account, in a count of its own.
  * @param instead what else would do @throws 400, param current_password, where it is not given or wrong; 429
  */
 export async function requirePassword(
   services: Services,
-  { account: { email, id, password_hash: hash } }: Present,
-  given: { readonly ip: string; readonly currentPassword: string | undefined },
+  { account }: Present,
+  { request, currentPassword }: GivenPassword,
   instead: string,
 ): Promise<void> {
-  const { ip, currentPassword } = given;
+  const { email, id: accountId, password_hash: hash } = account;
   if (currentPassword === undefined) {
     throw invalid('current_password', `Send your present password as current_password, or ${instead}`);
   }
-  const attempt = await countAttempt(services, { email, ip, accountId: id });
+  const browser = new KnownBrowser(services).find(request, account);
+  const attempt = await countAttempt(services, { email, ip: request.ip, accountId, browser });
   if (!(await checkAttempt(services, attempt, currentPassword, hash))) {
     throw invalid('current_password', `This is not your present password. If you forgot it, ${instead}`);
   }

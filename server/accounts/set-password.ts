@@ -9,6 +9,7 @@ import { aLink } from './other-ways.ts';
 import { hashPassword, requireFit } from './password.ts';
 import {
   findPresent,
+  type GivenPassword,
   isFresh,
   type Present,
   requirePassword,
@@ -27,12 +28,11 @@ export type PasswordNeeds =
   /** There is none to ask for, and the sign-in is too old. */
   | 'sign_in';
 
-interface NewPassword {
+interface NewPassword extends GivenPassword {
   readonly password: string;
-  readonly currentPassword: string | undefined;
 }
 
-type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config'>;
+type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'>;
 
 /**
  * Sets a password and ends all other sessions and all open links (specification section 12.2). The present one is asked
@@ -44,13 +44,13 @@ export async function setPassword(
   services: Services,
   signedIn: SignedIn,
   by: By,
-  { password, currentPassword }: NewPassword,
+  { password, ...given }: NewPassword,
 ): Promise<AccountRow> {
   const { database, clock } = services;
   const { accountId, sessionId } = signedIn;
   requireFit(password);
   const before = await findPresent(services, signedIn);
-  await checkPresent(services, before, by.ip, currentPassword);
+  await checkPresent(services, before, given);
   const hash = await hashPassword(password);
   return database.transaction(async (trx) => {
     const account = await lockAccount(trx, accountId);
@@ -81,15 +81,9 @@ export function passwordNeeds(services: Pick<Runtime, 'clock'>, present: Present
 }
 
 /** @throws 400 or 403 where the present password, or a fresh sign-in, is asked for; 429 */
-async function checkPresent(
-  services: Services,
-  present: Present,
-  ip: string,
-  currentPassword: string | undefined,
-): Promise<void> {
-  if (present.account.password_hash === null) return requireRecent(services, present, ip, undefined);
+async function checkPresent(services: Services, present: Present, given: GivenPassword): Promise<void> {
+  if (present.account.password_hash === null) return requireRecent(services, present, given);
   if (passwordNeeds(services, present) === 'new') return;
-  const given = { ip, currentPassword };
   const instead = `sign in with ${aLink(services.config)}, and set the new one within 15 minutes.`;
   await requirePassword(services, present, given, instead);
 }

@@ -4,6 +4,7 @@ import { type AccountRow, findAccountByEmail, lockAccount } from '#server/accoun
 import { readEmail } from '#server/accounts/email.ts';
 import { makeAccount, readName } from '#server/accounts/make-account.ts';
 import { openSession } from '#server/accounts/open-session.ts';
+import { linkCommand } from '#server/accounts/other-ways.ts';
 import { hashPassword } from '#server/accounts/password.ts';
 import { proveAddress } from '#server/accounts/prove-address.ts';
 import type { Runtime } from '#server/database/runtime.ts';
@@ -118,7 +119,7 @@ function byOf(account: AccountRow, request: Acceptance['request']): By {
 function proveFirst({ invitation: { email } }: Opened): AppError {
   return new AppError(
     'forbidden',
-    `Nothing has shown yet that ${email} is yours. Have whoever runs this server make a link with \`npm run ownline -- link --email ${email}\`, sign in by it, and open this invitation again.`,
+    `Nothing has shown yet that ${email} is yours. Have whoever runs this server make a link with \`${linkCommand(email ?? '')}\`, sign in by it, and open this invitation again.`,
   );
 }
 

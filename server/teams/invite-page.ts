@@ -1,4 +1,5 @@
 import type { Role } from '#contract/permissions.ts';
+import { linkCommand } from '#server/accounts/other-ways.ts';
 import { passwordMaxCharacters, passwordMinCharacters } from '#server/accounts/password.ts';
 import { escapeHtml } from '#server/platform/escape-html.ts';
 import { messageHtml, renderPage } from '#server/platform/http/page.ts';
@@ -62,7 +63,7 @@ ${invitation.email === null ? `<p class="quiet">Not you?</p>${signOut('on')}` : 
   if (needs === 'proof') {
     return `<section><p>You are signed in as ${present}, but nothing has shown yet that this address is yours: the link that
 made the account may have been opened by somebody else.</p><p>Ask whoever runs this server for a link to sign in
-(<code class="long">npm run ownline -- link --email ${email}</code> makes it), sign in by it, and open this page again: then it lets you join.</p></section>`;
+(<code class="long">${escapeHtml(linkCommand(invitation.email ?? ''))}</code> makes it), sign in by it, and open this page again: then it lets you join.</p></section>`;
   }
   if (needs === 'sign_in') {
     const other = signedIn
