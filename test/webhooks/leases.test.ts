@@ -3,7 +3,9 @@ import type { ServerResponse } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import { publicId } from '#server/platform/ids.ts';
 import { OutboundHttp } from '#server/platform/outbound-http/outbound-http.ts';
+import { beforeAll, claimDeliveries } from '#server/webhooks/claim-deliveries.ts';
 import { Dispatcher } from '#server/webhooks/dispatcher.ts';
+import { giveBack, skipClaimed } from '#server/webhooks/give-back.ts';
 import type { TestService } from '#test/support/test-service.ts';
 import { until } from '#test/support/until.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '#test/support/webhook-receiver.ts';
@@ -75,6 +77,35 @@ describe('leases (specification section 6.3, decision 0017)', () => {
     assert.equal(receiver.received.length, 0);
     assert.equal((await attemptsOf(service, webhook)).length, 0);
     assert.equal((await deliveriesOf(service, webhook))[0]?.status, 'skipped');
+  });
+
+  it('what another process has by then is neither given back nor skipped', async () => {
+    const { id: teamId } = await service.newTeam();
+    const webhook = await addWebhook(service.runtime, teamId, receiver.url);
+    await emit(service.runtime, teamId, ['Hello']);
+    const { pool } = service.runtime.database;
+    const claim = async () => {
+      const { clock } = service;
+      const limits = { now: clock.now(), leasedUntil: clock.in(20_000), free: 10, after: beforeAll };
+      const { deliveries } = await claimDeliveries(pool, { ...limits, inHand: new Map() });
+      const [claimed] = deliveries.filter(({ webhook_id: id }) => id === webhook.id);
+      if (!claimed) throw new Error('it was not claimed');
+      return claimed;
+    };
+    const first = await claim();
+    service.clock.advance(60_000);
+    const second = await claim();
+    assert.notEqual(second.lease, first.lease);
+    await giveBack(pool, first);
+    await skipClaimed(pool, first, service.clock.now());
+    const leases = () =>
+      service.query<{ lease: number | null }>('SELECT lease FROM due_deliveries WHERE webhook_id = $1', [
+        webhook.id,
+      ]);
+    assert.deepEqual(await leases(), [{ lease: second.lease }]);
+    await giveBack(pool, second);
+    assert.deepEqual(await leases(), [{ lease: null }]);
+    assert.equal((await deliveriesOf(service, webhook))[0]?.status, 'pending');
   });
 });
 
