@@ -346,11 +346,14 @@ describe(`random walks over the states of messages, from seed ${seed} (specifica
         }
       },
     );
+    const missing = () =>
+      eventTypes.flatMap((type) =>
+        ['', ' pending', ' skipped'].map((kind) => `${type}${kind}`).filter((shape) => !reached.has(shape)),
+      );
     await fc.assert(walk, { seed, numRuns: walks });
-    // The walks came everywhere.
-    for (const type of eventTypes) {
-      for (const kind of ['', ' pending', ' skipped'])
-        assert.ok((reached.get(`${type}${kind}`) ?? 0) > 0, `${type}${kind}`);
-    }
+    // Some of them are rare: the walks go on until they came everywhere.
+    for (let more = 1; missing().length > 0 && more <= 10; more += 1)
+      await fc.assert(walk, { seed: seed + more, numRuns: walks });
+    assert.deepEqual(missing(), []);
   });
 });
