@@ -1,10 +1,8 @@
 import type { EventType } from '#contract/event.ts';
 import { type Queryable, statement } from '#server/database/statement.ts';
 import type { DeliveryId, EventId, TeamId, WebhookId } from '#server/platform/ids.ts';
-import { lanePlaces, slowFrom, teamPlaces, walkedMax } from './delivery-limits.ts';
+import { type Lane, lanePlaces, slowFrom, teamPlaces, walkedMax } from './delivery-limits.ts';
 import type { SealedSecrets } from './webhook-secret.ts';
-
-export type Lane = 'live' | 'retry' | 'replay' | 'single';
 
 /** A delivery in the hands of this process until its lease ends, and all that its attempt needs. */
 export interface ClaimedDelivery extends SealedSecrets {
@@ -32,7 +30,7 @@ export interface ClaimedPage {
   readonly deliveries: readonly ClaimedDelivery[];
   /** Where the next page begins; undefined at the end of the walk. */
   readonly walkedTo: WebhookId | undefined;
-  /** When the next attempt of one of these webhooks is due. */
+  /** When the next attempt of one of these webhooks is due; undefined where there may be more that is due now. */
   readonly nextDueAt: Date | undefined;
 }
 
@@ -52,7 +50,8 @@ const lanes = Object.entries(lanePlaces)
 
 // walked: one step of the index per webhook that has rows, however many those are.
 // waiting: of each lane its first rows, as many as it has places: those leased are in somebody's hands, the others may be
-//   taken. So the places of a webhook hold over all processes, and a backlog of any length costs what its places cost.
+//   taken. So the places of a webhook hold over all processes, and a backlog of any length costs what its places cost; those
+//   of a team that has no place here, whose receivers may all hang, cost nothing.
 // slow: from the third failure on one at a time. The webhook's row is locked, and who takes an attempt moves
 //   last_triggered_at: a second claim that waited for nothing but read the row before sees by it that it came too late.
 // chosen: interleaved. A row's turn is its place in its lane, as a part of the lane's places; so one webhook's second
@@ -78,7 +77,7 @@ const claim = statement<
    ), hooks AS MATERIALIZED (
      SELECT w.* FROM page p CROSS JOIN LATERAL (
        SELECT id, is_active, failure_count >= ${slowFrom} AS is_slow, last_triggered_at
-       FROM webhooks WHERE id = p.webhook_id OFFSET 0
+       FROM webhooks WHERE id = p.webhook_id AND team_id <> ALL ($7::uuid[]) OFFSET 0
      ) w
    ), lanes (lane, places) AS (VALUES ${lanes}
    ), waiting AS MATERIALIZED (
@@ -126,9 +125,9 @@ const claim = statement<
    FROM (SELECT
        set_config('synchronous_commit', 'off', true),
        (SELECT webhook_id FROM page OFFSET ${walkedMax - 1}) AS walked_to,
-       (SELECT min(d.due_at) FROM hooks h CROSS JOIN lanes l CROSS JOIN LATERAL (
+       CASE WHEN (SELECT count(*) FROM locked) < $3 THEN (SELECT min(d.due_at) FROM hooks h CROSS JOIN lanes l CROSS JOIN LATERAL (
           SELECT due_at FROM due_deliveries WHERE webhook_id = h.id AND lane = l.lane AND due_at > $1 ORDER BY due_at LIMIT 1
-        ) d WHERE h.is_active) AS next_due_at
+        ) d WHERE h.is_active) END AS next_due_at
      ) walk
    LEFT JOIN (
      taken t
@@ -149,7 +148,9 @@ export const beforeAll = '00000000-0000-0000-0000-000000000000' as WebhookId;
  */
 export async function claimDeliveries(db: Queryable, limits: ClaimLimits): Promise<ClaimedPage> {
   const { now, leasedUntil, free, inHand, after } = limits;
-  const rows = await claim.rows(db, now, leasedUntil, free, after, [...inHand.keys()], [...inHand.values()]);
+  const full = [...inHand].flatMap(([teamId, places]) => (places >= teamPlaces ? [teamId] : []));
+  const teams = [...inHand.keys()];
+  const rows = await claim.rows(db, now, leasedUntil, free, after, teams, [...inHand.values()], full);
   const deliveries = rows.flatMap((row) => (row.webhook_id === null ? [] : [row]));
   const [first] = rows;
   return {

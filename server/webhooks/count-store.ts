@@ -13,7 +13,7 @@ const owned = statement<{ readonly delivery_id: DeliveryId }>(
   `SELECT d.delivery_id FROM unnest($1::uuid[], $2::uuid[], $3::bigint[]) AS i (webhook_id, delivery_id, lease)
    CROSS JOIN LATERAL (
      SELECT delivery_id FROM due_deliveries
-     WHERE webhook_id = i.webhook_id AND delivery_id = i.delivery_id AND lease = i.lease OFFSET 0
+     WHERE webhook_id = i.webhook_id AND delivery_id = i.delivery_id AND lease = i.lease FOR UPDATE
    ) d`,
 );
 const write = statement<Record<string, never>>(
@@ -25,6 +25,7 @@ const disable = statement<Record<string, never>>(
   'webhooks.disable',
   `UPDATE webhooks SET failure_count = $3, is_active = false, disabled_at = $2, disabled_by = 'failures' WHERE id = $1`,
 );
+
 /**
  * Holds the webhooks in the order of their ids, against being changed and against all others that write results: whoever
  * counts may have to skip what waits, whose rows others would have locked in another order.
@@ -33,10 +34,7 @@ export function lockCounts(trx: Transaction, ids: readonly WebhookId[]): Promise
   return lock.rows(trx, ids);
 }
 
-/**
- * Which of these still have their lease. Whoever would take it from them needs the webhook's lock, or finds the lease
- * over.
- */
+/** Which of these still have their lease. They are held: one that runs out now is not taken before it is counted. */
 export async function findOwned(
   trx: Transaction,
   claimed: readonly Pick<ClaimedDelivery, 'webhook_id' | 'delivery_id' | 'lease'>[],

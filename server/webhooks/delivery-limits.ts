@@ -5,6 +5,8 @@
  */
 export const lanePlaces = { live: 128, retry: 32, replay: 16, single: 8 } as const;
 
+export type Lane = keyof typeof lanePlaces;
+
 /** From this many failures in a row on a webhook gets one attempt at a time (specification section 6.3). */
 export const slowFrom = 3;
 

@@ -1,15 +1,13 @@
-import { Counter, Gauge, Histogram } from 'prom-client';
+import { Counter, Histogram } from 'prom-client';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
+import { addGauge, ageSeconds, believedLook } from '#server/platform/metrics.ts';
 import type { AttemptResult } from './attempt-delivery.ts';
 
 const look = statement<{ readonly depth: number; readonly oldest: Date | null }>(
   'webhooks.due-depth',
   'SELECT count(*) AS depth, min(due_at) AS oldest FROM due_deliveries WHERE due_at <= $1',
 );
-
-/** How long a look at the queue is believed: whoever scrapes more often sees the same figures. */
-const believedMs = 5_000;
 
 export interface DeliveryMetrics {
   readonly attempted: (result: AttemptResult) => void;
@@ -22,35 +20,18 @@ export function createDeliveryMetrics(
   inHand: () => number,
 ): DeliveryMetrics {
   const registers = [metrics];
-  let known: { readonly atMs: number; readonly depth: number; readonly ageSeconds: number } | undefined;
-  const queue = async () => {
-    if (known && clock.elapsedMs() - known.atMs < believedMs) return known;
-    const row = await look.row(database.pool, clock.now());
-    const ageSeconds = row?.oldest ? Math.max(0, clock.nowMs() - row.oldest.getTime()) / 1_000 : 0;
-    known = { atMs: clock.elapsedMs(), depth: row?.depth ?? 0, ageSeconds };
-    return known;
-  };
-  const gauge = (name: string, help: string, read: () => Promise<number> | number) =>
-    new Gauge({
-      name,
-      help,
-      registers,
-      async collect() {
-        // With the database away the other figures are still read.
-        this.set(await Promise.resolve(read()).catch(() => Number.NaN));
-      },
-    });
+  const queue = believedLook(clock, () => look.row(database.pool, clock.now()));
+  const gauge = (name: string, help: string, read: () => Promise<number>) =>
+    addGauge(metrics, name, help, read);
   gauge(
     'ownline_due_deliveries',
     'Deliveries whose attempt is due or running.',
-    async () => (await queue()).depth,
+    async () => (await queue())?.depth ?? 0,
   );
-  gauge(
-    'ownline_due_deliveries_oldest_seconds',
-    'How late the oldest of them is.',
-    async () => (await queue()).ageSeconds,
+  gauge('ownline_due_deliveries_oldest_seconds', 'How late the oldest of them is.', async () =>
+    ageSeconds(clock, (await queue())?.oldest),
   );
-  gauge('ownline_deliveries_in_hand', 'Deliveries that this process has claimed.', inHand);
+  gauge('ownline_deliveries_in_hand', 'Deliveries that this process has claimed.', async () => inHand());
   const attempts = new Counter({
     name: 'ownline_delivery_attempts_total',
     help: 'Attempts by what came of them.',

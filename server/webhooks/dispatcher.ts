@@ -29,8 +29,8 @@ type Services = Runtime & { readonly outbound: Pick<OutboundHttp, 'send'> };
  * notification of new deliveries, at the time of the next attempt, when places become free, and once a second. Several
  * processes take different deliveries; one that dies leaves its leases behind, and those attempts are made again.
  *
- * Promise of `stop`: nothing begins after it; attempts in progress have 10 s, then they are broken off and given back,
- * to be made by another process; what came of the others is written.
+ * Promise of `stop`: nothing begins after it; attempts in progress have 10 s, then they are broken off, to be made by
+ * another process; what came of each is written.
  */
 export class Dispatcher {
   readonly #services: Services;
@@ -161,7 +161,6 @@ export class Dispatcher {
       if (this.#isStopping || isLeaseShort) return await giveBack(database.pool, claimed);
       if (body === null) return await skipClaimed(database.pool, claimed, clock.now());
       const result = await attemptDelivery(this.#attemptServices, claimed, body, this.#breakOff.signal);
-      if (result.outcome === 'aborted') return await giveBack(database.pool, claimed);
       this.#times.note(claimed.webhook_id, result.startedAt);
       this.#metrics.attempted(result);
       await this.#writer.write(result);

@@ -10,16 +10,16 @@ const skip = statement<Record<string, never>>(
   `WITH gone AS (
      DELETE FROM due_deliveries WHERE webhook_id = $1 AND delivery_id = $2 AND lease = $3 RETURNING team_id, delivery_id
    )
-   UPDATE deliveries d SET status = 'skipped', finished_at = $4
+   UPDATE deliveries d SET status = CASE WHEN succeeded_at IS NULL THEN 'skipped' ELSE 'succeeded' END, finished_at = $4
    FROM gone g WHERE d.team_id = g.team_id AND d.id = g.delivery_id AND d.status = 'pending'`,
 );
 
-/** Gives back what was claimed and not begun, or broken off: any process may take it at once. */
+/** Gives back what was claimed and not begun: any process may take it at once. */
 export async function giveBack(db: Queryable, claimed: ClaimedDelivery): Promise<void> {
   await release.row(db, claimed.webhook_id, claimed.delivery_id, claimed.lease);
 }
 
-/** For a delivery whose event was deleted by RETENTION_DAYS: there is nothing to send. */
+/** For a delivery whose event was deleted by RETENTION_DAYS: there is nothing to send, and what succeeded before has. */
 export async function skipClaimed(db: Queryable, claimed: ClaimedDelivery, at: Date): Promise<void> {
   await skip.row(db, claimed.webhook_id, claimed.delivery_id, claimed.lease, at);
 }

@@ -43,6 +43,8 @@ export async function recordResults(
 
 function judge({ config }: Services, result: AttemptResult): JudgedResult {
   const { claimed, startedAt, outcome } = result;
+  // Broken off by a stop: it is made again, and counts as none.
+  if (outcome === 'aborted') return { result, nextDueAt: claimed.due_at, isCounted: false };
   if (claimed.lane === 'single' || outcome === 'succeeded') {
     return { result, nextDueAt: undefined, isCounted: claimed.lane !== 'single' };
   }

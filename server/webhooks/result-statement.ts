@@ -14,6 +14,7 @@ export interface JudgedResult {
 // judged: where failures are not counted by the caller, a webhook that has some is left to who counts them.
 // owned: the row still has the lease of this attempt. Without it (switched off meanwhile, deleted, or taken by another
 //   process after the lease) the attempt is logged and no more follows, but a success is one: the receiver has the event.
+// again: one that a stop broke off is the same attempt again.
 // told: an attempt that fails takes nothing from a delivery that a receiver has taken before.
 const write = statement<{ readonly left: number }>(
   'webhooks.write-results',
@@ -34,7 +35,9 @@ const write = statement<{ readonly left: number }>(
      RETURNING j.n
    ), again AS (
      UPDATE due_deliveries d
-     SET lane = 'retry', attempt = d.attempt + 1, due_at = j.next_due_at, leased_until = NULL, lease = NULL
+     SET lane = CASE j.outcome WHEN 'aborted' THEN d.lane ELSE 'retry' END,
+       attempt = CASE j.outcome WHEN 'aborted' THEN d.attempt ELSE d.attempt + 1 END,
+       due_at = j.next_due_at, leased_until = NULL, lease = NULL
      FROM judged j
      WHERE d.webhook_id = j.webhook_id AND d.delivery_id = j.delivery_id AND d.lease = j.lease AND j.next_due_at IS NOT NULL
      RETURNING j.n

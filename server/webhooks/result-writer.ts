@@ -1,4 +1,4 @@
-import { isDatabaseAway } from '#server/database/database.ts';
+import { isDatabaseAway, isUniqueViolation } from '#server/database/database.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { unavailable } from '#server/platform/app-error.ts';
 import { Batcher } from '#server/platform/batcher.ts';
@@ -16,7 +16,7 @@ const pauseMs = 500;
 
 type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets' | 'logger'>;
 
-type Batch = Batcher<AttemptResult, 'written' | 'dropped'>;
+type Batch = Batcher<AttemptResult, 'seen to'>;
 
 interface WriterOptions {
   readonly onDisabled: (webhooks: number) => void;
@@ -25,8 +25,8 @@ interface WriterOptions {
 /**
  * Gathers results and writes them in batches, those of a webhook one at a time, so that they are counted in the order in
  * which they came. Failures have a batch of their own: counting them takes locks, and the tenth skips a backlog, which is
- * nothing that another team's successes should wait for. While the database is away they are kept and written again and again, until their lease is over: then the attempt
- * is made again, and what is known of this one is dropped.
+ * nothing that another team's successes should wait for. While the database is away they are kept and written again and
+ * again, until their lease is over: then the attempt is made again, and what is known of this one is dropped.
  */
 export class ResultWriter {
   readonly #services: Services;
@@ -42,7 +42,10 @@ export class ResultWriter {
     this.#options = options;
     const open = (): Batch =>
       new Batcher({
-        run: (results) => this.#write(results),
+        run: async (results) => {
+          await this.#write(results);
+          return results.map(() => 'seen to');
+        },
         sizeMax: resultsMax,
         inFlightMax: 1,
         windowMs: gatherMs,
@@ -74,15 +77,14 @@ export class ResultWriter {
     return this.#plain[this.#turn] ?? this.#counting;
   }
 
-  async #write(results: readonly AttemptResult[]): Promise<('written' | 'dropped')[]> {
+  async #write(results: readonly AttemptResult[]): Promise<void> {
     try {
       await this.#record(results);
-      return results.map(() => 'written');
     } catch (error) {
-      if (results.length === 1) this.#log(error, results);
       // One that can't be written must not take the others with it.
-      else for (const result of results) await this.#write([result]);
-      return results.map(() => 'dropped');
+      if (results.length > 1) for (const result of results) await this.#write([result]);
+      // One that stands in the log is written: what was lost on the way is the answer of its commit.
+      else if (!isUniqueViolation(error)) this.#log(error, results);
     }
   }
 

@@ -1,8 +1,13 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
+import { lanePlaces } from './delivery-limits.ts';
 
 /** Of one webhook in one round: what is left goes in the next. */
 const sweptMax = 1_000;
+
+const lanes = Object.keys(lanePlaces)
+  .map((lane) => `('${lane}')`)
+  .join(', ');
 
 // Rows of webhooks that are off come from events that met the switching off, or from a backlog whose skipping was cut
 // short; those of webhooks that are no more likewise. Nobody's lock is waited for: the next round comes in a second.
@@ -21,7 +26,7 @@ const sweep = statement<Record<string, never>>(
      SELECT id FROM webhooks WHERE id = ANY (ARRAY(SELECT webhook_id FROM off)) AND NOT is_active
      ORDER BY id FOR UPDATE SKIP LOCKED
    ), found AS MATERIALIZED (
-     SELECT d.tid FROM off o CROSS JOIN (VALUES ('live'), ('retry'), ('replay'), ('single')) AS l (lane)
+     SELECT d.tid FROM off o CROSS JOIN (VALUES ${lanes}) AS l (lane)
      CROSS JOIN LATERAL (
        SELECT ctid AS tid FROM due_deliveries WHERE webhook_id = o.webhook_id AND lane = l.lane LIMIT ${sweptMax}
      ) d

@@ -7,9 +7,9 @@ import { changedSettings } from './webhook-settings.ts';
 import { lockWebhook, type WebhookRow, writeSettings } from './webhook-store.ts';
 
 /**
- * Changes what is sent (specification section 4.4); `{}` changes nothing. From its commit on nothing goes to an earlier
- * url, and nothing but single attempts to a webhook that was switched off: what was pending is skipped before this
- * returns, in rounds that hold nobody up for long.
+ * Changes what is sent (specification section 4.4); `{}` changes nothing. What is claimed after its commit goes to no
+ * earlier url, and nothing but single attempts to a webhook that was switched off: what was pending is skipped before
+ * this returns, in rounds that hold nobody up for long.
  * @throws AppError 400, param url, events or phone_number; 404
  */
 export async function updateWebhook(

@@ -112,6 +112,17 @@ describe('months of history (decision 0004, specification section 1)', () => {
     }
   });
 
+  it('months of deliveries, which are changed at their end, leave room for it on each page (decision 0017)', async () => {
+    service.clock.advance(40 * 86_400_000);
+    await ensure();
+    const rows = await service.query<{ options: string[] | null }>(
+      `SELECT c.reloptions AS options FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+       WHERE i.inhparent = 'deliveries'::regclass`,
+    );
+    assert.ok(rows.length > 5, String(rows.length));
+    for (const { options } of rows) assert.deepEqual(options, ['fillfactor=50']);
+  });
+
   it('one that can not be made now is logged and tried again; the others are made, and a start goes on', async () => {
     await forgetMonth(2);
     const reader = await connectBeside();

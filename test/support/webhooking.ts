@@ -32,6 +32,7 @@ export interface DeliveryRow {
   readonly event_id: string;
   readonly status: DeliveryStatus;
   readonly attempt_count: number;
+  readonly created_at: Date;
   readonly finished_at: Date | null;
 }
 

@@ -114,7 +114,7 @@ describe('a backlog of one team costs the others nothing (decision 0017)', () =>
     const now = `to_timestamp(${due + 1})`;
     const nobody = '00000000-0000-0000-0000-000000000000';
     const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
-      `EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE claim (${now}, ${now}, 256, '${nobody}', '{}', '{}')`,
+      `EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE claim (${now}, ${now}, 256, '${nobody}', '{}', '{}', '{}')`,
     );
     await client.query('ROLLBACK');
     await client.end();

@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import { publicId } from '#server/platform/ids.ts';
+import { createMetrics } from '#server/platform/metrics.ts';
 import { OutboundHttp } from '#server/platform/outbound-http/outbound-http.ts';
 import { beforeAll, claimDeliveries } from '#server/webhooks/claim-deliveries.ts';
 import { Dispatcher } from '#server/webhooks/dispatcher.ts';
 import { giveBack, skipClaimed } from '#server/webhooks/give-back.ts';
 import type { TestService } from '#test/support/test-service.ts';
 import { until } from '#test/support/until.ts';
-import { startWebhookReceiver, type WebhookReceiver } from '#test/support/webhook-receiver.ts';
+import { silent, startWebhookReceiver, type WebhookReceiver } from '#test/support/webhook-receiver.ts';
 import {
   addWebhook,
   attemptsOf,
@@ -32,20 +33,23 @@ describe('leases (specification section 6.3, decision 0017)', () => {
     await receiver.close();
   });
 
-  /** A process that claims, and is then stopped for as long as `pause` takes, before it reads what it claimed. */
-  function pausedAfterClaim(pause: () => Promise<void>) {
+  /** A process to which something happens after each of its claims and results, before it reads what the database said. */
+  function pausedAfter(pause: (statement: string) => Promise<void>) {
     const { runtime } = service;
     const { database, config } = runtime;
     const outbound = new OutboundHttp({ allowed: config.egressAllowed });
     const hot = {
-      query: async (...words: Parameters<typeof database.hot.query>) => {
-        const claimed = await database.hot.query(...words);
-        await pause();
-        return claimed;
+      query: async (statement: { readonly name: string }) => {
+        const answer = await database.hot.query(statement as never);
+        await pause(statement.name);
+        return answer;
       },
     };
     const paused = Object.create(database, { hot: { value: hot } });
-    return { outbound, dispatcher: new Dispatcher({ ...runtime, database: paused, outbound }) };
+    const errors: unknown[] = [];
+    const logger = Object.create(runtime.logger, { error: { value: (what: unknown) => errors.push(what) } });
+    const services = { ...runtime, metrics: createMetrics(), database: paused, outbound, logger };
+    return { outbound, dispatcher: new Dispatcher(services), errors };
   }
 
   it('a process that wakes up after the end of its lease sends nothing: the webhook may be off, or elsewhere, by then', async () => {
@@ -53,7 +57,7 @@ describe('leases (specification section 6.3, decision 0017)', () => {
     const webhook = await addWebhook(service.runtime, teamId, receiver.url);
     await emit(service.runtime, teamId, ['Hello']);
     let isPaused = false;
-    const { dispatcher, outbound } = pausedAfterClaim(async () => {
+    const { dispatcher, outbound } = pausedAfter(async () => {
       if (isPaused) return;
       isPaused = true;
       service.clock.advance(60_000);
@@ -77,6 +81,65 @@ describe('leases (specification section 6.3, decision 0017)', () => {
     assert.equal(receiver.received.length, 0);
     assert.equal((await attemptsOf(service, webhook)).length, 0);
     assert.equal((await deliveriesOf(service, webhook))[0]?.status, 'skipped');
+  });
+
+  it('an attempt that a stop breaks off is in the log, counts as none, and is made again by whoever comes', async () => {
+    const { id: teamId } = await service.newTeam();
+    const silentOne = await startWebhookReceiver({ behaviour: silent });
+    const webhook = await addWebhook(service.runtime, teamId, silentOne.url);
+    await emit(service.runtime, teamId, ['Hello']);
+    const { dispatcher, outbound } = pausedAfter(async () => undefined);
+    dispatcher.start();
+    dispatcher.notify();
+    await silentOne.count(1);
+    const stopped = dispatcher.stop();
+    const [attempt] = await until('it is broken off', async () => {
+      service.clock.advance(1_000);
+      const attempts = await attemptsOf(service, webhook);
+      return attempts.length > 0 && attempts;
+    });
+    await stopped;
+    assert.deepEqual([attempt?.outcome, attempt?.is_counted], ['aborted', false]);
+    assert.equal((await stateOf(service, webhook)).failure_count, 0);
+    const waiting = await service.query(
+      'SELECT lane, attempt, due_at = $2 AS is_due, lease FROM due_deliveries WHERE webhook_id = $1',
+      [webhook.id, (await deliveriesOf(service, webhook))[0]?.created_at],
+    );
+    assert.deepEqual(waiting, [{ lane: 'live', attempt: 1, is_due: true, lease: null }]);
+    await outbound.close();
+    await silentOne.close();
+  });
+
+  it('a result whose commit was answered by a broken connection stands once, and nobody is told that it was lost', async () => {
+    const { id: teamId } = await service.newTeam();
+    const webhook = await addWebhook(service.runtime, teamId, receiver.url);
+    await emit(service.runtime, teamId, ['Hello']);
+    let isBroken = false;
+    const { dispatcher, outbound, errors } = pausedAfter(async (statement) => {
+      if (isBroken || statement !== 'webhooks.write-results') return;
+      isBroken = true;
+      throw new Error('Connection terminated unexpectedly');
+    });
+    dispatcher.start();
+    dispatcher.notify();
+    await settled(service, webhook);
+    let isStopped = false;
+    const stopped = dispatcher.stop().then(() => {
+      isStopped = true;
+    });
+    await until('it is written again', () => {
+      service.clock.advance(500);
+      return isStopped;
+    });
+    await stopped;
+    await outbound.close();
+    assert.ok(isBroken);
+    assert.deepEqual(errors, []);
+    assert.deepEqual(
+      (await deliveriesOf(service, webhook)).map((one) => [one.status, one.attempt_count]),
+      [['succeeded', 1]],
+    );
+    assert.equal((await attemptsOf(service, webhook)).length, 1);
   });
 
   it('what another process has by then is neither given back nor skipped', async () => {

@@ -87,6 +87,21 @@ describe('single attempts, replay and rotation, end to end (specification sectio
     assert.deepEqual([replayed.status, replayed.json.queued], [202, 0]);
   });
 
+  it('and stays so where its event is no more by then: there is nothing to send', async () => {
+    receiver.behave(answering(200));
+    await emit(service.runtime, team.id, ['Taken, and deleted']);
+    await settled(service, webhook);
+    const last = async () => (await deliveriesOf(service, webhook)).at(-1);
+    const taken = await last();
+    await service.query('DELETE FROM events WHERE id = $1', [taken?.event_id]);
+    const before = receiver.received.length;
+    const answer = await team.api.post(`${path}/deliveries/${publicId('dlv', taken?.id as never)}/redeliver`);
+    assert.equal(answer.status, 202, answer.text);
+    await settled(service, webhook);
+    assert.equal(receiver.received.length, before);
+    assert.deepEqual([(await last())?.status, (await last())?.attempt_count], ['succeeded', 1]);
+  });
+
   it('goes to a webhook that is off, and switches nothing on', async () => {
     assert.equal((await team.api.put(path, { active: false })).status, 200);
     await emit(service.runtime, team.id, ['while it is off']);

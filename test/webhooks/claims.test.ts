@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { AttemptFailure } from '#contract/attempt-outcome.ts';
+import type { Queryable } from '#server/database/statement.ts';
+import { beforeAll, type ClaimedDelivery, claimDeliveries } from '#server/webhooks/claim-deliveries.ts';
+import { slowFrom, teamPlaces } from '#server/webhooks/delivery-limits.ts';
+import { recordResults } from '#server/webhooks/record-results.ts';
+import type { TestService } from '#test/support/test-service.ts';
+import { addWebhook, attemptsOf, emit, startWebhooking, stateOf } from '#test/support/webhooking.ts';
+
+/** Each is one chance to come between the look and the lock of another claim. */
+const rounds = 60;
+
+describe('claims by several processes at once (specification section 6.3, decision 0017)', () => {
+  let service: TestService;
+
+  before(async () => {
+    service = await startWebhooking({ ROLES: 'api' });
+  });
+  after(() => service.close());
+
+  async function claim(db: Queryable, inHand = new Map()): Promise<readonly ClaimedDelivery[]> {
+    const { clock } = service;
+    const limits = { now: clock.now(), leasedUntil: clock.in(20_000), free: 100, after: beforeAll, inHand };
+    return (await claimDeliveries(db, limits)).deliveries;
+  }
+
+  const result = (claimed: ClaimedDelivery, outcome: 'succeeded' | AttemptFailure) => ({
+    claimed,
+    id: service.runtime.ids.next('att'),
+    startedAt: service.clock.now(),
+    durationMs: 5,
+    outcome,
+    statusCode: undefined,
+    responseBody: undefined,
+    responseTruncated: false,
+  });
+
+  /** A webhook from which one attempt at a time is made. */
+  async function slowWebhook(deliveries: number) {
+    const { id: teamId } = await service.newTeam();
+    const webhook = await addWebhook(service.runtime, teamId, 'https://hooks.example.com/');
+    await emit(service.runtime, teamId, Array(deliveries).fill('Hello'));
+    await service.query('UPDATE webhooks SET failure_count = $2 WHERE id = $1', [webhook.id, slowFrom]);
+    return webhook;
+  }
+
+  it('of a webhook that fails a second claim takes nothing while the first one is being made', async () => {
+    const webhook = await slowWebhook(5);
+    const { pool } = service.runtime.database;
+    const first = await pool.connect();
+    try {
+      await first.query('BEGIN');
+      assert.equal((await claim(first)).length, 1);
+      // The other one's first is another one by now: the lock of the row that the first claim took would not do.
+      await service.query(
+        `UPDATE due_deliveries SET due_at = due_at - interval '1 hour'
+         WHERE webhook_id = $1 AND seq = (SELECT max(seq) FROM due_deliveries WHERE webhook_id = $1)`,
+        [webhook.id],
+      );
+      assert.equal((await claim(pool)).length, 0);
+      await first.query('COMMIT');
+    } finally {
+      first.release();
+    }
+    assert.equal((await claim(pool)).length, 0);
+    await service.query('DELETE FROM due_deliveries WHERE webhook_id = $1', [webhook.id]);
+  });
+
+  it('nor where it came too late by a moment, and its first one is another: of the claims of a burst one at most takes one', async () => {
+    const webhook = await slowWebhook(5);
+    // Many others, so that a claim takes its time from its first look to its lock.
+    for (let n = 0; n < 30; n += 1) await slowWebhook(1);
+    const { pool } = service.runtime.database;
+    const moveForward = (place: number) =>
+      service.query(
+        `UPDATE due_deliveries SET due_at = due_at - interval '1 hour'
+         WHERE webhook_id = $1 AND leased_until IS NULL
+           AND seq = (SELECT min(seq) + $2 FROM due_deliveries WHERE webhook_id = $1)`,
+        [webhook.id, place],
+      );
+    const taken: number[] = [];
+    for (let round = 0; round < rounds; round += 1) {
+      await service.query('UPDATE due_deliveries SET leased_until = NULL, lease = NULL');
+      service.clock.advance(1_000);
+      const burst = await Promise.all(
+        [0, 1, 2, 3, 4, 0, 1, 2].map(async (place) => {
+          await moveForward(place);
+          return claim(pool);
+        }),
+      );
+      taken.push(burst.flat().filter(({ webhook_id: id }) => id === webhook.id).length);
+    }
+    // None where each of them met a row that was just being moved.
+    assert.ok(taken.filter((count) => count === 1).length > rounds / 2, `taken: ${taken}`);
+    assert.deepEqual(
+      taken.filter((count) => count > 1),
+      [],
+    );
+    await service.query('DELETE FROM due_deliveries');
+  });
+
+  it('nothing is taken for a team that has all its places in this process, and something for all others', async () => {
+    const full = await service.newTeam();
+    const other = await service.newTeam();
+    for (const { id } of [full, other]) {
+      await addWebhook(service.runtime, id, 'https://hooks.example.com/');
+      await emit(service.runtime, id, ['Hello', 'Hello']);
+    }
+    const { pool } = service.runtime.database;
+    const taken = async (places: number) =>
+      (await claim(pool, new Map([[full.id, places]]))).map(({ team_id: teamId }) => teamId).sort();
+    assert.deepEqual(await taken(teamPlaces), [other.id, other.id]);
+    assert.deepEqual(await taken(teamPlaces - 1), [full.id]);
+    await service.query('DELETE FROM due_deliveries');
+  });
+
+  it('a fault of our own is tried again, and does not count: ten of them disable nothing', async () => {
+    const { id: teamId } = await service.newTeam();
+    const webhook = await addWebhook(service.runtime, teamId, 'https://hooks.example.com/');
+    await emit(service.runtime, teamId, Array(10).fill('Hello'));
+    const claimed = await claim(service.runtime.database.pool);
+    await recordResults(
+      service.runtime,
+      claimed.map((one) => result(one, 'internal_error')),
+    );
+    const state = await stateOf(service, webhook);
+    assert.deepEqual([state.failure_count, state.is_active], [0, true]);
+    const attempts = await attemptsOf(service, webhook);
+    assert.deepEqual([attempts.length, attempts.filter(({ is_counted }) => is_counted).length], [10, 0]);
+    const waiting = await service.query('SELECT FROM due_deliveries WHERE webhook_id = $1 AND attempt = 2', [
+      webhook.id,
+    ]);
+    assert.equal(waiting.length, 10);
+    await service.query('DELETE FROM due_deliveries');
+  });
+
+  it('a result that is written a second time, because the answer of its commit was lost, is refused whole', async () => {
+    const { id: teamId } = await service.newTeam();
+    const webhook = await addWebhook(service.runtime, teamId, 'https://hooks.example.com/');
+    await emit(service.runtime, teamId, ['Hello']);
+    const results = (await claim(service.runtime.database.pool)).map((one) => result(one, 'succeeded'));
+    await recordResults(service.runtime, results);
+    await assert.rejects(recordResults(service.runtime, results), { code: '23505' });
+    const [delivery] = await service.query('SELECT attempt_count FROM deliveries WHERE webhook_id = $1', [
+      webhook.id,
+    ]);
+    assert.deepEqual(delivery, { attempt_count: 1 });
+  });
+});
