@@ -4,6 +4,8 @@ import { LinkRequests } from '#server/accounts/link-requests.ts';
 import { createSendSignInLink } from '#server/accounts/send-sign-in-link.ts';
 import { KeyUses } from '#server/api-keys/key-uses.ts';
 import { RefusalLog } from '#server/audit/refusal-log.ts';
+import { Changes } from '#server/dashboard/changes.ts';
+import { changesChannel } from '#server/database/change.ts';
 import { startEngine } from '#server/database/engine/engine.ts';
 import { migrate } from '#server/database/migrate.ts';
 import { Notifications } from '#server/database/notifications.ts';
@@ -43,6 +45,8 @@ export interface App {
   /** Where it listens: `http://127.0.0.1:3000`. */
   readonly address: string;
   readonly routes: readonly Route[];
+  /** What changes in teams, in whatever process: for the live updates of the dashboard, which no route serves yet. */
+  readonly changes: Changes;
 }
 
 interface AppOptions {
@@ -89,6 +93,8 @@ async function open(
     if (payload === '') readers.wakeEverybody();
     else readers.wake(payload.split(',') as TeamId[]);
   });
+  const changes = new Changes(logger);
+  notifications.on(changesChannel, (payload) => changes.hear(payload));
   const delivers = config.mail && config.duties.has('deliver');
   const countMail = watchMail(runtime);
   const mailLoop = delivers ? new MailLoop(runtime, createSmtpSender(config.mail), countMail) : undefined;
@@ -132,7 +138,7 @@ async function open(
   lifecycle.onClose('http', () => closeServer(server, [waiting, readers]));
   warnOfLinks(config, logger);
   const address = await server.listen({ host: config.host, port: config.port });
-  return { lifecycle, address, routes };
+  return { lifecycle, address, routes, changes };
 }
 
 function openDispatcher(

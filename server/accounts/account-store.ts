@@ -1,5 +1,5 @@
 import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
-import type { AccountId } from '#server/platform/ids.ts';
+import type { AccountId, TeamId } from '#server/platform/ids.ts';
 import { emailKey } from './email.ts';
 
 export interface AccountRow {
@@ -27,9 +27,12 @@ const findByEmail = statement<AccountRow>(
 );
 const lock = statement<AccountRow>('accounts.lock', 'SELECT * FROM accounts WHERE id = $1 FOR NO KEY UPDATE');
 const hold = statement<AccountRow>('accounts.hold', 'SELECT * FROM accounts WHERE id = $1 FOR SHARE');
-const rename = statement<AccountRow>(
+// Where its teams list their members they show the name.
+const rename = statement<AccountRow & { readonly team_ids: TeamId[] }>(
   'accounts.rename',
-  'UPDATE accounts SET name = coalesce($2, name) WHERE id = $1 RETURNING *',
+  `UPDATE accounts SET name = coalesce($2, name) WHERE id = $1
+   RETURNING *, ARRAY(SELECT team_id FROM members WHERE account_id = $1 AND removed_at IS NULL) AS team_ids`,
+  { changes: 'member', team: 'team_ids' },
 );
 const setPassword = statement<AccountRow>(
   'accounts.set-password',

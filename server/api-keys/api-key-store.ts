@@ -30,6 +30,7 @@ const insert = statement<ApiKeyRow>(
   `INSERT INTO api_keys (team_id, id, name, permissions, created_by, hash, created_at)
    VALUES ($1, $2, $3, $4, $5, $6, $7)
    RETURNING ${columns}`,
+  { changes: 'key', team: '$1', ids: '$2' },
 );
 const findLive = statement<LiveKeyRow>(
   'api-keys.find-live',
@@ -54,6 +55,7 @@ const lock = statement<ApiKeyRow>(
 const revoke = statement<ApiKeyRow>(
   'api-keys.revoke',
   `UPDATE api_keys SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL RETURNING ${columns}`,
+  { changes: 'key', team: 'team_id', ids: 'id' },
 );
 const writeUses = statement<Record<string, never>>(
   'api-keys.write-uses',
@@ -65,6 +67,7 @@ const revokeOf = statement<Pick<ApiKeyRow, 'id' | 'name'>>(
   `UPDATE api_keys SET revoked_at = $3
    WHERE team_id = $1 AND ${isMadeBy} AND revoked_at IS NULL AND ($4::uuid[] IS NULL OR id = ANY($4))
    RETURNING id, name`,
+  { changes: 'key', team: '$1', ids: 'id' },
 );
 
 export async function insertApiKey(

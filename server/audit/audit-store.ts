@@ -26,6 +26,7 @@ const columns = `id, team_id, account_id, actor_kind, actor_id, actor_name, acti
 const insert = statement<AuditRow>(
   'audit.insert',
   `INSERT INTO audit_log (${columns}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+  { changes: 'audit', team: '$2', ids: '$1' },
 );
 const listOfTeam = statement<AuditRow>(
   'audit.list-of-team',

@@ -1,7 +1,9 @@
 import pg from 'pg';
 import type { Logger } from '#server/platform/logger.ts';
+import type { NoteChange } from './change.ts';
+import { ChangeNotifier } from './change-notifier.ts';
 import { Notifier } from './notifier.ts';
-import type { Transaction } from './statement.ts';
+import type { StatementPool, Transaction } from './statement.ts';
 
 // int8 counts stay far below 2^53; as text they would compare wrongly. A date is a calendar day, not a moment.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
@@ -32,19 +34,30 @@ const silenceMs = 2_000;
  * that is rare on average, or before a table was ever analyzed, and has no bound (decision 0012).
  */
 export class Database {
-  readonly hot: pg.Pool;
-  readonly pages: pg.Pool;
-  readonly pool: pg.Pool;
+  readonly hot: StatementPool;
+  readonly pages: StatementPool;
+  readonly pool: StatementPool;
   readonly #notifying: pg.Pool;
   readonly #notifier: Notifier;
+  readonly #changes: ChangeNotifier;
 
   constructor(options: DatabaseOptions) {
-    this.hot = openPool(options, {
+    // A notification that a crash takes away is made good by a sweep, so its commit need not wait for the disk.
+    this.#notifying = openPool(options, {
+      max: 1,
+      application_name: 'ownline notifier',
+      options: '-c synchronous_commit=off',
+    });
+    this.#notifier = new Notifier(this.#notifying, options.logger);
+    this.#changes = new ChangeNotifier(this.#notifying, options.logger);
+    const open = (own: OwnOptions): StatementPool =>
+      Object.assign(openPool(options, own), { noteChange: this.#changes.note });
+    this.hot = open({
       max: 6,
       application_name: 'ownline hot',
       options: '-c plan_cache_mode=force_generic_plan',
     });
-    this.pages = openPool(options, {
+    this.pages = open({
       max: 4,
       application_name: 'ownline pages',
       options: [
@@ -56,14 +69,7 @@ export class Database {
         .map((setting) => `-c ${setting}`)
         .join(' '),
     });
-    this.pool = openPool(options, { max: options.poolSize ?? 10, application_name: 'ownline' });
-    // A notification that a crash takes away is made good by a sweep, so its commit need not wait for the disk.
-    this.#notifying = openPool(options, {
-      max: 1,
-      application_name: 'ownline notifier',
-      options: '-c synchronous_commit=off',
-    });
-    this.#notifier = new Notifier(this.#notifying, options.logger);
+    this.pool = open({ max: options.poolSize ?? 10, application_name: 'ownline' });
   }
 
   /** Tells every process, this one included, after the caller's commit. Never fails: a sweep stands behind it. */
@@ -71,7 +77,7 @@ export class Database {
     this.#notifier.notify(channel, ids);
   }
 
-  /** Commits what `work` did, or nothing of it where it throws. */
+  /** Commits what `work` did, and tells of it, or nothing of it where it throws. */
   async transaction<T>(work: (trx: Transaction) => Promise<T>): Promise<T> {
     const client = await this.pool.connect();
     let broken: Error | undefined;
@@ -79,11 +85,16 @@ export class Database {
     const notifyAfterCommit: Transaction['notifyAfterCommit'] = (channel, ids = []) => {
       notices.push([channel, ids]);
     };
+    const changes: Parameters<NoteChange>[] = [];
+    const noteChange: NoteChange = (...change) => void changes.push(change);
     try {
       await client.query('BEGIN');
-      const result = await work(Object.assign(client, { transaction: true as const, notifyAfterCommit }));
+      const result = await work(
+        Object.assign(client, { transaction: true as const, notifyAfterCommit, noteChange }),
+      );
       await client.query('COMMIT');
       for (const [channel, ids] of notices) this.notify(channel, ids);
+      for (const change of changes) this.pool.noteChange(...change);
       return result;
     } catch (error) {
       // A connection that fell silent or can't even roll back is thrown away, and its transaction with it.
@@ -100,15 +111,14 @@ export class Database {
   }
 
   async close(): Promise<void> {
-    await this.#notifier.drain();
+    await Promise.all([this.#notifier.drain(), this.#changes.drain()]);
     await Promise.all([this.hot.end(), this.pages.end(), this.pool.end(), this.#notifying.end()]);
   }
 }
 
-function openPool(
-  options: DatabaseOptions,
-  own: Pick<pg.PoolConfig, 'max' | 'application_name' | 'options'>,
-): pg.Pool {
+type OwnOptions = Pick<pg.PoolConfig, 'max' | 'application_name' | 'options'>;
+
+function openPool(options: DatabaseOptions, own: OwnOptions): pg.Pool {
   const statementTimeoutMs = options.statementTimeoutMs ?? defaultStatementTimeoutMs;
   const pool = new pg.Pool({
     connectionString: options.databaseUrl,

@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, link, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Pool } from 'pg';
 import type { Config } from '#server/config.ts';
 import { ConfigError } from '#server/platform/config-error.ts';
 import { parseSecretsKey, Secrets } from '#server/platform/crypto.ts';
 import { makeDataDir } from './data-dir.ts';
 import { errorCodeOf } from './database.ts';
-import { statement } from './statement.ts';
+import { type Queryable, statement } from './statement.ts';
 
 const findFingerprint = statement<{ secrets_key_fingerprint: Buffer }>(
   'instance.find-fingerprint',
@@ -25,12 +24,12 @@ const keepFingerprint = statement<{ secrets_key_fingerprint: Buffer }>(
  * what is encrypted. For the same reason none is made where the database was begun with one.
  * @throws ConfigError that says what to do
  */
-export async function readSecrets(pool: Pool, config: Config): Promise<Secrets> {
+export async function readSecrets(db: Queryable, config: Config): Promise<Secrets> {
   const file = join(config.dataDir, 'secrets.key');
-  const key = config.secretsKey ?? (await readKey(file)) ?? (await makeKey(pool, config.dataDir, file));
+  const key = config.secretsKey ?? (await readKey(file)) ?? (await makeKey(db, config.dataDir, file));
   const secrets = new Secrets(key);
   const fingerprint = secrets.fingerprint();
-  const kept = await keepFingerprint.row(pool, fingerprint);
+  const kept = await keepFingerprint.row(db, fingerprint);
   if (kept?.secrets_key_fingerprint.equals(fingerprint)) return secrets;
   throw new ConfigError([
     `The key in ${config.secretsKey ? 'SECRETS_KEY' : file} is not the one this database was set up with. ${theRightKey}`,
@@ -56,8 +55,8 @@ async function readKey(file: string): Promise<Buffer | undefined> {
   ]);
 }
 
-async function makeKey(pool: Pool, dataDir: string, file: string): Promise<Buffer> {
-  if (await findFingerprint.row(pool)) {
+async function makeKey(db: Queryable, dataDir: string, file: string): Promise<Buffer> {
+  if (await findFingerprint.row(db)) {
     // Another process may have begun since the first look; it wrote the file before the database knew of it.
     const others = await readKey(file);
     if (others) return others;

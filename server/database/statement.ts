@@ -1,7 +1,11 @@
 import type { Pool, PoolClient, QueryResultRow } from 'pg';
+import { type DeclaredChange, type NoteChange, noterOf } from './change.ts';
 
 /** Where a statement can run: a pool, or the connection of a transaction. */
-export type Queryable = Pool | PoolClient | Transaction;
+export type Queryable = StatementPool | Transaction;
+
+/** A pool whose statements are told of once they succeeded. */
+export type StatementPool = Pool & { readonly noteChange: NoteChange };
 
 /** A connection with an open transaction. Store functions that lock take this and nothing else. */
 export type Transaction = PoolClient & {
@@ -11,6 +15,8 @@ export type Transaction = PoolClient & {
    * them (Notifier): a commit that notifies by itself waits for every other one that does.
    */
   readonly notifyAfterCommit: (channel: string, ids?: Iterable<string>) => void;
+  /** Said once this has committed, too. Statements call it, by what they declare. */
+  readonly noteChange: NoteChange;
 };
 
 /** SQL with a name, prepared once per connection. Names are unique; tests walk the list of all. */
@@ -22,18 +28,34 @@ export interface Statement<Row> {
   row(db: Queryable, ...values: readonly unknown[]): Promise<Row | undefined>;
 }
 
-const known = new Map<string, string>();
+interface Known {
+  readonly text: string;
+  readonly changes: readonly DeclaredChange<object, string>[];
+}
 
-/** Every statement of the process by name: what the test that explains them at size walks. */
-export function allStatements(): ReadonlyMap<string, string> {
+const known = new Map<string, Known>();
+
+/** Every statement of the process by name: what the tests that explain them at size, and look at their changes, walk. */
+export function allStatements(): ReadonlyMap<string, Known> {
   return known;
 }
 
-export function statement<Row extends object>(name: string, text: string): Statement<Row> {
+/**
+ * @param changes what it changes of what people see: each is told after the commit, so that no use case can forget it. One
+ *   that touches no row changes nothing; where it ends in a SELECT that can't be seen, and it is told all the same.
+ */
+export function statement<Row extends object>(
+  name: string,
+  text: string,
+  ...changes: readonly DeclaredChange<Row>[]
+): Statement<Row> {
   if (known.has(name)) throw new Error(`two statements are named ${name}`);
-  known.set(name, text);
+  known.set(name, { text, changes });
+  const noters = changes.map(noterOf);
   const rows = async (db: Queryable, ...values: readonly unknown[]) => {
     const result = await db.query<Row & QueryResultRow>({ name, text, values: [...values] });
+    if (result.rowCount !== 0 || result.command === 'SELECT')
+      for (const note of noters) note(db.noteChange, values, result.rows);
     return result.rows;
   };
   return { name, text, rows, row: async (db, ...values) => (await rows(db, ...values))[0] };

@@ -33,27 +33,33 @@ const insertLink = statement<Record<string, never>>(
   'devices.insert-link',
   `INSERT INTO setup_links (team_id, id, number_id, token_hash, created_at, expires_at)
    VALUES ($1, $2, $3, $4, $5, $6)`,
+  { changes: 'number', team: '$1', ids: '$3' },
 );
 const endLinks = statement<Record<string, never>>(
   'devices.end-links',
   'UPDATE setup_links SET ended_at = $3 WHERE team_id = $1 AND number_id = $2 AND ended_at IS NULL',
+  { changes: 'number', team: '$1', ids: '$2' },
 );
 const endDevices = statement<Record<string, never>>(
   'devices.end-devices',
   'UPDATE devices SET ended_at = $3 WHERE team_id = $1 AND number_id = $2 AND ended_at IS NULL',
+  { changes: 'number', team: '$1', ids: '$2' },
 );
 const openLink = `SELECT ${linkColumns} FROM setup_links
   WHERE token_hash = $1 AND ended_at IS NULL AND expires_at > $2`;
 const findLink = statement<SetupLinkRow>('devices.find-link', openLink);
 const lockLink = statement<SetupLinkRow>('devices.lock-link', `${openLink} FOR SHARE`);
-const endLink = statement<{ id: SetupLinkId }>(
+const endLink = statement<Pick<SetupLinkRow, 'team_id' | 'number_id'>>(
   'devices.end-link',
-  `UPDATE setup_links SET ended_at = $2 WHERE token_hash = $1 AND ended_at IS NULL AND expires_at > $2 RETURNING id`,
+  `UPDATE setup_links SET ended_at = $2 WHERE token_hash = $1 AND ended_at IS NULL AND expires_at > $2
+   RETURNING team_id, number_id`,
+  { changes: 'number', team: 'team_id', ids: 'number_id' },
 );
 const insertDevice = statement<Record<string, never>>(
   'devices.insert',
   `INSERT INTO devices (team_id, id, number_id, setup_link_id, token_hash, generation, created_at)
    VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (team_id, setup_link_id) DO NOTHING`,
+  { changes: 'number', team: '$1', ids: '$3' },
 );
 const findByToken = statement<DeviceRow>(
   'devices.find-by-token',
@@ -66,10 +72,12 @@ const findSessionOfLink = statement<{ session_id: SessionId }>(
    JOIN device_sessions s ON s.number_id = d.number_id AND s.device_id = d.id
    WHERE d.team_id = $1 AND d.setup_link_id = $2`,
 );
-const describe = statement<Record<string, never>>(
+const describe = statement<Pick<DeviceRow, 'number_id'>>(
   'devices.describe',
   `UPDATE devices SET name = $3, system_version = $4, shortcut_version = $5
-   WHERE team_id = $1 AND id = $2 AND (name, system_version, shortcut_version) IS DISTINCT FROM ($3, $4, $5)`,
+   WHERE team_id = $1 AND id = $2 AND (name, system_version, shortcut_version) IS DISTINCT FROM ($3, $4, $5)
+   RETURNING number_id`,
+  { changes: 'number', team: '$1', ids: 'number_id' },
 );
 const lockSession = statement<SessionRow>(
   'devices.lock-session',
@@ -82,6 +90,7 @@ const startSession = statement<Record<string, never>>(
    VALUES ($2, $1, $3, $4, 1, $5, $6)
    ON CONFLICT (number_id) DO UPDATE SET device_id = excluded.device_id, session_id = excluded.session_id,
      poll = 1, live_until = excluded.live_until, last_seen_at = excluded.last_seen_at`,
+  { changes: 'number', team: '$1', ids: '$2' },
 );
 
 export interface NewSetupLink {

@@ -148,5 +148,15 @@ function ifHeld(locking: '' | 'SKIP LOCKED', passedOver: string, row: string): s
   return locking === '' ? '' : `WHEN ${passedOver} AND EXISTS (SELECT ${row}) THEN 'locked'`;
 }
 
-export const acceptUnlocked = statement<SendOutcomeRow>('messages.accept-unlocked', acceptSql('SKIP LOCKED'));
-export const acceptWaiting = statement<SendOutcomeRow>('messages.accept-waiting', acceptSql(''));
+// Without ids: a batch costs each of its teams one note, and a message nothing.
+const changed = [
+  { changes: 'message', team: '$1' },
+  { changes: 'usage', team: '$1' },
+] as const;
+
+export const acceptUnlocked = statement<SendOutcomeRow>(
+  'messages.accept-unlocked',
+  acceptSql('SKIP LOCKED'),
+  ...changed,
+);
+export const acceptWaiting = statement<SendOutcomeRow>('messages.accept-waiting', acceptSql(''), ...changed);

@@ -61,6 +61,7 @@ const claim = statement<HandOut>(
    UPDATE messages m SET status = ${sqlTarget('hand_out')}, hand_outs = f.hand_out
    FROM flying f WHERE m.team_id = $1 AND m.id = f.message_id
    RETURNING m.id AS message_id, f.hand_out, m.to_handle, m.content`,
+  { changes: 'message', team: '$1', ids: 'message_id' },
 );
 
 const unclaim = statement<{ seq: number; to_handle: string }>(
@@ -80,6 +81,7 @@ const unclaim = statement<{ seq: number; to_handle: string }>(
    INSERT INTO send_queue (message_id, team_id, number_id, seq, to_handle, queued_at)
    SELECT b.id, $1, $2, l.seq, b.to_handle, $6 FROM back b JOIN landed l ON l.message_id = b.id
    RETURNING seq, to_handle`,
+  { changes: 'message', team: '$1', ids: '$3' },
 );
 
 /** Hands the oldest message of the number to a poll. @returns undefined where there is none, or the poll may not have it */

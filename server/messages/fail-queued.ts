@@ -15,6 +15,7 @@ const failUnsent = statement<MessageRow>(
   'messages.fail-unsent',
   `UPDATE messages m SET status = ${sqlTarget('fail_unsent')}, failed_at = $3, error_code = $4, events = m.events + 1
    WHERE m.team_id = $1 AND m.id = ANY($2::uuid[]) AND ${sqlGuard('fail_unsent', 'm')} RETURNING ${sqlMessage('m')}`,
+  { changes: 'message', team: '$1', ids: 'id' },
 );
 
 /**

@@ -41,10 +41,12 @@ const handOuts = statement<HandOutRow>(
   'messages.hand-outs',
   `SELECT hand_out, session_id, device_id, handed_out_at, outcome FROM hand_outs WHERE message_id = $1 ORDER BY hand_out`,
 );
-const settleHandOut = statement<Record<string, never>>(
+const settleHandOut = statement<{ team_id: TeamId }>(
   'messages.settle-hand-out',
   `UPDATE hand_outs SET outcome = $3, settled_at = $4
-   WHERE message_id = $1 AND hand_out = $2 AND outcome IS DISTINCT FROM $3 AND ($5 OR outcome IS NULL)`,
+   WHERE message_id = $1 AND hand_out = $2 AND outcome IS DISTINCT FROM $3 AND ($5 OR outcome IS NULL)
+   RETURNING team_id`,
+  { changes: 'message', team: 'team_id', ids: '$1' },
 );
 const endFlight = statement<InFlightRow>(
   'messages.end-flight',
@@ -73,32 +75,38 @@ const markSent = statement<MessageRow>(
        OR (${sqlGuard('confirm_sent_in_queue', 'm')} AND m.hand_outs > 0)
        OR (${sqlGuard('confirm_sent_late', 'm')} AND m.error_code = 'device_timeout'))
    RETURNING ${sqlMessage('m')}`,
+  { changes: 'message', team: '$1', ids: '$2' },
 );
 const markDelivered = statement<MessageRow>(
   'messages.mark-delivered',
   `UPDATE messages m SET status = ${sqlTarget('confirm_delivered')}, delivered_at = $3, events = m.events + $4
    WHERE m.team_id = $1 AND m.id = $2 AND ${sqlGuard('confirm_delivered', 'm')} RETURNING ${sqlMessage('m')}`,
+  { changes: 'message', team: '$1', ids: '$2' },
 );
 const failedColumns = `status = 'failed', failed_at = $3, error_code = $4, device_error = $5, events = m.events + 1`;
 const markFailedByDevice = statement<MessageRow>(
   'messages.mark-failed-by-device',
   `UPDATE messages m SET ${failedColumns}
    WHERE m.team_id = $1 AND m.id = $2 AND ${sqlGuard('fail_device_error', 'm')} RETURNING ${sqlMessage('m')}`,
+  { changes: 'message', team: '$1', ids: '$2' },
 );
 const markUnconfirmed = statement<MessageRow>(
   'messages.mark-unconfirmed',
   `UPDATE messages m SET ${failedColumns}, may_have_been_sent = true
    WHERE m.team_id = $1 AND m.id = $2 AND ${sqlGuard('fail_unconfirmed', 'm')} RETURNING ${sqlMessage('m')}`,
+  { changes: 'message', team: '$1', ids: '$2' },
 );
 const markNotDelivered = statement<MessageRow>(
   'messages.mark-not-delivered',
   `UPDATE messages m SET ${failedColumns}
    WHERE m.team_id = $1 AND m.id = $2 AND ${sqlGuard('fail_not_delivered', 'm')} RETURNING ${sqlMessage('m')}`,
+  { changes: 'message', team: '$1', ids: '$2' },
 );
 const markRetried = statement<MessageRow>(
   'messages.mark-retried',
   `UPDATE messages m SET status = ${sqlTarget('retry')}, may_have_been_sent = true
    WHERE m.team_id = $1 AND m.id = $2 AND ${sqlGuard('retry', 'm')} RETURNING ${sqlMessage('m')}`,
+  { changes: 'message', team: '$1', ids: '$2' },
 );
 
 export function findMessage(

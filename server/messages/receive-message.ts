@@ -41,6 +41,7 @@ const insert = statement<MessageRow>(
   'messages.insert-received',
   `INSERT INTO messages AS m (team_id, id, number_id, direction, from_handle, to_handle, content, status, created_at, events)
    VALUES ($1, $2, $3, 'inbound', $4, $5, $6, 'received', $7, 1) RETURNING ${sqlMessage('m')}`,
+  { changes: 'message', team: '$1', ids: '$2' },
 );
 
 /**

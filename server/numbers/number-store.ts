@@ -54,10 +54,12 @@ const insert = statement<NumberRow>(
   'numbers.insert',
   `INSERT INTO numbers (team_id, id, phone_number, created_at, pending_until) VALUES ($1, $2, $3, $4, $5)
    RETURNING ${columns}`,
+  { changes: 'number', team: '$1', ids: '$2' },
 );
 const extend = statement<Record<string, never>>(
   'numbers.extend-pending',
   'UPDATE numbers SET pending_until = $3 WHERE team_id = $1 AND id = $2 AND verified_at IS NULL',
+  { changes: 'number', team: '$1', ids: '$2' },
 );
 const lock = statement<NumberRow>(
   'numbers.lock',
@@ -72,24 +74,29 @@ const update = statement<NumberRow>(
   `UPDATE numbers SET label = coalesce($3, label), status = coalesce($4, status),
      on_unconfirmed = coalesce($5, on_unconfirmed)
    WHERE team_id = $1 AND id = $2 AND deleted_at IS NULL RETURNING ${columns}`,
+  { changes: 'number', team: '$1', ids: '$2' },
 );
 const verify = statement<NumberRow>(
   'numbers.verify',
   `UPDATE numbers SET verified_at = $3, pending_until = NULL
    WHERE team_id = $1 AND id = $2 AND verified_at IS NULL AND deleted_at IS NULL RETURNING ${columns}`,
+  { changes: 'number', team: '$1', ids: '$2' },
 );
 const remove = statement<{ id: NumberId }>(
   'numbers.remove',
   'UPDATE numbers SET deleted_at = $3 WHERE team_id = $1 AND id = $2 AND deleted_at IS NULL RETURNING id',
+  { changes: 'number', team: '$1', ids: '$2' },
 );
-const removeOverdue = statement<{ id: NumberId }>(
+const removeOverdue = statement<Pick<NumberRow, 'team_id' | 'id'>>(
   'numbers.remove-overdue',
   // By id, as sends lock them. Who waits for one that is verified meanwhile finds that it is not due any more.
   `WITH overdue AS MATERIALIZED (
      SELECT team_id, id FROM numbers
      WHERE verified_at IS NULL AND deleted_at IS NULL AND pending_until <= $1 ORDER BY id FOR NO KEY UPDATE
    )
-   UPDATE numbers n SET deleted_at = $1 FROM overdue o WHERE n.team_id = o.team_id AND n.id = o.id RETURNING n.id`,
+   UPDATE numbers n SET deleted_at = $1 FROM overdue o WHERE n.team_id = o.team_id AND n.id = o.id
+   RETURNING n.team_id, n.id`,
+  { changes: 'number', team: 'team_id', ids: 'id' },
 );
 
 /** The team's live numbers; `todayFirstId` bounds messages_today. */

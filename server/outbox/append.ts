@@ -23,7 +23,8 @@ export const unpublishedEventsChannel = 'unpublished_events';
 //
 // The id of a delivery is its event's with a count in place of the last 32 bits. It is of the same month, cannot be that of
 // another delivery, and deliveries sort as their events do, to the event: a random one would only do so to the millisecond.
-const insertEvents = statement<{ readonly due: boolean }>(
+// What comes back are the teams that have deliveries by it, and whether any of them is to be made.
+const insertEvents = statement<{ readonly team_id: TeamId; readonly due: boolean }>(
   'outbox.append',
   `WITH new_events AS MATERIALIZED (
      SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::uuid[], $6::smallint[], $7::text[])
@@ -50,7 +51,8 @@ const insertEvents = statement<{ readonly due: boolean }>(
      INSERT INTO due_deliveries (webhook_id, delivery_id, team_id, event_id, due_at)
      SELECT webhook_id, delivery_id, team_id, event_id, $8 FROM matched WHERE is_active ORDER BY n
    )
-   SELECT EXISTS (SELECT FROM matched WHERE is_active) AS due`,
+   SELECT team_id, bool_or(is_active) AS due FROM matched GROUP BY team_id`,
+  { changes: 'delivery', team: 'team_id' },
 );
 
 /**
@@ -67,7 +69,7 @@ export async function append(
   if (events.length === 0) return;
   const createdAt = clock.now();
   const rows = events.map((event) => ({ ...event, id: ids.next('evt', createdAt.getTime()) }));
-  const written = await insertEvents.row(
+  const written = await insertEvents.rows(
     trx,
     rows.map((row) => row.teamId),
     rows.map((row) => row.id),
@@ -79,7 +81,7 @@ export async function append(
     createdAt,
   );
   trx.notifyAfterCommit(unpublishedEventsChannel);
-  if (written?.due === true) trx.notifyAfterCommit(dueDeliveriesChannel);
+  if (written.some(({ due }) => due)) trx.notifyAfterCommit(dueDeliveriesChannel);
 }
 
 /** The body of every delivery of an event (specification section 6.2). */

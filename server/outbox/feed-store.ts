@@ -31,6 +31,7 @@ const publish = statement<{ readonly team_id: TeamId; readonly events: number }>
      INSERT INTO event_feed (team_id, event_id) SELECT team_id, event_id FROM moved ORDER BY seq RETURNING team_id
    )
    SELECT team_id, count(*) AS events FROM placed GROUP BY team_id`,
+  { changes: 'event', team: 'team_id' },
 );
 const findPlace = statement<{ readonly position: number | null }>(
   'outbox.find-place',

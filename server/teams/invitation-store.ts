@@ -36,6 +36,7 @@ const insert = statement<InvitationRow>(
   'invitations.insert',
   `INSERT INTO invitations (team_id, id, email, email_key, role, invited_by, proves_address, created_at, expires_at, token_hash)
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+  { changes: 'invitation', team: '$1', ids: '$2' },
 );
 const findLive = statement<InvitationRow>(
   'invitations.find-live',
@@ -68,6 +69,7 @@ const accept = statement<InvitationRow>(
   'invitations.accept',
   `UPDATE invitations i SET accepted_at = $2 WHERE i.token_hash = $1 AND ${isOpen} AND i.expires_at > $2
    RETURNING ${columns}`,
+  { changes: 'invitation', team: 'team_id', ids: 'id' },
 );
 const notePress = statement<InvitationRow>(
   'invitations.note-press',
@@ -82,16 +84,19 @@ const renew = statement<InvitationRow>(
   'invitations.renew',
   `UPDATE invitations i SET token_hash = $3, expires_at = $4, proves_address = $5
    WHERE i.team_id = $1 AND i.id = $2 RETURNING ${columns}`,
+  { changes: 'invitation', team: '$1', ids: '$2' },
 );
 const revoke = statement<InvitationRow>(
   'invitations.revoke',
   `UPDATE invitations i SET revoked_at = $3
    WHERE i.team_id = $1 AND i.id = $2 AND ${isMembers} AND ${isOpen} AND i.expires_at > $3 RETURNING ${columns}`,
+  { changes: 'invitation', team: '$1', ids: '$2' },
 );
 const revokeOpen = statement<InvitationRow>(
   'invitations.revoke-open',
   `UPDATE invitations i SET revoked_at = $4
    WHERE i.team_id = $1 AND ${isOpen} AND (i.email_key = $2 OR ($3 AND i.role = 'owner')) RETURNING ${columns}`,
+  { changes: 'invitation', team: '$1', ids: 'id' },
 );
 // One whose team is being written to is left for the next time.
 const forget = statement<Record<string, never>>(

@@ -41,6 +41,7 @@ const people = `SELECT ${columns} FROM members m JOIN accounts a ON a.id = m.acc
 const insert = statement<MemberRow>(
   'members.insert',
   'INSERT INTO members (team_id, id, account_id, role, created_at) VALUES ($1, $2, $3, $4, $5) RETURNING *',
+  { changes: 'member', team: '$1', ids: '$2' },
 );
 const find = statement<PersonRow>(
   'members.find',
@@ -81,10 +82,12 @@ const listMembershipsOf = statement<MembershipRow>(
 const setRoleOf = statement<{ id: MemberId }>(
   'members.set-role',
   'UPDATE members SET role = $3 WHERE team_id = $1 AND id = $2 AND removed_at IS NULL RETURNING id',
+  { changes: 'member', team: '$1', ids: '$2' },
 );
 const remove = statement<{ id: MemberId }>(
   'members.remove',
   'UPDATE members SET removed_at = $3 WHERE team_id = $1 AND id = $2 AND removed_at IS NULL RETURNING id',
+  { changes: 'member', team: '$1', ids: '$2' },
 );
 const countOwnersOf = statement<{ owners: number }>(
   'members.count-owners',

@@ -13,12 +13,17 @@ export interface TeamRow {
 const insert = statement<TeamRow>(
   'teams.insert',
   `INSERT INTO teams (id, name, plan, monthly_message_limit, created_at) VALUES ($1, $2, $3, $4, $5) RETURNING *`,
+  { changes: 'team', team: '$1' },
 );
 const find = statement<TeamRow>('teams.find', 'SELECT * FROM teams WHERE id = $1');
-const rename = statement<TeamRow>('teams.rename', 'UPDATE teams SET name = $2 WHERE id = $1 RETURNING *');
+const rename = statement<TeamRow>('teams.rename', 'UPDATE teams SET name = $2 WHERE id = $1 RETURNING *', {
+  changes: 'team',
+  team: '$1',
+});
 const setPlan = statement<TeamRow>(
   'teams.set-plan',
   'UPDATE teams SET plan = $2, monthly_message_limit = $3 WHERE id = $1 RETURNING *',
+  { changes: 'team', team: '$1' },
 );
 const firstTwo = statement<TeamRow>('teams.first-two', 'SELECT * FROM teams ORDER BY id LIMIT 2');
 const lock = statement<TeamRow>('teams.lock', 'SELECT * FROM teams WHERE id = $1 FOR NO KEY UPDATE');

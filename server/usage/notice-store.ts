@@ -26,6 +26,7 @@ const insert = statement<{ percent: number }>(
   'usage.insert-notice',
   `INSERT INTO usage_notices (team_id, month, percent, created_at) VALUES ($1, $2, $3, $4)
    ON CONFLICT DO NOTHING RETURNING percent`,
+  { changes: 'usage', team: '$1' },
 );
 
 const list = statement<NoticeRow>(

@@ -12,6 +12,7 @@ export interface UsageDayRow {
 const ensureMonth = statement<Record<string, never>>(
   'usage.ensure-month',
   'INSERT INTO usage_months (team_id, month) SELECT unnest($1::uuid[]), $2::date ON CONFLICT DO NOTHING',
+  { changes: 'usage', team: '$1' },
 );
 const lockMonths = statement<Record<string, never>>(
   'usage.lock-months',
@@ -30,11 +31,13 @@ const giveBack = statement<Record<string, never>>(
    FROM (SELECT team_id, day - extract(day FROM day)::int + 1 AS month, sum(messages) AS messages
          FROM back GROUP BY 1, 2) months
    WHERE (u.team_id, u.month) = (months.team_id, months.month)`,
+  { changes: 'usage', team: '$1' },
 );
 const countInbound = statement<Record<string, never>>(
   'usage.count-inbound',
   `INSERT INTO usage_days AS d (team_id, day, direction, messages) VALUES ($1, $2, 'inbound', 1)
    ON CONFLICT (team_id, day, direction) DO UPDATE SET messages = d.messages + 1`,
+  { changes: 'usage', team: '$1' },
 );
 const listDays = statement<UsageDayRow>(
   'usage.list-days',

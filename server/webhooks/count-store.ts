@@ -16,14 +16,17 @@ const owned = statement<{ readonly delivery_id: DeliveryId }>(
      WHERE webhook_id = i.webhook_id AND delivery_id = i.delivery_id AND lease = i.lease FOR UPDATE
    ) d`,
 );
-const write = statement<Record<string, never>>(
+const write = statement<Pick<CountedWebhook, 'team_id' | 'id'>>(
   'webhooks.write-counts',
   `UPDATE webhooks w SET failure_count = c.failure_count
-   FROM unnest($1::uuid[], $2::smallint[]) AS c (id, failure_count) WHERE w.id = c.id`,
+   FROM unnest($1::uuid[], $2::smallint[]) AS c (id, failure_count) WHERE w.id = c.id RETURNING w.team_id, w.id`,
+  { changes: 'webhook', team: 'team_id', ids: 'id' },
 );
-const disable = statement<Record<string, never>>(
+const disable = statement<Pick<CountedWebhook, 'team_id' | 'id'>>(
   'webhooks.disable',
-  `UPDATE webhooks SET failure_count = $3, is_active = false, disabled_at = $2, disabled_by = 'failures' WHERE id = $1`,
+  `UPDATE webhooks SET failure_count = $3, is_active = false, disabled_at = $2, disabled_by = 'failures' WHERE id = $1
+   RETURNING team_id, id`,
+  { changes: 'webhook', team: 'team_id', ids: 'id' },
 );
 
 /**

@@ -57,16 +57,19 @@ const reopen = statement<Omit<DeliveryRow, 'due_at'>>(
   'deliveries.reopen',
   `UPDATE deliveries d SET status = 'pending', finished_at = NULL
    WHERE d.team_id = $1 AND d.id = $2 AND d.status <> 'pending' RETURNING ${deliveryColumns}`,
+  { changes: 'delivery', team: '$1', ids: '$2' },
 );
 const insertTest = statement<Omit<DeliveryRow, 'due_at'>>(
   'deliveries.insert-test',
   `INSERT INTO deliveries AS d (team_id, id, webhook_id, event_id, event_type, is_test, status, created_at)
    VALUES ($1, $2, $3, $4, $5, true, 'pending', $6) RETURNING ${deliveryColumns}`,
+  { changes: 'delivery', team: '$1', ids: '$2' },
 );
 const queueSingle = statement<{ due_at: Date }>(
   'deliveries.queue-single',
   `INSERT INTO due_deliveries (team_id, webhook_id, delivery_id, event_id, lane, due_at, body)
    VALUES ($1, $2, $3, $4, 'single', $5, $6) RETURNING due_at`,
+  { changes: 'delivery', team: '$1', ids: '$3' },
 );
 
 export function findDelivery(

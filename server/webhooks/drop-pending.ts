@@ -1,10 +1,10 @@
 import { type Queryable, statement } from '#server/database/statement.ts';
-import type { WebhookId } from '#server/platform/ids.ts';
+import type { TeamId, WebhookId } from '#server/platform/ids.ts';
 
 /** A round, as of what is skipped. */
 export const droppedMax = 10_000;
 
-const drop = statement<{ dropped: number }>(
+const drop = statement<{ dropped: number; team_id: TeamId | null }>(
   'webhooks.drop-pending',
   `WITH round AS MATERIALIZED (
      SELECT delivery_id FROM due_deliveries WHERE webhook_id = $1 ORDER BY delivery_id LIMIT ${droppedMax}
@@ -17,7 +17,8 @@ const drop = statement<{ dropped: number }>(
      DELETE FROM deliveries
      WHERE team_id = (SELECT team_id FROM waiting LIMIT 1) AND id = ANY(ARRAY(SELECT delivery_id FROM waiting))
    )
-   SELECT count(*) AS dropped FROM waiting`,
+   SELECT count(*) AS dropped, (SELECT team_id FROM waiting LIMIT 1) AS team_id FROM waiting`,
+  { changes: 'delivery', team: 'team_id' },
 );
 
 /**

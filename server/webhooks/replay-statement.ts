@@ -39,6 +39,7 @@ const round = statement<ReplayRound>(
    )
    SELECT (SELECT count(*) FROM reopened) AS queued, (SELECT count(*) FROM examined) AS examined,
      (SELECT id FROM examined ORDER BY id DESC LIMIT 1) AS last_id`,
+  { changes: 'delivery', team: '$1' },
 );
 
 const statusesOf: Readonly<Record<ReplayChoice, readonly DeliveryStatus[]>> = {

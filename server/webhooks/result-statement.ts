@@ -67,6 +67,7 @@ const write = statement<{ readonly left: number }>(
      FROM result
    )
    SELECT i.n AS left FROM input i WHERE NOT EXISTS (SELECT FROM judged j WHERE j.n = i.n)`,
+  { changes: 'delivery', team: '$1' },
 );
 
 /**

@@ -1,12 +1,12 @@
 import { statement, type Transaction } from '#server/database/statement.ts';
-import type { WebhookId } from '#server/platform/ids.ts';
+import type { TeamId, WebhookId } from '#server/platform/ids.ts';
 
 /** A round: a backlog of any length in one statement would take longer than statements may. */
 export const skippedMax = 10_000;
 
 // Attempts that run are not broken off: what they bring is written to the log, and no later one follows them. What was
 // asked for as a single attempt is made all the same.
-const skip = statement<{ skipped: number }>(
+const skip = statement<{ skipped: number; team_id: TeamId | null }>(
   'webhooks.skip-pending',
   `WITH round AS MATERIALIZED (
      SELECT delivery_id FROM due_deliveries WHERE webhook_id = $1 AND lane <> 'single'
@@ -20,7 +20,8 @@ const skip = statement<{ skipped: number }>(
      UPDATE deliveries SET status = 'skipped', finished_at = $2
      WHERE team_id = (SELECT team_id FROM waiting LIMIT 1) AND id = ANY(ARRAY(SELECT delivery_id FROM waiting))
    )
-   SELECT count(*) AS skipped FROM waiting`,
+   SELECT count(*) AS skipped, (SELECT team_id FROM waiting LIMIT 1) AS team_id FROM waiting`,
+  { changes: 'delivery', team: 'team_id' },
 );
 
 /**

@@ -1,5 +1,6 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
+import type { TeamId } from '#server/platform/ids.ts';
 import { lanePlaces } from './delivery-limits.ts';
 
 /** Of one webhook in one round: what is left goes in the next. */
@@ -11,7 +12,7 @@ const lanes = Object.keys(lanePlaces)
 
 // Rows of webhooks that are off come from events that met the switching off, or from a backlog whose skipping was cut
 // short; those of webhooks that are no more likewise. Nobody's lock is waited for: the next round comes in a second.
-const sweep = statement<Record<string, never>>(
+const sweep = statement<{ readonly team_id: TeamId }>(
   'webhooks.sweep-deliveries',
   `WITH RECURSIVE walked AS (
      (SELECT webhook_id FROM due_deliveries ORDER BY webhook_id LIMIT 1)
@@ -35,9 +36,12 @@ const sweep = statement<Record<string, never>>(
      SELECT ctid AS tid FROM due_deliveries WHERE ctid = ANY (ARRAY(SELECT tid FROM found)) FOR UPDATE SKIP LOCKED
    ), waiting AS (
      DELETE FROM due_deliveries WHERE ctid = ANY (ARRAY(SELECT tid FROM locked)) RETURNING team_id, delivery_id
+   ), skipped AS (
+     UPDATE deliveries d SET status = 'skipped', finished_at = $1
+     FROM waiting w WHERE d.team_id = w.team_id AND d.id = w.delivery_id AND d.status = 'pending' RETURNING d.team_id
    )
-   UPDATE deliveries d SET status = 'skipped', finished_at = $1
-   FROM waiting w WHERE d.team_id = w.team_id AND d.id = w.delivery_id AND d.status = 'pending'`,
+   SELECT DISTINCT team_id FROM skipped`,
+  { changes: 'delivery', team: 'team_id' },
 );
 
 /** Skips what waits for webhooks that are off or deleted (decision 0017). */

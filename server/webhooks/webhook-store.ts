@@ -29,6 +29,7 @@ const insert = statement<WebhookRow>(
   'webhooks.insert',
   `INSERT INTO webhooks (team_id, id, url, events, phone_number, secret, created_at)
    VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING ${columns}`,
+  { changes: 'webhook', team: '$1', ids: '$2' },
 );
 const list = statement<WebhookRow>(
   'webhooks.list',
@@ -55,21 +56,25 @@ const update = statement<WebhookRow>(
   `UPDATE webhooks SET url = $3, events = $4, phone_number = $5, is_active = $6, failure_count = $7, term = $8,
      disabled_at = $9, disabled_by = $10
    WHERE team_id = $1 AND id = $2 RETURNING ${columns}`,
+  { changes: 'webhook', team: '$1', ids: '$2' },
 );
 const rotate = statement<{ id: WebhookId }>(
   'webhooks.rotate-secret',
   // A rotation that is past its end is finished here: whoever signs has taken the next secret since.
   `UPDATE webhooks SET secret = coalesce(next_secret, secret), next_secret = $3, next_secret_from = $4
    WHERE team_id = $1 AND id = $2 AND (next_secret_from IS NULL OR next_secret_from <= $5) RETURNING id`,
+  { changes: 'webhook', team: '$1', ids: '$2' },
 );
 const finish = statement<WebhookRow>(
   'webhooks.finish-rotation',
   `UPDATE webhooks SET secret = next_secret, next_secret = NULL, next_secret_from = NULL
    WHERE team_id = $1 AND id = $2 AND next_secret_from > $3 RETURNING ${columns}`,
+  { changes: 'webhook', team: '$1', ids: '$2' },
 );
 const remove = statement<{ id: WebhookId }>(
   'webhooks.remove',
   'DELETE FROM webhooks WHERE team_id = $1 AND id = $2 RETURNING id',
+  { changes: 'webhook', team: '$1', ids: '$2' },
 );
 
 export interface NewWebhook {

@@ -48,7 +48,7 @@ describe(`a page of the feed at ${total.toLocaleString('en')} events (specificat
   });
 
   async function explained(name: string, values: readonly (string | number)[]): Promise<PlanNode> {
-    const text = allStatements().get(name);
+    const text = allStatements().get(name)?.text;
     assert.ok(text, name);
     await client.query(`PREPARE asked AS ${text}`);
     const shown = values.map((value) => client.escapeLiteral(String(value))).join(', ');

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import pg from 'pg';
+import type pg from 'pg';
 import { type MessageStatus, messageStatuses } from '#contract/message.ts';
+import { Database } from '#server/database/database.ts';
 import { ensurePartitions } from '#server/database/partitions.ts';
 import { messageSteps } from '#server/messages/message-status.ts';
 import { Clock } from '#server/platform/clock.ts';
@@ -16,6 +17,7 @@ const hash = () => Buffer.from(crypto.getRandomValues(new Uint8Array(32)));
 
 describe('the invariants of the schema (docs/architecture.md)', () => {
   let database: TestDatabase;
+  let service: Database;
   let pool: pg.Pool;
   let team: string;
   let otherTeam: string;
@@ -24,15 +26,16 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
 
   before(async () => {
     database = await createTestDatabase();
-    pool = new pg.Pool({ connectionString: database.url, max: 2 });
-    await ensurePartitions(pool, clock, createLogger('warn'));
+    service = new Database({ databaseUrl: database.url, logger: createLogger('warn'), poolSize: 2 });
+    pool = service.pool;
+    await ensurePartitions(service.pool, clock, createLogger('warn'));
     team = await insertTeam();
     otherTeam = await insertTeam();
     number = await insertNumber(team, '+14155550100', true);
     otherNumber = await insertNumber(otherTeam, '+14155550101', true);
   });
   after(async () => {
-    await pool.end();
+    await service.close();
     await database.drop();
   });
 

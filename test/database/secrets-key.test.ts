@@ -4,29 +4,30 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
-import pg from 'pg';
 import { readConfig } from '#server/config.ts';
+import { Database } from '#server/database/database.ts';
 import { readSecrets } from '#server/database/secrets-key.ts';
 import { ConfigError } from '#server/platform/config-error.ts';
+import { createLogger } from '#server/platform/logger.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 
 describe('the secrets key (specification section 10.3, docs/configuration.md)', () => {
   let database: TestDatabase;
-  let pool: pg.Pool;
+  let service: Database;
   let parent: string;
   let dataDir: string;
   let file: string;
 
   before(async () => {
     database = await createTestDatabase();
-    pool = new pg.Pool({ connectionString: database.url, max: 2 });
+    service = new Database({ databaseUrl: database.url, logger: createLogger('warn'), poolSize: 2 });
   });
   after(async () => {
-    await pool.end();
+    await service.close();
     await database.drop();
   });
   beforeEach(async () => {
-    await pool.query('DELETE FROM instance');
+    await service.pool.query('DELETE FROM instance');
     parent = await mkdtemp(join(tmpdir(), 'ownline-key-'));
     dataDir = join(parent, 'not', 'yet');
     file = join(dataDir, 'secrets.key');
@@ -35,7 +36,7 @@ describe('the secrets key (specification section 10.3, docs/configuration.md)', 
 
   const read = (key?: string) =>
     readSecrets(
-      pool,
+      service.pool,
       readConfig({ DATABASE_URL: database.url, DATA_DIR: dataDir, ...(key ? { SECRETS_KEY: key } : {}) }),
     );
   const refused = async (sentence: RegExp) => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import '#server/app.ts';
+import { Database } from '#server/database/database.ts';
 import { ensurePartitions } from '#server/database/partitions.ts';
 import { allStatements } from '#server/database/statement.ts';
 import { messageColumns } from '#server/messages/message.ts';
@@ -34,7 +35,10 @@ describe('every named statement (decision 0003)', () => {
     database = await createTestDatabase();
     client = new pg.Client({ connectionString: database.url });
     await client.connect();
-    await ensurePartitions(client as unknown as pg.Pool, new Clock(), createLogger('warn'));
+    const logger = createLogger('warn');
+    const service = new Database({ databaseUrl: database.url, logger });
+    await ensurePartitions(service.pool, new Clock(), logger);
+    await service.close();
     await fill();
   });
   after(async () => {
@@ -74,7 +78,7 @@ describe('every named statement (decision 0003)', () => {
 
   it('can be prepared against the schema', async () => {
     const failures: string[] = [];
-    for (const [name, text] of allStatements()) {
+    for (const [name, { text }] of allStatements()) {
       await client.query(`PREPARE probe AS ${text}`).then(
         () => client.query('DEALLOCATE probe'),
         (error: Error) => failures.push(`${name}: ${error.message}`),
@@ -92,7 +96,7 @@ describe('every named statement (decision 0003)', () => {
     );
     const filled = tables.rows.map((row) => row.relname);
     assert.ok(filled.length >= 5, `months with rows: ${filled.join(', ')}`);
-    for (const [name, text] of allStatements()) {
+    for (const [name, { text }] of allStatements()) {
       const { rows } = await client.query(`EXPLAIN (GENERIC_PLAN, COSTS OFF) ${text}`);
       const plan = rows.map((row) => String(row['QUERY PLAN'])).join('\n');
       const scanned = [...plan.matchAll(/Seq Scan on (\w+)/g)].map((match) => match[1] ?? '');

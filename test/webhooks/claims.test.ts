@@ -47,10 +47,8 @@ describe('claims by several processes at once (specification section 6.3, decisi
 
   it('of a webhook that fails a second claim takes nothing while the first one is being made', async () => {
     const webhook = await slowWebhook(5);
-    const { pool } = service.runtime.database;
-    const first = await pool.connect();
-    try {
-      await first.query('BEGIN');
+    const { database } = service.runtime;
+    await database.transaction(async (first) => {
       assert.equal((await claim(first)).length, 1);
       // The other one's first is another one by now: the lock of the row that the first claim took would not do.
       await service.query(
@@ -58,12 +56,9 @@ describe('claims by several processes at once (specification section 6.3, decisi
          WHERE webhook_id = $1 AND seq = (SELECT max(seq) FROM due_deliveries WHERE webhook_id = $1)`,
         [webhook.id],
       );
-      assert.equal((await claim(pool)).length, 0);
-      await first.query('COMMIT');
-    } finally {
-      first.release();
-    }
-    assert.equal((await claim(pool)).length, 0);
+      assert.equal((await claim(database.pool)).length, 0);
+    });
+    assert.equal((await claim(database.pool)).length, 0);
     await service.query('DELETE FROM due_deliveries WHERE webhook_id = $1', [webhook.id]);
   });
 

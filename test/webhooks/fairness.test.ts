@@ -107,7 +107,7 @@ describe('a backlog of one team costs the others nothing (decision 0017)', () =>
       [webhook.id, team, due],
     );
     await client.query('ANALYZE due_deliveries');
-    const text = allStatements().get('webhooks.claim-deliveries') ?? '';
+    const text = allStatements().get('webhooks.claim-deliveries')?.text ?? '';
     await client.query('SET plan_cache_mode = force_generic_plan');
     await client.query('BEGIN');
     await client.query(`PREPARE claim AS ${text}`);

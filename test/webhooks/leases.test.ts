@@ -38,13 +38,12 @@ describe('leases (specification section 6.3, decision 0017)', () => {
     const { runtime } = service;
     const { database, config } = runtime;
     const outbound = new OutboundHttp({ allowed: config.egressAllowed });
-    const hot = {
-      query: async (statement: { readonly name: string }) => {
-        const answer = await database.hot.query(statement as never);
-        await pause(statement.name);
-        return answer;
-      },
+    const query = async (statement: { readonly name: string }) => {
+      const answer = await database.hot.query(statement as never);
+      await pause(statement.name);
+      return answer;
     };
+    const hot = Object.create(database.hot, { query: { value: query } });
     const paused = Object.create(database, { hot: { value: hot } });
     const errors: unknown[] = [];
     const logger = Object.create(runtime.logger, { error: { value: (what: unknown) => errors.push(what) } });
