@@ -1,63 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import {
-  allows,
-  type Permission,
-  type PersonalPermission,
-  type Role,
-  roleGrants,
-  roles,
-} from '#contract/permissions.ts';
+import { allows, roleGrants, roles } from '#contract/permissions.ts';
 import { auditActions } from '#server/audit/audit-action.ts';
 import type { Audience } from '#server/platform/http/route.ts';
 import { type ApiAnswer, type ApiClient, field } from '#test/support/api-client.ts';
 import { plantCanary } from '#test/support/canary.ts';
+import { below, ofMembers } from '#test/support/member-operations.ts';
 import { addressOf, newThings, operations, sender, stateOf, type Things } from '#test/support/operations.ts';
 import { join, newMember, newPerson, PageClient, type TeamMember } from '#test/support/people.ts';
 import { connectNumber } from '#test/support/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
-
-const below = '/app/teams/:team_id';
-
-interface MemberOperation {
-  /** undefined: every member may. */
-  readonly permission: Permission | PersonalPermission | undefined;
-  readonly status: number;
-  /** Where a role has the permission and a rule of its own besides. */
-  readonly statusAs?: Readonly<Partial<Record<Role, number>>>;
-  readonly body?: (things: Things) => unknown;
-  /** Makes things ready for it where newThings does not. */
-  readonly prepare?: (things: Things) => Promise<void>;
-}
-
-/** What only people do in a team. A route that is missing here fails the test. */
-const personal: Readonly<Record<string, MemberOperation>> = {
-  [`PUT ${below}/team/owners/:id`]: { permission: 'owners:manage', status: 200 },
-  [`DELETE ${below}/team/owners/:id`]: {
-    permission: 'owners:manage',
-    status: 200,
-    prepare: async ({ memberId }) => {
-      const answer = await owner.put(owner.in(`/team/owners/${memberId}`), {});
-      assert.equal(answer.status, 200, answer.text);
-    },
-  },
-  [`POST ${below}/team/leave`]: { permission: undefined, status: 200 },
-  [`POST ${below}/team/invitations/:id/resend`]: { permission: 'team:write', status: 200 },
-  [`GET ${below}/keys`]: { permission: 'keys:manage', status: 200 },
-  [`POST ${below}/keys`]: {
-    permission: 'keys:manage',
-    status: 201,
-    body: () => ({ name: 'Example', permissions: ['messages:read'] }),
-  },
-  [`DELETE ${below}/keys/:id`]: {
-    permission: 'keys:manage',
-    status: 200,
-    // Somebody else made it; test/api/keys-of-people.test.ts has them revoke their own.
-    statusAs: { member: 403 },
-  },
-  [`GET ${below}/usage`]: { permission: 'team:read', status: 200 },
-  [`GET ${below}/audit`]: { permission: 'audit:read', status: 200 },
-};
 
 /** What needs no team: a session, or nothing. Written down, so that none is open unseen; their own tests ask them. */
 const withoutTeam: Readonly<Record<'account' | 'visitor', readonly string[]>> = {
@@ -84,17 +36,6 @@ const withoutTeam: Readonly<Record<'account' | 'visitor', readonly string[]>> = 
     'POST /app/sign-in/passkey',
     'POST /app/sign-in/passkey/options',
   ],
-};
-
-/** Every operation of /v1 is one of members too (decision 0014). */
-const ofMembers: Readonly<Record<string, MemberOperation>> = {
-  ...Object.fromEntries(
-    Object.entries(operations).map(([name, { memberPermission, ...operation }]) => [
-      name.replace(' /v1', ` ${below}`),
-      { ...operation, permission: memberPermission ?? operation.permission },
-    ]),
-  ),
-  ...personal,
 };
 
 /** One that stays, so that others may go. */
@@ -171,7 +112,7 @@ describe('which member may do what (specification sections 5.3 and 12.3)', () =>
         const permission = operation?.permission;
         if (permission === undefined || allows(roleGrants[role], permission)) {
           const about = await newThings(service, team);
-          await operation?.prepare?.(about);
+          await operation?.prepare?.(about, owner);
           const answer = await ask(await newMember(service, team, role), name, about);
           const status = operation?.statusAs?.[role] ?? operation?.status;
           assert.equal(answer.status, status, `${role}: ${name} ${answer.text}`);

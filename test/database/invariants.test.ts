@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type pg from 'pg';
+import pg from 'pg';
 import { type MessageStatus, messageStatuses } from '#contract/message.ts';
 import { Database } from '#server/database/database.ts';
 import { ensurePartitions } from '#server/database/partitions.ts';

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import pg from 'pg';
+import '#server/app.ts';
+import { type ChangeNoun, changeNouns } from '#contract/change.ts';
+import { allStatements } from '#server/database/statement.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
+
+/** The tables whose rows a team sees, and what of it changes with them. */
+const seen: Readonly<Record<string, ChangeNoun>> = {
+  teams: 'team',
+  members: 'member',
+  invitations: 'invitation',
+  api_keys: 'key',
+  numbers: 'number',
+  setup_links: 'number',
+  devices: 'number',
+  messages: 'message',
+  hand_outs: 'message',
+  event_feed: 'event',
+  webhooks: 'webhook',
+  deliveries: 'delivery',
+  attempts: 'delivery',
+  due_deliveries: 'delivery',
+  usage_months: 'usage',
+  usage_days: 'usage',
+  usage_notices: 'usage',
+  audit_log: 'audit',
+};
+
+/** All others, and why nobody is told of them. */
+const unseen: Readonly<Record<string, string>> = {
+  accounts: 'of one person; where teams show the name, its statement says so',
+  account_sessions: 'of one person',
+  passkeys: 'of one person',
+  passkey_challenges: 'of one person',
+  sign_in_links: 'of one person',
+  sign_in_failures: 'shown to nobody',
+  device_sessions: 'written by every poll; who shows when a phone was last seen reads again by itself',
+  send_queue: 'its message changes in the same transaction',
+  in_flight: 'its message changes in the same transaction',
+  idempotency_keys: 'shown to nobody',
+  inbound_ids: 'shown to nobody',
+  inbound_recent: 'shown to nobody',
+  events: 'shown once they have a place in the feed',
+  unpublished_events: 'shown once they have a place in the feed',
+  mails: 'shown to nobody',
+  rate_windows: 'shown to nobody',
+  instance: 'shown to nobody',
+};
+
+/** What statements write of such tables and need not say. */
+const silent: Readonly<Record<string, string>> = {
+  'api-keys.write-uses: key': 'every few seconds; who shows when a key was last used reads again by itself',
+  'webhooks.write-triggered: webhook':
+    'every second; who shows when a webhook was last triggered reads again by itself',
+  'webhooks.claim-deliveries: delivery': 'takes a lease; the result tells',
+  'webhooks.claim-deliveries: webhook': 'notes when it was last triggered, as above',
+  'webhooks.give-back: delivery': 'ends a lease',
+  'webhooks.forget-attempts: delivery': 'forgets what is older than DELIVERY_LOG_DAYS',
+  'invitations.forget: invitation': 'forgets what is over, and shown no more',
+  'invitations.note-press: invitation': 'notes what is shown to nobody, of one that was accepted just now',
+};
+
+/** The tables that a statement inserts into, updates or deletes from. */
+function tablesOf(text: string): string[] {
+  const changing = text.replaceAll(/FOR (NO KEY )?UPDATE|DO UPDATE/g, '');
+  const found = changing.matchAll(/\b(?:INSERT INTO|UPDATE|DELETE FROM|MERGE INTO)\s+(?:ONLY\s+)?(\w+)/g);
+  return [...new Set([...found].map((match) => match[1] ?? ''))];
+}
+
+describe('what statements declare to change (decision 0018)', () => {
+  let database: TestDatabase;
+  let client: pg.Client;
+
+  before(async () => {
+    database = await createTestDatabase();
+    client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+  });
+  after(async () => {
+    await client.end();
+    await database.drop();
+  });
+
+  it('each table either is seen, as one of the nouns, or stands here with why it is not', async () => {
+    const { rows } = await client.query<{ relname: string }>(
+      `SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')
+         AND NOT relispartition AND relname <> 'schema_version'`,
+    );
+    const tables = rows.map(({ relname }) => relname).sort();
+    assert.deepEqual([...Object.keys(seen), ...Object.keys(unseen)].sort(), tables);
+  });
+
+  it('each statement that writes what is seen says so, but for those that stand here', () => {
+    const forgotten: string[] = [];
+    for (const [name, { text, changes }] of allStatements()) {
+      const nouns = new Set(tablesOf(text).flatMap((table) => seen[table] ?? []));
+      for (const noun of nouns) {
+        if (!changes.some((change) => change.changes === noun)) forgotten.push(`${name}: ${noun}`);
+      }
+    }
+    assert.deepEqual(forgotten.sort(), Object.keys(silent).sort());
+  });
+
+  it('a statement that only reads declares nothing, and each noun is declared by one', () => {
+    const declared = new Set<ChangeNoun>();
+    for (const [name, { text, changes }] of allStatements()) {
+      for (const { changes: noun } of changes) declared.add(noun);
+      assert.ok(changes.length === 0 || tablesOf(text).length > 0, name);
+    }
+    assert.deepEqual([...declared].sort(), [...changeNouns].sort());
+  });
+
+  it('the parameters that name teams and ids are uuids to PostgreSQL, and several teams come without ids', async () => {
+    let parameters = 0;
+    for (const [name, { text, changes }] of allStatements()) {
+      if (changes.length === 0) continue;
+      await client.query(`PREPARE probe AS ${text}`);
+      const { rows } = await client.query<{ types: string[] }>(
+        `SELECT parameter_types::text[] AS types FROM pg_prepared_statements WHERE name = 'probe'`,
+      );
+      await client.query('DEALLOCATE probe');
+      const typeOf = (source: string) => rows[0]?.types[Number(source.slice(1)) - 1];
+      for (const { team, ids } of changes) {
+        for (const source of [team, ids]) {
+          if (!source?.startsWith('$')) continue;
+          parameters += 1;
+          assert.match(typeOf(source) ?? '', /^uuid(\[\])?$/, `${name}: ${source}`);
+        }
+        assert.ok(typeOf(team) !== 'uuid[]' || ids === undefined, `${name}: whose are the ids?`);
+      }
+    }
+    assert.ok(parameters > 50, String(parameters));
+  });
+});

@@ -1,0 +1,231 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { Browser } from '#test/support/browser-client.ts';
+import { type HeardChanges, hearChanges } from '#test/support/hear-changes.ts';
+import { below, ofMembers } from '#test/support/member-operations.ts';
+import { addressOf, newThings, operations, sender } from '#test/support/operations.ts';
+import { join, newMember, newPerson, PageClient } from '#test/support/people.ts';
+import { claim, connectNumber, type DeviceWire, findNumber } from '#test/support/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { newWebhook, uuidOf } from '#test/support/webhooks.ts';
+
+/**
+ * What each changing route of a team tells, through either door: the noun, and `:id` for the one that the address names,
+ * `new` for another one, `all` for any. The audit log grows with most.
+ */
+const told: Readonly<Record<string, readonly string[]>> = {
+  'PUT /team': ['team all', 'audit new'],
+  'PUT /team/members/:id/role': ['member :id', 'audit new'],
+  'DELETE /team/members/:id': ['member :id', 'audit new'],
+  'PUT /team/owners/:id': ['member :id', 'audit new'],
+  'DELETE /team/owners/:id': ['member :id', 'audit new'],
+  'POST /team/leave': ['member new', 'audit new'],
+  'POST /team/members/invite': ['invitation new', 'audit new'],
+  'DELETE /team/invitations/:id': ['invitation :id', 'audit new'],
+  'POST /team/invitations/:id/resend': ['invitation :id', 'audit new'],
+  'POST /numbers/verify': ['number new', 'audit new'],
+  'POST /numbers/:id/reconnect': ['number :id', 'audit new'],
+  'PUT /numbers/:id': ['number :id', 'audit new'],
+  'DELETE /numbers/:id': ['number :id', 'audit new'],
+  'POST /messages/send': ['message all', 'usage all'],
+  'POST /messages/:id/cancel': ['message :id', 'usage all'],
+  'POST /webhooks': ['webhook new', 'audit new'],
+  'PUT /webhooks/:id': ['webhook :id', 'audit new'],
+  'DELETE /webhooks/:id': ['webhook :id', 'audit new'],
+  'POST /webhooks/:id/rotate-secret': ['webhook :id', 'audit new'],
+  'POST /webhooks/:id/rotate-secret/finish': ['webhook :id', 'audit new'],
+  'POST /webhooks/:id/deliveries/:delivery_id/redeliver': ['delivery :id', 'audit new'],
+  'POST /webhooks/:id/replay': ['delivery all', 'audit new'],
+  'POST /webhooks/:id/test': ['delivery new', 'audit new'],
+  'POST /keys': ['key new', 'audit new'],
+  'DELETE /keys/:id': ['key :id', 'audit new'],
+};
+
+/** What phones and the pages without a team do; each is done below. */
+const toldElsewhere = [
+  'PUT /app/account',
+  'POST /app/invitations/:token',
+  'POST /invite/:token',
+  'POST /setup/:token',
+  'POST /setup/:token/done',
+  'POST /v1/device/claim',
+  'POST /v1/device/inbound',
+  'POST /v1/device/poll',
+  'POST /v1/device/status',
+];
+
+/** What concerns one person and is shown to nobody else. */
+const ofOnePerson = [
+  'DELETE /app/account/passkeys/:id',
+  'DELETE /app/account/sessions/:id',
+  'POST /app/account/passkeys',
+  'POST /app/account/passkeys/options',
+  'POST /app/account/sign-out',
+  'POST /app/account/sign-out-everywhere',
+  'POST /app/sign-in',
+  'POST /app/sign-in/link',
+  'POST /app/sign-in/passkey',
+  'POST /app/sign-in/passkey/options',
+  'POST /link/:token',
+  'POST /password',
+  'POST /sign-in',
+  'POST /sign-out',
+  'PUT /app/account/passkeys/:id',
+  'PUT /app/account/password',
+];
+
+describe('what each route tells of its changes (decision 0018)', () => {
+  let service: TestService;
+  let team: TestTeam;
+  let changes: HeardChanges;
+
+  before(async () => {
+    // Nothing is published or delivered beside them: what a request told is what it told itself.
+    service = await startTestService({ ROLES: 'api' });
+    team = await service.newTeam();
+    await connectNumber(service, team, sender);
+    changes = await hearChanges(service);
+  });
+  after(async () => {
+    await changes.stop();
+    await service.close();
+  });
+
+  /** What `work` told, all of it of these teams. @param id the one that is shown as `:id` */
+  async function toldBy(
+    work: () => Promise<unknown>,
+    { id, teams = [team] }: { id?: string; teams?: readonly TestTeam[] } = {},
+  ): Promise<string[]> {
+    await changes.take();
+    await work();
+    const heard = await changes.take();
+    const strange = heard.filter(({ teamId }) => !teams.some((own) => own.id === teamId));
+    assert.deepEqual(strange, [], 'something of another team');
+    return heard.map(({ noun, ids }) => {
+      if (ids === 'all') return `${noun} all`;
+      assert.equal(ids.size, 1, noun);
+      return `${noun} ${id !== undefined && ids.has(id) ? ':id' : 'new'}`;
+    });
+  }
+
+  /** The uuid of the last id in an address; what it names is in the prefix. */
+  function lastIdIn(address: string): string | undefined {
+    const [text, prefix] = [...address.matchAll(/\b(usr|inv|num|msg|wh|dlv|key)_\w{26}/g)].at(-1) ?? [];
+    return text === undefined ? undefined : uuidOf(prefix as 'num', text);
+  }
+
+  it('every changing route is listed', () => {
+    const doors = service.app.routes.filter(({ audience }) => audience === 'api' || audience === 'team');
+    const changing = (routes: typeof service.app.routes) =>
+      routes.filter(({ method }) => method !== 'GET').map(({ method, path }) => `${method} ${path}`);
+    const bare = (name: string) => name.replace(below, '').replace('/v1/', '/');
+    assert.deepEqual([...new Set(changing(doors).map(bare))].sort(), Object.keys(told).sort());
+    assert.deepEqual(
+      changing(service.app.routes.filter((route) => !doors.includes(route))).sort(),
+      [...toldElsewhere, ...ofOnePerson].sort(),
+    );
+  });
+
+  for (const [door, all] of [
+    ['/v1', operations],
+    [below, ofMembers],
+  ] as const) {
+    it(`through ${door} each operation tells its team of its nouns and no other, and one that reads tells nothing`, async () => {
+      for (const [name, { status, body }] of Object.entries(all)) {
+        const [method = '', pattern = ''] = name.split(' ');
+        const about = await newThings(service, team);
+        const member = await newMember(service, team, 'owner');
+        await ofMembers[name]?.prepare?.(about, member);
+        // A change to what it is already would be none.
+        const fields = name.startsWith('PUT ') && pattern.endsWith('/team') ? { name } : body?.(about);
+        const address = addressOf(pattern, about).replace(':team_id', team.publicId);
+        const id = lastIdIn(address.replace(team.publicId, ''));
+        const client = door === '/v1' ? team.api : member;
+        const heard = await toldBy(
+          async () => {
+            const answer = await client.request(method, address, { body: fields });
+            assert.equal(answer.status, status, `${name} ${answer.text}`);
+          },
+          id === undefined ? {} : { id },
+        );
+        assert.deepEqual(heard.sort(), (told[name.replace(door, '')] ?? []).toSorted(), name);
+      }
+    });
+  }
+
+  it('a number that is deleted with what waits tells of messages and usage too, a webhook of deliveries', async () => {
+    const team = await service.newTeam();
+    const { numberId } = await connectNumber(service, team, '+14155550111');
+    await team.api.send({ from: '+14155550111', to: '+14155550112', content: 'Hello' });
+    const webhook = { url: 'https://receiver.invalid/', events: ['message.failed'] };
+    const { json } = await team.api.post('/v1/webhooks', webhook);
+    const number = await toldBy(() => team.api.delete(`/v1/numbers/${numberId}`), { teams: [team] });
+    assert.deepEqual(number.sort(), ['audit new', 'delivery all', 'message new', 'number new', 'usage all']);
+    const deleted = await toldBy(() => team.api.delete(`/v1/webhooks/${json.id}`), { teams: [team] });
+    assert.deepEqual(deleted.sort(), ['audit new', 'delivery all', 'webhook new']);
+  });
+
+  it('a phone tells of its number when it is connected, and of messages that it takes, reports and brings', async () => {
+    const team = await service.newTeam();
+    await newWebhook(team.api);
+    const by = (work: () => Promise<unknown>, id?: string) =>
+      toldBy(work, { teams: [team], ...(id === undefined ? {} : { id: uuidOf('msg', id) }) });
+    const [from, to] = ['+14155550113', '+14155550112'];
+    const connected = await by(() => connectNumber(service, team, from));
+    assert.deepEqual([...new Set(connected)].sort(), ['audit new', 'number new']);
+    const { json } = await team.api.post(`/v1/numbers/${(await findNumber(team.api, from))?.id}/reconnect`);
+    let wire: DeviceWire | undefined;
+    assert.deepEqual(await by(async () => (wire = await claim(team.api, String(json.setup_url)))), [
+      'number new',
+    ]);
+    assert.ok(wire);
+    const phone = wire;
+
+    const id = await team.api.send({ from, to, content: 'Hello' });
+    const taken = await by(() => phone.poll(), id);
+    assert.deepEqual(taken.sort(), ['message :id', 'number new'], 'the takeover and the hand-out');
+    assert.deepEqual(await by(() => phone.poll({ last: id }), id), ['message :id'], 'the report');
+    const status = { id, status: 'delivered' };
+    assert.deepEqual(await by(() => phone.call('status', status), id), ['message :id'], 'the status');
+    const brought = await by(() => phone.call('inbound', { from: to, text: 'Hello' }));
+    assert.deepEqual(brought.sort(), ['delivery all', 'message new', 'usage all'], 'the inbound message');
+    assert.deepEqual(await by(() => phone.poll()), [], 'a poll that changes nothing');
+  });
+
+  it('a setup page tells of its number when its token is shown, and when it is done', async () => {
+    const { json } = await team.api.post('/v1/numbers/verify', { phone_number: '+14155550114' });
+    const page = new PageClient(service.baseUrl, '');
+    const path = `/setup/${String(json.setup_url).split('/').at(-1)}`;
+    assert.deepEqual(await toldBy(() => page.post(path)), ['number new']);
+    assert.deepEqual(await toldBy(() => claim(team.api, String(json.setup_url))), [], 'the same token again');
+    assert.deepEqual(await toldBy(() => page.post(`${path}/done`)), ['number new']);
+  });
+
+  it('who joins tells of the member and the invitation, by the page and by the dashboard', async () => {
+    const invite = async (email: string) => {
+      const { json } = await team.api.post('/v1/team/members/invite', { email, role: 'viewer' });
+      return String(json.accept_url);
+    };
+    const joined = ['audit new', 'invitation new', 'member new'];
+    const fields = { name: 'Ada Example', password: 'correct horse battery' };
+    const link = await invite('page@example.com');
+    const guest = new Browser(service.baseUrl);
+    await guest.open(link);
+    assert.deepEqual((await toldBy(() => guest.submit(link, fields))).sort(), joined);
+    const token = (await invite('app@example.com')).split('/').at(-1);
+    const visitor = new PageClient(service.baseUrl, '');
+    assert.deepEqual((await toldBy(() => visitor.post(`/app/invitations/${token}`, fields))).sort(), joined);
+  });
+
+  it('a person who takes another name tells each of their teams; what concerns nobody else tells nobody', async () => {
+    const [one, other, left] = [await service.newTeam(), await service.newTeam(), await service.newTeam()];
+    const person = await newPerson(service);
+    await join(service, one, person, 'viewer');
+    await join(service, other, person, 'admin');
+    const leaver = await join(service, left, person, 'viewer');
+    await leaver.post(leaver.in('/team/leave'));
+    const renamed = await toldBy(() => person.put('/app/account', { name: 'Ada' }), { teams: [one, other] });
+    assert.deepEqual(renamed, ['member all', 'member all']);
+    assert.deepEqual(await toldBy(() => person.post('/app/account/sign-out')), []);
+  });
+});

@@ -1,0 +1,46 @@
+import { type Change, changesChannel, readChange } from '#server/database/change.ts';
+import { Notifications } from '#server/database/notifications.ts';
+import type { TeamId } from '#server/platform/ids.ts';
+import { createLogger } from '#server/platform/logger.ts';
+import type { TestService, TestTeam } from './test-service.ts';
+import { until } from './until.ts';
+
+export interface HeardChange extends Change {
+  readonly teamId: TeamId;
+}
+
+/** Another process's ears for the changes of all teams. */
+export interface HeardChanges {
+  /** What was heard since the last call, of all that the service and the test's own runtime committed until now. */
+  readonly take: () => Promise<HeardChange[]>;
+  readonly stop: () => Promise<void>;
+}
+
+/**
+ * Nobody waits to see whether more comes: each of the two processes changes a team of its own, and what it committed
+ * before is told before that.
+ */
+export async function hearChanges(service: TestService): Promise<HeardChanges> {
+  const [ofService, ofRuntime] = [await service.newTeam(), await service.newTeam()];
+  const isMarker = ({ teamId }: HeardChange) => teamId === ofService.id || teamId === ofRuntime.id;
+  let heard: HeardChange[] = [];
+  let taken = 0;
+  const notifications = new Notifications(service.databaseUrl, createLogger('silent'));
+  notifications.on(changesChannel, (payload) => {
+    const change = readChange(payload);
+    if (change) heard.push(change);
+  });
+  await notifications.start();
+  const marked = ({ id }: TestTeam) => heard.some(({ teamId, noun }) => teamId === id && noun === 'team');
+  const take = async () => {
+    taken += 1;
+    await ofService.api.put('/v1/team', { name: `Marker ${taken}` });
+    service.runtime.database.pool.noteChange(ofRuntime.id, 'team', []);
+    await until('both processes told of their teams', () => marked(ofService) && marked(ofRuntime));
+    const others = heard.filter((change) => !isMarker(change));
+    heard = [];
+    return others;
+  };
+  await take();
+  return { take, stop: () => notifications.stop() };
+}

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import type { Permission, PersonalPermission, Role } from '#contract/permissions.ts';
+import { operations, type Things } from './operations.ts';
+import type { TeamMember } from './people.ts';
+
+/** Where members do what keys do below /v1 (decision 0014). */
+export const below = '/app/teams/:team_id';
+
+export interface MemberOperation {
+  /** undefined: every member may. */
+  readonly permission: Permission | PersonalPermission | undefined;
+  readonly status: number;
+  /** Where a role has the permission and a rule of its own besides. */
+  readonly statusAs?: Readonly<Partial<Record<Role, number>>>;
+  readonly body?: (things: Things) => unknown;
+  /** Makes things ready for it where newThings does not. */
+  readonly prepare?: (things: Things, owner: TeamMember) => Promise<void>;
+}
+
+/** What only people do in a team. A route that is missing here fails the test. */
+const personal: Readonly<Record<string, MemberOperation>> = {
+  [`PUT ${below}/team/owners/:id`]: { permission: 'owners:manage', status: 200 },
+  [`DELETE ${below}/team/owners/:id`]: {
+    permission: 'owners:manage',
+    status: 200,
+    prepare: async ({ memberId }, owner) => {
+      const answer = await owner.put(owner.in(`/team/owners/${memberId}`), {});
+      assert.equal(answer.status, 200, answer.text);
+    },
+  },
+  [`POST ${below}/team/leave`]: { permission: undefined, status: 200 },
+  [`POST ${below}/team/invitations/:id/resend`]: { permission: 'team:write', status: 200 },
+  [`GET ${below}/keys`]: { permission: 'keys:manage', status: 200 },
+  [`POST ${below}/keys`]: {
+    permission: 'keys:manage',
+    status: 201,
+    body: () => ({ name: 'Example', permissions: ['messages:read'] }),
+  },
+  [`DELETE ${below}/keys/:id`]: {
+    permission: 'keys:manage',
+    status: 200,
+    // Somebody else made it; test/api/keys-of-people.test.ts has them revoke their own.
+    statusAs: { member: 403 },
+  },
+  [`GET ${below}/usage`]: { permission: 'team:read', status: 200 },
+  [`GET ${below}/audit`]: { permission: 'audit:read', status: 200 },
+};
+
+/** Every operation of /v1 is one of members too (decision 0014), beside what only people do. */
+export const ofMembers: Readonly<Record<string, MemberOperation>> = {
+  ...Object.fromEntries(
+    Object.entries(operations).map(([name, { memberPermission, ...operation }]) => [
+      name.replace(' /v1', ` ${below}`),
+      { ...operation, permission: memberPermission ?? operation.permission },
+    ]),
+  ),
+  ...personal,
+};
