@@ -1,0 +1,287 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import pg from 'pg';
+import type { ChangeNoun } from '#contract/change.ts';
+import { type ChangeListener, Changes } from '#server/dashboard/changes.ts';
+import { changesChannel, writeChange } from '#server/database/change.ts';
+import { idsMax } from '#server/database/change-notifier.ts';
+import { Database } from '#server/database/database.ts';
+import { queueChannel } from '#server/devices/queue-channel.ts';
+import { deleteOverduePending } from '#server/numbers/number-store.ts';
+import { publicId, type TeamId } from '#server/platform/ids.ts';
+import { createLogger } from '#server/platform/logger.ts';
+import { insertTeam, setTeamName } from '#server/teams/team-store.ts';
+import { sweepDeliveries } from '#server/webhooks/sweep-deliveries.ts';
+import { ApiClient } from '#test/support/api-client.ts';
+import { startFreezingProxy } from '#test/support/freezing-proxy.ts';
+import { type HeardChanges, hearChanges } from '#test/support/hear-changes.ts';
+import { putWebhook } from '#test/support/put-webhook.ts';
+import { connectNumber, findNumber } from '#test/support/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { until } from '#test/support/until.ts';
+import { newDelivery, newWebhook, uuidOf } from '#test/support/webhooks.ts';
+
+type Told = Parameters<ChangeListener>[0];
+
+const [from, to] = ['+14155550100', '+14155550101'];
+const logger = createLogger('silent');
+
+describe('what changed is told (decision 0018)', () => {
+  let service: TestService;
+  let team: TestTeam;
+  let heard: HeardChanges;
+
+  before(async () => {
+    service = await startTestService();
+    heard = await hearChanges(service);
+  });
+  beforeEach(async () => {
+    team = await service.newTeam();
+    await heard.take();
+  });
+  after(async () => {
+    await heard.stop();
+    await service.close();
+  });
+
+  const ofTeam = async (id = team.id) => (await heard.take()).filter(({ teamId }) => teamId === id);
+
+  it('after the commit and not before; of a transaction that rolls back nothing is told, nor of what touched no row', async () => {
+    const { database } = service.runtime;
+    await database.transaction(async (trx) => {
+      await setTeamName(trx, team.id, 'Not yet');
+      assert.deepEqual(await ofTeam(), [], 'before the commit');
+    });
+    assert.deepEqual(await ofTeam(), [{ teamId: team.id, noun: 'team', ids: 'all' }]);
+    await assert.rejects(
+      database.transaction(async (trx) => {
+        await setTeamName(trx, team.id, 'Never');
+        throw new Error('changed my mind');
+      }),
+    );
+    await assert.rejects(
+      database.transaction(async (trx) => {
+        await setTeamName(trx, team.id, 'Never');
+        await trx.query('SELECT 1 / 0');
+      }),
+    );
+    await assert.rejects(
+      insertTeam(database.pool, {
+        id: team.id,
+        name: 'Taken',
+        plan: 'pro',
+        monthly_message_limit: 1,
+        created_at: service.clock.now(),
+      }),
+    );
+    await setTeamName(database.pool, service.runtime.ids.next('team'), 'Nobody');
+    assert.deepEqual(await heard.take(), []);
+  });
+
+  it('a thousand sends are a few notifications, and their phones are woken without waiting for them', async () => {
+    const { phoneNumber } = await connectNumber(service, team, '+14155550102');
+    await heard.take();
+    const startedMs = performance.now();
+    const message = { from: phoneNumber, to, content: 'Hello' };
+    await Promise.all(Array.from({ length: 1_000 }, () => team.api.send(message)));
+    const told = (await ofTeam()).filter(({ noun }) => noun === 'message');
+    // One for each 50 ms, and those at the edges.
+    const most = (performance.now() - startedMs) / 50 + 2;
+    assert.ok(told.length >= 1 && told.length <= most, `${told.length} notifications, ${most} at most`);
+    assert.ok(most < 500, 'nor would one per send be few');
+
+    const order: string[] = [];
+    const client = new pg.Client({ connectionString: service.databaseUrl });
+    await client.connect();
+    client.on('notification', ({ channel }) => order.push(channel));
+    for (const channel of [queueChannel, changesChannel]) await client.query(`LISTEN ${channel}`);
+    await team.api.send(message);
+    await until('both are told', () => new Set(order).size === 2);
+    await client.end();
+    assert.equal(order[0], queueChannel);
+  });
+
+  it(`tells ids together, ${idsMax} of a noun at most; of more, that any may have changed, which covers ids said beside it`, async () => {
+    const { noteChange } = service.runtime.database.pool;
+    const ids = Array.from({ length: idsMax }, () => randomUUID());
+    for (const id of ids) noteChange(team.id, 'number', [id]);
+    noteChange(team.id, 'number', ids.slice(0, 10));
+    noteChange(team.id, 'webhook', [...ids, randomUUID()]);
+    noteChange(team.id, 'key', ids.slice(0, 1));
+    noteChange(team.id, 'key', []);
+    noteChange(team.id, 'key', ids.slice(1, 2));
+    const told = Object.fromEntries((await ofTeam()).map(({ noun, ids }) => [noun, ids]));
+    assert.deepEqual(told, { number: new Set(ids), webhook: 'all', key: 'all' });
+    assert.ok(writeChange(team.id, { noun: 'invitation', ids: new Set(ids) }).length < 7_900);
+  });
+
+  it('a process that closes tells what it committed last', async () => {
+    const closing = new Database({ databaseUrl: service.databaseUrl, logger });
+    await setTeamName(closing.pool, team.id, 'Last');
+    await closing.close();
+    assert.equal((await ofTeam()).length, 1);
+  });
+
+  it('what could not be told is logged and given up, and what comes later is told', async () => {
+    const proxy = await startFreezingProxy(service.databaseUrl);
+    const name = new URL(service.databaseUrl.replace('@/', '@localhost/')).pathname;
+    const databaseUrl = `postgresql://ownline@127.0.0.1:${proxy.port}${name}`;
+    const lines: unknown[] = [];
+    const noting = Object.assign(createLogger('silent'), {
+      warn: (_: unknown, line: string) => lines.push(line),
+    });
+    const beyond = new Database({ databaseUrl, logger: noting, statementTimeoutMs: 200 });
+    const told = async (noun: ChangeNoun) => (await ofTeam()).some((change) => change.noun === noun);
+    try {
+      beyond.pool.noteChange(team.id, 'team', []);
+      await until('the first is told', () => told('team'));
+      proxy.freeze();
+      beyond.pool.noteChange(team.id, 'number', []);
+      const line = 'changes were not told; who shows them reads again by itself';
+      await until('it is given up', () => lines.includes(line));
+      beyond.pool.noteChange(team.id, 'webhook', []);
+      await until('the next one is told', () => told('webhook'));
+    } finally {
+      await beyond.close();
+      await proxy.close();
+    }
+  });
+
+  it('what nobody asked for is told too: places in the feed, attempts, what is swept', async () => {
+    const { phoneNumber } = await connectNumber(service, team, '+14155550103');
+    await newWebhook(team.api, { events: ['message.failed'] });
+    const id = await team.api.send({ from: phoneNumber, to, content: 'Hello' });
+    await heard.take();
+    await team.api.post(`/v1/messages/${id}/cancel`);
+    const told = new Set<ChangeNoun>();
+    await until('the event has its place, and its first attempt failed', async () => {
+      for (const { noun } of await ofTeam()) told.add(noun);
+      return told.has('event') && told.has('webhook');
+    });
+    assert.deepEqual([...told].sort(), ['delivery', 'event', 'message', 'usage', 'webhook']);
+
+    const { runtime, clock } = service;
+    const off = await putWebhook(service, team.id, ['message.sent'], { isActive: false });
+    await newDelivery(service, team, publicId('wh', off.id), { status: 'pending' });
+    await team.api.post('/v1/numbers/verify', { phone_number: '+14155550104' });
+    await heard.take();
+    await sweepDeliveries(runtime);
+    await until('what waited for a webhook that is off was skipped', async () =>
+      (await ofTeam()).some(({ noun }) => noun === 'delivery'),
+    );
+    await deleteOverduePending(runtime.database.pool, clock.in(8 * 24 * 3_600_000));
+    assert.ok((await ofTeam()).some(({ noun, ids }) => noun === 'number' && ids !== 'all'));
+  });
+});
+
+describe('who listens for changes (decision 0018)', () => {
+  let service: TestService;
+  let team: TestTeam;
+  let otherTeam: TestTeam;
+
+  before(async () => {
+    service = await startTestService();
+    [team, otherTeam] = [await service.newTeam(), await service.newTeam()];
+  });
+  after(() => service.close());
+
+  function listen(changes: Changes, teamId: TeamId): { readonly told: Told[]; readonly leave: () => void } {
+    const told: Told[] = [];
+    return { told, leave: changes.subscribe(teamId, (change) => told.push(change)) };
+  }
+
+  it('hears what another process commits in its team, with the ids, and nothing of other teams', async () => {
+    const { changes } = service.app;
+    const another = await service.startAnother();
+    try {
+      await connectNumber(service, team, from);
+      const [own, alike, other] = [team, team, otherTeam].map(({ id }) => listen(changes, id));
+      assert.ok(own && alike && other);
+      await settle(own.told);
+      const number = (await findNumber(team.api, from))?.id;
+      const there = new ApiClient(another.baseUrl, team.api.key);
+      await there.put(`/v1/numbers/${number}`, { label: 'Reception' });
+      await new ApiClient(another.baseUrl, otherTeam.api.key).put('/v1/team', { name: 'Other' });
+      await until('the other team hears its own', () => other.told.length === 2);
+      const ids = new Set([uuidOf('num', String(number))]);
+      assert.deepEqual(
+        own.told.find((change) => change !== 'everything' && change.noun === 'number'),
+        { noun: 'number', ids },
+      );
+      assert.deepEqual(alike.told.slice(-own.told.length), own.told);
+      assert.deepEqual(own.told.map(nounOf).sort(), ['audit', 'number']);
+      assert.deepEqual(other.told.map(nounOf).sort(), ['audit', 'team']);
+      for (const { leave } of [own, alike, other]) leave();
+    } finally {
+      await another.close();
+    }
+  });
+
+  it('is told to read everything after its connection was ended, and hears again', async () => {
+    const [own, other] = [team, otherTeam].map(({ id }) => listen(service.app.changes, id));
+    assert.ok(own && other);
+    await service.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+       WHERE datname = current_database() AND application_name = 'ownline notifications'`,
+    );
+    await until('both are told', () => own.told.includes('everything') && other.told.includes('everything'));
+    await team.api.put('/v1/team', { name: 'Heard again' });
+    await until('a change is heard', () => own.told.some((change) => nounOf(change) === 'team'));
+    assert.deepEqual(other.told, ['everything']);
+    for (const { leave } of [own, other]) leave();
+  });
+
+  it('stands alone: one that fails, leaves or comes while it is told costs the others nothing', () => {
+    const changes = new Changes(logger);
+    const payload = writeChange(team.id, { noun: 'message', ids: 'all' });
+    const shared: Told[] = [];
+    const same: ChangeListener = (change) => shared.push(change);
+    const leaveFirst = changes.subscribe(team.id, same);
+    const failing = changes.subscribe(team.id, () => {
+      throw new Error('changed my mind');
+    });
+    let came = 0;
+    const coming: ChangeListener = () => {
+      came += 1;
+      leaveComing();
+      leaveComing = changes.subscribe(team.id, coming);
+    };
+    let leaveComing = changes.subscribe(team.id, coming);
+    const leaveSecond = changes.subscribe(team.id, same);
+    const last = listen(changes, team.id);
+
+    changes.hear(payload);
+    assert.deepEqual([shared.length, came, last.told], [2, 1, [{ noun: 'message', ids: 'all' }]]);
+    leaveFirst();
+    leaveFirst();
+    changes.hear('');
+    assert.deepEqual([shared.length, came, last.told.at(-1)], [3, 2, 'everything'], 'the other one stays');
+    for (const leave of [leaveSecond, leaveComing, failing, last.leave]) leave();
+    changes.hear(payload);
+    changes.hear('');
+    assert.deepEqual([shared.length, came, last.told.length], [3, 2, 2], 'nobody is told any more');
+    const again = listen(changes, team.id);
+    leaveSecond();
+    changes.hear(payload);
+    assert.equal(again.told.length, 1, 'one who left before takes nobody with them');
+  });
+
+  it('passes over a noun that only a later version knows, and other teams', () => {
+    const changes = new Changes(logger);
+    const { told } = listen(changes, team.id);
+    changes.hear(`${team.id} invoice all`);
+    changes.hear(writeChange(otherTeam.id, { noun: 'message', ids: 'all' }));
+    assert.deepEqual(told, []);
+  });
+
+  const nounOf = (change: Told) => (change === 'everything' ? change : change.noun);
+
+  /** What was committed before is told; then the list is empty. */
+  async function settle(told: Told[]): Promise<void> {
+    await team.api.put('/v1/team', { name: 'Settled' });
+    await until('it is settled', () => told.some((change) => nounOf(change) === 'team'));
+    await until('so is its entry in the log', () => told.some((change) => nounOf(change) === 'audit'));
+    told.length = 0;
+  }
+});
