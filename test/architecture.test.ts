@@ -230,6 +230,13 @@ describe('the architecture (docs/architecture.md)', () => {
     assert.deepEqual(found, []);
   });
 
+  it('changes are told by the statements that declare them, and by nobody else (decision 0018)', () => {
+    const found = offenders(
+      (file) => !file.path.startsWith('server/database/') && /\bnoteChange\b/.exec(file.text)?.[0],
+    );
+    assert.deepEqual(found, []);
+  });
+
   it('a use case takes participants for effects to its left, and there are two such effects so far', () => {
     const found = files
       .filter((file) => /readonly participants: readonly/.test(file.text))
