@@ -2,13 +2,10 @@ import type { Pool } from 'pg';
 import type { ChangeNoun } from '#contract/change.ts';
 import type { TeamId } from '#server/platform/ids.ts';
 import type { Logger } from '#server/platform/logger.ts';
-import { changesChannel, type NoteChange, writeChange } from './change.ts';
+import { changesChannel, idsMax, type NoteChange, writeChange } from './change.ts';
 
 /** How long the first change waits for others: a thousand of one noun are told as often as one. */
 const gatherMs = 50;
-
-/** Ids of one notification, 37 bytes each: PostgreSQL takes payloads under 8,000. With more, any may have changed. */
-export const idsMax = 200;
 
 /**
  * Tells every process what was committed, by team and noun: all of some 50 ms in one statement. Apart from the

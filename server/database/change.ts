@@ -50,7 +50,10 @@ function uuidsIn(value: unknown): string[] {
   return value.startsWith('{') ? [...new Set(value.match(/[^{},]+/g))] : [value];
 }
 
-/** The payload of a notification; 200 ids are as many as fit. */
+/** Ids of one notification, 37 bytes each: PostgreSQL takes payloads under 8,000. Of more, `all` may have changed. */
+export const idsMax = 200;
+
+/** The payload of a notification, of `idsMax` ids at most. */
 export function writeChange(teamId: TeamId, { noun, ids }: Change): string {
   return `${teamId} ${noun} ${ids === 'all' ? ids : [...ids].join(',')}`;
 }

@@ -4,8 +4,7 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import pg from 'pg';
 import type { ChangeNoun } from '#contract/change.ts';
 import { type ChangeListener, Changes } from '#server/dashboard/changes.ts';
-import { changesChannel, writeChange } from '#server/database/change.ts';
-import { idsMax } from '#server/database/change-notifier.ts';
+import { changesChannel, idsMax, writeChange } from '#server/database/change.ts';
 import { Database } from '#server/database/database.ts';
 import { queueChannel } from '#server/devices/queue-channel.ts';
 import { deleteOverduePending } from '#server/numbers/number-store.ts';
@@ -89,7 +88,6 @@ describe('what changed is told (decision 0018)', () => {
     // One for each 50 ms, and those at the edges.
     const most = (performance.now() - startedMs) / 50 + 2;
     assert.ok(told.length >= 1 && told.length <= most, `${told.length} notifications, ${most} at most`);
-    assert.ok(most < 500, 'nor would one per send be few');
 
     const order: string[] = [];
     const client = new pg.Client({ connectionString: service.databaseUrl });
