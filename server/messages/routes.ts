@@ -45,11 +45,9 @@ export function messageRoutes(services: Runtime & { readonly sends: SendAcceptor
       answers: { 202: AcceptedMessage },
       handle: async ({ principal, body, request }) => {
         const idempotencyKey = readIdempotencyKey(request.headers['idempotency-key']);
-        const { message, replayed } = await sendMessage(services, principal.teamId, {
-          ...body,
-          idempotencyKey,
-        });
-        return { status: 202, body: message, headers: replayed ? { 'idempotent-replayed': 'true' } : {} };
+        const { message, replayed } = await sendMessage(services, principal.teamId, body, idempotencyKey);
+        const answer = { status: 202, body: message };
+        return replayed ? { ...answer, headers: { 'idempotent-replayed': 'true' } } : answer;
       },
     }),
     route({

@@ -14,30 +14,28 @@ import type { SendAcceptor } from './send-acceptor.ts';
 
 type Services = Runtime & { readonly sends: SendAcceptor };
 
-/** What a request sent with: fields checked by their schema, and the Idempotency-Key where one was given. */
-export interface SendInput extends SendMessageRequest {
-  readonly idempotencyKey: string | undefined;
-}
-
 /**
  * Accepts a message (specification section 4.3).
+ * @param input fields that their schema has checked
+ * @param idempotencyKey where one was given
  * @returns the answer, and whether it is a repeat of an earlier one with the same Idempotency-Key
  * @throws AppError 400 (param to, from, content, media_url or Idempotency-Key), 402 at the month's limit, 503
  */
 export async function sendMessage(
   services: Services,
   teamId: TeamId,
-  input: SendInput,
+  input: SendMessageRequest,
+  idempotencyKey?: string,
 ): Promise<{ readonly message: AcceptedMessage; readonly replayed: boolean }> {
   checkContent(input);
-  if (input.media_url) await refuseMedia(services, teamId, input);
+  if (input.media_url) await refuseMedia(services, teamId, input, idempotencyKey);
   const outcome = await services.sends.accept({
     teamId,
     from: input.from,
     to: input.to,
     content: input.content,
-    idempotencyKey: input.idempotencyKey ?? null,
-    fingerprint: input.idempotencyKey === undefined ? null : fingerprint(input),
+    idempotencyKey: idempotencyKey ?? null,
+    fingerprint: idempotencyKey === undefined ? null : fingerprint(input),
   });
   switch (outcome.verdict) {
     case 'accepted':
@@ -55,7 +53,7 @@ export async function sendMessage(
  */
 const visible = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cc}\u2800]/u;
 
-function checkContent(input: SendInput): void {
+function checkContent(input: SendMessageRequest): void {
   if (!visible.test(input.content)) {
     throw invalid(
       'content',
@@ -77,8 +75,13 @@ function isHttps(text: string): boolean {
  * Until media are served, none may be dropped unseen. The order of checks is that of section 7.2: a known key, which
  * can only belong to a message without media, then from, then plan.
  */
-async function refuseMedia(services: Services, teamId: TeamId, input: SendInput): Promise<never> {
-  if (input.idempotencyKey !== undefined && (await isKeyKnown(services, teamId, input.idempotencyKey))) {
+async function refuseMedia(
+  services: Services,
+  teamId: TeamId,
+  input: SendMessageRequest,
+  idempotencyKey: string | undefined,
+): Promise<never> {
+  if (idempotencyKey !== undefined && (await isKeyKnown(services, teamId, idempotencyKey))) {
     throw refusal(services, 'key_reused', undefined, input.from);
   }
   const number = await findLiveNumberByPhone(services.database.pool, teamId, input.from);
@@ -99,7 +102,7 @@ async function refuseMedia(services: Services, teamId: TeamId, input: SendInput)
   throw invalid('media_url', 'media is not available yet: send the message without media_url.');
 }
 
-function newMessage(input: SendInput, { messageId, createdAt }: SendOutcome) {
+function newMessage(input: SendMessageRequest, { messageId, createdAt }: SendOutcome) {
   if (messageId === null) throw new Error('an accepted send has no message');
   return {
     id: messageId,
@@ -118,7 +121,7 @@ async function replay(services: Services, teamId: TeamId, outcome: SendOutcome):
 }
 
 /** Compared parsed: the order of fields and an absent, null or empty media_url make no difference. */
-function fingerprint(input: SendInput): Buffer {
+function fingerprint(input: SendMessageRequest): Buffer {
   const fields = JSON.stringify([input.to, input.from, input.content, input.media_url || null]);
   return createHash('sha256').update(fields).digest();
 }
