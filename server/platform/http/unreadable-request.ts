@@ -12,8 +12,8 @@ import { AppError } from '#server/platform/app-error.ts';
 export class UnreadableRequests {
   /** Makes the request-id of such an answer. */
   readonly #nextRequestId: () => string;
-  /** Of each connection: what is not answered yet, or was before all of its body came. */
-  readonly #open = new WeakMap<Duplex, Set<ServerResponse>>();
+  /** Of each connection, in order: what is not answered yet, or was before all of its body came. */
+  readonly #open = new WeakMap<Duplex, ServerResponse[]>();
   readonly #refused = new WeakSet<Duplex>();
 
   constructor(nextRequestId: () => string) {
@@ -46,9 +46,14 @@ export class UnreadableRequests {
   };
 
   #await(socket: Duplex, response: ServerResponse): void {
-    const open = this.#open.get(socket) ?? new Set();
-    for (const earlier of open) if (isOver(earlier)) open.delete(earlier);
-    this.#open.set(socket, open.add(response));
+    const open = this.#open.get(socket);
+    if (open === undefined) {
+      this.#open.set(socket, [response]);
+      return;
+    }
+    // Answered in the order in which they came: those that are over come first.
+    while (open[0] && isOver(open[0])) open.shift();
+    open.push(response);
   }
 
   #refuse(socket: Duplex, refusal: AppError): void {
