@@ -27,7 +27,7 @@ export function createDoors(services: DoorServices): Readonly<Partial<Record<Aud
   return {
     api: createApiDoor({
       authenticate: createAuthenticate(services),
-      limit: async (teamId, plan) => (config.rateLimits ? rateLimits.take(teamId, plan) : {}),
+      limit: (teamId, plan) => (config.rateLimits ? rateLimits.take(teamId, plan) : {}),
     }),
     team: createTeamDoor(
       {

@@ -4,23 +4,26 @@ import type { PlanName } from '#contract/plans.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import type { Door, Principal } from '#server/platform/http/route.ts';
 import type { TeamId } from '#server/platform/ids.ts';
+import { onceThere, type Soon } from '#server/platform/soon.ts';
 
 interface ApiDoor {
-  readonly authenticate: (request: FastifyRequest) => Promise<Principal>;
+  readonly authenticate: (request: FastifyRequest) => Soon<Principal>;
   /** Counts a request of the team; throws 429. @returns the headers that say what is left */
-  readonly limit: (teamId: TeamId, plan: PlanName) => Promise<Readonly<Record<string, string>>>;
+  readonly limit: (teamId: TeamId, plan: PlanName) => Soon<Readonly<Record<string, string>>>;
 }
 
 /** The door of /v1 (specification section 7.2): 401 for the key, 429 for the team's minute, 403 for the permission. */
 export function createApiDoor({ authenticate, limit }: ApiDoor): Door {
-  return async (request, reply, { permission }, isAgain = false) => {
-    const principal = await authenticate(request);
-    if (!isAgain) reply.headers(await limit(principal.teamId, principal.plan));
-    if (permission === undefined || allows(principal.permissions, permission)) return { principal };
-    const refusal = new AppError(
-      'forbidden',
-      `This API key lacks the permission ${permission}. Use or create a key that has it.`,
+  return (request, reply, { permission }, isAgain = false) =>
+    onceThere(authenticate(request), (principal) =>
+      onceThere(isAgain ? {} : limit(principal.teamId, principal.plan), (headers) => {
+        reply.headers(headers);
+        if (permission === undefined || allows(principal.permissions, permission)) return { principal };
+        const refusal = new AppError(
+          'forbidden',
+          `This API key lacks the permission ${permission}. Use or create a key that has it.`,
+        );
+        return { principal, refusal };
+      }),
     );
-    return { principal, refusal };
-  };
 }

@@ -3,6 +3,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { AppError, tooManyRequests } from '#server/platform/app-error.ts';
 import type { Principal } from '#server/platform/http/route.ts';
 import { MinuteLimit } from '#server/platform/minute-limit.ts';
+import { onceThere, type Soon } from '#server/platform/soon.ts';
 import { sourceOf } from '#server/platform/source-of.ts';
 import { isWellFormedKey } from './api-key.ts';
 import type { KeyUses } from './key-uses.ts';
@@ -33,21 +34,23 @@ export function createAuthenticate({
   const refuse = ({ ip }: FastifyRequest, message: string): AppError =>
     !config.rateLimits || refused.allows(sourceOf(ip)) ? new AppError('unauthorized', message) : tooMany();
 
-  const mayLookUp = ({ ip }: FastifyRequest, key: string): boolean => {
-    if (!config.rateLimits || keys.remembers(key)) return true;
+  const mayLookUp = ({ ip }: FastifyRequest): boolean => {
+    if (!config.rateLimits) return true;
     const source = sourceOf(ip);
     return !refused.isUsedUp(source) || looks.allows(source);
   };
 
-  return async (request: FastifyRequest): Promise<Principal> => {
-    const key = request.headers['x-api-key'];
-    if (key === undefined || key === '') throw refuse(request, 'Send your API key in the header x-api-key.');
-    // One that was good before need not be held against its check digits again.
-    const isKey = typeof key === 'string' && (keys.remembers(key) || isWellFormedKey(key));
-    if (isKey && !mayLookUp(request, key)) throw tooMany();
-    const found = isKey ? await keys.find(key) : undefined;
-    if (!found) throw refuse(request, 'This API key is not valid: mistyped, revoked or of another server.');
-    uses.note(found.id);
-    return found.principal;
+  return (request: FastifyRequest): Soon<Principal> => {
+    const key = String(request.headers['x-api-key'] ?? '');
+    if (key === '') throw refuse(request, 'Send your API key in the header x-api-key.');
+    // One that was good before is not held against its check digits again, nor against the limits of its source.
+    const wasGood = keys.remembers(key);
+    const isKey = wasGood || isWellFormedKey(key);
+    if (isKey && !wasGood && !mayLookUp(request)) throw tooMany();
+    return onceThere(isKey ? keys.find(key) : undefined, (found) => {
+      if (!found) throw refuse(request, 'This API key is not valid: mistyped, revoked or of another server.');
+      uses.note(found.id);
+      return found.principal;
+    });
   };
 }

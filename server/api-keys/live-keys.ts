@@ -2,6 +2,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import type { Principal } from '#server/platform/http/route.ts';
 import { type KeyId, publicId } from '#server/platform/ids.ts';
+import type { Soon } from '#server/platform/soon.ts';
 import { findLiveKey } from './api-key-store.ts';
 
 /**
@@ -17,7 +18,8 @@ interface LiveKey {
 }
 
 interface Look {
-  readonly key: Promise<LiveKey | undefined>;
+  /** The key itself as soon as it was found. */
+  key: Soon<LiveKey | undefined>;
   readonly until: number;
   /** Whether it is known to have been a key, by this look or the one before. */
   isGood: boolean;
@@ -39,7 +41,7 @@ export class LiveKeys {
   }
 
   /** Requests with the same key share one look; one that failed or found nothing is not kept. */
-  find(key: string): Promise<LiveKey | undefined> {
+  find(key: string): Soon<LiveKey | undefined> {
     const nowMs = this.#services.clock.elapsedMs();
     const known = this.#looks.get(key);
     if (known && known.until > nowMs) return known.key;
@@ -52,8 +54,9 @@ export class LiveKeys {
       if (this.#looks.get(key) === look) this.#looks.delete(key);
     };
     live.then((found) => {
-      if (found) look.isGood = true;
-      else forget();
+      if (!found) return forget();
+      look.key = found;
+      look.isGood = true;
     }, forget);
     return live;
   }

@@ -3,6 +3,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
 import { AppError, tooManyRequests } from '#server/platform/app-error.ts';
 import type { TeamId } from '#server/platform/ids.ts';
+import type { Soon } from '#server/platform/soon.ts';
 
 const windowSeconds = 60;
 
@@ -55,31 +56,32 @@ export class RateLimits {
    * @returns the headers ratelimit-policy and ratelimit (IETF draft "RateLimit header fields")
    * @throws AppError 429 with retry-after: whole seconds until the minute ends
    */
-  async take(teamId: TeamId, plan: PlanName): Promise<Readonly<Record<string, string>>> {
+  take(teamId: TeamId, plan: PlanName): Soon<Readonly<Record<string, string>>> {
     const limit = plans[plan].requestsPerMinute;
-    const policy = { 'ratelimit-policy': `"team";q=${limit};w=${windowSeconds}` };
-    for (;;) {
-      const window = this.#window(teamId);
-      const secondsLeft = windowSeconds - Math.floor((this.#services.clock.nowMs() / 1_000) % windowSeconds);
-      const headers = (left: number) => ({ ...policy, ratelimit: `"team";r=${left};t=${secondsLeft}` });
-      if (window.permits > 0) {
-        window.permits -= 1;
-        return headers(Math.max(0, limit - window.taken) + window.permits);
-      }
-      if (window.taken >= limit) {
-        const refusal = tooManyRequests(secondsLeft);
-        throw new AppError(refusal.code, refusal.message, {
-          headers: { ...refusal.headers, ...headers(0) },
-        });
-      }
-      window.waiting += 1;
-      window.lot ??= this.#takeLot(teamId, window, limit).finally(() => {
-        window.lot = undefined;
-      });
-      await window.lot.finally(() => {
-        window.waiting -= 1;
+    const window = this.#window(teamId);
+    const secondsLeft = windowSeconds - Math.floor((this.#services.clock.nowMs() / 1_000) % windowSeconds);
+    const headers = (left: number) => ({
+      'ratelimit-policy': `"team";q=${limit};w=${windowSeconds}`,
+      ratelimit: `"team";r=${left};t=${secondsLeft}`,
+    });
+    if (window.permits > 0) {
+      window.permits -= 1;
+      return headers(Math.max(0, limit - window.taken) + window.permits);
+    }
+    if (window.taken >= limit) {
+      const refusal = tooManyRequests(secondsLeft);
+      throw new AppError(refusal.code, refusal.message, {
+        headers: { ...refusal.headers, ...headers(0) },
       });
     }
+    window.waiting += 1;
+    window.lot ??= this.#takeLot(teamId, window, limit).finally(() => {
+      window.lot = undefined;
+    });
+    const counted = window.lot.finally(() => {
+      window.waiting -= 1;
+    });
+    return counted.then(() => this.take(teamId, plan));
   }
 
   #window(teamId: TeamId): Window {

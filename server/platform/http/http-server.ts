@@ -1,4 +1,10 @@
-import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
+import {
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  fastify,
+  type HookHandlerDoneFunction,
+} from 'fastify';
 import { Compile } from 'typebox/compile';
 import type { ErrorCode } from '#contract/errors.ts';
 import { closed } from '#contract/schema.ts';
@@ -112,7 +118,6 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   // Hooks that wait for nothing return no promise: each would cost every request a turn more.
   server.addHook('onRequest', (request, reply, done) => {
     noticeProxy(request);
-    setAnswerHeaders(options, request, reply);
     if (options.isStopping()) reply.header('connection', 'close');
     // Which is no address; the router takes it for the start page.
     if (request.url === '*') done(unrouted(options.routes, request));
@@ -161,27 +166,36 @@ function register(server: FastifyInstance, options: HttpServerOptions, route: Ro
     exposeHeadRoute: takesHead(route),
     config: { audience: route.audience, audit: route.audit },
     ...(route.bodyLimitBytes === undefined ? {} : { bodyLimit: route.bodyLimitBytes }),
-    ...(door ? { onRequest: enterThrough(door, route) } : {}),
-    ...(route.onFailure ? { errorHandler: deviceErrorHandler(options.logger, route.onFailure) } : {}),
+    onRequest: letIn(options, route),
+    ...(route.onFailure ? { errorHandler: deviceErrorHandler(options, route.onFailure) } : {}),
     handler: async (request, reply) => {
       const query = isJson ? checkQuery(request.query, request.url) : request.query;
       const body = isJson ? readJson(request) : request.body;
       if (isJson) checkBody(body);
       const answer = await route.handle(new Asked(request, reply, query, body, knockAgain));
       // A handler that holds the raw connection (a long poll whose phone left) has nothing more to say.
-      if (reply.sent) return reply;
+      if (reply.sent) return;
       const status = answer.status ?? 200;
       checkAnswer?.(status, answer.body);
       if (answer.headers) reply.headers({ ...answer.headers });
-      return reply.code(status).send(answer.body);
+      // Not returned: Fastify would wait for what is sent already as for a promise.
+      reply.code(status).send(answer.body);
     },
   });
 }
 
-function enterThrough(door: Door, route: Route) {
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    request.caller = await door(request, reply, route);
-    if (request.caller.refusal) throw request.caller.refusal;
+/** Past the door of the route's audience, where it has one. */
+function letIn(options: HttpServerOptions, route: Route) {
+  const door = options.doors[route.audience];
+  return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
+    const enter = (caller: Caller) => {
+      request.caller = caller;
+      done(caller.refusal);
+    };
+    setAnswerHeaders(options, route.audience, request, reply);
+    const caller = door ? door(request, reply, route) : {};
+    if (caller instanceof Promise) caller.then(enter, done);
+    else enter(caller);
   };
 }
 
@@ -243,15 +257,15 @@ function byOf(request: FastifyRequest): By | undefined {
 /** The parsed body. One that is empty or was not sent reads as an object without fields, so that fields are missed by name. */
 function readJson(request: FastifyRequest): unknown {
   if (!Buffer.isBuffer(request.body) || request.body.length === 0) return {};
-  if (!/^(identity)?$/i.test(request.headers['content-encoding'] ?? '')) {
+  const { 'content-encoding': encoding, 'content-type': type } = request.headers;
+  if (encoding !== undefined && !/^(identity)?$/i.test(encoding)) {
     throw new AppError('invalid_request', 'Send the body as it is, without Content-Encoding.', {
       param: 'Content-Encoding',
       status: 415,
       headers: { 'accept-encoding': 'identity' },
     });
   }
-  const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase();
-  if (type !== 'application/json') {
+  if (type !== 'application/json' && type?.split(';')[0]?.trim().toLowerCase() !== 'application/json') {
     throw new AppError('invalid_request', 'Send the body with Content-Type: application/json.', {
       status: 415,
     });
@@ -302,7 +316,7 @@ function sendError(
     options.logger.error({ err: appError.cause ?? error, requestId: request.id }, 'a request failed');
   }
   if (appError.status === 413) keepOpenForRest(reply);
-  setAnswerHeaders(options, request, reply);
+  setAnswerHeaders(options, audienceOf(request), request, reply);
   reply.code(appError.status).headers({ ...appError.headers });
   // By a page to whoever opens one; programs, which ask for none, by the envelope.
   if (asksForPage(request))
@@ -333,13 +347,14 @@ function createProxyNotice({ logger, trustProxy }: HttpServerOptions): (request:
   };
 }
 
-/** On every answer; set again on refusals, because those of the framework itself pass no hook. */
+/** On every answer; set again on refusals, because those of the framework itself reach no route. */
 function setAnswerHeaders(
   { browserHeaders }: HttpServerOptions,
+  audience: Audience | undefined,
   request: FastifyRequest,
   reply: FastifyReply,
 ): void {
-  if (!machineAudiences.includes(audienceOf(request))) reply.headers(browserHeaders);
+  if (!machineAudiences.includes(audience)) reply.headers(browserHeaders);
   reply.header('request-id', request.id).header('cache-control', 'no-store');
 }
 
@@ -347,11 +362,12 @@ function hostMissing(): AppError {
   return new AppError('invalid_request', 'Send the header Host: HTTP/1.1 asks for it.', { param: 'Host' });
 }
 
-function deviceErrorHandler(logger: Logger, onFailure: (error: unknown) => unknown) {
+function deviceErrorHandler(options: HttpServerOptions, onFailure: (error: unknown) => unknown) {
   return (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     if (toAppError(error).status === 413) keepOpenForRest(reply);
     if (!(error instanceof AppError))
-      logger.warn({ err: error, requestId: request.id }, 'a device call failed');
+      options.logger.warn({ err: error, requestId: request.id }, 'a device call failed');
+    setAnswerHeaders(options, 'device', request, reply);
     reply.code(200).send(onFailure(error));
   };
 }
