@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { settleOverdue } from '#server/messages/sweep-messages.ts';
+import { type Id, publicId } from '#server/platform/ids.ts';
 import { connectNumber, DeviceWire } from '#test/support/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
 import { until } from '#test/support/until.ts';
@@ -196,6 +197,46 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
     const late = await unconfirmed();
     await late.wire.call('status', { id: late.id, status: 'delivered' });
     assert.deepEqual(await eventsOf(late.id), ['message.failed 1', 'message.sent 2', 'message.delivered 3']);
+  });
+
+  it('sent and delivered: their events carry what section 6.2 lists, as the message shows it', async () => {
+    const { wire, id, number } = await handedOut();
+    const data = {
+      ...{
+        id,
+        from: number.phoneNumber,
+        to: '+12125550100',
+        content: 'Hello',
+        media_url: null,
+        status: 'sent',
+      },
+      created_at: (await messageOf(id)).created_at,
+    };
+    await wire.poll({ last: id });
+    const { sent_at } = await messageOf(id);
+    await wire.call('status', { id, status: 'delivered' });
+    const { delivered_at } = await messageOf(id);
+    const rows = await service.query<{ id: Id<'evt'>; body: string; created_at: Date }>(
+      `SELECT e.id, e.body, e.created_at FROM events e WHERE e.team_id = $1 AND e.body LIKE '%' || $2 || '%' ORDER BY e.id`,
+      [team.id, id],
+    );
+    const [first, second] = rows.map((row) => ({ ...row, envelope: JSON.parse(row.body) }));
+    const envelope = (row: typeof first) => ({
+      id: row && publicId('evt', row.id),
+      timestamp: row?.created_at.toISOString(),
+      team_id: team.publicId,
+      api_version: 'v1',
+    });
+    assert.deepEqual(
+      [first?.envelope, second?.envelope],
+      [
+        { ...envelope(first), type: 'message.sent', sequence: 1, data: { ...data, sent_at } },
+        {
+          ...{ ...envelope(second), type: 'message.delivered', sequence: 2 },
+          data: { ...data, status: 'delivered', sent_at, delivered_at },
+        },
+      ],
+    );
   });
 
   it('not delivered: only from a device that can tell', async () => {

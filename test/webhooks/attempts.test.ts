@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
+import { Webhook } from 'standardwebhooks';
+import { type EventId, publicId } from '#server/platform/ids.ts';
+import { productVersion } from '#server/platform/product-version.ts';
 import type { TestService } from '#test/support/test-service.ts';
 import { until } from '#test/support/until.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '#test/support/webhook-receiver.ts';
@@ -49,5 +53,33 @@ describe('attempts (specification section 6.3)', () => {
       'last_triggered_at is written',
       async () => (await stateOf(service, webhook)).last_triggered_at,
     );
+  });
+
+  it('it is a POST that says what it is, of whom and of what kind, with every signature and nothing else', async () => {
+    const { id: teamId } = await service.newTeam();
+    const webhook = await addWebhook(service.runtime, teamId, receiver.url);
+    const before = receiver.received.length;
+    await emit(service.runtime, teamId, ['Grüße 👋'], 'message.received');
+    const delivery = (await receiver.count(before + 1)).at(-1);
+    const [row] = await deliveriesOf(service, webhook);
+    assert.ok(delivery && row);
+    const { headers, body } = delivery;
+    const timestamp = headers['webhook-timestamp'];
+    assert.deepEqual(headers, {
+      host: `127.0.0.1:${receiver.port}`,
+      connection: 'keep-alive',
+      'content-type': 'application/json',
+      'content-length': String(body.length),
+      'user-agent': `Ownline/${productVersion}`,
+      'x-service-event': 'message.received',
+      'x-service-signature': `sha256=${createHmac('sha256', webhook.secret).update(body).digest('hex')}`,
+      'webhook-id': publicId('evt', row.event_id as EventId),
+      'webhook-timestamp': timestamp,
+      'webhook-signature': headers['webhook-signature'],
+    });
+    new Webhook(webhook.secret).verify(body.toString('utf8'), headers as Record<string, string>);
+    await settled(service, webhook);
+    const [attempt] = await attemptsOf(service, webhook);
+    assert.equal(timestamp, String(Math.floor((attempt?.started_at.getTime() ?? 0) / 1_000)));
   });
 });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import type { TestService } from '#test/support/test-service.ts';
 import { until } from '#test/support/until.ts';
@@ -40,6 +41,15 @@ describe('retries (specification section 6.3)', () => {
     return { receiver, webhook: await addWebhook(service.runtime, teamId, receiver.url) };
   }
 
+  /** Whatever was due is begun: a delivery that came later is made. */
+  async function proven(of: TestService) {
+    const receiver = await startWebhookReceiver();
+    receivers.push(receiver);
+    const webhook = await addWebhook(of.runtime, (await of.newTeam()).id, receiver.url);
+    await emit(of.runtime, webhook.teamId, ['proof']);
+    await settled(of, webhook);
+  }
+
   it('are four attempts of the same bytes, none before its time, and then the delivery has failed', async () => {
     const { webhook, receiver } = await newWebhook(answering(500));
     await emit(service.runtime, webhook.teamId, ['Hello']);
@@ -66,6 +76,52 @@ describe('retries (specification section 6.3)', () => {
     const [failed, other] = await deliveriesOf(service, webhook);
     assert.deepEqual([failed?.status, failed?.attempt_count], ['failed', 4]);
     assert.notEqual(other?.status, 'failed');
+  });
+
+  it('the next one waits for the end of one that runs longer, and begins then; a setting says when they are due', async () => {
+    const other = await startWebhooking({ WEBHOOK_OFFSETS_SECONDS: '0,2,3,4' });
+    const open: ServerResponse[] = [];
+    const receiver = await startWebhookReceiver({ behaviour: (answer) => void open.push(answer) });
+    receivers.push(receiver);
+    try {
+      const webhook = await addWebhook(other.runtime, (await other.newTeam()).id, receiver.url);
+      await emit(other.runtime, webhook.teamId, ['Hello']);
+      await until('the first one runs', () => open.length === 1);
+      // Past all of them, and not past the time that one attempt may take.
+      for (let step = 0; step < 5; step += 1) {
+        other.clock.advance(1_000);
+        await proven(other);
+      }
+      assert.equal(open.length, 1);
+      open[0]?.writeHead(500).end();
+      // Nothing moves the clock: the second one was due while the first one ran.
+      await until('the second one runs', () => open.length === 2);
+      open[1]?.writeHead(200).end();
+      await settled(other, webhook);
+      const [first, second] = (await attemptsOf(other, webhook)).map((one) => one.started_at.getTime());
+      const laterMs = (second ?? 0) - (first ?? 0);
+      assert.ok(laterMs >= 5_000 && laterMs < 10_000, `it began ${laterMs} ms after the first`);
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('what a process has had in hand for 20 s longer than an attempt may take is made again, and not before', async () => {
+    const open: ServerResponse[] = [];
+    const { webhook, receiver } = await newWebhook((answer) => void open.push(answer));
+    await emit(service.runtime, webhook.teamId, ['Hello']);
+    await receiver.count(1);
+    // With seconds to spare for what happens meanwhile.
+    service.clock.advance(25_000);
+    await proven(service);
+    assert.equal(receiver.received.length, 1);
+    receiver.behave(answering(200));
+    service.clock.advance(5_100);
+    await settled(service, webhook);
+    open[0]?.writeHead(500).end();
+    const [first, second, ...more] = receiver.received.map(({ body }) => body.toString('utf8'));
+    assert.deepEqual([second, more], [first, []]);
+    assert.equal((await deliveriesOf(service, webhook))[0]?.status, 'succeeded');
   });
 
   it('end with the first success, which zeroes the count', async () => {
@@ -109,9 +165,11 @@ describe('retries (specification section 6.3)', () => {
 
   it('from the third failure in a row on there is one attempt at a time', async () => {
     const { webhook, receiver } = await newWebhook(answering(500));
-    for (let failures = 1; failures <= 3; failures += 1) {
+    const counted = (failures: number) =>
+      until('it is counted', async () => (await stateOf(service, webhook)).failure_count === failures);
+    for (let failures = 1; failures <= 2; failures += 1) {
       await emit(service.runtime, webhook.teamId, ['fails']);
-      await until('it is counted', async () => (await stateOf(service, webhook)).failure_count === failures);
+      await counted(failures);
     }
     let running = 0;
     let most = 0;
@@ -124,11 +182,16 @@ describe('retries (specification section 6.3)', () => {
         answer.writeHead(500).end();
       });
     });
+    await emit(service.runtime, webhook.teamId, ['two', 'at once']);
+    await until('after two failures both run', () => answers.length === 2);
+    for (const answer of answers.splice(0)) answer();
+    await counted(4);
+    most = 0;
     const other = await service.startAnother();
     await emit(service.runtime, webhook.teamId, ['a', 'b', 'c', 'd']);
-    for (let failures = 4; failures <= 7; failures += 1) {
+    for (let failures = 5; failures <= 8; failures += 1) {
       (await until('one runs', () => answers.pop()))();
-      await until('it is counted', async () => (await stateOf(service, webhook)).failure_count === failures);
+      await counted(failures);
     }
     await other.close();
     assert.equal(most, 1);

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { after, describe, it, mock } from 'node:test';
+import { failureOfStatus } from '#contract/attempt-outcome.ts';
+import { parseAddressRange } from '#server/platform/ip-address.ts';
+import { OutboundHttp, type OutboundHttpOptions } from '#server/platform/outbound-http/outbound-http.ts';
+import { makeCertificate } from '#test/support/certificate.ts';
+import { startDnsServer } from '#test/support/dns-server.ts';
+import { startReceiver } from '#test/support/receiver.ts';
+import { freePort } from '#test/support/test-service.ts';
+import { until } from '#test/support/until.ts';
+
+const host = 'receiver.example.com';
+const certificate = makeCertificate([host]);
+
+const closing: (() => unknown)[] = [];
+after(async () => {
+  for (const close of closing.reverse()) await close();
+});
+/** Closed when the tests are over. */
+function kept<T extends { close: () => unknown }>(opened: T): T {
+  closing.push(() => opened.close());
+  return opened;
+}
+
+const guard = (options: Partial<OutboundHttpOptions> = {}, range = '127.0.0.0/8') =>
+  kept(
+    new OutboundHttp({
+      allowed: [parseAddressRange(range) ?? assert.fail(range)],
+      authorities: [certificate.cert],
+      ...options,
+    }),
+  );
+
+async function send(http: OutboundHttp, url: string) {
+  const outcome = await http.send({ url, method: 'POST', headers: {}, timeoutMs: 20_000 });
+  return { ...outcome, said: outcome.did === 'answered' ? outcome.status : outcome.class };
+}
+
+/** What is said of receivers that answer every request so. */
+async function saidOf(answer: string) {
+  const receiver = kept(await startReceiver({ answer: (socket) => socket.write(answer) }));
+  return (await send(guard(), `http://127.0.0.1:${receiver.port}/`)).said;
+}
+
+describe('how far a request goes and how much it takes, to the last one (specification section 6.5)', () => {
+  it('of a name with many addresses four are tried, in their order', async () => {
+    const nobody = ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5'];
+    const receiver = kept(await startReceiver({ certificate }));
+    let addresses: readonly string[] = [];
+    const dns = kept(await startDnsServer(() => ({ addresses })));
+    const http = guard({ nameServers: [dns.address] });
+    const url = `https://${host}:${receiver.port}/`;
+    addresses = [...nobody.slice(0, 3), '127.0.0.1'];
+    assert.equal((await send(http, url)).said, 200);
+    addresses = [...nobody, '127.0.0.1'];
+    const { said, address } = await send(http, url);
+    assert.deepEqual([said, address], ['connection_refused', nobody[3]]);
+  });
+
+  it('an answer of DNS is good for its TTL, and for a minute at most', async (t) => {
+    const receiver = kept(await startReceiver({ certificate }));
+    let ttlSeconds = 20;
+    const dns = kept(await startDnsServer(() => ({ addresses: ['127.0.0.1'], ttlSeconds })));
+    const http = guard({ nameServers: [dns.address] });
+    const real = performance.now.bind(performance);
+    let aheadMs = 0;
+    mock.method(performance, 'now', () => real() + aheadMs);
+    t.after(() => mock.restoreAll());
+    /** Whether the name is asked for anew so long after it was. */
+    const asksAfter = async (ms: number) => {
+      const before = dns.questions.length;
+      aheadMs += ms;
+      assert.equal((await send(http, `https://${host}:${receiver.port}/`)).said, 200);
+      return dns.questions.length > before;
+    };
+    assert.equal(await asksAfter(0), true);
+    // With seconds to spare for what happens meanwhile.
+    assert.equal(await asksAfter(15_000), false);
+    ttlSeconds = 3_600;
+    assert.equal(await asksAfter(5_000), true);
+    assert.equal(await asksAfter(55_000), false);
+    assert.equal(await asksAfter(5_000), true);
+  });
+
+  it('a connection is kept for the next request, and closed when a second brought none', async () => {
+    const receiver = kept(await startReceiver());
+    const http = guard();
+    for (let n = 0; n < 2; n += 1)
+      assert.equal((await send(http, `http://127.0.0.1:${receiver.port}/`)).said, 200);
+    assert.deepEqual([receiver.connections.length, receiver.open()], [1, 1]);
+    // Receivers close theirs after 2 s at the earliest; undici looks once a second.
+    await until('it is closed', () => receiver.open() === 0, 4_000);
+  });
+
+  it('16 KB of headers are read, and not a line more', async () => {
+    const answer = (bytes: number) => {
+      const rest = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\nx-long: \r\n\r\n'.length;
+      return `HTTP/1.1 200 OK\r\ncontent-length: 0\r\nx-long: ${'a'.repeat(bytes - rest)}\r\n\r\n`;
+    };
+    assert.equal(await saidOf(answer(16_300)), 200);
+    assert.equal(await saidOf(answer(16_500)), 'headers_too_large');
+  });
+
+  it('32 answers of 1xx are passed over, one more is no answer; neither are 100 and 101', async () => {
+    const early = 'HTTP/1.1 103 Early\r\n\r\n';
+    const last = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n';
+    assert.equal(await saidOf(early.repeat(32) + last), 200);
+    assert.equal(await saidOf(early.repeat(33) + last), 'invalid_answer');
+    assert.equal(await saidOf(`HTTP/1.1 100 Go on\r\n\r\n${last}`), 'invalid_answer');
+    assert.equal(
+      await saidOf('HTTP/1.1 101 Go\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
+      'invalid_answer',
+    );
+  });
+
+  it('2xx alone is success, and 600 and above are failures of the receiver', async () => {
+    const receiver = kept(
+      await startReceiver({
+        answer: (socket, request) =>
+          socket.write(`HTTP/1.1 ${/\/(\d+)/.exec(request)?.[1]} So\r\ncontent-length: 0\r\n\r\n`),
+      }),
+    );
+    const http = guard();
+    const failures = {
+      redirect: [300, 301, 302, 303, 304, 307, 308, 399],
+      http_4xx: [400, 404, 410, 429, 499],
+      http_5xx: [500, 503, 599, 600, 999],
+      undefined: [200, 201, 202, 204, 299],
+    };
+    for (const [expected, statuses] of Object.entries(failures)) {
+      for (const status of statuses) {
+        const { said } = await send(http, `http://127.0.0.1:${receiver.port}/${status}`);
+        assert.equal(said, status);
+        assert.equal(String(failureOfStatus(status)), expected, String(status));
+      }
+    }
+  });
+
+  it('where no way leads through the network is told apart from where nobody listens', async () => {
+    // No connection leads to all machines at once; the system says so itself.
+    const outcome = await send(guard({}, '255.255.255.255'), 'http://255.255.255.255:8080/');
+    assert.equal(outcome.said, 'unreachable');
+    const closed = await send(guard(), `http://127.0.0.1:${await freePort()}/`);
+    assert.equal(closed.said, 'connection_refused');
+  });
+});

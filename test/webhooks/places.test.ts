@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { beforeAll, claimDeliveries } from '#server/webhooks/claim-deliveries.ts';
+import type { TestService } from '#test/support/test-service.ts';
+import { addWebhook, emit, startWebhooking } from '#test/support/webhooking.ts';
+
+/** Section 6.3 says so; taken from there, not from the server. */
+const places = { live: 128, replay: 16, retry: 32, single: 8 };
+
+describe('places (specification section 6.3)', () => {
+  let service: TestService;
+
+  before(async () => {
+    service = await startWebhooking({ ROLES: 'api' });
+  });
+  after(() => service.close());
+
+  it('of a webhook 128 first attempts, 32 later ones, 16 replays and 8 single ones are in hand at a time, over all processes', async () => {
+    const { runtime, clock, query } = service;
+    const { id: teamId } = await service.newTeam();
+    const webhook = await addWebhook(runtime, teamId, 'https://hooks.example.com/');
+    const lanes = Object.keys(places);
+    await emit(runtime, teamId, Array(600).fill('Hello'));
+    await query(`UPDATE due_deliveries SET lane = ($2::text[])[1 + seq % 4] WHERE webhook_id = $1`, [
+      webhook.id,
+      lanes,
+    ]);
+    /** What another process takes, of each lane. */
+    const claim = async () => {
+      const limits = { now: clock.now(), leasedUntil: clock.in(20_000), free: 1_024, after: beforeAll };
+      const { deliveries } = await claimDeliveries(runtime.database.pool, { ...limits, inHand: new Map() });
+      return Object.fromEntries(
+        lanes.map((lane) => [lane, deliveries.filter((claimed) => claimed.lane === lane).length]),
+      );
+    };
+    assert.deepEqual(await claim(), places);
+    assert.deepEqual(await claim(), { live: 0, replay: 0, retry: 0, single: 0 });
+    await query(
+      `DELETE FROM due_deliveries WHERE delivery_id IN
+         (SELECT delivery_id FROM due_deliveries WHERE lane = 'replay' AND leased_until IS NOT NULL LIMIT 5)`,
+    );
+    assert.deepEqual(await claim(), { live: 0, replay: 5, retry: 0, single: 0 });
+  });
+});
