@@ -193,12 +193,12 @@ describe('retries (specification section 6.3)', () => {
     });
     await emit(service.runtime, webhook.teamId, ['two', 'at once']);
     await until('after two failures both run', () => receiver.hanging() === 2);
-    for (const answer of answers.splice(0)) answer();
-    await counted(4);
-    most = 0;
+    answers.shift()?.();
+    await counted(3);
+    most = running;
     const other = await service.startAnother();
     await emit(service.runtime, webhook.teamId, ['a', 'b', 'c', 'd']);
-    for (let failures = 5; failures <= 8; failures += 1) {
+    for (let failures = 4; failures <= 8; failures += 1) {
       (await until('one runs', () => answers.pop()))();
       await counted(failures);
     }
