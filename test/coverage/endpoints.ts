@@ -179,15 +179,17 @@ export const endpoints: Coverage = {
       'shows exactly what every combination of filters leaves, all fields of each, newest first, in pages of any size',
       'takes 1 to 100 as limit, 50 where none is given',
       'an empty cursor is none',
-      'refuses other values with the parameter at fault',
       'says received of inbound messages and every other status of outbound ones: the rest excludes itself',
     ],
+    'api/list-messages-refusals.test.ts': ['refuses other values with the parameter at fault'],
   },
   '4.3 Pages. cursor in an': {
     'api/list-messages.test.ts': [
       'begins after any position: an id of the list, one of another team, one that never was',
       'knows the end exactly: has_more is false on the last page, be it full or not',
-      'refuses a cursor that is no id of a message',
+    ],
+    'api/list-messages-refusals.test.ts': ['refuses a cursor that is no id of a message'],
+    'api/list-messages-while-they-arrive.test.ts': [
       'shows every message that was there at the start once, newest first, over two processes',
       'a page that met its bound neither repeats nor leaves out what lies there',
     ],
@@ -198,7 +200,7 @@ export const endpoints: Coverage = {
     ],
   },
   '4.3 Repeated query parameters, and': {
-    'api/list-messages.test.ts': [
+    'api/list-messages-refusals.test.ts': [
       'refuses a parameter that is sent twice',
       'refuses a + that arrived as a space and says how to write it',
       'refuses a value whose percent-encoding is none, or not of UTF-8',

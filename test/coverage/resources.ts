@@ -53,7 +53,7 @@ export const resources: Coverage = {
   '2.1 A field or query': {
     'api/hostile-bodies.test.ts': ['names the unknown field and lists the known ones'],
     'api/router.test.ts': ['refuses query parameters that an operation does not take, by name'],
-    'api/list-messages.test.ts': [
+    'api/list-messages-refusals.test.ts': [
       'refuses a parameter that it does not know, by name, and lists those it knows (section 2.1)',
     ],
   },

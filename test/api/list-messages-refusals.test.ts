@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { messageStatuses } from '#contract/message.ts';
+import { field } from '#test/support/api-client.ts';
+import { address } from '#test/support/message-pages.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+
+const never = 'msg_01h2xcejqtf2nbrexx3vqjhp41';
+
+describe('what GET /v1/messages refuses (specification sections 2.1 and 4.3)', () => {
+  let service: TestService;
+  let team: TestTeam;
+
+  before(async () => {
+    service = await startTestService();
+    team = await service.newTeam();
+  });
+  after(() => service.close());
+
+  it('refuses a cursor that is no id of a message', async () => {
+    const malformed = [
+      'x',
+      ' ',
+      'msg_',
+      never.slice(0, -1),
+      `${never}0`,
+      `${never} `,
+      never.toUpperCase(),
+      never.replace('msg_', 'MSG_'),
+      never.replace('msg_', 'num_'),
+      never.replace('msg_', ''),
+      never.replace('msg_', 'msg__'),
+      never.replace('0', 'u'),
+      'msg_8zzzzzzzzzzzzzzzzzzzzzzzzz',
+      '01990000-0000-7000-8000-000000000001',
+      'null',
+      "' OR true --",
+      '\u0000',
+      '😀',
+      `msg_${'0'.repeat(5_000)}`,
+    ];
+    for (const cursor of malformed) {
+      for (const filters of [{}, { status: 'queued', direction: 'inbound' }]) {
+        const answer = await team.api.get(address({ ...filters, cursor }));
+        assert.equal(answer.status, 400, `${cursor}: ${answer.text}`);
+        assert.equal(field(answer.json, 'error.code'), 'invalid_request');
+        assert.equal(field(answer.json, 'error.param'), 'cursor');
+      }
+    }
+  });
+
+  it('refuses other values with the parameter at fault', async () => {
+    const refused: [string, string][] = [
+      ...[
+        '0',
+        '101',
+        '-1',
+        '1.5',
+        '1e1',
+        '0x10',
+        'x',
+        '',
+        ' 5',
+        '5 ',
+        '99999999999999999999',
+        'null',
+        '१',
+      ].map((limit): [string, string] => [`limit=${encodeURIComponent(limit)}`, 'limit']),
+      ...['', 'Sent', 'sent ', 'sent,failed', 'sending', 'inbound', 'null'].map(
+        (status): [string, string] => [`status=${encodeURIComponent(status)}`, 'status'],
+      ),
+      ...['', 'in', 'Inbound', 'received'].map((direction): [string, string] => [
+        `direction=${direction}`,
+        'direction',
+      ]),
+      ...[
+        '',
+        '14155550101',
+        '+0155550101',
+        '+1',
+        'anna@example.com',
+        '+1415555010x',
+        '+1415555010123456',
+      ].map((to): [string, string] => [`to=${encodeURIComponent(to)}`, 'to']),
+      ['from=', 'from'],
+      ['from=%00', 'from'],
+    ];
+    for (const [query, param] of refused) {
+      const answer = await team.api.get(`/v1/messages?${query}`);
+      assert.equal(answer.status, 400, `${query}: ${answer.text}`);
+      assert.deepEqual(
+        [field(answer.json, 'error.code'), field(answer.json, 'error.param')],
+        ['invalid_request', param],
+        query,
+      );
+      assert.match(String(field(answer.json, 'error.message')), new RegExp(param), query);
+    }
+  });
+
+  it('says what a parameter may be: the words of status, the bounds of limit', async () => {
+    const message = async (query: string) =>
+      String(field((await team.api.get(`/v1/messages?${query}`)).json, 'error.message'));
+    for (const status of messageStatuses) assert.ok((await message('status=x')).includes(status));
+    assert.match(await message('limit=0'), /1/);
+    assert.match(await message('limit=101'), /100/);
+  });
+
+  it('refuses a parameter that is sent twice', async () => {
+    for (const [name, value] of Object.entries({
+      from: '%2B14155550101',
+      to: '%2B14155550101',
+      status: 'sent',
+      direction: 'inbound',
+      limit: '5',
+      cursor: never,
+    })) {
+      for (const query of [
+        `${name}=${value}&${name}=${value}`,
+        `${name}=${value}&limit=5&${name}=&limit=5`,
+      ]) {
+        const answer = await team.api.get(`/v1/messages?${query}`);
+        assert.equal(answer.status, 400, answer.text);
+        assert.equal(field(answer.json, 'error.param'), name);
+        assert.match(String(field(answer.json, 'error.message')), /once/);
+      }
+    }
+  });
+
+  it('refuses a + that arrived as a space and says how to write it', async () => {
+    for (const name of ['from', 'to']) {
+      for (const value of ['+14155550101', '%2014155550101']) {
+        const answer = await team.api.get(`/v1/messages?${name}=${value}`);
+        assert.equal(answer.status, 400, answer.text);
+        assert.equal(field(answer.json, 'error.param'), name);
+        assert.match(String(field(answer.json, 'error.message')), /%2B/);
+      }
+    }
+    for (const value of ['ada+news@example.com', 'ada%20news@example.com', 'a++b@example.com']) {
+      const answer = await team.api.get(`/v1/messages?from=${value}`);
+      assert.equal(answer.status, 400, answer.text);
+      assert.equal(field(answer.json, 'error.param'), 'from');
+      assert.match(String(field(answer.json, 'error.message')), /%2B/);
+    }
+    for (const value of ['ada%2Bnews@example.com', 'Ada+Example', 'Ada+%3Cada@example.com%3E']) {
+      assert.equal((await team.api.get(`/v1/messages?from=${value}`)).status, 200, value);
+    }
+  });
+
+  it('refuses a value whose percent-encoding is none, or not of UTF-8', async () => {
+    for (const value of ['%FF', '%C3%28', '%', '100%', '%zz', 'a%F0%9F']) {
+      for (const query of [`from=${value}`, `limit=5&from=${value}&to=`]) {
+        const answer = await team.api.get(`/v1/messages?${query}`);
+        assert.equal(answer.status, 400, answer.text);
+        assert.equal(field(answer.json, 'error.param'), 'from');
+        assert.match(String(field(answer.json, 'error.message')), /percent-encoded UTF-8/);
+      }
+    }
+    assert.equal((await team.api.get('/v1/messages?from=100%25')).status, 200);
+  });
+
+  it('refuses a parameter that it does not know, by name, and lists those it knows (section 2.1)', async () => {
+    const unknown = [
+      'offset',
+      'Limit',
+      'from[]',
+      'x-api-key',
+      'constructor',
+      'toString',
+      'hasOwnProperty',
+      '__proto__',
+      'a b',
+    ];
+    for (const name of unknown) {
+      for (const value of ['', '1']) {
+        const answer = await team.api.get(`/v1/messages?${encodeURIComponent(name)}=${value}`);
+        assert.equal(answer.status, 400, `${name}: ${answer.text}`);
+        assert.equal(field(answer.json, 'error.param'), name);
+        const message = String(field(answer.json, 'error.message'));
+        for (const known of ['from', 'to', 'status', 'direction', 'limit', 'cursor'])
+          assert.match(message, new RegExp(`\\b${known}\\b`));
+      }
+    }
+  });
+});

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { ApiClient } from '#test/support/api-client.ts';
+import { plantCanary } from '#test/support/canary.ts';
+import { type Filters, fits, getPage, type Item, ids, walk } from '#test/support/message-pages.ts';
+import { type ConnectedNumber, connectNumber } from '#test/support/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+
+describe('walking the pages while messages arrive (specification section 4.3)', () => {
+  let service: TestService;
+  let team: TestTeam;
+  let number: ConnectedNumber;
+  let clients: ApiClient[];
+  let closeSecond: () => Promise<void>;
+
+  const to = '+14155550101';
+
+  before(async () => {
+    service = await startTestService({ QUEUE_EXPIRY_HOURS: '8760' });
+    await plantCanary(service);
+    team = await service.newTeam();
+    number = await connectNumber(service, team, '+14155550100');
+    const second = await service.startAnother();
+    closeSecond = second.close;
+    clients = [team.api, new ApiClient(second.baseUrl, team.api.key)];
+  });
+  after(async () => {
+    await closeSecond();
+    await service.close();
+  });
+
+  /** Messages that arrive at both processes until `work` is done: sends, cancelled ones among them, and inbound ones. */
+  async function whileMessagesArrive(work: () => Promise<void>): Promise<number> {
+    let over = false;
+    let arrived = 0;
+    const sending = clients.map(async (api) => {
+      while (!over) {
+        const sent = ['one', 'two', 'three'].map((content) =>
+          api.send({ from: number.phoneNumber, to, content }),
+        );
+        const [first] = await Promise.all(sent);
+        await api.post(`/v1/messages/${first}/cancel`);
+        arrived += 3;
+      }
+    });
+    const receiving = (async () => {
+      while (!over) {
+        await number.wire.call('inbound', { from: to, text: `inbound ${arrived} ${Math.random()}` });
+        arrived += 1;
+      }
+    })();
+    await work().finally(() => {
+      over = true;
+    });
+    await Promise.all([...sending, receiving]);
+    return arrived;
+  }
+
+  /** 11,000 messages, one a second; 86 of them delivered, where a page of them stops reading, 10,000 messages back. */
+  const fillHistory = () =>
+    service.query(
+      `INSERT INTO messages (team_id, id, number_id, direction, from_handle, to_handle, content, status, created_at,
+         hand_outs, sent_at, delivered_at)
+       SELECT n.team_id, (lpad(to_hex($1::bigint - m * 1000), 12, '0') || '70008000' || lpad(to_hex(m), 12, '0'))::uuid,
+         n.id, 'outbound', n.phone_number, $2, 'Hello', CASE WHEN there THEN 'delivered' ELSE 'sent' END, to_timestamp(0),
+         1, to_timestamp(1), CASE WHEN there THEN to_timestamp(2) END
+       FROM numbers n, (SELECT count(*) AS sent FROM messages) AS newer, generate_series(1, 11000) AS m,
+         LATERAL (SELECT m + sent BETWEEN 9500 AND 9670 AND (m + sent) % 2 = 0 AS there) AS d
+       WHERE n.phone_number = $3`,
+      [service.clock.nowMs() - 3_600_000, to, number.phoneNumber],
+    );
+
+  function assertOnceNewestFirst(items: readonly Item[], present: readonly string[]): void {
+    const seen = ids(items);
+    assert.deepEqual(seen, [...new Set(seen)].sort().reverse());
+    const shown = new Set(seen);
+    assert.deepEqual(
+      present.filter((id) => !shown.has(id)),
+      [],
+    );
+  }
+
+  it('shows every message that was there at the start once, newest first, over two processes', async () => {
+    for (let sent = 0; sent < 60; sent += 1) {
+      await clients[sent % 2]?.send({ from: number.phoneNumber, to, content: `${sent}` });
+      if (sent % 3 === 0) await number.wire.call('inbound', { from: to, text: `${sent}` });
+    }
+    const present = await walk(clients, {}, () => 100);
+    assert.equal(present.length, 80);
+    const filters: Filters[] = [
+      {},
+      { from: number.phoneNumber },
+      { to },
+      { from: to },
+      { from: number.phoneNumber, to },
+      { direction: 'inbound' },
+      { status: 'queued' },
+      { status: 'queued', to },
+    ];
+    let size = 0;
+    const nextSize = () => {
+      size = (size + 2) % 13;
+      return size + 1;
+    };
+    const arrived = await whileMessagesArrive(async () => {
+      for (const filter of filters) {
+        const items = await walk(clients, filter, nextSize);
+        assertOnceNewestFirst(items, ids(present.filter((item) => fits(item, filter))));
+        for (const item of items) assert.ok(fits(item, { ...filter, status: undefined }));
+      }
+    });
+    assert.ok(arrived > 50, `${arrived} arrived`);
+  });
+
+  it('a page that met its bound neither repeats nor leaves out what lies there', async () => {
+    await fillHistory();
+    const present = await walk(clients, { status: 'delivered' }, () => 100);
+    assert.equal(present.length, 86);
+    let met = 0;
+    await whileMessagesArrive(async () => {
+      // They push the bound along: where they come slowly, it takes more rounds until a page meets it.
+      for (let round = 0; round < 40 || (met === 0 && round < 1_000); round += 1) {
+        const first = await getPage(team.api, { status: 'delivered', limit: 100 });
+        if (first.has_more && first.messages.length > 0 && first.messages.length < 86) met += 1;
+        const rest = first.has_more
+          ? await walk(clients, { status: 'delivered' }, () => 100, first.cursor)
+          : [];
+        assert.deepEqual(ids([...first.messages, ...rest]), ids(present), `round ${round}`);
+      }
+    });
+    assert.ok(met > 0, 'no page met its bound: the test tests nothing');
+  });
+});

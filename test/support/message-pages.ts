@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import type { Direction, MessageStatus } from '#contract/message.ts';
+import type { ApiClient } from './api-client.ts';
+
+/** An item of the list as the specification lists its fields. */
+export interface Item {
+  readonly id: string;
+  readonly to: string;
+  readonly from: string;
+  readonly content: string;
+  readonly media_url: null;
+  readonly status: MessageStatus;
+  readonly direction: Direction;
+  readonly created_at: string;
+  readonly delivered_at: string | null;
+}
+
+export interface Filters {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly status?: string | undefined;
+  readonly direction?: string | undefined;
+}
+
+export interface Page {
+  readonly messages: readonly Item[];
+  readonly cursor: string;
+  readonly has_more: boolean;
+}
+
+/** The address of a page, encoded as clients encode it. */
+export function address(parameters: Readonly<Record<string, string | number | undefined>>): string {
+  const given = Object.entries(parameters).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, String(value)]],
+  );
+  return `/v1/messages?${new URLSearchParams(given)}`;
+}
+
+/** A page that was asked for rightly. */
+export async function getPage(
+  api: ApiClient,
+  parameters: Readonly<Record<string, string | number | undefined>>,
+): Promise<Page> {
+  const answer = await api.get(address(parameters));
+  assert.equal(answer.status, 200, answer.text);
+  assert.deepEqual(Object.keys(answer.json), ['messages', 'cursor', 'has_more']);
+  return answer.json as unknown as Page;
+}
+
+/** Every page from a position to the end, by the rule that clients are told: follow cursor until has_more is false. */
+export async function walk(
+  clients: readonly ApiClient[],
+  filters: Filters,
+  limit: () => number,
+  cursor?: string,
+): Promise<Item[]> {
+  const items: Item[] = [];
+  for (let page = 0, from = cursor; ; page += 1) {
+    const asked = limit();
+    const api = clients[page % clients.length];
+    assert.ok(api);
+    const got = await getPage(api, { ...filters, limit: asked, cursor: from });
+    assert.ok(got.messages.length <= asked, `${got.messages.length} on a page of ${asked}`);
+    items.push(...got.messages);
+    if (!got.has_more) {
+      assert.equal(got.cursor, got.messages.at(-1)?.id ?? '');
+      return items;
+    }
+    assert.match(got.cursor, /^msg_[0-9a-hjkmnp-tv-z]{26}$/);
+    assert.ok(from === undefined || from === '' || got.cursor < from, 'the walk goes on');
+    from = got.cursor;
+  }
+}
+
+export const ids = (items: readonly { readonly id: string }[]) => items.map((item) => item.id);
+
+/** The filters one by one, which alone could match half of what each pair leaves. */
+export const fits = (item: Item, filters: Filters) =>
+  (['from', 'to', 'status', 'direction'] as const).every(
+    (name) => filters[name] === undefined || filters[name] === item[name],
+  );
