@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { guard, post, startKept } from '#test/support/outbound.ts';
+import { ok } from '#test/support/receiver.ts';
+import { until } from '#test/support/until.ts';
+
+describe('how much of an answer is read (specification section 6.5)', () => {
+  it('16 KB of the body are kept to the byte; of a longer one the rest is not read and the connection ends', async () => {
+    const http = guard();
+    const receiver = await startKept({
+      answer: (socket, request) => {
+        const length = Number(/\/(\d+)/.exec(request)?.[1]);
+        socket.write(
+          `HTTP/1.1 200 OK\r\ncontent-length: ${length}\r\n\r\n${'x'.repeat(Math.min(length, 100_000))}`,
+        );
+      },
+    });
+    for (const [length, kept, truncated] of [
+      [0, 0, false],
+      [16_383, 16_383, false],
+      [16_384, 16_384, false],
+      [16_385, 16_384, true],
+      [1_000_000_000, 16_384, true],
+    ] as const) {
+      const outcome = await http.send(post(`http://127.0.0.1:${receiver.port}/${length}`));
+      assert.ok(outcome.did === 'answered', JSON.stringify(outcome));
+      assert.deepEqual([outcome.body.length, outcome.truncated], [kept, truncated]);
+    }
+    await until('what went on is closed', () => receiver.open() <= 1);
+    assert.equal(receiver.connections.length, 2);
+  });
+
+  it('a body that comes compressed stays so', async () => {
+    const bomb = gzipSync(Buffer.alloc(10_000_000));
+    const receiver = await startKept({
+      answer: (socket) => {
+        socket.write(`HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: ${bomb.length}\r\n\r\n`);
+        socket.write(bomb);
+      },
+    });
+    const outcome = await guard().send(post(`http://127.0.0.1:${receiver.port}/`));
+    assert.ok(outcome.did === 'answered' && outcome.body.equals(bomb), JSON.stringify(outcome));
+  });
+
+  it('an answer to the last request does not count for the next', async () => {
+    const receiver = await startKept({
+      answer: (socket, request) => {
+        ok(socket);
+        if (request.includes('/first')) socket.write('HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nforged');
+      },
+    });
+    const http = guard();
+    const url = `http://127.0.0.1:${receiver.port}`;
+    assert.equal((await http.send(post(`${url}/first`))).did, 'answered');
+    const next = await http.send(post(`${url}/next`));
+    assert.ok(next.did === 'failed' || next.body.toString() === 'ok', JSON.stringify(next));
+  });
+});
