@@ -1,0 +1,169 @@
+import fc from 'fast-check';
+import { hostileTexts, type KnownThings, validTexts } from './generated-texts.ts';
+import type { Schema } from './openapi-document.ts';
+
+interface Body {
+  readonly bytes: string | Uint8Array | undefined;
+  readonly wrong: string | undefined;
+}
+
+export const noBody: Body = { bytes: undefined, wrong: undefined };
+
+/** JSON as it is written, since much of what is hostile can't be had from JSON.stringify. */
+type Json = string;
+
+const hostileJson: fc.Arbitrary<Json> = fc.oneof(
+  fc.constantFrom(
+    ...['null', 'true', 'false', '0', '-0', '1.5', '1e999', '-1e-999', '9'.repeat(400), '14155550101', '5'],
+    ...[
+      '"\\u0000"',
+      '"\\ud83d"',
+      '"\\ude00\\ud83d"',
+      '"\u0000"',
+      '"a\nb"',
+      '"\\x41"',
+      '"',
+      '',
+      ' ',
+      'NaN',
+      "'a'",
+    ],
+    ...[
+      '{}',
+      '[]',
+      '[[]]',
+      '{"__proto__":{"content":"x"}}',
+      '{"constructor":{"prototype":{"x":1}}}',
+      '{"toJSON":1}',
+    ],
+    ...[
+      '{"a":"\\u0000"}',
+      '["\\udc00"]',
+      '{"\\u0000":1}',
+      '[,]',
+      '{,}',
+      'undefined',
+      '+1',
+      '01',
+      '.5',
+      '/**/1',
+    ],
+  ),
+  hostileTexts.map((text) => JSON.stringify(text)),
+  fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.stringify(value)),
+  fc.integer({ min: 1, max: 30_000 }).map((levels) => '['.repeat(levels) + ']'.repeat(levels)),
+  fc.integer({ min: 1, max: 2_000 }).map((levels) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`),
+);
+
+const hostileName = fc.oneof(
+  fc.constantFrom(
+    '"__proto__"',
+    '"constructor"',
+    '"hasOwnProperty"',
+    '"toString"',
+    '""',
+    '"\\u0000"',
+    '"\\ud83d"',
+    '"To"',
+    'to',
+  ),
+  hostileTexts.map((text) => JSON.stringify(text)),
+);
+
+/** Bodies by a schema: right, with one thing wrong, and mangled. */
+export function bodies(schema: Schema, known: KnownThings): fc.Arbitrary<Body> {
+  const properties = Object.entries(schema.properties ?? {});
+  const pair = (name: string, value: fc.Arbitrary<Json>) =>
+    value.map((json) => `${JSON.stringify(name)}:${json}`);
+  const required = properties.map(([name, part]) => {
+    const right = pair(name, validJson(part, known));
+    return schema.required?.includes(name) ? right : fc.option(right, { nil: undefined, freq: 2 });
+  });
+  const whole = fc.tuple(...required).map((pairs) => pairs.filter((text) => text !== undefined));
+  const names = properties.map(([name]) => JSON.stringify(name));
+  const disturbance = fc.tuple(
+    fc.nat(5),
+    fc.oneof(hostileName, ...names.map((name) => fc.constant(name))),
+    hostileJson,
+  );
+  const object = fc.oneof(
+    { weight: 3, arbitrary: whole },
+    {
+      weight: 3,
+      arbitrary: fc
+        .tuple(whole, disturbance)
+        .map(([pairs, [at, name, value]]) => pairs.toSpliced(at, at % 2, `${name}:${value}`)),
+    },
+    {
+      weight: 1,
+      arbitrary: fc
+        .subarray(properties)
+        .chain((some) => fc.tuple(...some.map(([name]) => pair(name, hostileJson)))),
+    },
+  );
+  const text = object.map((pairs: string[]) => `{${pairs.join(',')}}`);
+  const mangled = fc.oneof(
+    fc
+      .tuple(text, fc.double({ min: 0, max: 1, noNaN: true }))
+      .map(([json, share]) => json.slice(0, json.length * share)),
+    text.map((json) => `${json}${json}`),
+    text.map((json) => `[${json}]`),
+    text.map((json) => `\ufeff${json}`),
+    text.map((json) => `${' '.repeat(300_000)}${json}`),
+    text.map((json) => new Uint8Array(Buffer.from(json, 'utf16le'))),
+    text.map((json) => Uint8Array.from([...Buffer.from(json.slice(0, -2)), 0xed, 0xa0, 0x80, 0x22, 0x7d])),
+    hostileJson,
+    fc.uint8Array({ maxLength: 60 }),
+  );
+  const sent = fc.oneof({ weight: 8, arbitrary: text }, { weight: 2, arbitrary: mangled });
+  const given = sent.map((bytes) => ({ bytes, wrong: problemOf(bytes, schema) }));
+  // An operation without a body is mostly asked without one.
+  return fc.oneof(
+    { weight: 1, arbitrary: fc.constant(noBody) },
+    { weight: properties.length > 0 ? 20 : 1, arbitrary: given },
+  );
+}
+
+function validJson(schema: Schema, known: KnownThings): fc.Arbitrary<Json> {
+  if (schema.anyOf) return fc.oneof(...schema.anyOf.map((part) => validJson(part, known)));
+  if (schema.type === 'null') return fc.constant('null');
+  if (schema.type === 'boolean') return fc.constantFrom('true', 'false');
+  if (schema.type === 'array') {
+    const item = validJson(schema.items ?? {}, known);
+    return fc.array(item, { minLength: 1, maxLength: 4 }).map((items) => `[${items.join(',')}]`);
+  }
+  const text = validTexts(schema, known);
+  return schema.type === 'integer' ? text : text.map((value) => JSON.stringify(value));
+}
+
+/** A second opinion on a body, which knows nothing of the server's way to check: undefined where it may be right. */
+function problemOf(bytes: string | Uint8Array, schema: Schema): string | undefined {
+  if (bytes.length === 0) return undefined;
+  let text: string;
+  let value: unknown;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(bytes));
+    value = JSON.parse(text);
+  } catch {
+    // A byte order mark may be taken or refused.
+    return bytes[0] === '\ufeff' ? undefined : 'no JSON in UTF-8';
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'no object';
+  const properties = schema.properties ?? {};
+  for (const [name, part] of Object.entries(value)) {
+    const wanted = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    if (wanted === undefined) return `field ${JSON.stringify(name)}`;
+    const kinds = (wanted.anyOf ?? [wanted]).map((kind) => kind.type ?? 'string');
+    if (!kinds.includes(part === null ? 'null' : Array.isArray(part) ? 'array' : typeof part))
+      return `type of ${name}`;
+    if (Array.isArray(part) && !part.every((one) => wanted.items?.enum?.includes(one) ?? true))
+      return `words of ${name}`;
+    if (typeof part === 'string' && (part.includes('\u0000') || !part.isWellFormed()))
+      return `text of ${name}`;
+    if (wanted.pattern !== undefined && !new RegExp(wanted.pattern).test(String(part)))
+      return `form of ${name}`;
+    if (wanted.enum !== undefined && !wanted.enum.includes(String(part))) return `word of ${name}`;
+  }
+  const missing = schema.required?.find((name) => !Object.hasOwn(value, name));
+  return missing === undefined ? undefined : `missing ${missing}`;
+}
