@@ -9,10 +9,10 @@ export const people: Coverage = {
     ],
   },
   '2.4 invitation_id (inv_…), email, role': {
-    'api/invitations.test.ts': ['shows live ones, newest first, with the four fields and no link'],
+    'api/list-invitations.test.ts': ['shows live ones, newest first, with the four fields and no link'],
   },
   '3.5 Live for 7 days': {
-    'api/invitations.test.ts': [
+    'api/end-invitation.test.ts': [
       '30 days after one was accepted, revoked or over it is forgotten; live ones stay, however often sent again (section 3.5)',
     ],
     'api/accept-invitation.test.ts': [
@@ -39,7 +39,7 @@ export const people: Coverage = {
     ],
   },
   '4.1 POST /v1/team/members/invite {email, role}': {
-    'api/invitations.test.ts': [
+    'api/invite.test.ts': [
       'answers 201 with the Invitation, good for 7 days, and without SMTP the link, which begins with APP_URL',
       'takes addresses as people type them, and compares them folded',
       'a member’s address and that of somebody who is invited are 409, param email; other teams don’t matter',
@@ -47,10 +47,10 @@ export const people: Coverage = {
     ],
   },
   '4.1 GET /v1/team/invitations limit, cursor': {
-    'api/invitations.test.ts': ['walks in pages of limit, 50 by default, and shows each once'],
+    'api/list-invitations.test.ts': ['walks in pages of limit, 50 by default, and shows each once'],
   },
   '4.1 DELETE /v1/team/invitations/:id': {
-    'api/invitations.test.ts': ['a revoked one opens nothing, and is gone'],
+    'api/end-invitation.test.ts': ['a revoked one opens nothing, and is gone'],
   },
   '5.3 owner': {
     'api/access-matrix-of-people.test.ts': ['lets … … do what the role includes and nothing else'],
@@ -88,7 +88,7 @@ export const people: Coverage = {
     ],
   },
   '8 members, live invitations included': {
-    'api/invitations.test.ts': ['of 20 at once against the last place one is made'],
+    'api/invite.test.ts': ['of 20 at once against the last place one is made'],
     'api/member-places.test.ts': [
       'are counted again: after a downgrade as many may come as there are places, and the others hear 402',
     ],
@@ -279,7 +279,7 @@ export const people: Coverage = {
   },
   '12.4 {app_url}/invite/<token> is single use': {
     'api/accept-invitation.test.ts': ['is shown with what it needs, and opening it changes nothing'],
-    'api/invitations.test.ts': [
+    'api/end-invitation.test.ts': [
       'sent again it keeps its id and gets a new link for 7 more days; the old link ends',
     ],
   },
@@ -304,7 +304,7 @@ export const people: Coverage = {
     ],
   },
   '12.4 Members and live invitations': {
-    'api/invitations.test.ts': ['of 20 at once against the last place one is made'],
+    'api/invite.test.ts': ['of 20 at once against the last place one is made'],
     'api/member-places.test.ts': [
       'a removal that is first in line makes room for who accepts behind it',
       'a revocation that is first in line ends the link for who accepts behind it',

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { forgetInvitations } from '#server/teams/forget-invitations.ts';
+import { Browser } from '#test/support/browser-client.ts';
+import { plantCanary } from '#test/support/canary.ts';
+import { assertRefused, audited, dayMs, invite, listed, type Made, opens } from '#test/support/inviting.ts';
+import { newMember } from '#test/support/people.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+
+describe('the end of an invitation: revoked, sent again, forgotten (specification sections 3.5 and 4.1)', () => {
+  let service: TestService;
+  let team: TestTeam;
+
+  before(async () => {
+    service = await startTestService({ APP_URL: 'https://texts.example.com' });
+    await plantCanary(service);
+    team = await service.newTeam();
+  });
+  after(() => service.close());
+
+  it('a revoked one opens nothing, and is gone', async () => {
+    const made = await invite(team.api, 'gone@example.com');
+    const answer = await team.api.delete(`/v1/team/invitations/${made.invitation_id}`);
+    assert.deepEqual([answer.status, answer.json], [200, { deleted: true }]);
+    assert.equal(await opens(service, made), false);
+    assert.ok(!(await listed(team.api)).includes('gone@example.com'));
+    assertRefused(await team.api.delete(`/v1/team/invitations/${made.invitation_id}`), 404, 'not_found');
+    const last = (await audited(service, team)).at(-1);
+    assert.deepEqual([last?.action, last?.target], ['invitation.revoked', made.invitation_id]);
+  });
+
+  it('sent again it keeps its id and gets a new link for 7 more days; the old link ends', async () => {
+    const ada = await newMember(service, team, 'admin');
+    const made = await invite(team.api, 'resend@example.com', 'viewer');
+    service.clock.advance(5 * dayMs);
+    const answer = await ada.post(ada.in(`/team/invitations/${made.invitation_id}/resend`));
+    assert.equal(answer.status, 200, answer.text);
+    const again = answer.json as unknown as Made;
+    assert.deepEqual(
+      [again.invitation_id, again.email, again.role],
+      [made.invitation_id, 'resend@example.com', 'viewer'],
+    );
+    assert.ok(Date.parse(again.expires_at) >= Date.parse(made.expires_at) + 5 * dayMs);
+    assert.deepEqual([await opens(service, made), await opens(service, again)], [false, true]);
+    service.clock.advance(5 * dayMs);
+    assert.equal(await opens(service, again), true);
+    const last = (await audited(service, team)).at(-1);
+    assert.deepEqual([last?.action, last?.actor_kind], ['invitation.sent_again', 'member']);
+  });
+
+  it('what has expired can’t be sent again, and neither can another team’s', async () => {
+    const ada = await newMember(service, team, 'owner');
+    const foreign = await invite((await service.newTeam()).api, 'resend@example.com');
+    const made = await invite(team.api, 'late@example.com');
+    const resend = (id: string) => ada.post(ada.in(`/team/invitations/${id}/resend`));
+    const wanted = await resend('inv_01h2xcejqtf2nbrexx3vqjhp41');
+    assertRefused(wanted, 404, 'not_found');
+    assert.equal((await resend(foreign.invitation_id)).text, wanted.text);
+    service.clock.advance(7 * dayMs);
+    assert.equal((await resend(made.invitation_id)).text, wanted.text);
+  });
+
+  it('answers for foreign and unknown ids, and for what is no id, in the same words', async () => {
+    const foreign = await invite((await service.newTeam()).api, 'foreign@example.com');
+    const revoke = (id: string) => team.api.delete(`/v1/team/invitations/${id}`);
+    const wanted = await revoke('inv_01h2xcejqtf2nbrexx3vqjhp41');
+    assertRefused(wanted, 404, 'not_found');
+    for (const id of [foreign.invitation_id, 'inv_x', team.publicId]) {
+      assert.equal((await revoke(id)).text, wanted.text);
+    }
+    assert.ok(await opens(service, foreign));
+  });
+
+  it('30 days after one was accepted, revoked or over it is forgotten; live ones stay, however often sent again (section 3.5)', async () => {
+    const of = await service.newTeam();
+    const ada = await newMember(service, of, 'owner');
+    const [used, revoked, , kept] = [
+      await invite(of.api, 'used@example.com'),
+      await invite(of.api, 'revoked@example.com'),
+      await invite(of.api, 'over@example.com'),
+      await invite(of.api, 'kept@example.com'),
+    ];
+    const joining = new Browser(service.baseUrl);
+    const joined = await joining.submit(
+      new URL(used.accept_url).pathname,
+      { name: 'Uma Example' },
+      {
+        'sec-fetch-site': 'same-origin',
+      },
+    );
+    assert.equal(joined.status, 303, joined.text);
+    assert.equal((await of.api.delete(`/v1/team/invitations/${revoked.invitation_id}`)).status, 200);
+    const left = async () => {
+      await forgetInvitations(service.runtime);
+      const rows = await service.query<{ email: string }>(
+        'SELECT email FROM invitations WHERE team_id = $1 ORDER BY id',
+        [of.id],
+      );
+      return rows.map(({ email }) => email.split('@')[0]);
+    };
+    const later = async (days: number) => {
+      for (let passed = 0; passed < days; passed += 6) {
+        const again = await ada.post(ada.in(`/team/invitations/${kept.invitation_id}/resend`));
+        assert.equal(again.status, 200, again.text);
+        service.clock.advance(Math.min(6, days - passed) * dayMs);
+      }
+    };
+    await later(29);
+    assert.deepEqual(await left(), ['used', 'revoked', 'over', 'kept']);
+    await later(2);
+    assert.deepEqual(await left(), ['over', 'kept']);
+    await later(5);
+    assert.deepEqual(await left(), ['over', 'kept'], 'it was open for 7 days');
+    await later(2);
+    assert.deepEqual(await left(), ['kept']);
+    assert.deepEqual(await listed(of.api), ['kept@example.com']);
+    assert.ok(
+      (await audited(service, of)).some(({ target }) => target === revoked.invitation_id),
+      'noted all the same',
+    );
+  });
+});

@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { field } from '#test/support/api-client.ts';
+import { plantCanary } from '#test/support/canary.ts';
+import {
+  ask,
+  assertRefused,
+  audited,
+  dayMs,
+  invite,
+  listed,
+  type Made,
+  opens,
+} from '#test/support/inviting.ts';
+import { newMember } from '#test/support/people.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+
+describe('POST /v1/team/members/invite (specification sections 2.4, 3.5 and 4.1)', () => {
+  let service: TestService;
+  let team: TestTeam;
+
+  before(async () => {
+    service = await startTestService({ APP_URL: 'https://texts.example.com' });
+    await plantCanary(service);
+    team = await service.newTeam();
+  });
+  after(() => service.close());
+
+  it('answers 201 with the Invitation, good for 7 days, and without SMTP the link, which begins with APP_URL', async () => {
+    const before = service.clock.nowMs();
+    for (const role of ['admin', 'member', 'viewer']) {
+      const made = await invite(team.api, `${role}@example.com`, role);
+      assert.deepEqual(Object.keys(made).sort(), [
+        'accept_url',
+        'email',
+        'expires_at',
+        'invitation_id',
+        'role',
+      ]);
+      assert.match(made.invitation_id, /^inv_[0-9a-hjkmnp-tv-z]{26}$/);
+      assert.deepEqual([made.email, made.role], [`${role}@example.com`, role]);
+      const days = (Date.parse(made.expires_at) - before) / dayMs;
+      assert.ok(days >= 7 && days < 7.01, made.expires_at);
+      // 256 bits.
+      assert.match(made.accept_url, /^https:\/\/texts\.example\.com\/invite\/[\w-]{43}$/);
+      assert.ok(await opens(service, made));
+    }
+  });
+
+  it('the link begins with APP_URL whatever Host and X-Forwarded-Host say', async () => {
+    const headers = {
+      'x-forwarded-host': 'evil.example',
+      'x-forwarded-proto': 'http',
+      forwarded: 'host=evil.example',
+    };
+    const answer = await team.api.post(
+      '/v1/team/members/invite',
+      { email: 'host@example.com', role: 'viewer' },
+      headers,
+    );
+    assert.match(String(answer.json.accept_url), /^https:\/\/texts\.example\.com\/invite\//);
+  });
+
+  it('stores the hash of the token and no token', async () => {
+    const { accept_url } = await invite(team.api, 'hash@example.com');
+    const token = accept_url.split('/').at(-1) ?? '';
+    const rows = await service.query<{ row: string }>('SELECT i::text AS row FROM invitations i');
+    assert.ok(rows.length > 0 && rows.every(({ row }) => !row.includes(token)));
+    const noted = await service.query<{ row: string }>('SELECT a::text AS row FROM audit_log a');
+    assert.ok(noted.every(({ row }) => !row.includes(token)));
+  });
+
+  it('takes addresses as people type them, and compares them folded', async () => {
+    for (const [written, email] of [
+      [' blanks@example.com ', 'blanks@example.com'],
+      ['Mixed.Case+tag@Example.COM', 'Mixed.Case+tag@Example.COM'],
+      ['jürgen@exämple.example', 'jürgen@exämple.example'],
+      ['root@localhost', 'root@localhost'],
+    ] as const) {
+      assert.equal((await invite(team.api, written)).email, email);
+      assertRefused(await ask(team.api, email.toUpperCase()), 409, 'conflict', 'email');
+    }
+  });
+
+  it('refuses other addresses with param email, other roles with param role, and unknown fields', async () => {
+    const emails = [
+      '',
+      'a',
+      'a@',
+      '@b',
+      'a b@example.com',
+      'a@b@c',
+      '<a@example.com>',
+      'a@example.com, b@example.com',
+    ];
+    for (const email of [
+      ...emails,
+      `${'a'.repeat(250)}@example.com`,
+      // In lower case it is longer: two characters for each of these.
+      `${'İ'.repeat(60)}@${'b'.repeat(180)}.com`,
+      'a\u0000@example.com',
+      null,
+      5,
+      ['a@example.com'],
+    ]) {
+      assertRefused(await ask(team.api, email), 400, 'invalid_request', 'email');
+    }
+    for (const role of ['owner', 'Admin', '', null, 5]) {
+      assertRefused(await ask(team.api, 'role@example.com', role), 400, 'invalid_request', 'role');
+    }
+    assertRefused(
+      await team.api.post('/v1/team/members/invite', { email: 'a@example.com' }),
+      400,
+      'invalid_request',
+      'role',
+    );
+    const more = { email: 'a@example.com', role: 'member', name: 'Ada' };
+    assertRefused(await team.api.post('/v1/team/members/invite', more), 400, 'invalid_request', 'name');
+  });
+
+  it('a member’s address and that of somebody who is invited are 409, param email; other teams don’t matter', async () => {
+    const here = await service.newTeam();
+    const ada = await newMember(service, here, 'member', { email: 'Ada.Twice@example.com' });
+    assertRefused(await ask(here.api, 'ada.twice@EXAMPLE.com'), 409, 'conflict', 'email');
+    await invite(here.api, 'new.twice@example.com');
+    assertRefused(await ask(here.api, 'NEW.twice@example.com'), 409, 'conflict', 'email');
+    const elsewhere = await service.newTeam();
+    assert.ok(await opens(service, await invite(elsewhere.api, ada.email)));
+    assert.ok(await opens(service, await invite(elsewhere.api, 'new.twice@example.com')));
+  });
+
+  it('one that was revoked or has expired leaves its address free', async () => {
+    const first = await invite(team.api, 'again@example.com');
+    await team.api.delete(`/v1/team/invitations/${first.invitation_id}`);
+    const second = await invite(team.api, 'again@example.com');
+    assert.deepEqual([await opens(service, first), await opens(service, second)], [false, true]);
+    service.clock.advance(7 * dayMs);
+    assert.equal(await opens(service, second), false);
+    assert.ok(await opens(service, await invite(team.api, 'again@example.com')));
+  });
+
+  it('counts members and open invitations against the plan: 402 with limit, current and upgrade_url', async () => {
+    for (const [plan, limit] of [
+      ['free', 1],
+      ['starter', 3],
+    ] as const) {
+      const small = await service.newTeam({ plan });
+      if (limit > 1) await newMember(service, small, 'owner');
+      const made: Made[] = [];
+      for (let n = limit > 1 ? 1 : 0; n < limit; n += 1)
+        made.push(await invite(small.api, `${n}@example.com`));
+      const answer = await ask(small.api, 'more@example.com');
+      assertRefused(answer, 402, 'plan_limit_exceeded');
+      const { message: _, code: _code, ...details } = field(answer.json, 'error') as Record<string, unknown>;
+      assert.deepEqual(details, {
+        limit,
+        current: limit,
+        upgrade_url: 'https://texts.example.com/billing',
+      });
+      await small.api.delete(`/v1/team/invitations/${made[0]?.invitation_id}`);
+      await invite(small.api, 'more@example.com');
+      assertRefused(await ask(small.api, 'most@example.com'), 402, 'plan_limit_exceeded');
+      service.clock.advance(7 * dayMs);
+      await invite(small.api, 'most@example.com');
+    }
+  });
+
+  it('of 20 at once against the last place one is made', async () => {
+    const small = await service.newTeam({ plan: 'starter' });
+    await newMember(service, small, 'owner');
+    await newMember(service, small, 'admin');
+    const all = Array.from({ length: 20 }, (_, n) => ask(small.api, `guest${n}@example.com`));
+    const statuses = (await Promise.all(all)).map(({ status }) => status).sort();
+    assert.deepEqual(statuses, [201, ...Array.from({ length: 19 }, () => 402)]);
+    assert.equal((await listed(small.api)).length, 1);
+  });
+
+  it('of 20 at once for one address one is made, and 409 is what the others hear', async () => {
+    const all = Array.from({ length: 20 }, (_, n) =>
+      ask(team.api, n % 2 ? 'Same@example.com' : 'same@EXAMPLE.com'),
+    );
+    const statuses = (await Promise.all(all)).map(({ status }) => status).sort();
+    assert.deepEqual(statuses, [201, ...Array.from({ length: 19 }, () => 409)]);
+  });
+
+  it('is noted with who made it, by key and by member', async () => {
+    const here = await service.newTeam();
+    const ada = await newMember(service, here, 'admin');
+    const byKey = await invite(here.api, 'key@example.com', 'viewer');
+    const answer = await ada.post(ada.in('/team/members/invite'), {
+      email: 'member@example.com',
+      role: 'admin',
+    });
+    assert.equal(answer.status, 201, answer.text);
+    const made = (await audited(service, here)).filter(({ action }) => action === 'invitation.made');
+    assert.deepEqual(made, [
+      {
+        actor_kind: 'key',
+        action: 'invitation.made',
+        target: byKey.invitation_id,
+        details: { email: 'key@example.com', role: 'viewer' },
+      },
+      {
+        actor_kind: 'member',
+        action: 'invitation.made',
+        target: answer.json.invitation_id,
+        details: { email: 'member@example.com', role: 'admin' },
+      },
+    ]);
+  });
+});

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { operator } from '#server/platform/actor.ts';
+import { makeOwnerLink } from '#server/teams/make-owner-link.ts';
+import { lockTeam } from '#server/teams/team-store.ts';
+import type { ApiAnswer } from '#test/support/api-client.ts';
+import { plantCanary } from '#test/support/canary.ts';
+import {
+  ask,
+  assertRefused,
+  audited,
+  dayMs,
+  invite,
+  listed,
+  type Made,
+  opens,
+} from '#test/support/inviting.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+
+describe('GET /v1/team/invitations (specification sections 2.4 and 4.1)', () => {
+  let service: TestService;
+  let here: TestTeam;
+
+  before(async () => {
+    service = await startTestService({ APP_URL: 'https://texts.example.com' });
+    await plantCanary(service);
+    here = await service.newTeam();
+  });
+  after(() => service.close());
+
+  it('shows live ones, newest first, with the four fields and no link', async () => {
+    assert.deepEqual((await here.api.get('/v1/team/invitations')).json, {
+      invitations: [],
+      cursor: '',
+      has_more: false,
+    });
+    const expired = await invite(here.api, 'expired@example.com');
+    service.clock.advance(7 * dayMs);
+    const revoked = await invite(here.api, 'revoked@example.com');
+    const one = await invite(here.api, 'one@example.com');
+    const two = await invite(here.api, 'two@example.com', 'admin');
+    await here.api.delete(`/v1/team/invitations/${revoked.invitation_id}`);
+    const { accept_url: _one, ...first } = one;
+    const { accept_url: _two, ...second } = two;
+    assert.deepEqual((await here.api.get('/v1/team/invitations')).json, {
+      invitations: [second, first],
+      cursor: first.invitation_id,
+      has_more: false,
+    });
+    assert.equal(await opens(service, expired), false);
+  });
+
+  it('walks in pages of limit, 50 by default, and shows each once', async () => {
+    const many = await service.newTeam();
+    const emails = Array.from({ length: 53 }, (_, n) => `page${n}@example.com`);
+    for (const email of emails) await invite(many.api, email);
+    const first = await many.api.get('/v1/team/invitations');
+    const page = (answer: ApiAnswer) => (answer.json.invitations as Made[]).map(({ email }) => email);
+    assert.deepEqual(page(first), emails.toReversed().slice(0, 50));
+    assert.equal(first.json.has_more, true);
+    const rest = await many.api.get(`/v1/team/invitations?cursor=${first.json.cursor}&limit=100`);
+    assert.deepEqual([page(rest), rest.json.has_more], [emails.toReversed().slice(50), false]);
+    const exact = await many.api.get(`/v1/team/invitations?cursor=${first.json.cursor}&limit=3`);
+    assert.equal(exact.json.has_more, false);
+    const beyond = await many.api.get(`/v1/team/invitations?cursor=${exact.json.cursor}&limit=1`);
+    assert.deepEqual(beyond.json, { invitations: [], cursor: '', has_more: false });
+    assert.equal((await many.api.get('/v1/team/invitations?cursor=')).text, first.text);
+  });
+
+  it('refuses a limit outside 1 to 100 and a cursor that is none', async () => {
+    for (const limit of ['0', '101', '-1', 'x', '']) {
+      assertRefused(
+        await here.api.get(`/v1/team/invitations?limit=${limit}`),
+        400,
+        'invalid_request',
+        'limit',
+      );
+    }
+    for (const cursor of ['x', 'inv_x', here.publicId]) {
+      assertRefused(
+        await here.api.get(`/v1/team/invitations?cursor=${cursor}`),
+        400,
+        'invalid_request',
+        'cursor',
+      );
+    }
+  });
+
+  it('links of owners, which the operator makes, are neither shown nor revoked nor sent again, but hold a place', async () => {
+    const small = await service.newTeam({ plan: 'free' });
+    const { database } = service.runtime;
+    await database.transaction(async (trx) => {
+      const row = await lockTeam(trx, small.id);
+      if (row) await makeOwnerLink(trx, service.runtime, row, 'first@example.com', operator);
+    });
+    const noted = await audited(service, small);
+    const id = String(noted.find(({ action }) => action === 'invitation.made')?.target);
+    assert.deepEqual(await listed(small.api), []);
+    assertRefused(await small.api.delete(`/v1/team/invitations/${id}`), 404, 'not_found');
+    assertRefused(await ask(small.api, 'second@example.com'), 402, 'plan_limit_exceeded');
+    assertRefused(await ask(small.api, 'first@example.com'), 409, 'conflict', 'email');
+  });
+});

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { type ApiAnswer, type ApiClient, field } from './api-client.ts';
+import { Browser } from './browser-client.ts';
+import type { TestService, TestTeam } from './test-service.ts';
+
+export const dayMs = 24 * 3_600_000;
+
+/** An Invitation as it is answered where no mail can be sent. */
+export interface Made {
+  readonly invitation_id: string;
+  readonly email: string;
+  readonly role: string;
+  readonly expires_at: string;
+  readonly accept_url: string;
+}
+
+export function assertRefused(answer: ApiAnswer, status: number, code: string, param?: string): void {
+  assert.equal(answer.status, status, answer.text);
+  assert.deepEqual([field(answer.json, 'error.code'), field(answer.json, 'error.param')], [code, param]);
+}
+
+export const ask = (api: ApiClient, email: unknown, role: unknown = 'member') =>
+  api.post('/v1/team/members/invite', { email, role });
+
+export async function invite(api: ApiClient, email: string, role = 'member'): Promise<Made> {
+  const answer = await ask(api, email, role);
+  assert.equal(answer.status, 201, answer.text);
+  return answer.json as unknown as Made;
+}
+
+/** The addresses of the first page, newest first. */
+export const listed = async (api: ApiClient) =>
+  ((await api.get('/v1/team/invitations')).json.invitations as Made[]).map(({ email }) => email);
+
+/** Whether the link opens a page that can be accepted. */
+export const opens = async (service: TestService, { accept_url }: Made) =>
+  (await new Browser(service.baseUrl).open(new URL(accept_url).pathname)).status === 200;
+
+export const audited = (service: TestService, of: TestTeam) =>
+  service.query<{ actor_kind: string; action: string; target: string; details: unknown }>(
+    'SELECT actor_kind, action, target, details FROM audit_log WHERE team_id = $1 ORDER BY id',
+    [of.id],
+  );
