@@ -6,6 +6,7 @@ import { queueChannel } from '#server/devices/queue-channel.ts';
 import { acceptSends } from '#server/messages/accept-sends.ts';
 import { ApiClient } from '#test/support/api-client.ts';
 import { plantCanary } from '#test/support/canary.ts';
+import { heldPoll } from '#test/support/held-poll.ts';
 import { type ConnectedNumber, connectNumber, type FlatAnswer } from '#test/support/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
 import { until } from '#test/support/until.ts';
@@ -53,25 +54,9 @@ describe('a pause (specification section 3.3)', () => {
       return rows.length > 0;
     });
 
-  /** A poll that the server holds, and a way to leave it. */
-  async function heldPoll(number: ConnectedNumber) {
-    const leaving = new AbortController();
-    const numbered = async () => {
-      const rows = await service.query<{ poll: number }>(
-        'SELECT poll FROM device_sessions s JOIN numbers n ON n.id = s.number_id WHERE n.phone_number = $1',
-        [number.phoneNumber],
-      );
-      return rows[0]?.poll ?? 0;
-    };
-    const before = await numbered();
-    const answer = number.wire.poll({}, leaving.signal);
-    await until('the poll counts', async () => (await numbered()) > before);
-    return { answer, leave: () => leaving.abort() };
-  }
-
   it('waits for a hand-out that has begun: it is committed before the PUT answers', async (t) => {
     const number = await connectNumber(service, team, '+14155550110');
-    const poll = await heldPoll(number);
+    const poll = await heldPoll(service, number);
     // Somebody else has the session row: the hand-out stops half-way, with the number's row in its hands.
     const gate = await service.runtime.database.pool.connect();
     t.after(() => gate.release(true));
@@ -117,7 +102,7 @@ describe('a pause (specification section 3.3)', () => {
       ids.push(await team.api.send({ from: number.phoneNumber, to, content }));
     }
     await setStatus(number, 'paused');
-    const poll = await heldPoll(number);
+    const poll = await heldPoll(service, number);
     const inbound = await number.wire.call('inbound', { from: to, text: 'while it is paused' });
     assert.equal(inbound.ok, '1');
     const ear = await service.runtime.database.pool.connect();

@@ -91,7 +91,7 @@ export const endpoints: Coverage = {
       'takes on_unconfirmed fail and retry_once',
       'changes nothing with {} and answers 200',
     ],
-    'device/hand-out.test.ts': ['a hand-out that is never reported is unconfirmed when its lease ends'],
+    'device/unconfirmed.test.ts': ['a hand-out that is never reported is unconfirmed when its lease ends'],
   },
   "4.2 DELETE fails the number's": {
     'api/delete-number.test.ts': [

@@ -193,7 +193,7 @@ export const resources: Coverage = {
     'api/get-message.test.ts': ['says why a queued message waits: earlier message, busy, paused, offline'],
   },
   '2.6 may_have_been_sent': {
-    'device/hand-out.test.ts': [
+    'device/unconfirmed.test.ts': [
       'a repeat of the poll within 10 s of the hand-out settles nothing; later the message is unconfirmed',
     ],
     'device/reports.test.ts': ['sent: once, however often it is said'],

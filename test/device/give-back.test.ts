@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { type Claimant, claimMessage, giveBackMessage } from '#server/messages/claim-message.ts';
+import { settleUnconfirmed } from '#server/messages/settle-unconfirmed.ts';
+import { type MessageId, parseId, publicId } from '#server/platform/ids.ts';
+import { lockRows } from '#test/support/row-lock.ts';
+import { type ConnectedNumber, connectNumber } from '#test/support/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { until } from '#test/support/until.ts';
+
+describe('who may claim a message, and how it goes back (specification section 11.4)', () => {
+  let service: TestService;
+  let team: TestTeam;
+  let next = 0;
+
+  before(async () => {
+    service = await startTestService({ DEVICE_HOLD_SECONDS: '25' });
+    team = await service.newTeam();
+  });
+  after(() => service.close());
+
+  const connect = () => {
+    next += 1;
+    return connectNumber(service, team, `+14155550${String(next).padStart(3, '0')}`);
+  };
+  const send = (number: ConnectedNumber, content: string, to = '+12125550100') =>
+    team.api.send({ from: number.phoneNumber, to, content });
+  const statusOf = async (id: string) => (await team.api.get(`/v1/messages/${id}`)).json;
+  const queued = async (number: ConnectedNumber) =>
+    (
+      await service.query(
+        'SELECT FROM send_queue q JOIN numbers n ON n.id = q.number_id WHERE n.phone_number = $1',
+        [number.phoneNumber],
+      )
+    ).length;
+  /** The newest poll of the number's session, as a hand-out and its return name it. */
+  const claimantOf = async (number: ConnectedNumber): Promise<Claimant> => {
+    const rows = await service.query<Claimant & Record<string, unknown>>(
+      `SELECT s.team_id AS "teamId", s.number_id AS "numberId", s.device_id AS "deviceId",
+         s.session_id AS "sessionId", s.poll
+       FROM device_sessions s JOIN numbers n ON n.id = s.number_id WHERE n.phone_number = $1`,
+      [number.phoneNumber],
+    );
+    assert.ok(rows[0]);
+    return rows[0];
+  };
+  const claimAs = async (claimant: Claimant) => {
+    const handOut = await claimMessage(service.runtime, claimant, service.clock.in(60_000));
+    return handOut && publicId('msg', handOut.message_id);
+  };
+  const giveBackAs = (claimant: Claimant, id: string) =>
+    giveBackMessage(service.runtime, claimant, parseId('msg', id) as MessageId);
+  const lockSession = (numberId: string) =>
+    lockRows(service.databaseUrl, 'SELECT FROM device_sessions WHERE number_id = $1 FOR UPDATE', [numberId]);
+
+  it('a message whose phone left before the first byte goes back to its place, and its hand-out is forgotten', async () => {
+    const number = await connect();
+    const first = await send(number, 'first');
+    await send(number, 'second');
+    const leaving = new AbortController();
+    // While this lock is held, the hand-out waits between its decision and its answer.
+    const lock = await lockRows(
+      service.databaseUrl,
+      'SELECT FROM numbers WHERE phone_number = $1 FOR NO KEY UPDATE',
+      [number.phoneNumber],
+    );
+    const answer = number.wire.poll({}, leaving.signal);
+    await lock.waiting(1);
+    leaving.abort();
+    await assert.rejects(answer);
+    // The server reads in the order of arrival: once this is answered it has seen that the phone left.
+    await fetch(`${service.baseUrl}/healthz`);
+    await lock.release();
+    await until(
+      'it is queued again',
+      async () => (await statusOf(first)).status === 'queued' && (await queued(number)) === 2,
+    );
+    assert.equal((await number.wire.poll()).id, first);
+    const handOuts = await service.query(
+      'SELECT FROM hand_outs h JOIN messages m ON m.id = h.message_id WHERE m.from_handle = $1',
+      [number.phoneNumber],
+    );
+    assert.equal(handOuts.length, 1);
+  });
+
+  it('a message that goes back to the queue is not overtaken by a hand-out that waited for that', async () => {
+    const number = await connect();
+    await team.api.put(`/v1/numbers/${number.numberId}`, { on_unconfirmed: 'retry_once' });
+    const first = await send(number, 'first');
+    assert.equal((await number.wire.poll()).id, first);
+    const second = await send(number, 'second');
+    const flights = await service.query<Parameters<typeof settleUnconfirmed>[1]>(
+      'SELECT f.* FROM in_flight f JOIN numbers n ON n.id = f.number_id WHERE n.phone_number = $1',
+      [number.phoneNumber],
+    );
+    const flight = flights[0];
+    assert.ok(flight);
+    const claimant = await claimantOf(number);
+    // Both wait for the session, in this order; the hand-out has taken its snapshot by then.
+    const lock = await lockSession(flight.number_id);
+    const settled = settleUnconfirmed(service.runtime, flight);
+    await lock.waiting(1);
+    const handedOut = claimAs(claimant);
+    await lock.waiting(2);
+    await lock.release();
+    assert.equal(await settled, true);
+    assert.notEqual(await handedOut, second);
+    const next = await number.wire.poll();
+    assert.equal(next.id, first);
+    assert.equal((await number.wire.poll({ last: first })).id, second);
+  });
+
+  it('nor is it where its own poll gave it back', async () => {
+    const number = await connect();
+    const first = await send(number, 'first');
+    assert.equal((await number.wire.poll()).id, first);
+    const second = await send(number, 'second');
+    const claimant = await claimantOf(number);
+    const lock = await lockSession(claimant.numberId);
+    const returned = giveBackAs(claimant, first);
+    await lock.waiting(1);
+    const handedOut = claimAs(claimant);
+    await lock.waiting(2);
+    await lock.release();
+    await returned;
+    assert.notEqual(await handedOut, second);
+    assert.equal((await number.wire.poll()).id, first);
+    assert.equal((await number.wire.poll({ last: first })).id, second);
+  });
+
+  it('only the newest poll of the current session of an active number is handed a message', async () => {
+    const number = await connect();
+    const id = await send(number, 'for one poll only');
+    const newest = await claimantOf(number);
+    const stranger = await claimantOf(await connect());
+    assert.equal(await claimAs({ ...newest, poll: newest.poll - 1 }), undefined, 'an older poll');
+    assert.equal(await claimAs({ ...newest, sessionId: stranger.sessionId }), undefined, 'another session');
+    assert.equal(await claimAs({ ...newest, deviceId: stranger.deviceId }), undefined, 'another phone');
+    await team.api.put(`/v1/numbers/${number.numberId}`, { status: 'paused' });
+    assert.equal(await claimAs(newest), undefined, 'a paused number');
+    assert.equal((await statusOf(id)).status, 'queued');
+    await team.api.put(`/v1/numbers/${number.numberId}`, { status: 'active' });
+    assert.equal(await claimAs(newest), id);
+  });
+
+  it('a message is given back only by the poll that claimed it, and once', async () => {
+    const number = await connect();
+    const id = await send(number, 'in the hands of one poll');
+    assert.equal((await number.wire.poll()).id, id);
+    const claimed = await claimantOf(number);
+    const stranger = await claimantOf(await connect());
+    const others = [
+      { ...claimed, poll: claimed.poll - 1 },
+      { ...claimed, poll: claimed.poll + 1 },
+      { ...claimed, sessionId: stranger.sessionId },
+    ];
+    for (const other of others) {
+      await giveBackAs(other, id);
+      assert.equal((await statusOf(id)).status, 'polling');
+    }
+    for (const _ of ['given back', 'and again']) {
+      await giveBackAs(claimed, id);
+      assert.equal((await statusOf(id)).status, 'queued');
+      assert.equal(await queued(number), 1);
+    }
+    assert.equal((await statusOf(id)).may_have_been_sent, false);
+    const counted = await service.query('SELECT FROM messages WHERE from_handle = $1 AND hand_outs = 0', [
+      number.phoneNumber,
+    ]);
+    assert.equal(counted.length, 1, 'it counts as never handed out');
+  });
+
+  it('what goes back to the queue of a deleted number is handed out no more, and fails as number_removed', async () => {
+    const number = await connect();
+    const id = await send(number, 'given back too late');
+    const claimant = await claimantOf(number);
+    assert.equal(await claimAs(claimant), id);
+    await team.api.delete(`/v1/numbers/${number.numberId}`);
+    // Until the hand-out was tried, the sweep can't take the message out of the queue.
+    const lock = await lockRows(
+      service.databaseUrl,
+      'SELECT FROM usage_months WHERE team_id = $1 FOR UPDATE',
+      [team.id],
+    );
+    await giveBackAs(claimant, id);
+    assert.equal(await claimAs(claimant), undefined);
+    await lock.release();
+    await until('the sweep fails it', async () => (await statusOf(id)).error_code === 'number_removed');
+    assert.equal((await statusOf(id)).may_have_been_sent, false);
+  });
+});

@@ -1,0 +1,24 @@
+import type { ConnectedNumber, DeviceWire, FlatAnswer } from './test-phone.ts';
+import type { TestService } from './test-service.ts';
+import { until } from './until.ts';
+
+/** A poll that the server holds, and a way to leave it: resolves once the server counts it. */
+export async function heldPoll(
+  service: TestService,
+  number: ConnectedNumber,
+  wire: DeviceWire = number.wire,
+): Promise<{ answer: Promise<FlatAnswer>; leave: () => void }> {
+  const counted = async () => {
+    const rows = await service.query<{ poll: number }>(
+      'SELECT poll FROM device_sessions s JOIN numbers n ON n.id = s.number_id WHERE n.phone_number = $1',
+      [number.phoneNumber],
+    );
+    return rows[0]?.poll ?? 0;
+  };
+  const leaving = new AbortController();
+  const before = await counted();
+  const answer = wire.poll({}, leaving.signal);
+  answer.catch(() => undefined);
+  await until('the poll is counted', async () => (await counted()) > before);
+  return { answer, leave: () => leaving.abort() };
+}
