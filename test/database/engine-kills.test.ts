@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { chown, readdir, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import pg from 'pg';
+import { findEngineUrl } from '#server/database/engine/engine-url.ts';
+import {
+  firstLine,
+  hasEnded,
+  isRoot,
+  keepARow,
+  kill9,
+  Place,
+  query,
+  readTheRow,
+} from '#test/support/engine-place.ts';
+import { until } from '#test/support/until.ts';
+
+test('after kill -9 of its process the running PostgreSQL is taken over, with its connections (section 10)', async (t) => {
+  const place = await Place.makeUsed(t);
+  const owner = place.spawnOwner();
+  const before = await firstLine(owner);
+  const attached = new pg.Client({ connectionString: before.databaseUrl });
+  await attached.connect();
+  await attached.query(keepARow);
+  await kill9(owner);
+  const engine = await place.start();
+  assert.equal(engine.postmasterPid(), before.postmasterPid);
+  assert.equal(engine.databaseUrl, before.databaseUrl);
+  assert.deepEqual((await attached.query({ text: readTheRow, rowMode: 'array' })).rows, [['a row']]);
+  await attached.end();
+});
+
+test('one that was taken over is restarted when it dies, and stops with its new process (section 10)', async (t) => {
+  const place = await Place.makeUsed(t);
+  const owner = place.spawnOwner();
+  const before = await firstLine(owner);
+  await query(before.databaseUrl, keepARow);
+  await kill9(owner);
+  const engine = await place.start();
+  process.kill(before.postmasterPid, 'SIGKILL');
+  await until('another postmaster', () => engine.postmasterPid() !== before.postmasterPid);
+  const rows = await until('an answer', () => query(engine.databaseUrl, readTheRow).catch(() => undefined));
+  assert.deepEqual(rows, [['a row']]);
+  await engine.stop();
+  await hasEnded(engine.postmasterPid());
+});
+
+test('a running PostgreSQL with another command line, as of another version, is replaced with its data kept (section 10)', async (t) => {
+  const place = await Place.makeUsed(t);
+  const owner = place.spawnOwner();
+  const before = await firstLine(owner);
+  await query(before.databaseUrl, keepARow);
+  await kill9(owner);
+  const engine = await place.start({ work_mem: '5MB' });
+  assert.notEqual(engine.postmasterPid(), before.postmasterPid);
+  await hasEnded(before.postmasterPid);
+  assert.deepEqual(await query(engine.databaseUrl, readTheRow), [['a row']]);
+  assert.deepEqual(await query(engine.databaseUrl, 'SHOW work_mem'), [['5MB']]);
+});
+
+test('PostgreSQL killed under the service is restarted with its data, and the log says so (section 10)', async (t) => {
+  const place = await Place.makeUsed(t);
+  const engine = await place.start();
+  await query(engine.databaseUrl, keepARow);
+  for (let kills = 0; kills < 3; kills += 1) {
+    const pid = engine.postmasterPid();
+    process.kill(pid, 'SIGKILL');
+    await until('another postmaster', () => engine.postmasterPid() !== pid);
+    await until('an answer', () => query(engine.databaseUrl, readTheRow).catch(() => undefined));
+  }
+  assert.deepEqual(await query(engine.databaseUrl, readTheRow), [['a row']]);
+  assert.ok(place.logLines.some((line) => line.includes('PostgreSQL has ended: starting it again')));
+});
+
+test('a stop while PostgreSQL is being restarted leaves nothing running and a database that starts (section 10)', async (t) => {
+  const place = await Place.makeUsed(t);
+  const engine = await place.start();
+  process.kill(engine.postmasterPid(), 'SIGKILL');
+  await until('the warning', () => place.logLines.some((line) => line.includes('PostgreSQL has ended')));
+  await engine.stop();
+  await hasEnded(engine.postmasterPid());
+  await assert.rejects(findEngineUrl(place.dataDir), /npm start/);
+  const next = await place.start();
+  assert.deepEqual(await query(next.databaseUrl, 'SELECT 1'), [[1]]);
+});
+
+test('pid files that name a living stranger do not keep PostgreSQL from starting (section 10)', async (t) => {
+  const place = await Place.makeUsed(t);
+  const first = await place.start();
+  await first.stop();
+  const pgFolder = join(place.dataDir, 'pg');
+  const owner = await stat(pgFolder);
+  const stranger = spawn('sleep', ['60'], {
+    ...(isRoot && { uid: owner.uid, gid: owner.gid }),
+    stdio: 'ignore',
+  });
+  t.after(() => kill9(stranger));
+  const socketFolder = join(place.dataDir, 'socket');
+  for (const file of [join(pgFolder, 'postmaster.pid'), join(socketFolder, '.s.PGSQL.5432.lock')]) {
+    await writeFile(
+      file,
+      `${stranger.pid}\n${pgFolder}\n1750000000\n5432\n${socketFolder}\n\n  1 1\nready   \n`,
+    );
+    await chown(file, owner.uid, owner.gid);
+  }
+  await assert.rejects(findEngineUrl(place.dataDir), /npm start/);
+  const second = await place.start();
+  assert.deepEqual(await query(second.databaseUrl, 'SELECT 1'), [[1]]);
+  assert.equal(stranger.exitCode, null, 'the stranger was left alone');
+});
+
+test('kill -9 in the middle of creating the database leaves a DATA_DIR that starts (section 10)', async (t) => {
+  const place = await Place.make(t);
+  const owner = place.spawnOwner();
+  await until('a half-made database', async () => {
+    const names = await readdir(place.dataDir).catch(() => []);
+    const unfinished = names.find((name) => name.startsWith('pg.new-'));
+    return unfinished !== undefined && (await readdir(join(place.dataDir, unfinished))).includes('global');
+  });
+  await kill9(owner);
+  assert.ok(!(await readdir(place.dataDir)).includes('pg'));
+  const engine = await place.start();
+  assert.deepEqual(await query(engine.databaseUrl, 'SELECT 1'), [[1]]);
+  assert.deepEqual(
+    (await readdir(place.dataDir)).filter((name) => name.startsWith('pg.new-')),
+    [],
+  );
+});
