@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { settleOverdue } from '#server/messages/sweep-messages.ts';
+import { claim, connectNumber, DeviceWire } from '#test/support/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { until } from '#test/support/until.ts';
+
+describe('the life of a session: the hold of 25 s and 35 s more after its last answer (specification section 11.2)', () => {
+  let service: TestService;
+  let team: TestTeam;
+  let next = 0;
+
+  before(async () => {
+    service = await startTestService({ DEVICE_HOLD_SECONDS: '25' });
+    team = await service.newTeam();
+  });
+  after(() => service.close());
+
+  const phoneNumber = () => {
+    next += 1;
+    return `+14155550${String(next).padStart(3, '0')}`;
+  };
+  const sessionOf = async (phone: string) => {
+    const rows = await service.query<{ session_id: string; poll: number }>(
+      'SELECT session_id, poll FROM device_sessions s JOIN numbers n ON n.id = s.number_id WHERE n.phone_number = $1',
+      [phone],
+    );
+    return `${rows[0]?.session_id} ${rows[0]?.poll}`;
+  };
+  /** A poll that is held to the end; fails where it is turned away. */
+  const idlePoll = async (phone: string, wire: DeviceWire) => {
+    const before = await sessionOf(phone);
+    const answer = wire.poll();
+    answer.catch(() => undefined);
+    await until('the poll is counted', async () => (await sessionOf(phone)) !== before);
+    service.clock.advance(25_000);
+    assert.equal((await answer).action, 'idle');
+  };
+  /** From now, when its last answer has just come. */
+  const livesForSixtySeconds = async (phone: string, token: string) => {
+    const starter = new DeviceWire(service.baseUrl, token);
+    service.clock.advance(57_000);
+    assert.equal((await starter.poll()).reason, 'already_running');
+    service.clock.advance(4_000);
+    await idlePoll(phone, starter);
+  };
+
+  it('after the idle answer of its first poll', async () => {
+    const phone = phoneNumber();
+    const verify = await team.api.post('/v1/numbers/verify', { phone_number: phone });
+    const wire = await claim(team.api, String(verify.json.setup_url));
+    await idlePoll(phone, wire);
+    await livesForSixtySeconds(phone, wire.token);
+  });
+
+  it('after the idle answer of a later poll', async () => {
+    const { phoneNumber: phone, wire } = await connectNumber(service, team, phoneNumber());
+    await idlePoll(phone, wire);
+    await livesForSixtySeconds(phone, wire.token);
+  });
+
+  it('after a hand-out, however soon that came', async () => {
+    const { phoneNumber: phone, wire } = await connectNumber(service, team, phoneNumber());
+    const id = await team.api.send({ from: phone, to: '+12125550100', content: 'at once' });
+    assert.equal((await wire.poll()).id, id);
+    await livesForSixtySeconds(phone, wire.token);
+  });
+});
+
+it('a takeover never lengthens a lease that is shorter than the grace (specification sections 11.2 and 11.4)', async () => {
+  const service = await startTestService({ DEVICE_LEASE_SECONDS: '60' });
+  try {
+    const team = await service.newTeam();
+    const number = await connectNumber(service, team, '+14155550100');
+    const id = await team.api.send({ from: number.phoneNumber, to: '+12125550100', content: 'in doubt' });
+    assert.equal((await number.wire.poll()).id, id);
+    const { json } = await team.api.post(`/v1/numbers/${number.numberId}/reconnect`);
+    const fresh = await claim(team.api, String(json.setup_url));
+    assert.equal((await fresh.poll()).action, 'idle');
+    service.clock.advance(60_000);
+    await settleOverdue(service.runtime);
+    assert.equal((await team.api.get(`/v1/messages/${id}`)).json.error_code, 'device_timeout');
+  } finally {
+    await service.close();
+  }
+});
