@@ -4,8 +4,7 @@ import { eventTypes } from './event.ts';
 import { phoneNumber } from './handles.ts';
 import { listLimitDefault, listLimitMax } from './message.ts';
 import { closed, literals, nullable, publicIdOf, timestamp } from './schema.ts';
-
-export const urlMaxCharacters = 2_048;
+import { urlMaxCharacters } from './url.ts';
 
 /** This many failed attempts in a row disable a webhook (specification section 6.3). */
 export const failuresMax = 10;

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { urlMaxCharacters } from '#contract/url.ts';
 import { type AddressRange, bytesOfAddress, isInRange } from '../ip-address.ts';
 import { isForbidden } from './forbidden-address.ts';
 
@@ -17,8 +18,6 @@ export interface Target {
 
 export type JudgedUrl = { readonly target: Target } | { readonly refused: string };
 
-const longest = 2_048;
-
 /**
  * Judges what of a URL can be judged without a look-up (specification section 6.5). The parser of the URL standard turns
  * every spelling of an address into one (`0x7f.1`, `2130706433` and `127.1` are 127.0.0.1), and what it read is what is
@@ -26,8 +25,8 @@ const longest = 2_048;
  * @returns where it leads, or a sentence for whoever gave it
  */
 export function judgeUrl(text: string, allowed: readonly AddressRange[]): JudgedUrl {
-  if (text.length > longest)
-    return { refused: `The URL is longer than ${longest.toLocaleString('en')} characters.` };
+  if (text.length > urlMaxCharacters)
+    return { refused: `The URL is longer than ${urlMaxCharacters.toLocaleString('en')} characters.` };
   const url = /[\s\p{Cc}]/u.test(text) ? undefined : (URL.parse(text) ?? undefined);
   if (!url) return { refused: 'This is no URL. Write one such as https://example.com/events.' };
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
