@@ -9,7 +9,8 @@ import { Clock } from '#server/platform/clock.ts';
 import { type DeliveryId, publicId, type TeamId, type WebhookId } from '#server/platform/ids.ts';
 import { createLogger } from '#server/platform/logger.ts';
 import { examinedMax, listDeliveries } from '#server/webhooks/list-deliveries.ts';
-import { type PlanNode, rowsRead } from '#test/support/plan-node.ts';
+import { explainPage } from '#test/support/explain-page.ts';
+import { rowsRead } from '#test/support/plan-node.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 
 const total = 300_000;
@@ -68,36 +69,8 @@ describe('a page of deliveries at 300,000 (decision 0012)', () => {
     await database.drop();
   });
 
-  /** The plan of the very statement that a query leads to, with its very parameters. */
-  async function explained(webhookId: WebhookId, query: ListDeliveriesQuery): Promise<PlanNode> {
-    const ran: { text: string; values: unknown[] }[] = [];
-    const recorder = {
-      query: async (statement: { text: string; values: unknown[] }) => {
-        ran.push(statement);
-        return { rows: [] };
-      },
-    };
-    const { pool } = service;
-    await listDeliveries(
-      { database: { pool, pages: recorder } as unknown as Database },
-      team,
-      webhookId,
-      query,
-    );
-    const [paging, ...others] = ran;
-    assert.ok(paging && others.length === 0, 'a page is one statement');
-    const values = paging.values.map((value) =>
-      value === null ? 'NULL' : client.escapeLiteral(String(value)),
-    );
-    await client.query(`PREPARE page AS ${paging.text}`);
-    const { rows } = await client.query(
-      `EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) EXECUTE page (${values.join(', ')})`,
-    );
-    await client.query('DEALLOCATE page');
-    const [explanation] = rows.flatMap((row) => row['QUERY PLAN'] as { Plan: PlanNode }[]);
-    assert.ok(explanation);
-    return explanation.Plan;
-  }
+  const explained = (webhookId: WebhookId, query: ListDeliveriesQuery) =>
+    explainPage(client, service, (services) => listDeliveries(services, team, webhookId, query));
 
   async function assertBounded(mode: 'auto' | 'force_generic_plan'): Promise<void> {
     await client.query(`SET plan_cache_mode = ${mode}`);

@@ -7,7 +7,8 @@ import { allStatements } from '#server/database/statement.ts';
 import '#server/outbox/feed-store.ts';
 import { Clock } from '#server/platform/clock.ts';
 import { createLogger } from '#server/platform/logger.ts';
-import { blocks, type PlanNode, rowsRead } from '#test/support/plan-node.ts';
+import { explain } from '#test/support/explain-page.ts';
+import { blocks, rowsRead } from '#test/support/plan-node.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 
 const total = 200_000;
@@ -47,19 +48,8 @@ describe(`a page of the feed at ${total.toLocaleString('en')} events (specificat
     await database.drop();
   });
 
-  async function explained(name: string, values: readonly (string | number)[]): Promise<PlanNode> {
-    const text = allStatements().get(name)?.text;
-    assert.ok(text, name);
-    await client.query(`PREPARE asked AS ${text}`);
-    const shown = values.map((value) => client.escapeLiteral(String(value))).join(', ');
-    const { rows } = await client.query(
-      `EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) EXECUTE asked (${shown})`,
-    );
-    await client.query('DEALLOCATE asked');
-    const [explanation] = rows.flatMap((row) => row['QUERY PLAN'] as { Plan: PlanNode }[]);
-    assert.ok(explanation);
-    return explanation.Plan;
-  }
+  const explained = (name: string, values: readonly (string | number)[]) =>
+    explain(client, { text: allStatements().get(name)?.text ?? '', values });
 
   async function assertBounded(): Promise<void> {
     for (const limit of [2, 51, 101]) {

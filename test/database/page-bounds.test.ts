@@ -9,7 +9,8 @@ import { examinedMax, listMessages } from '#server/messages/list-messages.ts';
 import { Clock } from '#server/platform/clock.ts';
 import { type MessageId, publicId, type TeamId } from '#server/platform/ids.ts';
 import { createLogger } from '#server/platform/logger.ts';
-import { blocks, type PlanNode, rowsRead } from '#test/support/plan-node.ts';
+import { explainPage } from '#test/support/explain-page.ts';
+import { blocks, rowsRead } from '#test/support/plan-node.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 
 const total = 1_000_000;
@@ -104,31 +105,8 @@ describe('a page of messages at a million (decision 0012)', () => {
         SELECT team_id, id, number_id, to_handle, to_timestamp(0) FROM messages WHERE status = 'queued' ORDER BY id;`);
   }
 
-  /** The plan of the very statement that a query leads to, with its very parameters. */
-  async function explained(query: ListMessagesQuery): Promise<PlanNode> {
-    const ran: { text: string; values: unknown[] }[] = [];
-    const recorder = {
-      query: async (statement: { text: string; values: unknown[] }) => {
-        ran.push(statement);
-        return { rows: [] };
-      },
-    };
-    const { pool } = service;
-    await listMessages({ database: { pool, pages: recorder } as unknown as Database }, team, query);
-    const [paging, ...others] = ran;
-    assert.ok(paging && others.length === 0, 'a page is one statement');
-    const values = paging.values.map((value) =>
-      value === null ? 'NULL' : client.escapeLiteral(String(value)),
-    );
-    await client.query(`PREPARE page AS ${paging.text}`);
-    const { rows } = await client.query(
-      `EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) EXECUTE page (${values.join(', ')})`,
-    );
-    await client.query('DEALLOCATE page');
-    const [explanation] = rows.flatMap((row) => row['QUERY PLAN'] as { Plan: PlanNode }[]);
-    assert.ok(explanation);
-    return explanation.Plan;
-  }
+  const explained = (query: ListMessagesQuery) =>
+    explainPage(client, service, (services) => listMessages(services, team, query));
 
   /** Each combination of filters, from the newest message and from the middle. */
   function* queries(): Generator<ListMessagesQuery> {

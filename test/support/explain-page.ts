@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import type pg from 'pg';
+import type { Database } from '#server/database/database.ts';
+import type { PlanNode } from './plan-node.ts';
+
+interface Asked {
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
+/** The plan of a statement with these values, run to its end on a connection of the test's own. */
+export async function explain(client: pg.PoolClient, { text, values }: Asked): Promise<PlanNode> {
+  const written = values.map((value) => (value === null ? 'NULL' : client.escapeLiteral(String(value))));
+  await client.query(`PREPARE asked AS ${text}`);
+  const { rows } = await client.query(
+    `EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) EXECUTE asked (${written.join(', ')})`,
+  );
+  await client.query('DEALLOCATE asked');
+  const [explanation] = rows.flatMap((row) => row['QUERY PLAN'] as { Plan: PlanNode }[]);
+  assert.ok(explanation);
+  return explanation.Plan;
+}
+
+/** The plan of the very statement that a page leads to, with its very parameters. */
+export async function explainPage(
+  client: pg.PoolClient,
+  { pool }: Database,
+  list: (services: { readonly database: Database }) => Promise<unknown>,
+): Promise<PlanNode> {
+  const ran: Asked[] = [];
+  const recorder = {
+    query: async (statement: Asked) => {
+      ran.push(statement);
+      return { rows: [] };
+    },
+  };
+  await list({ database: { pool, pages: recorder } as unknown as Database });
+  const [paging, ...others] = ran;
+  assert.ok(paging && others.length === 0, 'a page is one statement');
+  return explain(client, paging);
+}
