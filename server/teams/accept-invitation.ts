@@ -1,6 +1,11 @@
 import type { FastifyRequest } from 'fastify';
 import type { AcceptInvitationRequest, Joined } from '#contract/member.ts';
-import { type AccountRow, findAccountByEmail, lockAccount } from '#server/accounts/account-store.ts';
+import {
+  type AccountRow,
+  findAccountByEmail,
+  holdAccount,
+  lockAccount,
+} from '#server/accounts/account-store.ts';
 import { readEmail } from '#server/accounts/email.ts';
 import { makeAccount, readName } from '#server/accounts/make-account.ts';
 import { openSession } from '#server/accounts/open-session.ts';
@@ -18,6 +23,7 @@ import { publicId } from '#server/platform/ids.ts';
 import { markAccepted, markPressed } from './invitation-store.ts';
 import { joinTeam } from './join-team.ts';
 import { invitationOver, type Opened, openInvitation } from './open-invitation.ts';
+import { pressHash } from './press-hash.ts';
 import { lockTeam } from './team-store.ts';
 
 type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'>;
@@ -70,11 +76,13 @@ export async function acceptInvitation(services: Services, acceptance: Acceptanc
           requestId: request.id,
         })
       : await accountOf(trx, signedIn);
-    if (press !== '') await markPressed(trx, sha256(token), sha256(press), account.id);
     const { role } = invitation;
     const by = byOf(account, request);
     const memberId = await joinTeam(trx, services, team, { account, role, by });
     if (invitation.proves_address) await proveAddress(trx, services, account, by, signedIn?.sessionId);
+    // Read again: it has its password by now, or lost it.
+    const present = press === '' ? undefined : await holdAccount(trx, account.id);
+    if (present) await markPressed(trx, sha256(token), pressHash(press, present), account.id);
     return {
       joined: { team_id: publicId('team', team.id), member_id: publicId('usr', memberId), role },
       cookies: person ? await openSession(trx, services, account, 'invitation', request) : [],

@@ -17,6 +17,14 @@ export interface InvitationRow {
   readonly expires_at: Date;
 }
 
+/** The form that accepted an invitation (press-again.ts). */
+export interface PressRow {
+  readonly team_id: TeamId;
+  readonly press_hash: Buffer;
+  readonly pressed_by: AccountId;
+  readonly accepted_at: Date;
+}
+
 /** An invitation for the person who opens it. */
 export interface OpenedInvitationRow extends InvitationRow {
   readonly team_name: string;
@@ -75,10 +83,10 @@ const notePress = statement<InvitationRow>(
   'invitations.note-press',
   'UPDATE invitations SET press_hash = $2, pressed_by = $3 WHERE token_hash = $1',
 );
-const findPress = statement<{ pressed_by: AccountId; accepted_at: Date }>(
+const findPressOf = statement<PressRow>(
   'invitations.find-press',
-  `SELECT pressed_by, accepted_at FROM invitations
-   WHERE token_hash = $1 AND press_hash = $2 AND accepted_at > $3`,
+  `SELECT team_id, press_hash, pressed_by, accepted_at FROM invitations
+   WHERE token_hash = $1 AND press_hash IS NOT NULL AND accepted_at > $2`,
 );
 const renew = statement<InvitationRow>(
   'invitations.renew',
@@ -192,14 +200,9 @@ export async function markPressed(
   await notePress.row(trx, tokenHash, pressHash, accountId);
 }
 
-/** @returns who came in by that very form after `since`, and when */
-export function findPressOf(
-  db: Queryable,
-  tokenHash: Buffer,
-  pressHash: Buffer,
-  since: Date,
-): Promise<{ readonly pressed_by: AccountId; readonly accepted_at: Date } | undefined> {
-  return findPress.row(db, tokenHash, pressHash, since);
+/** The form by which an invitation was accepted after `since`; undefined where none was. */
+export function findPress(db: Queryable, tokenHash: Buffer, since: Date): Promise<PressRow | undefined> {
+  return findPressOf.row(db, tokenHash, since);
 }
 
 /** The link with the token before ends. */

@@ -1,12 +1,18 @@
-import { holdAccount } from '#server/accounts/account-store.ts';
+import { type AccountRow, holdAccount } from '#server/accounts/account-store.ts';
 import { type Entrance, openSession } from '#server/accounts/open-session.ts';
+import { listSessions } from '#server/accounts/session-store.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import type { Transaction } from '#server/database/statement.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import type { SignedIn } from '#server/platform/http/route.ts';
-import { findPressOf } from './invitation-store.ts';
+import { findPress, type PressRow } from './invitation-store.ts';
+import { findMembership } from './member-store.ts';
+import { pressHash } from './press-hash.ts';
 
 /** A double click comes within it. */
 const pressedAgainMs = 60_000;
+
+type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'>;
 
 interface Press {
   readonly token: string;
@@ -20,23 +26,30 @@ interface Press {
  * Lets in who pressed Join twice: a browser shows what the second press is answered, and forgets the first one's cookie.
  * The form has a token of its own, which nobody knows whom that page was not shown to, and the acceptance keeps its hash:
  * so another holder of the link does not come in by it (specification section 12.4).
- * @returns the headers set-cookie, none for who is signed in; undefined where it was another form, is a minute ago, or
- * others were shut out of the account since
+ * @returns the headers set-cookie, none for who is signed in; undefined where it was another form, is a minute ago, or what
+ * the first press gave has ended since
  */
-export async function pressAgain(
-  services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'>,
-  { token, press, signedIn, request }: Press,
-): Promise<string[] | undefined> {
+export async function pressAgain(services: Services, pressed: Press): Promise<string[] | undefined> {
+  const { token, press, signedIn, request } = pressed;
   if (press === '') return undefined;
   return services.database.transaction(async (trx) => {
-    const since = services.clock.in(-pressedAgainMs);
-    const first = await findPressOf(trx, sha256(token), sha256(press), since);
+    const first = await findPress(trx, sha256(token), services.clock.in(-pressedAgainMs));
     const account = first && (await holdAccount(trx, first.pressed_by));
-    if (!account) return undefined;
+    if (!account || !first.press_hash.equals(pressHash(press, account))) return undefined;
     if (signedIn?.accountId === account.id) return [];
-    // Whoever was shut out of the account since then must not come back by it.
-    const { browsers_known_since: shutOutAt } = account;
-    if (shutOutAt !== null && shutOutAt >= first.accepted_at) return undefined;
+    if (!(await isStillIn(trx, services, account, first))) return undefined;
     return openSession(trx, services, account, 'invitation', request);
   });
+}
+
+/** Whether the account is a member still, with a session that began by the form: whoever was shut out comes not back by it. */
+async function isStillIn(
+  trx: Transaction,
+  { clock }: Services,
+  { id }: AccountRow,
+  { team_id, accepted_at }: PressRow,
+): Promise<boolean> {
+  if (!(await findMembership(trx, team_id, id))) return false;
+  const sessions = await listSessions(trx, id, clock.now());
+  return sessions.some(({ method, created_at }) => method === 'invitation' && created_at >= accepted_at);
 }

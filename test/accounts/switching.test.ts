@@ -3,7 +3,8 @@ import { after, before, describe, it } from 'node:test';
 import { operator } from '#server/platform/actor.ts';
 import { makeOwnerLink } from '#server/teams/make-owner-link.ts';
 import { lockTeam } from '#server/teams/team-store.ts';
-import { Browser } from '#test/support/browser-client.ts';
+import type { ApiAnswer } from '#test/support/api-client.ts';
+import { Browser, type BrowserAnswer } from '#test/support/browser-client.ts';
 import { newPerson } from '#test/support/people.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
 
@@ -23,6 +24,10 @@ describe('who is signed in as somebody else (specification sections 12.2 and 12.
     const { json } = await team.api.post('/v1/team/members/invite', { email, role: 'member' });
     return new URL(String(json.accept_url)).pathname;
   };
+  const memberId = async (email: string) =>
+    ((await team.api.get('/v1/team/members')).json.members as { id: string; email: string }[]).find(
+      (member) => member.email === email,
+    )?.id;
   /** Where the form with that button leads. */
   const actionOf = (text: string, button: string) =>
     new RegExp(`<form method="post" action="([^"]*)">(?:(?!</form>)[\\s\\S])*${button}`).exec(text)?.[1] ??
@@ -103,6 +108,38 @@ describe('who is signed in as somebody else (specification sections 12.2 and 12.
     }
     service.clock.advance(61_000);
     assert.equal((await new Browser(service.baseUrl).submit(link, form)).status, 404, 'a minute later');
+  });
+
+  it('no second press lets anybody in once the password is another, its sessions have ended or the member was removed', async () => {
+    const elsewhere = await service.newTeam();
+    const change = { password: `${password} at all`, current_password: password };
+    const ends: Readonly<
+      Record<string, (ada: Browser, email: string) => Promise<BrowserAnswer | ApiAnswer>>
+    > = {
+      'a new password': (ada) => ada.put('/app/account/password', change),
+      'signing out': (ada) => ada.post('/app/account/sign-out'),
+      'signing out everywhere': (ada) => ada.post('/app/account/sign-out-everywhere'),
+      removal: async (_, email) => team.api.delete(`/v1/team/members/${await memberId(email)}`),
+      'removal of who is in another team': async (ada, email) => {
+        const { json } = await elsewhere.api.post('/v1/team/members/invite', { email, role: 'member' });
+        await service.query('UPDATE accounts SET proven_at = created_at WHERE email = $1', [email]);
+        assert.equal((await ada.submit(new URL(String(json.accept_url)).pathname)).status, 303);
+        return team.api.delete(`/v1/team/members/${await memberId(email)}`);
+      },
+    };
+    for (const [n, [how, end]] of Object.entries(ends).entries()) {
+      const email = `ended${n}@example.com`;
+      const link = await invite(email);
+      const form = { name: 'Ada', password, press: `the form ${n}` };
+      const ada = new Browser(service.baseUrl);
+      assert.equal((await ada.submit(link, form)).status, 303);
+      const second = new Browser(service.baseUrl);
+      assert.equal((await second.submit(link, form)).status, 303, `before ${how}`);
+      assert.equal((await second.post('/app/account/sign-out')).status, 200);
+      assert.equal((await end(ada, email)).status, 200, how);
+      const after = await new Browser(service.baseUrl).submit(link, form);
+      assert.deepEqual([after.status, after.headers.getSetCookie()], [404, []], how);
+    }
   });
 
   it('leads below the path of APP_URL everywhere', async () => {

@@ -289,6 +289,7 @@ export const people: Coverage = {
     ],
     'accounts/switching.test.ts': [
       'the second of two presses of one form is let in, and nobody else who has the link',
+      'no second press lets anybody in once the password is another, its sessions have ended or the member was removed',
     ],
     'browser/people-pages.test.ts': [
       'somebody who joins without a password, by a double click, is in, and is offered to set one',
