@@ -27,6 +27,8 @@ export function acceptRoutes(services: Runtime, identify: Identify): Route[] {
       answers: { 201: Joined },
       handle: async ({ params, body, request }) => {
         const signedIn = await whoIsSignedIn(identify, request);
+        // Refusals are noted under their name.
+        if (signedIn) request.caller = { signedIn };
         const acceptance = { token: params.token ?? '', signedIn, given: body, request };
         const { joined, cookies } = await acceptInvitation(services, acceptance);
         return { status: 201, body: joined, headers: { 'set-cookie': cookies } };

@@ -44,6 +44,8 @@ export function invitePageRoutes(services: Runtime, identify: Identify): Route[]
 
   const join = async ({ params, request }: Call, press: string, given: AcceptInvitationRequest) => {
     const signedIn = await whoIsSignedIn(identify, request);
+    // Refusals are noted under their name.
+    if (signedIn) request.caller = { signedIn };
     const pressed = { token: params.token ?? '', press, signedIn, request };
     try {
       return (await acceptInvitation(services, { ...pressed, given })).cookies;
@@ -96,6 +98,7 @@ export function invitePageRoutes(services: Runtime, identify: Identify): Route[]
       method: 'POST',
       path: '/invite/:token',
       audience: 'page',
+      audit: 'member.joined',
       answers: { ...shown, ...refusals, 303: html },
       handle: (call) => accept(call).catch(onOver),
     }),

@@ -8,6 +8,7 @@ import { Browser, type BrowserAnswer } from '#test/support/browser-client.ts';
 import { plantCanary } from '#test/support/canary.ts';
 import { newMember, newPerson } from '#test/support/people.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { until } from '#test/support/until.ts';
 
 const dayMs = 24 * 3_600_000;
 
@@ -213,6 +214,25 @@ describe('the page of an invitation (specification section 12.4)', () => {
       assert.match(await answer.text(), /must come from a page of/);
     }
     assert.equal((await post({ origin: service.baseUrl })).status, 303);
+  });
+
+  it('what it refuses to somebody who is signed in is noted as theirs, and so is what was forged (section 12.6)', async () => {
+    const eve = await newPerson(service);
+    const link = await invite((await newPerson(service)).email);
+    const { pathname } = new URL(link);
+    assert.equal((await browser(eve.cookie).submit(link)).status, 403);
+    assert.equal((await eve.post(pathname.replace('/invite/', '/app/invitations/'), {})).status, 403);
+    assert.equal(
+      (await browser(eve.cookie).submit(link, {}, { 'sec-fetch-site': 'cross-site' })).status,
+      403,
+    );
+    await until('all three are noted', async () => {
+      const { entries } = (await eve.get('/app/account/audit')).json;
+      const refused = (entries as Record<string, unknown>[]).filter(
+        ({ action, error_code }) => action === 'member.joined' && error_code === 'forbidden',
+      );
+      return refused.length === 3;
+    });
   });
 
   it('takes a form and nothing else', async () => {

@@ -337,6 +337,9 @@ export const people: Coverage = {
     ],
   },
   '12.6 Every change of team': {
+    'api/invite-page.test.ts': [
+      'what it refuses to somebody who is signed in is noted as theirs, and so is what was forged (section 12.6)',
+    ],
     'api/audit.test.ts': [
       'says who did what, to what, when, from where and under which request id: a member, a key',
       'notes what was refused to a known caller, with the reason, and changes nothing',
