@@ -53,16 +53,13 @@ export function createRoutes(services: RouteServices): Route[] {
 
 function routesOfSlices(services: RouteServices): Route[] {
   const { identify } = services;
+  const movesRoles = { ...services, roleMoved: whenRoleMoved(services) };
   return [
     ...teamRoutes(services),
-    ...memberRoutes({
-      ...services,
-      participants: whenMemberRemoved(services),
-      roleMoved: whenRoleMoved(services),
-    }),
+    ...memberRoutes({ ...movesRoles, participants: whenMemberRemoved(services) }),
     ...invitationRoutes(services),
-    ...acceptRoutes(services, identify),
-    ...invitePageRoutes(services, identify),
+    ...acceptRoutes(movesRoles, identify),
+    ...invitePageRoutes(movesRoles, identify),
     ...numberRoutes({ ...services, participants: whenNumberRemoved(services) }),
     ...eventRoutes(services),
     ...messageRoutes({ ...services, sends: createSendAcceptor(services) }),

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { whenRoleMoved } from '#server/participants.ts';
 import { makeOperatorLink } from '#server/teams/make-operator-link.ts';
 import { printResult, withRuntime } from './command-context.ts';
 import { readTeamId } from './team-commands.ts';
@@ -12,7 +13,9 @@ export function addLinkCommands(program: Command): void {
     .option('--json', 'print as JSON', false)
     .action(async (options: { email: string; team?: string; json: boolean }) => {
       const teamId = options.team === undefined ? undefined : readTeamId(options.team);
-      const link = await withRuntime((runtime) => makeOperatorLink(runtime, options.email, teamId));
+      const link = await withRuntime((runtime) =>
+        makeOperatorLink({ ...runtime, roleMoved: whenRoleMoved(runtime) }, options.email, teamId),
+      );
       printResult({ ...link }, options.json);
     });
 }

@@ -3,10 +3,11 @@ import { type Identify, whoIsSignedIn } from '#server/accounts/doors.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { acceptInvitation } from './accept-invitation.ts';
+import type { MovesRoles } from './move-role.ts';
 import { type Opened, openInvitation } from './open-invitation.ts';
 
 /** What the dashboard asks of a link that somebody opened (specification section 12.4): the page's twins in JSON. */
-export function acceptRoutes(services: Runtime, identify: Identify): Route[] {
+export function acceptRoutes(services: Runtime & MovesRoles, identify: Identify): Route[] {
   return [
     route({
       method: 'GET',

@@ -4,7 +4,7 @@ import type { By } from '#server/platform/actor.ts';
 import { invalid, notFound } from '#server/platform/app-error.ts';
 import type { MemberId } from '#server/platform/ids.ts';
 import { findMember, type PersonRow } from './member-store.ts';
-import { moveRole, type RoleMoved } from './move-role.ts';
+import { type MovesRoles, moveRole } from './move-role.ts';
 import { type Giver, refuseKeysOwnMaker } from './refuse-keys-own-maker.ts';
 import { requireStillAllowed } from './require-still-allowed.ts';
 import { refuseToGiveMore } from './role-rule.ts';
@@ -17,7 +17,7 @@ import { lockTeam } from './team-store.ts';
  * param role, for a role that adds what the key does not hold
  */
 export async function changeRole(
-  services: Pick<Runtime, 'database' | 'clock' | 'ids'> & { readonly roleMoved: readonly RoleMoved[] },
+  services: Pick<Runtime, 'database' | 'clock' | 'ids'> & MovesRoles,
   { teamId, permissions, keyMaker }: Giver,
   memberId: MemberId,
   role: GivenRole | undefined,

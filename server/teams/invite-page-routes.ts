@@ -11,6 +11,7 @@ import { readForm } from '#server/platform/http/read-form.ts';
 import { type Answer, type Call, type Route, route } from '#server/platform/http/route.ts';
 import { acceptInvitation } from './accept-invitation.ts';
 import { type Refused, renderInvitationOver, renderInvitePage } from './invite-page.ts';
+import type { MovesRoles } from './move-role.ts';
 import { openInvitation } from './open-invitation.ts';
 import { pressAgain } from './press-again.ts';
 
@@ -23,7 +24,7 @@ const refusals = { 400: html, 401: html, 402: html, 403: html, 409: html, 415: h
  * The page behind an invitation (specification section 12.4). Opening it changes nothing, so that a scanner of mail uses
  * no link up; it works without script.
  */
-export function invitePageRoutes(services: Runtime, identify: Identify): Route[] {
+export function invitePageRoutes(services: Runtime & MovesRoles, identify: Identify): Route[] {
   const { appUrl } = services.config;
   const own = (path: string) => ownPath(appUrl, path);
 

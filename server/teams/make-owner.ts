@@ -3,13 +3,13 @@ import type { By } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import type { MemberId, TeamId } from '#server/platform/ids.ts';
 import { findMember, type PersonRow } from './member-store.ts';
-import { moveRole } from './move-role.ts';
+import { type MovesRoles, moveRole } from './move-role.ts';
 import { requireStillAllowed } from './require-still-allowed.ts';
 import { lockTeam } from './team-store.ts';
 
 /** Makes a member an owner (specification section 12.4); one who is stays one. @throws AppError 404 */
 export async function makeOwner(
-  services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
+  services: Pick<Runtime, 'database' | 'clock' | 'ids'> & MovesRoles,
   teamId: TeamId,
   memberId: MemberId,
   by: By,

@@ -10,14 +10,11 @@ import { leaveTeam } from './leave-team.ts';
 import { makeOwner } from './make-owner.ts';
 import { listMembers } from './member-store.ts';
 import { memberView } from './member-view.ts';
-import type { RoleMoved } from './move-role.ts';
+import type { MovesRoles } from './move-role.ts';
 import { removeMember } from './remove-member.ts';
 import { unmakeOwner } from './unmake-owner.ts';
 
-type Services = Runtime & {
-  readonly participants: readonly MemberRemoved[];
-  readonly roleMoved: readonly RoleMoved[];
-};
+type Services = Runtime & MovesRoles & { readonly participants: readonly MemberRemoved[] };
 
 export function memberRoutes(services: Services): Route[] {
   return [...publicRoutes(services), ...personalRoutes(services)];

@@ -12,10 +12,15 @@ export type RoleMoved = (
   moved: { readonly member: PersonRow; readonly by: By },
 ) => Promise<void>;
 
+/** Services of whatever moves roles. */
+export interface MovesRoles {
+  readonly roleMoved: readonly RoleMoved[];
+}
+
 /** Writes a role and who gave it; nothing where the member has it. The caller holds the team's row and has checked. */
 export async function moveRole(
   trx: Transaction,
-  services: Pick<Runtime, 'clock' | 'ids'> & { readonly roleMoved?: readonly RoleMoved[] },
+  services: Pick<Runtime, 'clock' | 'ids'> & MovesRoles,
   member: PersonRow,
   role: Role,
   by: By,
@@ -31,6 +36,6 @@ export async function moveRole(
     details: { role, before: member.role },
   });
   const moved = { ...member, role };
-  for (const participant of services.roleMoved ?? []) await participant(trx, { member: moved, by });
+  for (const participant of services.roleMoved) await participant(trx, { member: moved, by });
   return moved;
 }

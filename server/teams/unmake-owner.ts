@@ -4,7 +4,7 @@ import { notFound } from '#server/platform/app-error.ts';
 import type { MemberId, TeamId } from '#server/platform/ids.ts';
 import { keepAnOwner } from './keep-an-owner.ts';
 import { findMember, type PersonRow } from './member-store.ts';
-import { moveRole, type RoleMoved } from './move-role.ts';
+import { type MovesRoles, moveRole } from './move-role.ts';
 import { requireStillAllowed } from './require-still-allowed.ts';
 import { lockTeam } from './team-store.ts';
 
@@ -14,7 +14,7 @@ import { lockTeam } from './team-store.ts';
  * @throws AppError 404 where no owner has this id; 409 for the last one
  */
 export async function unmakeOwner(
-  services: Pick<Runtime, 'database' | 'clock' | 'ids'> & { readonly roleMoved: readonly RoleMoved[] },
+  services: Pick<Runtime, 'database' | 'clock' | 'ids'> & MovesRoles,
   teamId: TeamId,
   memberId: MemberId,
   by: By,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { whenRoleMoved } from '#server/participants.ts';
 import { makeOperatorLink } from '#server/teams/make-operator-link.ts';
 import { Browser } from '#test/support/browser-client.ts';
 import { join, newCookie, newPerson, PageClient } from '#test/support/people.ts';
@@ -46,7 +47,15 @@ describe('an account that somebody prepared for another’s address (specificati
   }
 
   const operatorLink = async (email: string, team?: TestTeam) =>
-    new URL((await makeOperatorLink(service.runtime, email, team?.id)).url).pathname;
+    new URL(
+      (
+        await makeOperatorLink(
+          { ...service.runtime, roleMoved: whenRoleMoved(service.runtime) },
+          email,
+          team?.id,
+        )
+      ).url,
+    ).pathname;
 
   it('the first link that proves the address ends its sessions, its password and its passkeys, and says so before', async () => {
     const email = newEmail();

@@ -4,6 +4,7 @@ import { type AccountRow, findAccount } from '#server/accounts/account-store.ts'
 import { makeAccount } from '#server/accounts/make-account.ts';
 import { openSession } from '#server/accounts/open-session.ts';
 import { hashPassword } from '#server/accounts/password.ts';
+import { whenRoleMoved } from '#server/participants.ts';
 import { operator } from '#server/platform/actor.ts';
 import { publicId } from '#server/platform/ids.ts';
 import { joinTeam } from '#server/teams/join-team.ts';
@@ -115,7 +116,11 @@ export async function join(
   const memberId = await runtime.database.transaction(async (trx) => {
     const row = await lockTeam(trx, team.id);
     if (!row) throw new Error('no such team');
-    return joinTeam(trx, runtime, row, { account: person.account, role, by: operator });
+    return joinTeam(trx, { ...runtime, roleMoved: whenRoleMoved(runtime) }, row, {
+      account: person.account,
+      role,
+      by: operator,
+    });
   });
   return new TeamMember(person, team, publicId('usr', memberId));
 }
