@@ -3,6 +3,7 @@ import type { Config } from '#server/config.ts';
 
 /** How long a browser keeps a cookie of ours, the longest that browsers allow. What it is worth, the server decides. */
 export const cookieDays = 400;
+const cookieSeconds = cookieDays * 86_400;
 
 /**
  * A cookie that no script reads. On https its name binds it to this very host and to Secure; a browser takes neither on a
@@ -26,8 +27,8 @@ export class HostCookie {
   }
 
   /** The header that gives it to a browser. */
-  set(value: string): string {
-    return `${this.#name}=${value}${this.#attributes}; Max-Age=${cookieDays * 86_400}`;
+  set(value: string, keptSeconds = cookieSeconds): string {
+    return `${this.#name}=${value}${this.#attributes}; Max-Age=${keptSeconds}`;
   }
 
   /** The header that takes it away. */

@@ -7,6 +7,7 @@ import { readForm } from '#server/platform/http/read-form.ts';
 import { type Answer, type Call, type Route, route, type SignedIn } from '#server/platform/http/route.ts';
 import { type Identify, whoIsSignedIn } from './doors.ts';
 import { aLink } from './other-ways.ts';
+import { PasswordNotice } from './password-notice.ts';
 import { type PasswordForm, type PasswordProblem, renderPasswordPage } from './password-page.ts';
 import { findPresent } from './require-recent.ts';
 import { passwordNeeds, setPassword } from './set-password.ts';
@@ -21,10 +22,11 @@ type Services = Runtime & { readonly identify: Identify };
 /** The form for the password of whoever is signed in, which needs no script (specification section 12.2). */
 export function passwordPageRoutes(services: Services): Route[] {
   const { config, identify } = services;
-  const goTo = (to: string): Answer => ({
+  const notice = new PasswordNotice(config);
+  const goTo = (to: string, ...cookies: string[]): Answer => ({
     status: 303,
     body: '',
-    headers: { location: ownPath(config.appUrl, to) },
+    headers: { location: ownPath(config.appUrl, to), 'set-cookie': cookies },
   });
   const show = async (signedIn: SignedIn, problem?: PasswordProblem, status = 200): Promise<Answer> => {
     const form = await readPasswordForm(services, signedIn);
@@ -37,7 +39,7 @@ export function passwordPageRoutes(services: Services): Route[] {
       const field = readForm(request);
       const currentPassword = field('current_password') || undefined;
       await setPassword(services, signedIn, by, { password: field('password'), currentPassword, request });
-      return goTo('/?password=set');
+      return goTo('/', notice.give(signedIn));
     } catch (error) {
       if (!(error instanceof AppError) || error.status === 401 || error.status === 500) throw error;
       // The form again: it is a refusal all the same, for metrics and the log.

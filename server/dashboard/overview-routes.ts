@@ -3,6 +3,7 @@ import { AccountOverview } from '#contract/account.ts';
 import { findAccount } from '#server/accounts/account-store.ts';
 import { accountView } from '#server/accounts/account-view.ts';
 import { type Identify, whoIsSignedIn } from '#server/accounts/doors.ts';
+import { PasswordNotice } from '#server/accounts/password-notice.ts';
 import { renderPasswordForm } from '#server/accounts/password-page.ts';
 import { readPasswordForm } from '#server/accounts/password-page-routes.ts';
 import type { Runtime } from '#server/database/runtime.ts';
@@ -17,6 +18,7 @@ import { listMemberships } from '#server/teams/member-store.ts';
 /** Who is signed in, and in which teams: as JSON, and as the page at the start (specification section 12.3). */
 export function overviewRoutes(services: Runtime & { readonly identify: Identify }): Route[] {
   const { database, config } = services;
+  const notice = new PasswordNotice(config);
   const overviewOf = async (accountId: AccountId): Promise<AccountOverview> => {
     const account = await findAccount(database.pool, accountId);
     if (!account) throw notFound('account');
@@ -44,19 +46,20 @@ export function overviewRoutes(services: Runtime & { readonly identify: Identify
       path: '/',
       audience: 'page',
       answers: { 200: Type.String(), 303: Type.String() },
-      handle: async ({ request, query }) => {
+      handle: async ({ request }) => {
         const signedIn = await whoIsSignedIn(services.identify, request);
         if (!signedIn) {
           return { status: 303, body: '', headers: { location: ownPath(config.appUrl, '/sign-in') } };
         }
         const overview = await overviewOf(signedIn.accountId);
         const password = renderPasswordForm(await readPasswordForm(services, signedIn));
+        const said = notice.take(request, signedIn);
         const body = renderStart(overview, {
           password,
-          passwordWasSet: (query as { readonly password?: unknown }).password === 'set',
+          passwordWasSet: said !== undefined,
           own: (path) => ownPath(config.appUrl, path),
         });
-        return { body, headers: pageHeaders };
+        return { body, headers: { ...pageHeaders, ...(said && { 'set-cookie': said }) } };
       },
     }),
   ];

@@ -40,8 +40,8 @@ describe('the form for a password (specification section 12.2)', () => {
     assert.match(start.text, /<form method="post" action="\/password">/);
     assert.ok(!start.text.includes('name="current_password"'));
     const set = await browser.submit('/password', { password });
-    assert.deepEqual([set.status, set.headers.get('location')], [303, '/?password=set']);
-    const after = await browser.open('/?password=set');
+    assert.deepEqual([set.status, set.headers.get('location')], [303, '/']);
+    const after = await browser.open('/');
     assert.match(
       after.text,
       /role="status">Your password is set\. Every other browser of yours is signed out/,
@@ -49,6 +49,28 @@ describe('the form for a password (specification section 12.2)', () => {
     assert.match(after.text, /<h2>Change your password<\/h2>/);
     assert.deepEqual([await isSignedIn(browser), await isSignedIn(elsewhere)], [true, false]);
     assert.equal(await signInWith(password), 303);
+  });
+
+  it('that it is set is said once, within a minute, to the session that set it and to nobody who was sent to an address', async () => {
+    const said = /Your password is set/;
+    const { browser, enter } = await begin('link');
+    assert.doesNotMatch((await browser.open('/?password=set')).text, said);
+    assert.equal((await browser.submit('/password', { password })).status, 303);
+    assert.match((await browser.open('/')).text, said);
+    assert.doesNotMatch((await browser.open('/')).text, said, 'once');
+    const change = { password: another, current_password: password };
+    const answer = await browser.submit('/password', change);
+    const [notice = ''] = answer.headers.getSetCookie();
+    assert.match(notice, /; HttpOnly; SameSite=Lax; Max-Age=60$/);
+    const other = await enter();
+    const [pair = ''] = notice.split(';');
+    const cookie = `${other.cookie}; ${pair}`;
+    assert.doesNotMatch(
+      (await new Browser(service.baseUrl, { cookie }).open('/')).text,
+      said,
+      'another session',
+    );
+    assert.match((await browser.open('/')).text, said);
   });
 
   it('a change asks for the present one; what is wrong is said in the form, by its field, and noted', async () => {

@@ -181,6 +181,8 @@ export const people: Coverage = {
   },
   '12.2 The pages for this': {
     'accounts/password-page.test.ts': [
+      'that it is set is said once, within a minute, to the session that set it and to nobody who was sent to an address',
+
       'the start offers who has none to set one, and says that it is set; other browsers are signed out',
       'a change asks for the present one; what is wrong is said in the form, by its field, and noted',
       'a session that is not fresh sets no first password, and is told how to come by one',
