@@ -20,6 +20,9 @@ export interface PlanInUse {
   readonly webhooks: number;
 }
 
+/** The smallest plan with what smaller ones lack. */
+const firstStandard = planNames.find((name) => plans[name].standard);
+
 /** What can be said of plans where nobody sells them (specification section 8). @param teams undefined for who is not signed in */
 export function renderBilling(teams: readonly PlanInUse[] | undefined, signInPath: string): string {
   return renderPage(
@@ -38,13 +41,14 @@ function teamsHtml(teams: readonly PlanInUse[]): string {
 }
 
 function teamHtml(team: PlanInUse): string {
-  const { members, numbers, webhooks, requestsPerMinute } = plans[team.plan];
+  const { members, numbers, webhooks, requestsPerMinute, standard } = plans[team.plan];
   return `<section><h2>${escapeHtml(team.teamName)}</h2><p>Plan: <b>${team.plan}</b></p>
 <ul><li>Messages this month: ${used(team.sent, team.monthlyMessageLimit)}; they begin anew on ${team.resetsOn} (UTC)</li>
 <li>Members, open invitations included: ${used(team.members, members)}</li>
 <li>Numbers, pending ones included: ${used(team.numbers, numbers)}</li>
 <li>Webhooks: ${used(team.webhooks, webhooks)}</li>
-<li>Requests per minute: ${amount(requestsPerMinute)}</li></ul>
+<li>Requests per minute: ${amount(requestsPerMinute)}</li>
+<li>The event message.delivered: ${standard ? 'included' : `from the plan ${firstStandard} on`}</li></ul>
 ${raiseHtml(team)}</section>`;
 }
 
@@ -59,8 +63,8 @@ function raiseHtml({ teamId, plan, monthlyMessageLimit }: PlanInUse): string {
 }
 
 function planHtml(name: PlanName): string {
-  const { monthlyMessages, members, numbers, webhooks, requestsPerMinute } = plans[name];
-  return `<li><b>${name}</b>: ${amount(monthlyMessages)} messages a month, ${counted(members, 'member')}, ${counted(numbers, 'number')}, ${counted(webhooks, 'webhook')}, ${amount(requestsPerMinute)} requests a minute</li>`;
+  const { monthlyMessages, members, numbers, webhooks, requestsPerMinute, standard } = plans[name];
+  return `<li><b>${name}</b>: ${amount(monthlyMessages)} messages a month, ${counted(members, 'member')}, ${counted(numbers, 'number')}, ${counted(webhooks, 'webhook')}, ${amount(requestsPerMinute)} requests a minute, ${standard ? 'with' : 'without'} the event message.delivered</li>`;
 }
 
 function used(count: number, limit: number): string {

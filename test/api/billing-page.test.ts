@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { operator } from '#server/platform/actor.ts';
+import { changePlan } from '#server/teams/change-plan.ts';
 import { Browser } from '#test/support/browser-client.ts';
 import { join, newPerson } from '#test/support/people.ts';
 import { startTestService, type TestService } from '#test/support/test-service.ts';
@@ -22,10 +24,10 @@ describe('the page of plans and limits, where every upgrade_url leads (specifica
     assert.equal(status, 200);
     assert.match(words(text), /Nothing is sold here\. Whoever runs this server gives each team its plan/);
     const rows = [
-      'free : 100 messages a month, 1 member, 1 number, 5 webhooks, 60 requests a minute',
-      'starter : 1,000 messages a month, 3 members, 2 numbers, 10 webhooks, 300 requests a minute',
-      'pro : 10,000 messages a month, 10 members, 5 numbers, 25 webhooks, 1,000 requests a minute',
-      'enterprise : unlimited messages a month, unlimited members, unlimited numbers, unlimited webhooks, 5,000 requests a minute',
+      'free : 100 messages a month, 1 member, 1 number, 5 webhooks, 60 requests a minute, without the event message.delivered',
+      'starter : 1,000 messages a month, 3 members, 2 numbers, 10 webhooks, 300 requests a minute, with the event message.delivered',
+      'pro : 10,000 messages a month, 10 members, 5 numbers, 25 webhooks, 1,000 requests a minute, with the event message.delivered',
+      'enterprise : unlimited messages a month, unlimited members, unlimited numbers, unlimited webhooks, 5,000 requests a minute, with the event message.delivered',
     ];
     for (const row of rows) assert.ok(words(text).includes(row), row);
     assert.match(text, /<a href="\/sign-in\?next=\/billing">Sign in<\/a>/);
@@ -65,7 +67,7 @@ describe('the page of plans and limits, where every upgrade_url leads (specifica
     );
     assert.match(
       words(first),
-      /invitations included: 2 of 3 .*pending ones included: 1 of 2 .*Webhooks: 1 of 10 .*minute: 300/,
+      /invitations included: 2 of 3 .*pending ones included: 1 of 2 .*Webhooks: 1 of 10 .*minute: 300 .*event message\.delivered: included/,
     );
     assert.ok(first.includes(`npm run -s ownline -- team set-plan --team ${small.publicId} --plan pro<`));
     assert.match(words(second), /Plan: enterprise .*this month: 0, unlimited.* No plan allows more/);
@@ -81,6 +83,12 @@ describe('the page of plans and limits, where every upgrade_url leads (specifica
     assert.match(words((await open(person.cookie)).text), /You are in no team yet/);
     const team = await service.newTeam();
     await join(service, team, person, 'owner');
+    assert.match(words((await open(person.cookie)).text), /event message\.delivered: included/);
+    await changePlan(service.runtime, team.id, { plan: 'free', monthlyMessageLimit: 100 }, operator);
+    assert.match(
+      words((await open(person.cookie)).text),
+      /event message\.delivered: from the plan starter on/,
+    );
     await service.query('UPDATE teams SET name = $2 WHERE id = $1', [team.id, '<b>&"']);
     assert.ok((await open(person.cookie)).text.includes('<h2>&lt;b&gt;&amp;&quot;</h2>'));
   });
