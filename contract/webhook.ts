@@ -71,6 +71,9 @@ export const Webhook = closed({
     description: 'Failed attempts in a row, of all deliveries.',
   }),
   last_triggered_at: nullable(timestamp('When an attempt was last begun, within a second; null for never.')),
+  next_secret_takes_over_at: nullable(
+    timestamp('While its secret is being rotated: from then on the next one signs alone. null otherwise.'),
+  ),
   created_at,
 });
 export type Webhook = Type.Static<typeof Webhook>;

@@ -17,12 +17,13 @@ import { deleteWebhook } from './delete-webhook.ts';
 import { finishRotation } from './finish-rotation.ts';
 import { rotateSecret } from './rotate-secret.ts';
 import { updateWebhook } from './update-webhook.ts';
-import { findWebhook, listWebhooks } from './webhook-store.ts';
+import { findWebhook, listWebhooks, type WebhookRow } from './webhook-store.ts';
 import { webhookView } from './webhook-view.ts';
 
 /** Webhooks and their secrets (specification sections 4.4 and 6.4). */
 export function webhookRoutes(services: Runtime): Route[] {
-  const { database } = services;
+  const { database, clock } = services;
+  const shown = (webhook: WebhookRow) => webhookView(webhook, clock.now());
   return [
     route({
       method: 'GET',
@@ -40,7 +41,7 @@ export function webhookRoutes(services: Runtime): Route[] {
       answers: { 200: WebhookList },
       handle: async ({ principal }) => {
         const webhooks = await listWebhooks(database.pool, principal.teamId);
-        return { body: { webhooks: webhooks.map(webhookView) } };
+        return { body: { webhooks: webhooks.map(shown) } };
       },
     }),
     route({
@@ -60,7 +61,7 @@ export function webhookRoutes(services: Runtime): Route[] {
       handle: async ({ principal, params }) => {
         const webhook = await findWebhook(database.pool, principal.teamId, webhookIdOf(params));
         if (!webhook) throw notFound('webhook');
-        return { body: webhookView(webhook) };
+        return { body: shown(webhook) };
       },
     }),
     route({
@@ -81,7 +82,7 @@ export function webhookRoutes(services: Runtime): Route[] {
       answers: { 201: CreatedWebhook },
       handle: async ({ principal, body, by }) => {
         const { webhook, secret } = await createWebhook(services, principal.teamId, body, by);
-        const { id, url, events, phone_number, active, created_at } = webhookView(webhook);
+        const { id, url, events, phone_number, active, created_at } = shown(webhook);
         return { status: 201, body: { id, url, events, phone_number, secret, active, created_at } };
       },
     }),
@@ -102,7 +103,7 @@ export function webhookRoutes(services: Runtime): Route[] {
       body: UpdateWebhookRequest,
       answers: { 200: Webhook },
       handle: async (call) => ({
-        body: webhookView(await updateWebhook(services, targetOf(call), call.body)),
+        body: shown(await updateWebhook(services, targetOf(call), call.body)),
       }),
     }),
     route({
@@ -160,7 +161,7 @@ export function webhookRoutes(services: Runtime): Route[] {
         refusals: [404, 409],
       },
       answers: { 200: Webhook },
-      handle: async (call) => ({ body: webhookView(await finishRotation(services, targetOf(call))) }),
+      handle: async (call) => ({ body: shown(await finishRotation(services, targetOf(call))) }),
     }),
   ];
 }

@@ -19,11 +19,13 @@ export interface WebhookRow extends WebhookSettings {
   readonly team_id: TeamId;
   readonly id: WebhookId;
   readonly last_triggered_at: Date | null;
+  /** The end of a rotation, which may be past; null where none was begun since the last finish. */
+  readonly next_secret_from: Date | null;
   readonly created_at: Date;
 }
 
 const columns = `team_id, id, url, events, phone_number, is_active, failure_count, term, disabled_at, disabled_by,
-  last_triggered_at, created_at`;
+  last_triggered_at, next_secret_from, created_at`;
 
 const insert = statement<WebhookRow>(
   'webhooks.insert',

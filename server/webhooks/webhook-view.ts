@@ -2,8 +2,9 @@ import type { Webhook } from '#contract/webhook.ts';
 import { publicId } from '#server/platform/ids.ts';
 import type { WebhookRow } from './webhook-store.ts';
 
-/** A webhook as every answer but the first shows it (specification section 2.7): never with a secret. */
-export function webhookView(webhook: WebhookRow): Webhook {
+/** A webhook as every answer but the first shows it at `now` (specification section 2.7): never with a secret. */
+export function webhookView(webhook: WebhookRow, now: Date): Webhook {
+  const { next_secret_from: takesOverAt } = webhook;
   return {
     id: publicId('wh', webhook.id),
     url: webhook.url,
@@ -12,6 +13,7 @@ export function webhookView(webhook: WebhookRow): Webhook {
     active: webhook.is_active,
     failure_count: webhook.failure_count,
     last_triggered_at: webhook.last_triggered_at?.toISOString() ?? null,
+    next_secret_takes_over_at: takesOverAt && takesOverAt > now ? takesOverAt.toISOString() : null,
     created_at: webhook.created_at.toISOString(),
   };
 }

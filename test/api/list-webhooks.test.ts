@@ -42,6 +42,7 @@ describe('GET /v1/webhooks and GET /v1/webhooks/:id (specification section 4.4)'
       active: true,
       failure_count: 0,
       last_triggered_at: null,
+      next_secret_takes_over_at: null,
     });
     assert.deepEqual((await api.get(`/v1/webhooks/${made[1]?.id}`)).json, webhooks[1]);
   });

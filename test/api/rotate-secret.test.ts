@@ -55,6 +55,30 @@ describe('rotating the secret of a webhook (specification section 6.4)', () => {
     assert.deepEqual(await signing(), { current: json.secret, next: undefined });
   });
 
+  it('while it runs the webhook says when the next one takes over, in the list too: not after 24 hours, a finish or before', async () => {
+    const shown = async () => {
+      const one = (await team.api.get(`/v1/webhooks/${webhook.id}`)).json;
+      const all = (await team.api.get('/v1/webhooks')).json.webhooks as Record<string, unknown>[];
+      assert.deepEqual(
+        all.find(({ id }) => id === webhook.id),
+        one,
+      );
+      return one.next_secret_takes_over_at;
+    };
+    assert.equal(await shown(), null);
+    const first = (await rotate()).json.takes_over_at;
+    assert.equal(await shown(), first);
+    const changed = await team.api.put(`/v1/webhooks/${webhook.id}`, { active: false });
+    assert.equal(changed.json.next_secret_takes_over_at, first);
+    assert.equal((await finish()).json.next_secret_takes_over_at, null);
+    assert.equal(await shown(), null);
+    const second = (await rotate()).json.takes_over_at;
+    service.clock.advance(24 * hourMs - 60_000);
+    assert.equal(await shown(), second);
+    service.clock.advance(60_001);
+    assert.equal(await shown(), null);
+  });
+
   it('a second rotation meanwhile is 409, and changes nothing; so is a finish where none runs', async () => {
     assert.equal((await finish()).status, 409);
     await rotate();

@@ -37,6 +37,11 @@ export const webhooks: Coverage = {
       'an event is sent once, byte for byte as it is stored, and its delivery has succeeded',
     ],
   },
+  '2.7 next_secret_takes_over_at': {
+    'api/rotate-secret.test.ts': [
+      'while it runs the webhook says when the next one takes over, in the list too: not after 24 hours, a finish or before',
+    ],
+  },
   '2.7 created_at': {
     'api/list-webhooks.test.ts': [
       'shows the eight fields of each, oldest first, those included that are off, and never a secret',
