@@ -7,6 +7,7 @@ import type { By } from '#server/platform/actor.ts';
 import { randomToken, sha256 } from '#server/platform/crypto.ts';
 import { publicId } from '#server/platform/ids.ts';
 import type { AccountRow } from './account-store.ts';
+import { byAccount } from './by-account.ts';
 import { KnownBrowser } from './known-browser.ts';
 import { SessionCookie, sessionDays } from './session-cookie.ts';
 import { endSessionOfToken, insertSession } from './session-store.ts';
@@ -36,13 +37,7 @@ export async function openSession(
   request: Entrance,
 ): Promise<string[]> {
   const { ids, clock, config } = services;
-  const by = {
-    kind: 'account',
-    id: publicId('acc', account.id),
-    name: account.email,
-    ip: request.ip,
-    requestId: request.id,
-  } as const;
+  const by = byAccount(account, request);
   const sessionCookie = new SessionCookie(config);
   await endFormer(db, services, sessionCookie.read(request), by);
   const token = randomToken();

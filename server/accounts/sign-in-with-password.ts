@@ -2,8 +2,8 @@ import type { Done } from '#server/audit/record-audit.ts';
 import type { RefusalLog } from '#server/audit/refusal-log.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError } from '#server/platform/app-error.ts';
-import { publicId } from '#server/platform/ids.ts';
 import { type AccountRow, findAccountByEmail, holdAccount } from './account-store.ts';
+import { byAccount } from './by-account.ts';
 import { readEmail } from './email.ts';
 import { KnownBrowser } from './known-browser.ts';
 import { type Entered, type Entrance, openSession } from './open-session.ts';
@@ -48,9 +48,8 @@ export async function signInWithPassword(
 }
 
 function wrongPassword(account: AccountRow, request: Entrance): Done {
-  const by = { kind: 'account', id: publicId('acc', account.id), name: account.email } as const;
   return {
-    by: { ...by, ip: request.ip, requestId: request.id },
+    by: byAccount(account, request),
     action: 'account.signed_in',
     accountId: account.id,
     details: { method: 'password' },

@@ -1,7 +1,7 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { sha256 } from '#server/platform/crypto.ts';
-import { publicId } from '#server/platform/ids.ts';
 import { lockAccount } from './account-store.ts';
+import { byAccount } from './by-account.ts';
 import { type Entered, type Entrance, openSession } from './open-session.ts';
 import { proveAddress } from './prove-address.ts';
 import { findAccountOfLink, useLink } from './sign-in-link-store.ts';
@@ -22,13 +22,7 @@ export function useSignInLink(
     const whose = await findAccountOfLink(trx, tokenHash, now);
     const account = whose && (await lockAccount(trx, whose.id));
     if (!account || !(await useLink(trx, tokenHash, now))) return undefined;
-    const by = {
-      kind: 'account',
-      id: publicId('acc', account.id),
-      name: account.email,
-      ip: request.ip,
-      requestId: request.id,
-    } as const;
+    const by = byAccount(account, request);
     await proveAddress(trx, services, account, by);
     return { account, cookies: await openSession(trx, services, account, 'link', request) };
   });

@@ -6,6 +6,7 @@ import {
   holdAccount,
   lockAccount,
 } from '#server/accounts/account-store.ts';
+import { byAccount } from '#server/accounts/by-account.ts';
 import { readEmail } from '#server/accounts/email.ts';
 import { makeAccount, readName } from '#server/accounts/make-account.ts';
 import { openSession } from '#server/accounts/open-session.ts';
@@ -15,7 +16,6 @@ import { proveAddress } from '#server/accounts/prove-address.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { dropMails } from '#server/mail/queue-mail.ts';
-import type { By } from '#server/platform/actor.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import type { SignedIn } from '#server/platform/http/route.ts';
@@ -78,7 +78,7 @@ export async function acceptInvitation(services: Services, acceptance: Acceptanc
         })
       : await accountOf(trx, signedIn);
     const { role } = invitation;
-    const by = byOf(account, request);
+    const by = byAccount(account, request);
     const memberId = await joinTeam(trx, services, team, { account, role, by });
     if (invitation.proves_address) await proveAddress(trx, services, account, by, signedIn?.sessionId);
     // Read again: it has its password by now, or lost it.
@@ -113,16 +113,6 @@ async function accountOf(trx: Transaction, signedIn: SignedIn | undefined): Prom
   const account = signedIn && (await lockAccount(trx, signedIn.accountId));
   if (!account) throw new AppError('unauthorized', 'You are not signed in. Sign in, and repeat this.');
   return account;
-}
-
-function byOf(account: AccountRow, request: Acceptance['request']): By {
-  return {
-    kind: 'account',
-    id: publicId('acc', account.id),
-    name: account.email,
-    ip: request.ip,
-    requestId: request.id,
-  };
 }
 
 function proveFirst({ invitation: { email } }: Opened): AppError {

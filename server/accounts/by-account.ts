@@ -1,0 +1,12 @@
+import type { FastifyRequest } from 'fastify';
+import type { By } from '#server/platform/actor.ts';
+import { publicId } from '#server/platform/ids.ts';
+import type { AccountRow } from './account-store.ts';
+
+/** An account that acts while it is only just signing in, as the audit log names it. */
+export function byAccount(
+  { id, email }: Pick<AccountRow, 'id' | 'email'>,
+  request: Pick<FastifyRequest, 'ip' | 'id'>,
+): By {
+  return { kind: 'account', id: publicId('acc', id), name: email, ip: request.ip, requestId: request.id };
+}
