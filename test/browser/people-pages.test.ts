@@ -3,14 +3,9 @@ import { createServer } from 'node:http';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { keepPicture, looks, newPage, startBrowser } from '#test/support/browser.ts';
-import {
-  complaintsAbout,
-  isDark,
-  keyboardStops,
-  seriousAxeFindings,
-  sidewaysOverflow,
-} from '#test/support/page-checks.ts';
+import { complaintsAbout, seriousAxeFindings, sidewaysOverflow } from '#test/support/page-checks.ts';
 import { newMember, type TeamMember } from '#test/support/people.ts';
+import { assertSoundPage } from '#test/support/sound-page.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
 
 const password = 'a sentence that only Ada knows';
@@ -51,20 +46,8 @@ describe('the pages of people in a browser (specification sections 12.2 to 12.4)
       });
       afterEach(() => page.close());
 
-      /** What holds for a page in each of its states. `stops` is what Tab reaches, in order. */
-      async function assertSound(state: string, texts: readonly RegExp[], stops: readonly RegExp[]) {
-        await keepPicture(page, `people-${state}-${name}`);
-        const shown = await page.innerText('body');
-        for (const text of texts) assert.match(shown, text);
-        assert.deepEqual(await sidewaysOverflow(page), []);
-        assert.equal(await isDark(page), look.colorScheme === 'dark');
-        assert.deepEqual(await seriousAxeFindings(page), []);
-        const met = await keyboardStops(page);
-        assert.equal(met.length, stops.length, JSON.stringify(met));
-        for (const [index, stop] of stops.entries()) assert.match(met[index]?.name ?? '', stop);
-        assert.ok(met.every(({ isSeen }) => isSeen));
-        assert.deepEqual(complaints, []);
-      }
+      const assertSound = (state: string, texts: readonly RegExp[], stops: readonly (string | RegExp)[]) =>
+        assertSoundPage(page, { look, complaints, picture: `people-${state}-${name}`, texts, stops });
 
       it('somebody new joins by keyboard, signs out and comes back with the password', async () => {
         const email = `ada-${name.replace('×', 'x')}@example.com`;

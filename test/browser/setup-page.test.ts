@@ -1,14 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { keepPicture, looks, newPage, startBrowser } from '#test/support/browser.ts';
-import {
-  complaintsAbout,
-  isDark,
-  keyboardStops,
-  seriousAxeFindings,
-  sidewaysOverflow,
-} from '#test/support/page-checks.ts';
+import { looks, newPage, startBrowser } from '#test/support/browser.ts';
+import { complaintsAbout } from '#test/support/page-checks.ts';
+import { assertSoundPage } from '#test/support/sound-page.ts';
 import { connectNumber } from '#test/support/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
 
@@ -39,20 +34,8 @@ describe('the setup page in a browser (specification section 11.8)', () => {
       });
       afterEach(() => page.close());
 
-      /** What holds for the page in each of its states. `stops` is what Tab reaches, in order. */
-      async function assertSound(state: string, texts: readonly RegExp[], stops: readonly string[]) {
-        await keepPicture(page, `setup-${state}-${name}`);
-        const shown = await page.innerText('body');
-        for (const text of texts) assert.match(shown, text);
-        assert.deepEqual(await sidewaysOverflow(page), []);
-        assert.equal(await isDark(page), look.colorScheme === 'dark');
-        assert.deepEqual(await seriousAxeFindings(page), []);
-        assert.deepEqual(
-          await keyboardStops(page),
-          stops.map((stop) => ({ name: stop, isSeen: true })),
-        );
-        assert.deepEqual(complaints, []);
-      }
+      const assertSound = (state: string, texts: readonly RegExp[], stops: readonly (string | RegExp)[]) =>
+        assertSoundPage(page, { look, complaints, picture: `setup-${state}-${name}`, texts, stops });
 
       it('shows the steps, and by keyboard the device token', async () => {
         const phoneNumber = `+1415555010${index}`;
