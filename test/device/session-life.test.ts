@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { settleOverdue } from '#server/messages/sweep-messages.ts';
-import { claim, connectNumber, DeviceWire } from '#test/support/test-phone.ts';
+import { claim, connectNumber, DeviceWire, newPhoneNumber } from '#test/support/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
 import { until } from '#test/support/until.ts';
 
 describe('the life of a session: the hold of 25 s and 35 s more after its last answer (specification section 11.2)', () => {
   let service: TestService;
   let team: TestTeam;
-  let next = 0;
 
   before(async () => {
     service = await startTestService({ DEVICE_HOLD_SECONDS: '25' });
@@ -16,10 +15,6 @@ describe('the life of a session: the hold of 25 s and 35 s more after its last a
   });
   after(() => service.close());
 
-  const phoneNumber = () => {
-    next += 1;
-    return `+14155550${String(next).padStart(3, '0')}`;
-  };
   const sessionOf = async (phone: string) => {
     const rows = await service.query<{ session_id: string; poll: number }>(
       'SELECT session_id, poll FROM device_sessions s JOIN numbers n ON n.id = s.number_id WHERE n.phone_number = $1',
@@ -46,7 +41,7 @@ describe('the life of a session: the hold of 25 s and 35 s more after its last a
   };
 
   it('after the idle answer of its first poll', async () => {
-    const phone = phoneNumber();
+    const phone = newPhoneNumber();
     const verify = await team.api.post('/v1/numbers/verify', { phone_number: phone });
     const wire = await claim(team.api, String(verify.json.setup_url));
     await idlePoll(phone, wire);
@@ -54,13 +49,13 @@ describe('the life of a session: the hold of 25 s and 35 s more after its last a
   });
 
   it('after the idle answer of a later poll', async () => {
-    const { phoneNumber: phone, wire } = await connectNumber(service, team, phoneNumber());
+    const { phoneNumber: phone, wire } = await connectNumber(service, team);
     await idlePoll(phone, wire);
     await livesForSixtySeconds(phone, wire.token);
   });
 
   it('after a hand-out, however soon that came', async () => {
-    const { phoneNumber: phone, wire } = await connectNumber(service, team, phoneNumber());
+    const { phoneNumber: phone, wire } = await connectNumber(service, team);
     const id = await team.api.send({ from: phone, to: '+12125550100', content: 'at once' });
     assert.equal((await wire.poll()).id, id);
     await livesForSixtySeconds(phone, wire.token);

@@ -10,6 +10,7 @@ import {
   connectNumber,
   DeviceWire,
   findNumber,
+  newPhoneNumber,
 } from '#test/support/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
 import { until } from '#test/support/until.ts';
@@ -17,7 +18,6 @@ import { until } from '#test/support/until.ts';
 describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)', () => {
   let service: TestService;
   let team: TestTeam;
-  let next = 0;
 
   before(async () => {
     service = await startTestService();
@@ -25,10 +25,6 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
   });
   after(() => service.close());
 
-  const phoneNumber = () => {
-    next += 1;
-    return `+14155550${String(next).padStart(3, '0')}`;
-  };
   const verify = async (owner: TestTeam, phone: string) => {
     const answer = await owner.api.post('/v1/numbers/verify', { phone_number: phone });
     assert.equal(answer.status, 200, answer.text);
@@ -42,7 +38,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
   const statusOf = async (id: string) => (await team.api.get(`/v1/messages/${id}`)).json;
 
   it('the first poll verifies the number and names its device', async () => {
-    const phone = phoneNumber();
+    const phone = newPhoneNumber();
     const wire = await claim(team.api, await verify(team, phone));
     assert.equal(field(await findNumber(team.api, phone), 'verified'), false);
     const answer = await wire.poll();
@@ -58,18 +54,18 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     fetch(url, { method: 'POST', headers: { origin: new URL(service.baseUrl).origin } });
 
   it('the same link gives the same token until Done; then, and after 24 hours, it is 404', async () => {
-    const setupUrl = await verify(team, phoneNumber());
+    const setupUrl = await verify(team, newPhoneNumber());
     const first = await claim(team.api, setupUrl);
     assert.equal((await claim(team.api, setupUrl)).token, first.token);
     assert.equal((await click(`${setupUrl}/done`)).status, 200);
     await assert.rejects(claim(team.api, setupUrl), /404/);
-    const late = await verify(team, phoneNumber());
+    const late = await verify(team, newPhoneNumber());
     service.clock.advance(24 * 3_600_000 + 1);
     await assert.rejects(claim(team.api, late), /404/);
   });
 
   it('opening the setup page changes nothing; the token is shown on a click', async () => {
-    const setupUrl = await verify(team, phoneNumber());
+    const setupUrl = await verify(team, newPhoneNumber());
     const opened = await fetch(setupUrl);
     const page = await opened.text();
     assert.equal(opened.status, 200);
@@ -80,7 +76,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
   });
 
   it('a new verify of a pending number ends the old link and the token that it gave', async () => {
-    const phone = phoneNumber();
+    const phone = newPhoneNumber();
     const oldUrl = await verify(team, phone);
     const old = await claim(team.api, oldUrl);
     const current = await claim(team.api, await verify(team, phone));
@@ -96,7 +92,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
   it('an unknown token is told to stop, and so is a session that is not the current one', async () => {
     const unknown = new DeviceWire(service.baseUrl, 'dev_nobody');
     assert.deepEqual(await unknown.poll(), { action: 'stop', session: 'none', reason: 'unauthorized' });
-    const number = await connectNumber(service, team, phoneNumber());
+    const number = await connectNumber(service, team);
     const stale = new DeviceWire(service.baseUrl, number.wire.token);
     for (const session of ['ses_01h2xcejqtf2nbrexx3vqjhp41', 'what is this']) {
       stale.session = session;
@@ -105,7 +101,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
   });
 
   it('last_seen_at follows the polls, at most 10 s behind (section 2.5)', async () => {
-    const number = await connectNumber(service, team, phoneNumber());
+    const number = await connectNumber(service, team);
     service.clock.advance(20 * 60_000);
     const polledAtMs = service.clock.nowMs();
     assert.equal((await number.wire.poll()).action, 'idle');
@@ -116,7 +112,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
   });
 
   it('a second loop is turned away while the first lives, and starts once it is gone', async () => {
-    const number = await connectNumber(service, team, phoneNumber());
+    const number = await connectNumber(service, team);
     assert.equal((await number.wire.poll()).action, 'idle');
     const starter = new DeviceWire(service.baseUrl, number.wire.token);
     assert.equal((await starter.poll()).reason, 'already_running');
@@ -132,7 +128,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
   });
 
   it('of two first polls at once one begins the session, and the other is told already_running', async () => {
-    const phone = phoneNumber();
+    const phone = newPhoneNumber();
     const one = await claim(team.api, await verify(team, phone));
     const two = new DeviceWire(service.baseUrl, one.token);
     // Both were let through by the look, and wait to begin their session.
@@ -151,7 +147,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
   });
 
   it('after a takeover the old message keeps its grace until 180 s after its hand-out, and nothing else goes out', async () => {
-    const number = await connectNumber(service, team, phoneNumber());
+    const number = await connectNumber(service, team);
     const id = await team.api.send({ from: number.phoneNumber, to: '+12125550100', content: 'in doubt' });
     const waiting = await team.api.send({ from: number.phoneNumber, to: '+12125550100', content: 'waits' });
     assert.equal((await number.wire.poll()).id, id);
@@ -169,7 +165,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
   });
 
   it('the grace is 180 s from the hand-out, not from the takeover, and not a few seconds more or less', async () => {
-    const number = await connectNumber(service, team, phoneNumber());
+    const number = await connectNumber(service, team);
     const id = await team.api.send({ from: number.phoneNumber, to: '+12125550100', content: 'in doubt' });
     assert.equal((await number.wire.poll()).id, id);
     assert.equal((await (await reconnect(number)).poll()).action, 'idle');
@@ -182,7 +178,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
   });
 
   it('a report of the old session within the grace counts', async () => {
-    const number = await connectNumber(service, team, phoneNumber());
+    const number = await connectNumber(service, team);
     const id = await team.api.send({
       from: number.phoneNumber,
       to: '+12125550100',
@@ -197,7 +193,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
   });
 
   it('a newer token takes over at once; the old one is superseded, and its late report counts', async () => {
-    const number = await connectNumber(service, team, phoneNumber());
+    const number = await connectNumber(service, team);
     const id = await team.api.send({
       from: number.phoneNumber,
       to: '+12125550100',
@@ -221,7 +217,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
   });
 
   it('an older token never takes the number back, not with a new session and not after the newer phone fell silent', async () => {
-    const number = await connectNumber(service, team, phoneNumber());
+    const number = await connectNumber(service, team);
     const fresh = await reconnect(number);
     assert.equal((await fresh.poll()).action, 'idle');
     const old = new DeviceWire(service.baseUrl, number.wire.token);
@@ -232,7 +228,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
   });
 
   it('the old phone works until the first poll of the new one', async () => {
-    const number = await connectNumber(service, team, phoneNumber());
+    const number = await connectNumber(service, team);
     await reconnect(number);
     const id = await team.api.send({
       from: number.phoneNumber,
@@ -243,7 +239,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
   });
 
   it('pending in two teams: the first poll wins, and the other phone is told that the number is taken', async () => {
-    const phone = phoneNumber();
+    const phone = newPhoneNumber();
     const other = await service.newTeam();
     const mine = await claim(team.api, await verify(team, phone));
     const theirs = await claim(other.api, await verify(other, phone));
@@ -254,7 +250,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
   });
 
   it('a phone is taken only while the other number stands', async () => {
-    const phone = phoneNumber();
+    const phone = newPhoneNumber();
     const other = await service.newTeam();
     const mine = await claim(team.api, await verify(team, phone));
     const theirs = await claim(other.api, await verify(other, phone));
@@ -266,7 +262,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
   });
 
   it('a deleted number tells its phone to stop; a late report still counts', async () => {
-    const number = await connectNumber(service, team, phoneNumber());
+    const number = await connectNumber(service, team);
     const id = await team.api.send({ from: number.phoneNumber, to: '+12125550100', content: 'just sent' });
     const queued = await team.api.send({
       from: number.phoneNumber,
@@ -285,7 +281,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
   });
 
   it('a number that stays pending for 7 days vanishes', async () => {
-    const phone = phoneNumber();
+    const phone = newPhoneNumber();
     await verify(team, phone);
     service.clock.advance(7 * 24 * 3_600_000 + 1);
     // The sweep looks once a minute; on a process that starts, at once.
@@ -295,7 +291,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
   });
 
   it('numbers that vanish are taken in the order of their ids, as sends take them (docs/architecture.md)', async () => {
-    const phones = Array.from({ length: 6 }, phoneNumber).toReversed();
+    const phones = Array.from({ length: 6 }, newPhoneNumber).toReversed();
     for (const phone of phones) await verify(team, phone);
     const [first = '', ...later] = phones;
     // Phones, times and places in the table go the opposite way, so that no index and no scan has the order of ids.

@@ -48,6 +48,14 @@ export interface ConnectedNumber {
   readonly wire: DeviceWire;
 }
 
+let phones = 0;
+
+/** A phone number that no test of this file was given before. */
+export function newPhoneNumber(): string {
+  phones += 1;
+  return `+14155550${String(phones).padStart(3, '0')}`;
+}
+
 /** Claims the token behind a setup link, as the page or the simulated phone does. */
 export async function claim(api: ApiClient, setupUrl: string): Promise<DeviceWire> {
   const response = await fetch(`${api.baseUrl}/v1/device/claim`, {
@@ -66,7 +74,7 @@ export async function claim(api: ApiClient, setupUrl: string): Promise<DeviceWir
 export async function connectNumber(
   service: TestService,
   team: TestTeam,
-  phoneNumber: string,
+  phoneNumber = newPhoneNumber(),
 ): Promise<ConnectedNumber> {
   const verify = await team.api.post('/v1/numbers/verify', { phone_number: phoneNumber });
   if (verify.status !== 200) throw new Error(`verify answered ${verify.status}: ${verify.text}`);
