@@ -51,6 +51,8 @@ export const outgoingRequests: Coverage = {
       'many at once ask DNS once, and each has a connection of its own',
       'tries the next address of a name where nobody listens at the first',
       'DNS is answered while every thread of the pool is busy, as with password hashing',
+    ],
+    'platform/outbound-http/whom-it-reaches.test.ts': [
       '1,000 sends to names whose answers change from one question to the next reach what was allowed and nothing else',
       'one forbidden address, of either family and in every embedding, refuses the name',
       'an answer that was refused is asked for anew when it is no longer good',
@@ -61,7 +63,7 @@ export const outgoingRequests: Coverage = {
     ],
   },
   '6.5 TLS is always verified': {
-    'platform/outbound-http/outbound-http.test.ts': [
+    'platform/outbound-http/whom-it-reaches.test.ts': [
       'a certificate that is out of date, of nobody known or for another name sends nothing, whatever the environment says',
       'a literal address needs a certificate for that address',
       'who speaks no TLS gets no request',
@@ -71,17 +73,21 @@ export const outgoingRequests: Coverage = {
     'platform/outbound-http/hostile-receivers.test.ts': [
       'each that … is held for its deadline and half a second at most, all of them in 30 MB',
     ],
-    'platform/outbound-http/outbound-http.test.ts': [
+    'platform/outbound-http/receiver-faults.test.ts': [
       'a name server that fails or says nothing is a fault of DNS, within the deadline',
       'twelve faults, twelve classes; where a redirect leads is never reached, and each is sent once',
+    ],
+    'platform/outbound-http/answer-bodies.test.ts': [
       '16 KB of the body are kept to the byte; of a longer one the rest is not read and the connection ends',
       'a body that comes compressed stays so',
     ],
     'platform/outbound-http/bounds.test.ts': ['16 KB of headers are read, and not a line more'],
   },
   '6.5 A request is sent': {
-    'platform/outbound-http/outbound-http.test.ts': [
+    'platform/outbound-http/receiver-faults.test.ts': [
       'twelve faults, twelve classes; where a redirect leads is never reached, and each is sent once',
+    ],
+    'platform/outbound-http/outbound-http.test.ts': [
       'one name is never served over the connection of another, though both lead to one address',
       'a receiver that closes kept connections without a word fails one request, not every second',
     ],
@@ -90,7 +96,7 @@ export const outgoingRequests: Coverage = {
     ],
   },
   '6.5 What an attempt failed': {
-    'platform/outbound-http/outbound-http.test.ts': [
+    'platform/outbound-http/receiver-faults.test.ts': [
       'twelve faults, twelve classes; where a redirect leads is never reached, and each is sent once',
     ],
     'webhooks/faults.test.ts': ['12 faults, 12 classes, and a failure of each is counted'],
@@ -107,13 +113,13 @@ export const outgoingRequests: Coverage = {
     'webhooks/faults.test.ts': ['12 faults, 12 classes, and a failure of each is counted'],
   },
   '6.5 dns': {
-    'platform/outbound-http/outbound-http.test.ts': [
+    'platform/outbound-http/receiver-faults.test.ts': [
       'a name server that fails or says nothing is a fault of DNS, within the deadline',
     ],
     'webhooks/faults.test.ts': ['12 faults, 12 classes, and a failure of each is counted'],
   },
   '6.5 forbidden_address': {
-    'platform/outbound-http/outbound-http.test.ts': [
+    'platform/outbound-http/whom-it-reaches.test.ts': [
       'one forbidden address, of either family and in every embedding, refuses the name',
     ],
     'webhooks/faults.test.ts': ['12 faults, 12 classes, and a failure of each is counted'],
@@ -124,25 +130,25 @@ export const outgoingRequests: Coverage = {
     ],
   },
   '6.5 connection_reset': {
-    'platform/outbound-http/outbound-http.test.ts': [
+    'platform/outbound-http/receiver-faults.test.ts': [
       'half an answer, one that is none and one without a word are told apart',
     ],
     'webhooks/faults.test.ts': ['12 faults, 12 classes, and a failure of each is counted'],
   },
   '6.5 tls': {
-    'platform/outbound-http/outbound-http.test.ts': [
+    'platform/outbound-http/whom-it-reaches.test.ts': [
       'a certificate that is out of date, of nobody known or for another name sends nothing, whatever the environment says',
       'who speaks no TLS gets no request',
     ],
   },
   '6.5 incomplete_answer': {
-    'platform/outbound-http/outbound-http.test.ts': [
+    'platform/outbound-http/receiver-faults.test.ts': [
       'half an answer, one that is none and one without a word are told apart',
       'an end of the connection ends an answer that named no length; 1xx comes before one',
     ],
   },
   '6.5 invalid_answer': {
-    'platform/outbound-http/outbound-http.test.ts': [
+    'platform/outbound-http/receiver-faults.test.ts': [
       'half an answer, one that is none and one without a word are told apart',
     ],
     'platform/outbound-http/bounds.test.ts': [
@@ -153,7 +159,7 @@ export const outgoingRequests: Coverage = {
     'platform/outbound-http/bounds.test.ts': ['16 KB of headers are read, and not a line more'],
   },
   '6.5 aborted, internal_error': {
-    'platform/outbound-http/outbound-http.test.ts': [
+    'platform/outbound-http/receiver-faults.test.ts': [
       'what its caller gives up, or the end of the guard, is aborted, at once',
       'a request that cannot be written is a fault of our own',
     ],
