@@ -1,35 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, describe, it, mock } from 'node:test';
+import { describe, it, mock } from 'node:test';
 import { failureOfStatus } from '#contract/attempt-outcome.ts';
-import { parseAddressRange } from '#server/platform/ip-address.ts';
-import { OutboundHttp, type OutboundHttpOptions } from '#server/platform/outbound-http/outbound-http.ts';
-import { makeCertificate } from '#test/support/certificate.ts';
+import type { OutboundHttp, OutboundHttpOptions } from '#server/platform/outbound-http/outbound-http.ts';
 import { startDnsServer } from '#test/support/dns-server.ts';
+import { guard as allowing, certificate, host, kept, ranges } from '#test/support/outbound.ts';
 import { startReceiver } from '#test/support/receiver.ts';
 import { freePort } from '#test/support/test-service.ts';
 import { until } from '#test/support/until.ts';
 
-const host = 'receiver.example.com';
-const certificate = makeCertificate([host]);
-
-const closing: (() => unknown)[] = [];
-after(async () => {
-  for (const close of closing.reverse()) await close();
-});
-/** Closed when the tests are over. */
-function kept<T extends { close: () => unknown }>(opened: T): T {
-  closing.push(() => opened.close());
-  return opened;
-}
-
 const guard = (options: Partial<OutboundHttpOptions> = {}, range = '127.0.0.0/8') =>
-  kept(
-    new OutboundHttp({
-      allowed: [parseAddressRange(range) ?? assert.fail(range)],
-      authorities: [certificate.cert],
-      ...options,
-    }),
-  );
+  allowing({ allowed: ranges(range), ...options });
 
 async function send(http: OutboundHttp, url: string) {
   const outcome = await http.send({ url, method: 'POST', headers: {}, timeoutMs: 20_000 });
