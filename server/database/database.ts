@@ -28,7 +28,8 @@ const silenceMs = 2_000;
  * pages of lists, and one for the rest. Every connection has time-outs from its first moment.
  *
  * The hot statements are planned once: their arrays differ in length, not in what is the best way to run them, and
- * planning the send statement takes longer than running it.
+ * planning the send statement takes longer than running it. That may be when their tables are empty, and nothing is cheaper
+ * then than to read one from end to end: they go along an index all the same, or would soon read a day's keys for each batch.
  *
  * Pages go along an index whatever the statistics say: a plan that reads and sorts everything looks cheaper for a handle
  * that is rare on average, or before a table was ever analyzed, and has no bound (decision 0012).
@@ -55,7 +56,7 @@ export class Database {
     this.hot = open({
       max: 6,
       application_name: 'ownline hot',
-      options: '-c plan_cache_mode=force_generic_plan',
+      options: '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off',
     });
     this.pages = open({
       max: 4,

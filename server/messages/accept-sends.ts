@@ -25,7 +25,9 @@ const findKeys = statement<{ n: number; same: boolean }>(
   'messages.find-idempotency-keys',
   `SELECT i.n, k.fingerprint = i.fingerprint AS same
    FROM unnest($1::int[], $2::uuid[], $3::text[], $4::bytea[]) AS i (n, team_id, key, fingerprint)
-   JOIN idempotency_keys k ON k.team_id = i.team_id AND k.key = i.key AND k.created_at > $5`,
+   CROSS JOIN LATERAL (
+     SELECT fingerprint FROM idempotency_keys WHERE team_id = i.team_id AND key = i.key AND created_at > $5 OFFSET 0
+   ) k`,
 );
 
 /** A send whose team or number is held by somebody. */

@@ -86,7 +86,10 @@ const acceptSql = (locking: '' | 'SKIP LOCKED') =>
          ELSE 'fine'
        END AS finding
      FROM input i
-     LEFT JOIN idempotency_keys k ON k.team_id = i.team_id AND k.key = i.key AND k.created_at > $10
+     LEFT JOIN LATERAL (
+       SELECT message_id, fingerprint FROM idempotency_keys
+       WHERE team_id = i.team_id AND key = i.key AND created_at > $10 OFFSET 0
+     ) k ON true
      LEFT JOIN usage u ON u.team_id = i.team_id
      LEFT JOIN number nu ON nu.team_id = i.team_id AND nu.phone_number = i.from_handle
    ), single AS (

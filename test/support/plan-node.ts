@@ -2,6 +2,7 @@
 export interface PlanNode {
   readonly 'Node Type': string;
   readonly 'Relation Name'?: string;
+  readonly 'Index Cond'?: string;
   readonly 'Actual Rows': number;
   readonly 'Actual Loops': number;
   readonly 'Rows Removed by Filter'?: number;
@@ -11,15 +12,17 @@ export interface PlanNode {
   readonly Plans?: readonly PlanNode[];
 }
 
-const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+export const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+
+/** The table that a node reads, whichever month of it; undefined where it reads none. */
+export const tableOf = (node: PlanNode) => node['Relation Name']?.replace(/_(\d{4}_\d{2}|unplaced)$/, '');
 
 /** Rows that were read of each table, those included that a filter threw away. */
 export function rowsRead(plan: PlanNode): Map<string, number> {
   const read = new Map<string, number>();
   for (const node of nodesOf(plan)) {
-    const relation = node['Relation Name'];
-    if (relation === undefined) continue;
-    const table = relation.replace(/_(\d{4}_\d{2}|unplaced)$/, '');
+    const table = tableOf(node);
+    if (table === undefined) continue;
     const each =
       node['Actual Rows'] +
       (node['Rows Removed by Filter'] ?? 0) +

@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import '#server/app.ts';
 import { allStatements } from '#server/database/statement.ts';
+import { nodesOf, type PlanNode } from '#test/support/plan-node.ts';
 import { lockRows } from '#test/support/row-lock.ts';
 import type { TestService } from '#test/support/test-service.ts';
 import { until } from '#test/support/until.ts';
@@ -118,9 +119,9 @@ describe('a backlog of one team costs the others nothing (decision 0017)', () =>
     );
     await client.query('ROLLBACK');
     await client.end();
-    const scans = nodesOf(rows[0]?.['QUERY PLAN'][0].Plan).filter(
-      (node) => node['Relation Name'] === 'due_deliveries',
-    );
+    const scans = rows
+      .flatMap((row) => nodesOf(row['QUERY PLAN'][0].Plan))
+      .filter((node) => node['Relation Name'] === 'due_deliveries');
     assert.ok(scans.length >= 4, `scans of the queue: ${scans.length}`);
     for (const scan of scans) {
       const read = scan['Actual Rows'] + (scan['Rows Removed by Filter'] ?? 0);
@@ -129,15 +130,3 @@ describe('a backlog of one team costs the others nothing (decision 0017)', () =>
     }
   });
 });
-
-interface PlanNode {
-  readonly 'Node Type': string;
-  readonly 'Relation Name'?: string;
-  readonly 'Actual Rows': number;
-  readonly 'Rows Removed by Filter'?: number;
-  readonly Plans?: readonly PlanNode[];
-}
-
-function nodesOf(node: PlanNode | undefined): PlanNode[] {
-  return node ? [node, ...(node.Plans ?? []).flatMap(nodesOf)] : [];
-}
