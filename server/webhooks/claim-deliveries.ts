@@ -2,6 +2,7 @@ import type { EventType } from '#contract/event.ts';
 import { type Queryable, statement } from '#server/database/statement.ts';
 import type { DeliveryId, EventId, TeamId, WebhookId } from '#server/platform/ids.ts';
 import { type Lane, lanePlaces, slowFrom, teamPlaces, walkedMax } from './delivery-limits.ts';
+import { sqlWalked } from './walk-due.ts';
 import type { SealedSecrets } from './webhook-secret.ts';
 
 /** A delivery in the hands of this process until its lease ends, and all that its attempt needs. */
@@ -48,7 +49,6 @@ const lanes = Object.entries(lanePlaces)
   .map(([lane, places]) => `('${lane}', ${places})`)
   .join(', ');
 
-// walked: one step of the index per webhook that has rows, however many those are.
 // waiting: of each lane its first rows, as many as it has places: those leased are in somebody's hands, the others may be
 //   taken. So the places of a webhook hold over all processes, and a backlog of any length costs what its places cost; those
 //   of a team that has no place here, whose receivers may all hang, cost nothing.
@@ -67,12 +67,7 @@ const claim = statement<
   )
 >(
   'webhooks.claim-deliveries',
-  `WITH RECURSIVE walked AS (
-     (SELECT webhook_id FROM due_deliveries WHERE webhook_id > $4 ORDER BY webhook_id LIMIT 1)
-     UNION ALL
-     SELECT (SELECT d.webhook_id FROM due_deliveries d WHERE d.webhook_id > w.webhook_id ORDER BY d.webhook_id LIMIT 1)
-     FROM walked w WHERE w.webhook_id IS NOT NULL
-   ), page AS MATERIALIZED (
+  `WITH RECURSIVE ${sqlWalked('webhook_id > $4')}, page AS MATERIALIZED (
      SELECT webhook_id FROM walked WHERE webhook_id IS NOT NULL LIMIT ${walkedMax}
    ), hooks AS MATERIALIZED (
      SELECT w.* FROM page p CROSS JOIN LATERAL (

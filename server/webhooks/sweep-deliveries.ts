@@ -2,6 +2,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
 import type { TeamId } from '#server/platform/ids.ts';
 import { lanePlaces } from './delivery-limits.ts';
+import { sqlWalked } from './walk-due.ts';
 
 /** Of one webhook in one round: what is left goes in the next. */
 const sweptMax = 1_000;
@@ -14,12 +15,7 @@ const lanes = Object.keys(lanePlaces)
 // short; those of webhooks that are no more likewise. Nobody's lock is waited for: the next round comes in a second.
 const sweep = statement<{ readonly team_id: TeamId }>(
   'webhooks.sweep-deliveries',
-  `WITH RECURSIVE walked AS (
-     (SELECT webhook_id FROM due_deliveries ORDER BY webhook_id LIMIT 1)
-     UNION ALL
-     SELECT (SELECT d.webhook_id FROM due_deliveries d WHERE d.webhook_id > w.webhook_id ORDER BY d.webhook_id LIMIT 1)
-     FROM walked w WHERE w.webhook_id IS NOT NULL
-   ), off AS MATERIALIZED (
+  `WITH RECURSIVE ${sqlWalked()}, off AS MATERIALIZED (
      SELECT w.webhook_id, h.id IS NULL AS is_deleted
      FROM walked w LEFT JOIN LATERAL (SELECT id, is_active FROM webhooks WHERE id = w.webhook_id OFFSET 0) h ON true
      WHERE w.webhook_id IS NOT NULL AND h.is_active IS NOT TRUE
