@@ -38,6 +38,6 @@ export function createDoors(services: DoorServices): Readonly<Partial<Record<Aud
     ),
     account: createAccountDoor(identify, services),
     visitor,
-    page: createPageDoor(visitor, services),
+    page: createPageDoor(visitor),
   };
 }

@@ -12,7 +12,7 @@ import { findLiveSession, type LiveSessionRow, touchSession } from './session-st
 
 /** What a person and a page of theirs may ask in a minute; far more than a page asks for. */
 const requestsPerMinute = 600;
-/** What one source may send in a minute without being signed in, and how many pages it may open. */
+/** What one source may ask in a minute without being signed in. */
 const visitsPerMinute = 120;
 /** A session's last use is written no more often than this. */
 const touchMs = 60_000;
@@ -68,36 +68,25 @@ export function createAccountDoor(identify: Identify, { config }: Pick<Runtime, 
 }
 
 /** The door of what the dashboard asks before somebody is signed in. A forged request is noted where the browser is. */
-export function createVisitorDoor(identify: Identify, services: Pick<Runtime, 'clock' | 'config'>): Door {
-  const requireRoom = createVisitLimit(services);
+export function createVisitorDoor(
+  identify: Identify,
+  { clock, config }: Pick<Runtime, 'clock' | 'config'>,
+): Door {
+  const limit = new MinuteLimit(clock, visitsPerMinute);
   return async (request) => {
-    requireRoom(request);
-    const refusal = foreignOrigin(request, services.config.appUrl);
+    if (config.rateLimits && !limit.allows(sourceOf(request.ip)))
+      throw tooManyRequests(secondsLeft(clock.nowMs()));
+    const refusal = foreignOrigin(request, config.appUrl);
     if (!refusal) return {};
     const signedIn = await whoIsSignedIn(identify, request);
     return { refusal, ...(signedIn ? { signedIn } : {}) };
   };
 }
 
-/**
- * The door of pages. Opening one changes nothing, and what a setup page's buttons do is allowed by the token in its address:
- * both are counted for each source and nothing more. Other forms are let in like anything else that a visitor sends.
- */
-export function createPageDoor(visitorDoor: Door, services: Pick<Runtime, 'clock' | 'config'>): Door {
-  const requireRoom = createVisitLimit(services);
-  return async (request, reply, route) => {
-    if (route.method !== 'GET' && !route.byToken) return visitorDoor(request, reply, route);
-    requireRoom(request);
-    return {};
-  };
-}
-
-/** Counts one of a source's visits. @throws 429 */
-function createVisitLimit({ clock, config }: Pick<Runtime, 'clock' | 'config'>) {
-  const limit = new MinuteLimit(clock, visitsPerMinute);
-  return ({ ip }: Pick<FastifyRequest, 'ip'>): void => {
-    if (config.rateLimits && !limit.allows(sourceOf(ip))) throw tooManyRequests(secondsLeft(clock.nowMs()));
-  };
+/** The door of pages: opening one changes nothing; a form is let in like anything else that a visitor sends. */
+export function createPageDoor(visitorDoor: Door): Door {
+  return async (request, reply, route) =>
+    route.method === 'GET' || route.byToken ? {} : visitorDoor(request, reply, route);
 }
 
 function secondsLeft(nowMs: number): number {

@@ -1,4 +1,4 @@
-import { type AccountRow, holdAccount } from '#server/accounts/account-store.ts';
+import { holdAccount } from '#server/accounts/account-store.ts';
 import { type Entrance, openSession } from '#server/accounts/open-session.ts';
 import { listSessions } from '#server/accounts/session-store.ts';
 import type { Runtime } from '#server/database/runtime.ts';
@@ -36,20 +36,19 @@ export async function pressAgain(services: Services, pressed: Press): Promise<st
     const first = await findPress(trx, sha256(token), services.clock.in(-pressedAgainMs));
     const account = first && (await holdAccount(trx, first.pressed_by));
     if (!account || !first.press_hash.equals(pressHash(press, account))) return undefined;
+    if (!(await findMembership(trx, first.team_id, account.id))) return undefined;
     if (signedIn?.accountId === account.id) return [];
-    if (!(await isStillIn(trx, services, account, first))) return undefined;
+    if (!(await hasSessionOf(trx, services, first))) return undefined;
     return openSession(trx, services, account, 'invitation', request);
   });
 }
 
-/** Whether the account is a member still, with a session that began by the form: whoever was shut out comes not back by it. */
-async function isStillIn(
+/** Whether a session that began by the form lives: whoever was shut out comes not back by it. */
+async function hasSessionOf(
   trx: Transaction,
   { clock }: Services,
-  { id }: AccountRow,
-  { team_id, accepted_at }: PressRow,
+  { pressed_by, accepted_at }: PressRow,
 ): Promise<boolean> {
-  if (!(await findMembership(trx, team_id, id))) return false;
-  const sessions = await listSessions(trx, id, clock.now());
+  const sessions = await listSessions(trx, pressed_by, clock.now());
   return sessions.some(({ method, created_at }) => method === 'invitation' && created_at >= accepted_at);
 }

@@ -209,7 +209,7 @@ describe('links that are asked for by mail (specification section 12.2)', () => 
         ...signInRoutes({ ...services, links, refusals }),
         ...signInPageRoutes({ ...services, links, refusals, identify: createIdentify(services) }),
       ],
-      doors: { visitor, page: createPageDoor(visitor, services) },
+      doors: { visitor, page: createPageDoor(visitor) },
       record: () => undefined,
       isStopping: () => false,
       ids: services.ids,

@@ -142,6 +142,35 @@ describe('who is signed in as somebody else (specification sections 12.2 and 12.
     }
   });
 
+  it('nor who is signed in still and was removed, nor by a session that did not begin by the form', async () => {
+    const form = { name: 'Ada', password, press: 'the form of one who was removed' };
+    const removed = new Browser(service.baseUrl);
+    const link = await invite('removed@example.com');
+    assert.equal((await removed.submit(link, form)).status, 303);
+    assert.equal((await removed.submit(link, form)).status, 303, 'a member who is signed in');
+    await team.api.delete(`/v1/team/members/${await memberId('removed@example.com')}`);
+    assert.equal((await removed.submit(link, form)).status, 404);
+
+    const email = 'again-by-password@example.com';
+    const again = await invite(email);
+    const ada = new Browser(service.baseUrl);
+    assert.equal((await ada.submit(again, form)).status, 303);
+    assert.equal((await ada.post('/app/account/sign-out')).status, 200);
+    assert.equal((await ada.submit('/sign-in', { email, password, by: 'password' })).status, 303);
+    assert.equal((await new Browser(service.baseUrl).submit(again, form)).status, 404);
+
+    service.clock.advance(61_000);
+    const bob = new Browser(service.baseUrl);
+    const invited = { email: 'bob@example.com', role: 'member' };
+    assert.equal((await bob.submit(await invite(invited.email), form)).status, 303);
+    service.clock.advance(61_000);
+    const elsewhere = await (await service.newTeam()).api.post('/v1/team/members/invite', invited);
+    await service.query('UPDATE accounts SET proven_at = created_at WHERE email = $1', [invited.email]);
+    const second = new URL(String(elsewhere.json.accept_url)).pathname;
+    assert.equal((await bob.submit(second, form)).status, 303);
+    assert.equal((await new Browser(service.baseUrl).submit(second, form)).status, 404);
+  });
+
   it('leads below the path of APP_URL everywhere', async () => {
     const appUrl = 'https://example.com/texts';
     const below = await startTestService({ APP_URL: appUrl });

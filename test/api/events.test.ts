@@ -179,6 +179,26 @@ describe('GET /v1/events (specification section 4.5)', () => {
     await other.close();
   });
 
+  it('counts a request once towards the limit of the minute, however long it was held', async () => {
+    const limited = await startTestService({ ROLES: 'api', RATE_LIMITS: 'on' });
+    try {
+      const { api, id } = await limited.newTeam();
+      limited.clock.advance(60_000 - (limited.clock.nowMs() % 60_000));
+      const left = async () => {
+        const said = (await api.get('/v1/events')).headers.get('ratelimit') ?? '';
+        return Number(/r=(\d+)/.exec(said)?.[1] ?? assert.fail(said));
+      };
+      const before = await left();
+      const waiting = await held('?wait=25', api);
+      await putEvents(limited.runtime, id, 1);
+      await publishEvents(limited.runtime);
+      assert.equal((await waiting.answer).status, 200);
+      assert.equal(await left(), before - 2);
+    } finally {
+      await limited.close();
+    }
+  });
+
   it('answers within a sweep where the notification of an event was lost', async () => {
     const waiting = await held('?wait=25');
     await putEvents(service.runtime, team.id, 1);

@@ -264,6 +264,14 @@ describe('what meets no operation (specification section 7)', () => {
     }
   });
 
+  it('refuses a phone without Host as phones are refused, with the headers of every answer', async () => {
+    const call = 'POST /v1/device/poll HTTP/1.1\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}';
+    const { status, headers } = await rawRequest(service.baseUrl, call);
+    assert.equal(status, 200);
+    assert.match(headers.get('request-id') ?? '', /^req_/);
+    assert.equal(headers.get('cache-control'), 'no-store');
+  });
+
   it('answers what came whole before it on the connection first', async () => {
     const message = `GET /v1/team HTTP/1.1\r\nHost: a\r\nx-api-key: ${team.api.key}\r\n\r\n`;
     const answers = await rawExchange(service.baseUrl, `${message.repeat(3)}hello\r\n\r\n`);

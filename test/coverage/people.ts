@@ -213,7 +213,6 @@ export const people: Coverage = {
     ],
     'accounts/throttle.test.ts': [
       'are limited to 120 a minute for each source, on pages and below /app together',
-      'pages are opened 120 times a minute by each source, forms not counted, and a page says when to come again',
     ],
   },
   '12.3 POST /app/sign-in {email, password}': {

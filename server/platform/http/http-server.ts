@@ -12,6 +12,7 @@ import type { Actor, By } from '#server/platform/actor.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import type { AccountId, Ids, TeamId } from '#server/platform/ids.ts';
 import type { Logger } from '#server/platform/logger.ts';
+import type { Soon } from '#server/platform/soon.ts';
 import { checkStrings, compileBodyCheck } from './check-body.ts';
 import { compileQueryCheck } from './check-query.ts';
 import { pageHeaders, renderProblem } from './page.ts';
@@ -190,12 +191,20 @@ function letIn(options: HttpServerOptions, route: Route) {
   return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
     const enter = (caller: Caller) => {
       request.caller = caller;
-      done(caller.refusal);
+      return caller.refusal;
     };
+    // Fastify lets in whoever is refused without a reason.
+    const refuse = (reason: unknown) => done(reason instanceof Error ? reason : new Error(String(reason)));
     setAnswerHeaders(options, route.audience, request, reply);
-    const caller = door ? door(request, reply, route) : {};
-    if (caller instanceof Promise) caller.then(enter, done);
-    else enter(caller);
+    let caller: Soon<Caller>;
+    try {
+      caller = door ? door(request, reply, route) : {};
+    } catch (error) {
+      refuse(error);
+      return;
+    }
+    if (caller instanceof Promise) caller.then(enter).then(done, refuse);
+    else done(enter(caller));
   };
 }
 
