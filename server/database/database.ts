@@ -93,7 +93,10 @@ export class Database {
       const result = await work(
         Object.assign(client, { transaction: true as const, notifyAfterCommit, noteChange }),
       );
-      await client.query('COMMIT');
+      const { command } = await client.query('COMMIT');
+      // PostgreSQL answers so, and not by an error, where work went on after a statement of it had failed.
+      if (command !== 'COMMIT')
+        throw new Error('a transaction ended with ROLLBACK: one of its statements failed');
       for (const [channel, ids] of notices) this.notify(channel, ids);
       for (const change of changes) this.pool.noteChange(...change);
       return result;
@@ -175,7 +178,11 @@ export function isDatabaseAway(error: unknown): boolean {
   );
 }
 
-/** Whether PostgreSQL refused a row because another one holds its place. */
-export function isUniqueViolation(error: unknown): boolean {
-  return errorCodeOf(error) === '23505';
+/**
+ * Whether PostgreSQL refused a row because another one holds its place.
+ * @param table only of this one, or a month of it
+ */
+export function isUniqueViolation(error: unknown, table = ''): boolean {
+  if (errorCodeOf(error) !== '23505') return false;
+  return table === '' || (error instanceof pg.DatabaseError && (error.table ?? '').startsWith(`${table}_`));
 }

@@ -29,6 +29,9 @@ export interface HandOut {
  *
  * The queue is read as it was before any wait. Where a message went back into it meanwhile, which `returned` counts,
  * a younger one would overtake it: nothing is handed out then, and the notification of that return wakes the poll.
+ *
+ * The message is named by an array as well: joined by its id alone, a plan that was made while the month was empty reads
+ * all messages of the team.
  */
 const claim = statement<HandOut>(
   'messages.claim',
@@ -47,6 +50,7 @@ const claim = statement<HandOut>(
      INSERT INTO in_flight (number_id, team_id, message_id, hand_out, device_id, session_id, poll, seq, handed_out_at, lease_until)
      SELECT n.number_id, n.team_id, n.message_id, m.hand_outs + 1, $3, $4, $5, n.seq, $6, $7
      FROM next n JOIN messages m ON m.team_id = $1 AND m.id = n.message_id AND ${sqlGuard('hand_out', 'm')}
+       AND m.id = ANY (ARRAY(SELECT message_id FROM next))
      ON CONFLICT (number_id) DO NOTHING
      RETURNING message_id, hand_out
    ), dequeued AS (
@@ -59,7 +63,7 @@ const claim = statement<HandOut>(
      UPDATE device_sessions s SET live_until = $8 FROM flying f WHERE s.number_id = $2
    )
    UPDATE messages m SET status = ${sqlTarget('hand_out')}, hand_outs = f.hand_out
-   FROM flying f WHERE m.team_id = $1 AND m.id = f.message_id
+   FROM flying f WHERE m.team_id = $1 AND m.id = f.message_id AND m.id = ANY (ARRAY(SELECT message_id FROM flying))
    RETURNING m.id AS message_id, f.hand_out, m.to_handle, m.content`,
   { changes: 'message', team: '$1', ids: 'message_id' },
 );
@@ -73,7 +77,7 @@ const unclaim = statement<{ seq: number; to_handle: string }>(
      DELETE FROM hand_outs h USING landed l WHERE h.message_id = l.message_id AND h.hand_out = l.hand_out
    ), back AS (
      UPDATE messages m SET status = ${sqlTarget('give_back')}, hand_outs = l.hand_out - 1
-     FROM landed l WHERE m.team_id = $1 AND m.id = l.message_id AND ${sqlGuard('give_back', 'm')}
+     FROM landed l WHERE m.team_id = $1 AND m.id = $3 AND m.id = l.message_id AND ${sqlGuard('give_back', 'm')}
      RETURNING m.id, m.to_handle
    ), counted AS (
      UPDATE device_sessions s SET returned = s.returned + 1 FROM back b WHERE s.number_id = $2

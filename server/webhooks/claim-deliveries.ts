@@ -45,9 +45,11 @@ interface ClaimLimits {
   readonly after: WebhookId;
 }
 
-const lanes = Object.entries(lanePlaces)
-  .map(([lane, places]) => `('${lane}', ${places})`)
-  .join(', ');
+/** Of each lane by itself: each has an index of its own, which nothing but its own rows can be looked for in. */
+const ofEachLane = (select: (lane: Lane, places: number) => string) =>
+  Object.entries(lanePlaces)
+    .map(([lane, places]) => select(lane as Lane, places))
+    .join(' UNION ALL ');
 
 // waiting: of each lane its first rows, as many as it has places: those leased are in somebody's hands, the others may be
 //   taken. So the places of a webhook hold over all processes, and a backlog of any length costs what its places cost; those
@@ -74,15 +76,16 @@ const claim = statement<
        SELECT id, is_active, failure_count >= ${slowFrom} AS is_slow, last_triggered_at
        FROM webhooks WHERE id = p.webhook_id AND team_id <> ALL ($7::uuid[]) OFFSET 0
      ) w
-   ), lanes (lane, places) AS (VALUES ${lanes}
-   ), waiting AS MATERIALIZED (
-     SELECT h.id AS webhook_id, h.is_slow, l.lane, l.places, d.tid, d.team_id, d.due_at, d.seq, d.is_leased
-     FROM hooks h CROSS JOIN lanes l CROSS JOIN LATERAL (
+   ), waiting AS MATERIALIZED (${ofEachLane(
+     (lane, places) => `
+     SELECT h.id AS webhook_id, h.is_slow, '${lane}'::text AS lane, ${places} AS places, d.*
+     FROM hooks h CROSS JOIN LATERAL (
        SELECT ctid AS tid, team_id, due_at, seq, coalesce(leased_until > $1, false) AS is_leased
-       FROM due_deliveries WHERE webhook_id = h.id AND lane = l.lane AND due_at <= $1
-       ORDER BY due_at, seq LIMIT l.places
+       FROM due_deliveries WHERE webhook_id = h.id AND lane = '${lane}' AND due_at <= $1
+       ORDER BY due_at, seq LIMIT ${places}
      ) d
-     WHERE h.is_active OR l.lane = 'single'
+     WHERE h.is_active OR ${lane === 'single'}`,
+   )}
    ), slow AS MATERIALIZED (
      SELECT w.id FROM hooks h JOIN webhooks w ON w.id = h.id
      WHERE h.is_slow AND h.is_active AND w.is_active AND w.last_triggered_at IS NOT DISTINCT FROM h.last_triggered_at
@@ -120,9 +123,13 @@ const claim = statement<
    FROM (SELECT
        set_config('synchronous_commit', 'off', true),
        (SELECT webhook_id FROM page OFFSET ${walkedMax - 1}) AS walked_to,
-       CASE WHEN (SELECT count(*) FROM locked) < $3 THEN (SELECT min(d.due_at) FROM hooks h CROSS JOIN lanes l CROSS JOIN LATERAL (
-          SELECT due_at FROM due_deliveries WHERE webhook_id = h.id AND lane = l.lane AND due_at > $1 ORDER BY due_at LIMIT 1
-        ) d WHERE h.is_active) END AS next_due_at
+       CASE WHEN (SELECT count(*) FROM locked) < $3 THEN (SELECT min(due_at) FROM (${ofEachLane(
+         (lane) => `
+          SELECT d.due_at FROM hooks h CROSS JOIN LATERAL (
+            SELECT due_at FROM due_deliveries WHERE webhook_id = h.id AND lane = '${lane}' AND due_at > $1
+            ORDER BY due_at LIMIT 1
+          ) d WHERE h.is_active`,
+       )}) AS next) END AS next_due_at
      ) walk
    LEFT JOIN (
      taken t

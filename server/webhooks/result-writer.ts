@@ -84,7 +84,7 @@ export class ResultWriter {
       // One that can't be written must not take the others with it.
       if (results.length > 1) for (const result of results) await this.#write([result]);
       // One that stands in the log is written: what was lost on the way is the answer of its commit.
-      else if (!isUniqueViolation(error)) this.#log(error, results);
+      else if (!isUniqueViolation(error, 'attempts')) this.#log(error, results);
     }
   }
 

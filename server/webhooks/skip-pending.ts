@@ -5,7 +5,7 @@ import type { TeamId, WebhookId } from '#server/platform/ids.ts';
 export const skippedMax = 10_000;
 
 // Attempts that run are not broken off: what they bring is written to the log, and no later one follows them. What was
-// asked for as a single attempt is made all the same.
+// asked for as a single attempt is made all the same. What a receiver has taken, late, is no less taken for it.
 const skip = statement<{ skipped: number; team_id: TeamId | null }>(
   'webhooks.skip-pending',
   `WITH round AS MATERIALIZED (
@@ -17,7 +17,7 @@ const skip = statement<{ skipped: number; team_id: TeamId | null }>(
      RETURNING team_id, delivery_id
    ),
    skipped AS (
-     UPDATE deliveries SET status = 'skipped', finished_at = $2
+     UPDATE deliveries SET status = CASE WHEN succeeded_at IS NULL THEN 'skipped' ELSE 'succeeded' END, finished_at = $2
      WHERE team_id = (SELECT team_id FROM waiting LIMIT 1) AND id = ANY(ARRAY(SELECT delivery_id FROM waiting))
    )
    SELECT count(*) AS skipped, (SELECT team_id FROM waiting LIMIT 1) AS team_id FROM waiting`,

@@ -1,15 +1,10 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
 import type { TeamId } from '#server/platform/ids.ts';
-import { lanePlaces } from './delivery-limits.ts';
 import { sqlWalked } from './walk-due.ts';
 
 /** Of one webhook in one round: what is left goes in the next. */
 const sweptMax = 1_000;
-
-const lanes = Object.keys(lanePlaces)
-  .map((lane) => `('${lane}')`)
-  .join(', ');
 
 // Rows of webhooks that are off come from events that met the switching off, or from a backlog whose skipping was cut
 // short; those of webhooks that are no more likewise. Nobody's lock is waited for: the next round comes in a second.
@@ -23,17 +18,17 @@ const sweep = statement<{ readonly team_id: TeamId }>(
      SELECT id FROM webhooks WHERE id = ANY (ARRAY(SELECT webhook_id FROM off)) AND NOT is_active
      ORDER BY id FOR UPDATE SKIP LOCKED
    ), found AS MATERIALIZED (
-     SELECT d.tid FROM off o CROSS JOIN (VALUES ${lanes}) AS l (lane)
-     CROSS JOIN LATERAL (
-       SELECT ctid AS tid FROM due_deliveries WHERE webhook_id = o.webhook_id AND lane = l.lane LIMIT ${sweptMax}
+     SELECT d.tid FROM off o CROSS JOIN LATERAL (
+       SELECT ctid AS tid FROM due_deliveries
+       WHERE webhook_id = o.webhook_id AND (o.is_deleted OR lane <> 'single') LIMIT ${sweptMax}
      ) d
-     WHERE o.is_deleted OR (l.lane <> 'single' AND o.webhook_id IN (SELECT id FROM held))
+     WHERE o.is_deleted OR o.webhook_id IN (SELECT id FROM held)
    ), locked AS MATERIALIZED (
      SELECT ctid AS tid FROM due_deliveries WHERE ctid = ANY (ARRAY(SELECT tid FROM found)) FOR UPDATE SKIP LOCKED
    ), waiting AS (
      DELETE FROM due_deliveries WHERE ctid = ANY (ARRAY(SELECT tid FROM locked)) RETURNING team_id, delivery_id
    ), skipped AS (
-     UPDATE deliveries d SET status = 'skipped', finished_at = $1
+     UPDATE deliveries d SET status = CASE WHEN succeeded_at IS NULL THEN 'skipped' ELSE 'succeeded' END, finished_at = $1
      FROM waiting w WHERE d.team_id = w.team_id AND d.id = w.delivery_id AND d.status = 'pending' RETURNING d.team_id
    )
    SELECT DISTINCT team_id FROM skipped`,

@@ -95,7 +95,7 @@ export const deliveries: Coverage = {
       'what a process has had in hand for 20 s longer than an attempt may take is made again, and not before',
     ],
     'webhooks/leases.test.ts': [
-      'an attempt that a stop breaks off is in the log, counts as none, and is made again by whoever comes',
+      'an attempt (…) that a stop breaks off is in the log, counts as none, and is made again by whoever comes',
       'a process that wakes up after the end of its lease sends nothing: the webhook may be off, or elsewhere, by then',
       'a … of an attempt whose delivery is in other hands by then is logged, and changes nothing',
     ],

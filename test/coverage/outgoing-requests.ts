@@ -164,7 +164,7 @@ export const outgoingRequests: Coverage = {
       'a request that cannot be written is a fault of our own',
     ],
     'webhooks/leases.test.ts': [
-      'an attempt that a stop breaks off is in the log, counts as none, and is made again by whoever comes',
+      'an attempt (…) that a stop breaks off is in the log, counts as none, and is made again by whoever comes',
     ],
     'webhooks/claims.test.ts': [
       'a fault of our own is tried again, and does not count: ten of them disable nothing',

@@ -96,7 +96,9 @@ describe('an upgrade of a database that has messages (decision 0003)', () => {
       await insert('events', { ...told, id, sequence, body });
     }
 
-    assert.deepEqual(await migrate(url), [2, 3, 4, 5, 6]);
+    assert.deepEqual(await migrate(url, '005'), [2, 3, 4, 5]);
+    await client.query(`SELECT make_partition('deliveries', '2026-11-01', 1000)`);
+    assert.deepEqual(await migrate(url), [6]);
     const [first, second] = ['2026-11-20', '2026-11-21'];
     assert.deepEqual(await days(), [
       { day: first, direction: 'inbound', messages: 1 },
@@ -109,6 +111,18 @@ describe('an upgrade of a database that has messages (decision 0003)', () => {
     const back = { teamId: team, day: '2026-11-21' };
     await giveBackMessages(client as unknown as Transaction, [back, back]);
     assert.equal((await days()).at(-1)?.messages, 0);
+  });
+
+  it('leaves room to change rows in the tables and months that stand already (decision 0017)', async () => {
+    const { rows } = await client.query<{ relname: string; reloptions: string[] }>(
+      `SELECT relname, reloptions FROM pg_class WHERE reloptions::text LIKE '%fillfactor%' AND relname ~ 'deliveries' ORDER BY 1`,
+    );
+    assert.deepEqual(
+      rows.map(({ relname, reloptions }) => `${relname} ${reloptions}`),
+      ['deliveries_2026_11', 'deliveries_unplaced', 'due_deliveries'].map(
+        (table) => `${table} fillfactor=50`,
+      ),
+    );
   });
 
   it('publishes the events of before in their order, and delivers them to nobody', async () => {

@@ -19,11 +19,13 @@ describe('claims by several processes at once (specification section 6.3, decisi
   });
   after(() => service.close());
 
-  async function claim(db: Queryable, inHand = new Map()): Promise<readonly ClaimedDelivery[]> {
+  const claimed = (db: Queryable, inHand = new Map()) => {
     const { clock } = service;
     const limits = { now: clock.now(), leasedUntil: clock.in(20_000), free: 100, after: beforeAll, inHand };
-    return (await claimDeliveries(db, limits)).deliveries;
-  }
+    return claimDeliveries(db, limits);
+  };
+  const claim = async (db: Queryable, inHand = new Map()): Promise<readonly ClaimedDelivery[]> =>
+    (await claimed(db, inHand)).deliveries;
 
   const result = (claimed: ClaimedDelivery, outcome: 'succeeded' | AttemptFailure) => ({
     claimed,
@@ -107,6 +109,14 @@ describe('claims by several processes at once (specification section 6.3, decisi
       (await claim(pool, new Map([[full.id, places]]))).map(({ team_id: teamId }) => teamId).sort();
     assert.deepEqual(await taken(teamPlaces), [other.id, other.id]);
     assert.deepEqual(await taken(teamPlaces - 1), [full.id]);
+    // Not looked at: neither is it said when its next attempt is due.
+    await service.query(
+      `UPDATE due_deliveries SET leased_until = NULL, lease = NULL, due_at = due_at + interval '1 day'`,
+    );
+    const next = async (places: number) => (await claimed(pool, new Map([[full.id, places]]))).nextDueAt;
+    await service.query('DELETE FROM due_deliveries WHERE team_id = $1', [other.id]);
+    assert.equal(await next(teamPlaces), undefined);
+    assert.ok(await next(teamPlaces - 1));
     await service.query('DELETE FROM due_deliveries');
   });
 
@@ -114,10 +124,10 @@ describe('claims by several processes at once (specification section 6.3, decisi
     const { id: teamId } = await service.newTeam();
     const webhook = await addWebhook(service.runtime, teamId, 'https://hooks.example.com/');
     await emit(service.runtime, teamId, Array(10).fill('Hello'));
-    const claimed = await claim(service.runtime.database.pool);
+    const taken = await claim(service.runtime.database.pool);
     await recordResults(
       service.runtime,
-      claimed.map((one) => result(one, 'internal_error')),
+      taken.map((one) => result(one, 'internal_error')),
     );
     const state = await stateOf(service, webhook);
     assert.deepEqual([state.failure_count, state.is_active], [0, true]);

@@ -82,32 +82,41 @@ describe('leases (specification section 6.3, decision 0017)', () => {
     assert.equal((await deliveriesOf(service, webhook))[0]?.status, 'skipped');
   });
 
-  it('an attempt that a stop breaks off is in the log, counts as none, and is made again by whoever comes', async () => {
-    const { id: teamId } = await service.newTeam();
-    const silentOne = await startWebhookReceiver({ behaviour: silent });
-    const webhook = await addWebhook(service.runtime, teamId, silentOne.url);
-    await emit(service.runtime, teamId, ['Hello']);
-    const { dispatcher, outbound } = pausedAfter(async () => undefined);
-    dispatcher.start();
-    dispatcher.notify();
-    await silentOne.count(1);
-    const stopped = dispatcher.stop();
-    const [attempt] = await until('it is broken off', async () => {
-      service.clock.advance(1_000);
-      const attempts = await attemptsOf(service, webhook);
-      return attempts.length > 0 && attempts;
+  for (const lane of ['live', 'single'] as const) {
+    it(`an attempt (${lane}) that a stop breaks off is in the log, counts as none, and is made again by whoever comes`, async () => {
+      const { id: teamId } = await service.newTeam();
+      const silentOne = await startWebhookReceiver({ behaviour: silent });
+      const { dispatcher, outbound } = pausedAfter(async () => undefined);
+      try {
+        const webhook = await addWebhook(service.runtime, teamId, silentOne.url);
+        await emit(service.runtime, teamId, ['Hello']);
+        await service.query('UPDATE due_deliveries SET lane = $2 WHERE webhook_id = $1', [webhook.id, lane]);
+        dispatcher.start();
+        dispatcher.notify();
+        await silentOne.count(1);
+        const stopped = dispatcher.stop();
+        const [attempt] = await until('it is broken off', async () => {
+          service.clock.advance(1_000);
+          const attempts = await attemptsOf(service, webhook);
+          return attempts.length > 0 && attempts;
+        });
+        await stopped;
+        assert.deepEqual([attempt?.outcome, attempt?.is_counted], ['aborted', false]);
+        assert.equal((await stateOf(service, webhook)).failure_count, 0);
+        const [delivery] = await deliveriesOf(service, webhook);
+        assert.equal(delivery?.status, 'pending');
+        const waiting = await service.query(
+          'SELECT lane, attempt, due_at = $2 AS is_due, lease FROM due_deliveries WHERE webhook_id = $1',
+          [webhook.id, delivery?.created_at],
+        );
+        assert.deepEqual(waiting, [{ lane, attempt: 1, is_due: true, lease: null }]);
+        await service.query('DELETE FROM due_deliveries WHERE webhook_id = $1', [webhook.id]);
+      } finally {
+        await outbound.close();
+        await silentOne.close();
+      }
     });
-    await stopped;
-    assert.deepEqual([attempt?.outcome, attempt?.is_counted], ['aborted', false]);
-    assert.equal((await stateOf(service, webhook)).failure_count, 0);
-    const waiting = await service.query(
-      'SELECT lane, attempt, due_at = $2 AS is_due, lease FROM due_deliveries WHERE webhook_id = $1',
-      [webhook.id, (await deliveriesOf(service, webhook))[0]?.created_at],
-    );
-    assert.deepEqual(waiting, [{ lane: 'live', attempt: 1, is_due: true, lease: null }]);
-    await outbound.close();
-    await silentOne.close();
-  });
+  }
 
   it('a result whose commit was answered by a broken connection stands once, and nobody is told that it was lost', async () => {
     const { id: teamId } = await service.newTeam();
@@ -234,6 +243,21 @@ describe('results that come late (specification section 6.3, decision 0017)', ()
     await until('it is tried again', () => open.length === 2);
     await answer(1, 200);
     assert.equal((await delivery())?.status, 'succeeded');
+  });
+
+  it('a success that came after its lease is one, also where the webhook is switched off before it is made again', async () => {
+    const { change, answer, delivery, webhook } = await whileOneRuns();
+    service.clock.advance(60_000);
+    await until('it is made again', () => open.length === 2);
+    await answer(0, 200);
+    assert.equal((await delivery())?.status, 'pending');
+    await change({ active: false });
+    assert.equal((await delivery())?.status, 'succeeded');
+    await answer(1, 500);
+    assert.deepEqual(
+      [(await delivery())?.status, (await stateOf(service, webhook)).failure_count],
+      ['succeeded', 0],
+    );
   });
 
   it('a success of before the webhook was switched off is one; a failure leaves the delivery skipped', async () => {

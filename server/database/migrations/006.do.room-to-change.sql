@@ -9,7 +9,7 @@ DECLARE
 BEGIN
   FOR partition IN
     SELECT c.oid::regclass FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-    WHERE i.inhparent = history::regclass AND c.reloptions IS NULL
+    WHERE i.inhparent = history::regclass AND NOT coalesce(c.reloptions::text LIKE '%fillfactor=%', false)
   LOOP
     EXECUTE format('ALTER TABLE %s SET (fillfactor = 50)', partition);
   END LOOP;
@@ -27,3 +27,11 @@ BEGIN
   END IF;
 END
 $$;
+
+-- One index for each lane, which claims read in their order. One for all of them had the webhook first, as the primary key has: a
+-- plan that was made while the queue was empty looked for single deliveries in it, through all that wait for the webhook.
+DROP INDEX due_deliveries_order;
+CREATE INDEX due_deliveries_live ON due_deliveries (webhook_id, due_at, seq) WHERE lane = 'live';
+CREATE INDEX due_deliveries_retry ON due_deliveries (webhook_id, due_at, seq) WHERE lane = 'retry';
+CREATE INDEX due_deliveries_replay ON due_deliveries (webhook_id, due_at, seq) WHERE lane = 'replay';
+CREATE INDEX due_deliveries_single ON due_deliveries (webhook_id, due_at, seq) WHERE lane = 'single';
