@@ -52,7 +52,8 @@ interface TestRun {
 /** Runs test files under `node --test`. @returns its exit code, 1 where it was ended */
 export async function runTests({ files, settings, options = [], ending }: TestRun): Promise<number> {
   if (ending.aborted) return 1;
-  const args = ['--test', '--test-concurrency=2', '--test-timeout=240000', ...options, ...files];
+  // On two cores a third file works while the others wait for an event: 7:22 instead of 8:07.
+  const args = ['--test', '--test-concurrency=3', '--test-timeout=240000', ...options, ...files];
   // A process group of its own, so that all that its tests have started can be ended with it.
   const child = spawn(process.execPath, args, {
     stdio: 'inherit',
