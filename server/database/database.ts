@@ -41,10 +41,17 @@ export class Database {
   readonly #notifying: pg.Pool;
   readonly #notifier: Notifier;
   readonly #changes: ChangeNotifier;
+  #isClosing = false;
 
   constructor(options: DatabaseOptions) {
     // A notification that a crash takes away is made good by a sweep, so its commit need not wait for the disk.
-    this.#notifying = openPool(options, {
+    const openPlain = (own: OwnOptions): pg.Pool =>
+      openPool(options, own, (error) => {
+        // What is closed goes at its own pace, and the engine may stop before the last of it has gone.
+        if (!this.#isClosing)
+          options.logger.warn({ err: error }, 'a database connection was lost; it is replaced');
+      });
+    this.#notifying = openPlain({
       max: 1,
       application_name: 'ownline notifier',
       options: '-c synchronous_commit=off',
@@ -52,7 +59,7 @@ export class Database {
     this.#notifier = new Notifier(this.#notifying, options.logger);
     this.#changes = new ChangeNotifier(this.#notifying, options.logger);
     const open = (own: OwnOptions): StatementPool =>
-      Object.assign(openPool(options, own), { noteChange: this.#changes.note });
+      Object.assign(openPlain(own), { noteChange: this.#changes.note });
     this.hot = open({
       max: 6,
       application_name: 'ownline hot',
@@ -116,13 +123,14 @@ export class Database {
 
   async close(): Promise<void> {
     await Promise.all([this.#notifier.drain(), this.#changes.drain()]);
+    this.#isClosing = true;
     await Promise.all([this.hot.end(), this.pages.end(), this.pool.end(), this.#notifying.end()]);
   }
 }
 
 type OwnOptions = Pick<pg.PoolConfig, 'max' | 'application_name' | 'options'>;
 
-function openPool(options: DatabaseOptions, own: OwnOptions): pg.Pool {
+function openPool(options: DatabaseOptions, own: OwnOptions, onLost: (error: Error) => void): pg.Pool {
   const statementTimeoutMs = options.statementTimeoutMs ?? defaultStatementTimeoutMs;
   const pool = new pg.Pool({
     connectionString: options.databaseUrl,
@@ -136,11 +144,7 @@ function openPool(options: DatabaseOptions, own: OwnOptions): pg.Pool {
   });
   // A connection that breaks is replaced by the pool. It can say so twice, and also while a query holds it, when
   // the pool does not listen: without a listener of its own that would end the process.
-  pool.on('connect', (client) =>
-    client.on('error', (error) =>
-      options.logger.warn({ err: error }, 'a database connection was lost; it is replaced'),
-    ),
-  );
+  pool.on('connect', (client) => client.on('error', onLost));
   pool.on('error', () => undefined);
   return pool;
 }
