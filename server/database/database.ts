@@ -44,13 +44,13 @@ export class Database {
   #isClosing = false;
 
   constructor(options: DatabaseOptions) {
-    // A notification that a crash takes away is made good by a sweep, so its commit need not wait for the disk.
     const openPlain = (own: OwnOptions): pg.Pool =>
       openPool(options, own, (error) => {
         // What is closed goes at its own pace, and the engine may stop before the last of it has gone.
         if (!this.#isClosing)
           options.logger.warn({ err: error }, 'a database connection was lost; it is replaced');
       });
+    // A notification that a crash takes away is made good by a sweep, so its commit need not wait for the disk.
     this.#notifying = openPlain({
       max: 1,
       application_name: 'ownline notifier',

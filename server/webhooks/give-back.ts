@@ -1,6 +1,7 @@
 import { type Queryable, statement } from '#server/database/statement.ts';
 import type { DeliveryId } from '#server/platform/ids.ts';
 import type { ClaimedDelivery } from './claim-deliveries.ts';
+import { sqlSkipped } from './skip-pending.ts';
 
 const release = statement<Record<string, never>>(
   'webhooks.give-back',
@@ -11,7 +12,7 @@ const skip = statement<Pick<ClaimedDelivery, 'team_id'> & { readonly id: Deliver
   `WITH gone AS (
      DELETE FROM due_deliveries WHERE webhook_id = $1 AND delivery_id = $2 AND lease = $3 RETURNING team_id, delivery_id
    )
-   UPDATE deliveries d SET status = CASE WHEN succeeded_at IS NULL THEN 'skipped' ELSE 'succeeded' END, finished_at = $4
+   UPDATE deliveries d SET status = ${sqlSkipped}, finished_at = $4
    FROM gone g WHERE d.team_id = g.team_id AND d.id = g.delivery_id AND d.status = 'pending'
    RETURNING d.team_id, d.id`,
   { changes: 'delivery', team: 'team_id', ids: 'id' },

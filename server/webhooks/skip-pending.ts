@@ -4,8 +4,11 @@ import type { TeamId, WebhookId } from '#server/platform/ids.ts';
 /** A round: a backlog of any length in one statement would take longer than statements may. */
 export const skippedMax = 10_000;
 
+/** SQL: the status of a delivery of which no more attempts are made. What a receiver has taken, late or before, is taken. */
+export const sqlSkipped = `CASE WHEN succeeded_at IS NULL THEN 'skipped' ELSE 'succeeded' END`;
+
 // Attempts that run are not broken off: what they bring is written to the log, and no later one follows them. What was
-// asked for as a single attempt is made all the same. What a receiver has taken, late, is no less taken for it.
+// asked for as a single attempt is made all the same.
 const skip = statement<{ skipped: number; team_id: TeamId | null }>(
   'webhooks.skip-pending',
   `WITH round AS MATERIALIZED (
@@ -17,7 +20,7 @@ const skip = statement<{ skipped: number; team_id: TeamId | null }>(
      RETURNING team_id, delivery_id
    ),
    skipped AS (
-     UPDATE deliveries SET status = CASE WHEN succeeded_at IS NULL THEN 'skipped' ELSE 'succeeded' END, finished_at = $2
+     UPDATE deliveries SET status = ${sqlSkipped}, finished_at = $2
      WHERE team_id = (SELECT team_id FROM waiting LIMIT 1) AND id = ANY(ARRAY(SELECT delivery_id FROM waiting))
    )
    SELECT count(*) AS skipped, (SELECT team_id FROM waiting LIMIT 1) AS team_id FROM waiting`,
