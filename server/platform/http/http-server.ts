@@ -11,6 +11,7 @@ import { closed } from '#contract/schema.ts';
 import type { Actor, By } from '#server/platform/actor.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import type { AccountId, Ids, TeamId } from '#server/platform/ids.ts';
+import { InHand } from '#server/platform/in-hand.ts';
 import type { Logger } from '#server/platform/logger.ts';
 import type { Soon } from '#server/platform/soon.ts';
 import { checkStrings, compileBodyCheck } from './check-body.ts';
@@ -147,11 +148,14 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   server.setNotFoundHandler((request, reply) => {
     sendError(options, unrouted(options.routes, request), request, reply);
   });
-  for (const route of options.routes) register(server, options, route);
+  const inHand = new InHand();
+  for (const route of options.routes) register(server, options, route, inHand);
+  // The server's own end waits for connections, and whoever asked may have hung up: what was asked for is finished all the same.
+  server.addHook('onClose', () => inHand.drain());
   return server;
 }
 
-function register(server: FastifyInstance, options: HttpServerOptions, route: Route): void {
+function register(server: FastifyInstance, options: HttpServerOptions, route: Route, inHand: InHand): void {
   const checkBody = compileBodyCheck(route.body ?? closed({}));
   const checkQuery = compileQueryCheck(route.query ?? closed({}));
   const checkAnswer = options.checkAnswers ? compileAnswerChecks(route) : undefined;
@@ -170,17 +174,22 @@ function register(server: FastifyInstance, options: HttpServerOptions, route: Ro
     onRequest: letIn(options, route),
     ...(route.onFailure ? { errorHandler: deviceErrorHandler(options, route.onFailure) } : {}),
     handler: async (request, reply) => {
-      const query = isJson ? checkQuery(request.query, request.url) : request.query;
-      const body = isJson ? readJson(request) : request.body;
-      if (isJson) checkBody(body);
-      const answer = await route.handle(new Asked(request, reply, query, body, knockAgain));
-      // A handler that holds the raw connection (a long poll whose phone left) has nothing more to say.
-      if (reply.sent) return;
-      const status = answer.status ?? 200;
-      checkAnswer?.(status, answer.body);
-      if (answer.headers) reply.headers({ ...answer.headers });
-      // Not returned: Fastify would wait for what is sent already as for a promise.
-      reply.code(status).send(answer.body);
+      inHand.begin();
+      try {
+        const query = isJson ? checkQuery(request.query, request.url) : request.query;
+        const body = isJson ? readJson(request) : request.body;
+        if (isJson) checkBody(body);
+        const answer = await route.handle(new Asked(request, reply, query, body, knockAgain));
+        // A handler that holds the raw connection (a long poll whose phone left) has nothing more to say.
+        if (reply.sent) return;
+        const status = answer.status ?? 200;
+        checkAnswer?.(status, answer.body);
+        if (answer.headers) reply.headers({ ...answer.headers });
+        // Not returned: Fastify would wait for what is sent already as for a promise.
+        reply.code(status).send(answer.body);
+      } finally {
+        inHand.end();
+      }
     },
   });
 }
