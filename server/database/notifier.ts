@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import type { Logger } from '#server/platform/logger.ts';
 
@@ -7,7 +8,10 @@ const payloadMaxBytes = 7_900;
 /** Said without ids: "look for yourself". It covers every id said beside it, so a merge keeps it and drops them. */
 const everything = 'everything';
 
-/** Sends notifications one at a time; what comes while one is on its way is said together in the next. */
+/** Between two sendings: what is said meanwhile goes together. Each costs two processes of the database and every listener a turn. */
+const gatherMs = 10;
+
+/** Sends notifications: the first at once, and what comes while it is on its way and shortly after it together. */
 export class Notifier {
   readonly #pool: Pool;
   readonly #logger: Logger;
@@ -34,6 +38,7 @@ export class Notifier {
     for (let batch = this.#take(); batch.size > 0; batch = this.#take()) {
       for (const [channel, said] of batch)
         await this.#send(channel, said === everything ? '' : [...said].join(','));
+      await pause(gatherMs);
     }
     // In the same turn as the last look, so that nothing said after it is left behind.
     this.#sending = undefined;
