@@ -8,21 +8,24 @@ export interface Load {
   readonly seconds: number;
 }
 
-/** A POST of JSON as it goes over the wire. */
+/** A POST of JSON as it goes over the wire; a request may have headers of its own. */
 export function postJson(
   origin: string,
   path: string,
   headers: Readonly<Record<string, string>>,
-): (body: unknown) => string {
-  const lines = { host: new URL(origin).host, 'content-type': 'application/json', ...headers };
-  const text = Object.entries(lines)
+): (body: unknown, ofRequest?: Readonly<Record<string, string>>) => string {
+  const all = { host: new URL(origin).host, 'content-type': 'application/json', ...headers };
+  const head = `POST ${path} HTTP/1.1\r\n${lines(all)}content-length: `;
+  return (body, ofRequest = {}) => {
+    const json = JSON.stringify(body);
+    return `${head}${json.length}\r\n${lines(ofRequest)}\r\n${json}`;
+  };
+}
+
+function lines(headers: Readonly<Record<string, string>>): string {
+  return Object.entries(headers)
     .map(([name, value]) => `${name}: ${value}\r\n`)
     .join('');
-  const head = `POST ${path} HTTP/1.1\r\n${text}content-length: `;
-  return (body) => {
-    const json = JSON.stringify(body);
-    return `${head}${json.length}\r\n\r\n${json}`;
-  };
 }
 
 /**

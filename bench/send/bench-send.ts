@@ -50,12 +50,13 @@ export async function benchSend(): Promise<void> {
       `durable sends, ${rounds} interleaved rounds of ${seconds} s each, answers per second\n\n`,
     );
     const ours = sends(own, key);
-    for (const [name, yardstick] of [
-      ['P1', nothing],
-      ['P1 against our own route', ownRoute],
+    for (const [name, target, yardstick] of [
+      ['P1', ours, sends(nothing, key)],
+      ['P1 with Idempotency-Keys', sendsWithKeys(own, key), sendsWithKeys(nothing, key)],
+      ['P1 against our own route', ours, sends(ownRoute, key)],
     ] as const) {
-      await compare(name, { own: ours, yardstick: sends(yardstick, key), connections: 64, goal: 0.5 });
-      await compare(name, { own: ours, yardstick: sends(yardstick, key), connections: 256, goal: 0.8 });
+      await compare(name, { own: target, yardstick, connections: 64, goal: 0.5 });
+      await compare(name, { own: target, yardstick, connections: 256, goal: 0.8 });
     }
     await compare('P2', { own: ours, yardstick: sends(transaction, key), connections: 64, goal: 5 });
     const kannel = await startKannel(join(dataDir, 'kannel'));
@@ -80,11 +81,23 @@ type Target = Pick<Load, 'origin' | 'request'>;
 /** Sends over eight numbers to nine thousand contacts. */
 function sends(origin: string, key: string): Target {
   const post = postJson(origin, '/v1/messages/send', { 'x-api-key': key });
+  return { origin, request: (n) => post(send(n)) };
+}
+
+/** The same, each with an Idempotency-Key of its own. */
+function sendsWithKeys(origin: string, key: string): Target {
+  const post = postJson(origin, '/v1/messages/send', { 'x-api-key': key });
+  let sent = 0;
   return {
     origin,
-    request: (n) => post({ from: numbers[n % numbers.length], to: contact(n), content: text(n) }),
+    request: (n) => {
+      sent += 1;
+      return post(send(n), { 'idempotency-key': `bench-${sent}` });
+    },
   };
 }
+
+const send = (n: number) => ({ from: numbers[n % numbers.length], to: contact(n), content: text(n) });
 
 const contact = (n: number) => `+1415555${String(1_000 + (n % 9_000))}`;
 const text = (n: number) => `Your appointment is on Tuesday at 10. Reply YES to confirm. #${n}`;

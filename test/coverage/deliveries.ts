@@ -108,6 +108,7 @@ export const deliveries: Coverage = {
       'does not count what began before it was last enabled',
     ],
     'webhooks/claims.test.ts': [
+      'what is being counted is not taken by others, though its lease ends meanwhile',
       'a fault of our own is tried again, and does not count: ten of them disable nothing',
       'of a webhook that fails a second claim takes nothing while the first one is being made',
       'nor where it came too late by a moment, and its first one is another: of the claims of a burst one at most takes one',

@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import type { AttemptFailure } from '#contract/attempt-outcome.ts';
 import type { Queryable } from '#server/database/statement.ts';
 import { beforeAll, type ClaimedDelivery, claimDeliveries } from '#server/webhooks/claim-deliveries.ts';
+import { findOwned } from '#server/webhooks/count-store.ts';
 import { slowFrom, teamPlaces } from '#server/webhooks/delivery-limits.ts';
 import { recordResults } from '#server/webhooks/record-results.ts';
 import type { TestService } from '#test/support/test-service.ts';
@@ -117,6 +118,21 @@ describe('claims by several processes at once (specification section 6.3, decisi
     await service.query('DELETE FROM due_deliveries WHERE team_id = $1', [other.id]);
     assert.equal(await next(teamPlaces), undefined);
     assert.ok(await next(teamPlaces - 1));
+    await service.query('DELETE FROM due_deliveries');
+  });
+
+  it('what is being counted is not taken by others, though its lease ends meanwhile', async () => {
+    const { id: teamId } = await service.newTeam();
+    await addWebhook(service.runtime, teamId, 'https://hooks.example.com/');
+    await emit(service.runtime, teamId, ['Hello']);
+    const { database } = service.runtime;
+    const held = await claim(database.pool);
+    await database.transaction(async (counting) => {
+      assert.equal((await findOwned(counting, held)).size, 1);
+      service.clock.advance(60_000);
+      assert.equal((await claim(database.pool)).length, 0);
+    });
+    assert.equal((await claim(database.pool)).length, 1);
     await service.query('DELETE FROM due_deliveries');
   });
 
