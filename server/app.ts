@@ -166,7 +166,7 @@ async function closeServer(
   held: readonly { readonly stop: () => void }[],
 ): Promise<void> {
   for (const requests of held) requests.stop();
-  const closing = setInterval(() => server.server.closeIdleConnections(), 50);
+  const closing = setInterval(() => server.server.closeIdleConnections(), 50).unref();
   await server.close();
   clearInterval(closing);
 }

@@ -9,7 +9,7 @@ const gatherMs = 50;
 
 /**
  * Tells every process what was committed, by team and noun: all of some 50 ms in one statement. Apart from the
- * Notifier, whose channels wake phones and loops and wait for nothing.
+ * Notifier, whose channels wake phones and loops and wait far less.
  */
 export class ChangeNotifier {
   readonly #pool: Pool;

@@ -35,6 +35,8 @@ export class Notifier {
   }
 
   async #sendAll(): Promise<void> {
+    // What one commit says of several channels is said in one turn, and goes together.
+    await null;
     for (let batch = this.#take(); batch.size > 0; batch = this.#take()) {
       for (const [channel, said] of batch)
         await this.#send(channel, said === everything ? '' : [...said].join(','));

@@ -36,7 +36,7 @@ export function pollRoute(services: PollServices): Route {
       ) {
         // An answer makes the phone forget what it reported: that is kept, also beyond the limit.
         await reportLast(services, asked);
-        return overLimit(services, body, reply);
+        return overLimit(services, body, asked.left);
       }
       const result = await poll(services, asked);
       if (result.kind === 'send' && hasLeft(reply)) return giveBack(services, result, reply);
@@ -90,16 +90,15 @@ async function giveBack(
 }
 
 async function overLimit(
-  services: PollServices,
+  { clock }: PollServices,
   body: DeviceBody,
-  reply: FastifyReply,
+  left: AbortSignal,
 ): Promise<{ body: unknown }> {
-  await new Promise<void>((resolve) => {
-    const cancel = services.clock.after(overLimitHoldMs, resolve);
-    reply.raw.once('close', () => {
-      cancel();
-      resolve();
-    });
-  });
+  const held = Promise.withResolvers<void>();
+  const cancel = clock.after(overLimitHoldMs, held.resolve);
+  left.addEventListener('abort', () => held.resolve(), { once: true });
+  // Whoever left while the report was written won't leave again.
+  if (!left.aborted) await held.promise;
+  cancel();
   return { body: { action: 'idle', session: valueIn(body, 'session') ?? 'new', wait: '0' } };
 }

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Of 2, 4, 8 and 16, four let 64 connections send the most (decision 0005). */
+/** Two or eight do as well; with sixteen sends are fewer again (decision 0005). */
 const answersInATurn = 4;
 
 interface BatcherOptions<Input, Output> {
@@ -82,8 +82,8 @@ export class Batcher<Input, Output> {
 }
 
 /**
- * A few in each turn of the event loop: between them the next batch's result and new calls are read. All at once would leave the
- * database waiting for a next batch that waits for the answers of the last.
+ * A few in each turn of the event loop: between them new calls come in, and the result of the batch that is under way. With all at once
+ * that result would lie unread, and the database idle, until the last answer is written.
  */
 async function answer<Input, Output>(
   batch: readonly Waiting<Input, Output>[],

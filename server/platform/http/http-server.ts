@@ -171,7 +171,7 @@ function register(server: FastifyInstance, options: HttpServerOptions, route: Ro
     exposeHeadRoute: takesHead(route),
     config: { audience: route.audience, audit: route.audit },
     ...(route.bodyLimitBytes === undefined ? {} : { bodyLimit: route.bodyLimitBytes }),
-    onRequest: letIn(options, route),
+    onRequest: letIn(options, route, inHand),
     ...(route.onFailure ? { errorHandler: deviceErrorHandler(options, route.onFailure) } : {}),
     handler: async (request, reply) => {
       inHand.begin();
@@ -195,7 +195,7 @@ function register(server: FastifyInstance, options: HttpServerOptions, route: Ro
 }
 
 /** Past the door of the route's audience, where it has one. */
-function letIn(options: HttpServerOptions, route: Route) {
+function letIn(options: HttpServerOptions, route: Route, inHand: InHand) {
   const door = options.doors[route.audience];
   return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
     const enter = (caller: Caller) => {
@@ -212,8 +212,13 @@ function letIn(options: HttpServerOptions, route: Route) {
       refuse(error);
       return;
     }
-    if (caller instanceof Promise) caller.then(enter).then(done, refuse);
-    else done(enter(caller));
+    if (caller instanceof Promise) {
+      inHand.begin();
+      caller
+        .then(enter)
+        .then(done, refuse)
+        .finally(() => inHand.end());
+    } else done(enter(caller));
   };
 }
 

@@ -2,29 +2,30 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Clock } from '#server/platform/clock.ts';
 import { createHttpServer } from '#server/platform/http/http-server.ts';
+import type { Route } from '#server/platform/http/route.ts';
 import { Ids } from '#server/platform/ids.ts';
 import { createLogger } from '#server/platform/logger.ts';
 import { until } from '#test/support/until.ts';
 
+/** A place that a request comes to and does not leave before the test lets it. */
+class Place {
+  readonly #come = Promise.withResolvers<void>();
+  readonly #go = Promise.withResolvers<void>();
+  readonly come = this.#come.promise;
+  readonly letGo = this.#go.resolve;
+
+  async stay(): Promise<void> {
+    this.#come.resolve();
+    await this.#go.promise;
+  }
+}
+
 describe('the server over HTTP (specification section 10.3)', () => {
-  it('has stopped once everything that it was asked for is done, though whoever asked has gone', async () => {
-    const begun = Promise.withResolvers<void>();
-    const work = Promise.withResolvers<void>();
+  /** Asks, hangs up when the request is at this place, stops the server, and lets the request go on. */
+  async function hangUpAt(place: Place, handle: Route['handle'], atDoor: () => Promise<void>): Promise<void> {
     const server = createHttpServer({
-      routes: [
-        {
-          method: 'GET',
-          path: '/long',
-          answers: {},
-          audience: 'operations',
-          handle: async () => {
-            begun.resolve();
-            await work.promise;
-            return { body: 'done' };
-          },
-        },
-      ],
-      doors: {},
+      routes: [{ method: 'DELETE', path: '/long', audience: 'api', answers: {}, handle }],
+      doors: { api: () => atDoor().then(() => ({})) },
       record: () => {},
       isStopping: () => false,
       ids: new Ids(new Clock()),
@@ -35,8 +36,9 @@ describe('the server over HTTP (specification section 10.3)', () => {
     });
     const address = await server.listen({ host: '127.0.0.1', port: 0 });
     const leaving = new AbortController();
-    const left = assert.rejects(fetch(`${address}/long`, { signal: leaving.signal }), { name: 'AbortError' });
-    await begun.promise;
+    const asked = fetch(`${address}/long`, { method: 'DELETE', signal: leaving.signal });
+    const left = assert.rejects(asked, { name: 'AbortError' });
+    await place.come;
     leaving.abort();
     await left;
     let stopped = false;
@@ -51,7 +53,40 @@ describe('the server over HTTP (specification section 10.3)', () => {
     await until('the last connection is closed', async () => (await connections()) === 0);
     for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
     assert.equal(stopped, false);
-    work.resolve();
+    place.letGo();
     await stop;
+  }
+  const openDoor = async () => undefined;
+
+  it('has stopped once everything that it was asked for is done, though whoever asked has gone', async () => {
+    const place = new Place();
+    let done = false;
+    const handle = async () => {
+      await place.stay();
+      done = true;
+      return { body: {} };
+    };
+    await hangUpAt(place, handle, openDoor);
+    assert.ok(done);
+  });
+
+  it('nor has it while somebody is still at the door', async () => {
+    const door = new Place();
+    let done = false;
+    const handle = async () => {
+      done = true;
+      return { body: {} };
+    };
+    await hangUpAt(door, handle, () => door.stay());
+    assert.ok(done);
+  });
+
+  it('waits for nothing that failed', async () => {
+    const place = new Place();
+    const handle = async () => {
+      await place.stay();
+      throw new Error('a mistake of ours');
+    };
+    await hangUpAt(place, handle, openDoor);
   });
 });
