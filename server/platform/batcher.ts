@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Two or eight do as well; with sixteen sends are fewer again (decision 0005). */
+/** Where calls wait for nothing but the batch before. Two or eight do as well; with sixteen sends are fewer again (decision 0005). */
 const answersInATurn = 4;
 
 interface BatcherOptions<Input, Output> {
@@ -58,7 +58,7 @@ export class Batcher<Input, Output> {
     this.#options.run(batch.map((waiting) => waiting.input)).then(
       (outputs) => {
         this.#landed(batch.length);
-        return answer(batch, outputs);
+        return answer(batch, outputs, this.#options.windowMs === 0 ? answersInATurn : batch.length);
       },
       (error) => {
         this.#landed(batch.length);
@@ -88,9 +88,10 @@ export class Batcher<Input, Output> {
 async function answer<Input, Output>(
   batch: readonly Waiting<Input, Output>[],
   outputs: readonly Output[],
+  inATurn: number,
 ): Promise<void> {
   for (const [index, waiting] of batch.entries()) {
-    if (index > 0 && index % answersInATurn === 0) await nextTurn();
+    if (index > 0 && index % inATurn === 0) await nextTurn();
     const output = outputs[index];
     if (output === undefined) waiting.reject(new Error('a batch left a call without an answer'));
     else waiting.resolve(output);
