@@ -1,3 +1,4 @@
+import { benchCompare } from './send/bench-compare.ts';
 import { benchSend } from './send/bench-send.ts';
 import { benchFairness } from './webhooks/bench-fairness.ts';
 import { benchLateness } from './webhooks/bench-lateness.ts';
@@ -6,6 +7,7 @@ import { benchWebhooks } from './webhooks/bench-webhooks.ts';
 /** `npm run bench -- <name>`: each prints ratios against yardsticks measured in the same run. */
 const benches: Readonly<Record<string, () => Promise<void>>> = {
   send: benchSend,
+  compare: benchCompare,
   webhooks: benchWebhooks,
   fairness: benchFairness,
   lateness: benchLateness,

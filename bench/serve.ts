@@ -8,17 +8,21 @@ export interface Served {
   readonly stop: () => Promise<void>;
 }
 
-const root = fileURLToPath(new URL('..', import.meta.url));
+export const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Runs a server as a process of its own, and waits until it answers anything. */
+/**
+ * Runs a server as a process of its own, and waits until it answers anything.
+ * @param folder the checkout whose script is run, this one where it is left out
+ */
 export async function serve(
   script: string,
   args: readonly string[],
   settings: Readonly<Record<string, string>>,
   port: number,
+  folder = root,
 ): Promise<Served> {
   const child = spawn(process.execPath, [script, ...args], {
-    cwd: root,
+    cwd: folder,
     env: { ...process.env, ...settings },
     stdio: ['ignore', 'ignore', 'inherit'],
   });

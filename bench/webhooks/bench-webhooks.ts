@@ -13,7 +13,7 @@ const teams = 4;
 const eventsOfRound = 40_000;
 const connections = 256;
 const yardstickSeconds = 3;
-const goal = 0.75;
+const goal = 0.4;
 const content = 'Your appointment is on Tuesday at 10. Reply YES to confirm.';
 const parts = ['node', 'PostgreSQL', 'sink'] as const;
 

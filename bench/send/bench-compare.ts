@@ -1,0 +1,141 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { freePort } from '#test/support/test-service.ts';
+import { cpuSecondsOf, cpuSecondsOfEngine } from '../cpu-time.ts';
+import { measure, median } from '../load.ts';
+import { root, type Served, serve } from '../serve.ts';
+import { connect, numbers, sends, sendsWithKeys } from './sends.ts';
+
+const pairs = Number(process.env.BENCH_PAIRS ?? 11);
+const seconds = 4;
+const warmUpSeconds = 3;
+/** A change passes at this ratio, or where it is no further from 1 than the same code measured against itself. */
+const goal = 0.97;
+
+/** One checkout that serves, with the key of its first team. */
+interface Installation {
+  readonly dataDir: string;
+  readonly server: Served;
+  readonly key: string;
+}
+
+interface Measured {
+  readonly perSecond: number;
+  readonly nodeUs: number;
+  readonly postgresUs: number;
+}
+
+/**
+ * Compares the sends of this checkout with those of another commit: 11 interleaved pairs, each side on an embedded
+ * PostgreSQL of its own with fsync, and the CPU microseconds of one send beside it.
+ *
+ * usage: npm run bench -- compare --base COMMIT [--connections 64] [--keys] [--itself]
+ * With --itself the base is measured against itself: its spread is what a difference has to exceed.
+ */
+export async function benchCompare(): Promise<void> {
+  const { values } = parseArgs({
+    args: process.argv.slice(3),
+    options: {
+      base: { type: 'string' },
+      connections: { type: 'string', default: '64' },
+      keys: { type: 'boolean', default: false },
+      itself: { type: 'boolean', default: false },
+    },
+  });
+  const { base } = values;
+  if (!base) throw new Error('Name the commit to compare with: npm run bench -- compare --base COMMIT');
+  const connections = Number(values.connections);
+  const work = await mkdtemp(join(tmpdir(), 'ownline-base-'));
+  const checkout = join(work, 'base');
+  const installations: Installation[] = [];
+  try {
+    await checkOut(base, checkout);
+    const before = await open(checkout);
+    installations.push(before);
+    const after = await open(values.itself ? checkout : root);
+    installations.push(after);
+    const sideOf = (installation: Installation) => {
+      const { origin } = installation.server;
+      const target = (values.keys ? sendsWithKeys : sends)(origin, installation.key);
+      return (forSeconds: number) => cost(installation, { ...target, connections, seconds: forSeconds });
+    };
+    const [old, fresh] = [sideOf(before), sideOf(after)];
+    await old(warmUpSeconds);
+    await fresh(warmUpSeconds);
+    const measured: { before: Measured; after: Measured }[] = [];
+    for (let pair = 0; pair < pairs; pair += 1) {
+      // The order alternates, so that a drift of the machine favours neither side.
+      const isEven = pair % 2 === 0;
+      const first = await (isEven ? old : fresh)(seconds);
+      const second = await (isEven ? fresh : old)(seconds);
+      measured.push(isEven ? { before: first, after: second } : { before: second, after: first });
+    }
+    const ratios = measured.map(({ before: was, after: is }) => is.perSecond / was.perSecond);
+    process.stdout.write(
+      `sends at ${connections} connections, ${pairs} pairs: ${median(ratios).toFixed(3)} × ${base} (goal ≥ ${goal} ×; ` +
+        `${ratios.map((ratio) => ratio.toFixed(2)).join(' ')})\n` +
+        `before ${summary(measured.map((pair) => pair.before))}\nafter  ${summary(measured.map((pair) => pair.after))}\n`,
+    );
+  } finally {
+    for (const { server, dataDir } of installations) {
+      await server.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    }
+    execFileSync('git', ['worktree', 'remove', '--force', checkout], { cwd: root, stdio: 'ignore' });
+    await rm(work, { recursive: true, force: true });
+  }
+}
+
+/** A commit in a folder of its own, with packages of its own where its lock file differs from ours. */
+async function checkOut(commit: string, folder: string): Promise<void> {
+  execFileSync('git', ['worktree', 'add', '--detach', folder, commit], { cwd: root, stdio: 'ignore' });
+  const lockFile = 'package-lock.json';
+  const isSame =
+    (await readFile(join(folder, lockFile), 'utf8')) === (await readFile(join(root, lockFile), 'utf8'));
+  if (isSame) await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
+  else execFileSync('npm', ['ci', '--ignore-scripts'], { cwd: folder, stdio: 'ignore' });
+}
+
+async function open(checkout: string): Promise<Installation> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'ownline-compare-'));
+  const port = await freePort();
+  const settings = {
+    PORT: String(port),
+    DATA_DIR: dataDir,
+    RATE_LIMITS: 'off',
+    PACING: 'off',
+    LOG_LEVEL: 'warn',
+  };
+  const server = await serve('server/main.ts', [], settings, port, checkout);
+  const key = /own_live_\w+/.exec(await readFile(join(dataDir, 'first-start.txt'), 'utf8'))?.[0] ?? '';
+  for (const number of numbers) await connect(server.origin, key, number);
+  return { dataDir, server, key };
+}
+
+async function cost(
+  { dataDir, server }: Installation,
+  load: Parameters<typeof measure>[0],
+): Promise<Measured> {
+  const used = async () => ({
+    node: await cpuSecondsOf(server.pid),
+    postgres: await cpuSecondsOfEngine(dataDir),
+  });
+  const before = await used();
+  const startedMs = performance.now();
+  const perSecond = await measure(load);
+  const answers = (perSecond * (performance.now() - startedMs)) / 1_000;
+  const after = await used();
+  return {
+    perSecond,
+    nodeUs: ((after.node - before.node) * 1e6) / answers,
+    postgresUs: ((after.postgres - before.postgres) * 1e6) / answers,
+  };
+}
+
+function summary(all: readonly Measured[]): string {
+  const of = (pick: (one: Measured) => number) => Math.round(median(all.map(pick)));
+  return `${of((one) => one.perSecond)}/s, CPU µs each: node ${of((one) => one.nodeUs)}, PostgreSQL ${of((one) => one.postgresUs)}`;
+}
