@@ -5,6 +5,7 @@ import { ownPath } from '#server/platform/http/own-path.ts';
 import { pageHeaders } from '#server/platform/http/page.ts';
 import { readForm } from '#server/platform/http/read-form.ts';
 import { type Answer, type Call, type Route, route, type SignedIn } from '#server/platform/http/route.ts';
+import { textFields } from '#server/platform/http/text-fields.ts';
 import { type Identify, whoIsSignedIn } from './doors.ts';
 import { aLink } from './other-ways.ts';
 import { PasswordNotice } from './password-notice.ts';
@@ -64,6 +65,7 @@ export function passwordPageRoutes(services: Services): Route[] {
       method: 'POST',
       path,
       audience: 'page',
+      looseBody: textFields('password', 'current_password'),
       audit: 'account.password_set',
       answers,
       handle: async (call) => {

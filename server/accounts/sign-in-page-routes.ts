@@ -7,6 +7,7 @@ import { ownPath, readNext } from '#server/platform/http/own-path.ts';
 import { pageHeaders } from '#server/platform/http/page.ts';
 import { readForm } from '#server/platform/http/read-form.ts';
 import { type Answer, type Call, type Route, route } from '#server/platform/http/route.ts';
+import { textFields } from '#server/platform/http/text-fields.ts';
 import { closeSession } from './close-session.ts';
 import { type Identify, whoIsSignedIn } from './doors.ts';
 import type { LinkRequests } from './link-requests.ts';
@@ -79,6 +80,7 @@ export function signInPageRoutes(services: SignInPages): Route[] {
       method: 'POST',
       path: '/sign-in',
       audience: 'page',
+      looseBody: textFields('email', 'password', 'by'),
       audit: 'account.signed_in',
       answers,
       handle: async (call) => signIn(call, nextOf(call.query)),
@@ -108,6 +110,7 @@ export function signInPageRoutes(services: SignInPages): Route[] {
       method: 'POST',
       path: '/sign-out',
       audience: 'page',
+      looseBody: textFields('go'),
       audit: 'account.signed_out',
       answers,
       handle: async ({ request, query }) => {

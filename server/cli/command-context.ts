@@ -41,6 +41,34 @@ export function printResult(result: Readonly<Record<string, unknown>>, json: boo
   }
 }
 
+/** Prints a list: one JSON array with --json, else a table with the names of the columns above it. */
+export function printRows(rows: readonly object[], json: boolean): void {
+  if (json) {
+    process.stdout.write(`${JSON.stringify(rows)}\n`);
+    return;
+  }
+  const [first] = rows;
+  if (!first) {
+    process.stdout.write('none\n');
+    return;
+  }
+  const names = Object.keys(first);
+  const lines = [names, ...rows.map((row) => Object.values(row).map(cell))];
+  const widths = names.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  const padded = lines.map((line) =>
+    line
+      .map((text, column) => text.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+  process.stdout.write(`${padded.join('\n')}\n`);
+}
+
+function cell(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  return Array.isArray(value) ? value.join(', ') : String(value);
+}
+
 /** What went wrong, in a sentence for the person at the terminal; anything unforeseen keeps its stack. */
 export function explain(error: unknown): string {
   if (error instanceof AppError || error instanceof ConfigError) return error.message;

@@ -5,6 +5,7 @@ import { addKeyCommands } from './key-commands.ts';
 import { addLinkCommands } from './link-commands.ts';
 import { addNumberCommands } from './number-commands.ts';
 import { addPhoneCommands } from './phone-commands.ts';
+import { addRouteCommands } from './route-commands.ts';
 import { addTeamCommands } from './team-commands.ts';
 import { addWebhookCommands } from './webhook-commands.ts';
 
@@ -18,6 +19,7 @@ addLinkCommands(program);
 addNumberCommands(program);
 addPhoneCommands(program);
 addWebhookCommands(program);
+addRouteCommands(program);
 program
   .command('database-url')
   .description('the address of the embedded database, for further processes')
@@ -26,6 +28,9 @@ program
     const url = await databaseUrlOf(readConfig(loadEnvironment()));
     process.stdout.write(options.json ? `${JSON.stringify({ database_url: url })}\n` : `${url}\n`);
   });
+
+// `ownline routes | head`: the reader has enough.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
 
 try {
   await program.parseAsync();

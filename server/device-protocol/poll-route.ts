@@ -5,6 +5,7 @@ import { giveBackMessage } from '#server/messages/claim-message.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { hasLeft, leaving } from '#server/platform/http/leaving.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
+import { textFields } from '#server/platform/http/text-fields.ts';
 import { parseId } from '#server/platform/ids.ts';
 import { MinuteLimit } from '#server/platform/minute-limit.ts';
 import { type DeviceBody, readDeviceBody, valueIn } from './device-body.ts';
@@ -22,6 +23,8 @@ export function pollRoute(services: PollServices): Route {
     method: 'POST',
     path: '/v1/device/poll',
     audience: 'device',
+    held: true,
+    looseBody: textFields('session', 'last', 'last_status', 'last_error', 'device_name', 'os', 'v'),
     answers: { 200: Type.Record(Type.String(), Type.String()) },
     onFailure: () => unavailableAnswer,
     handle: async ({ request, reply }) => {

@@ -7,6 +7,7 @@ import { findNumber } from '#server/numbers/number-store.ts';
 import { AppError, invalid, notFound } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
+import { textFields } from '#server/platform/http/text-fields.ts';
 import { parseId, publicId } from '#server/platform/ids.ts';
 import { MinuteLimit } from '#server/platform/minute-limit.ts';
 import { readDeviceBody, valueIn } from './device-body.ts';
@@ -32,6 +33,7 @@ function claimRoute(services: PollServices): Route {
     method: 'POST',
     path: '/v1/device/claim',
     audience: 'device',
+    looseBody: textFields('token'),
     answers: { 200: flatStrings },
     handle: async ({ request }) => {
       const body = readDeviceBody(request.body);
@@ -56,6 +58,7 @@ function inboundRoute(services: PollServices): Route {
     method: 'POST',
     path: '/v1/device/inbound',
     audience: 'device',
+    looseBody: textFields('from', 'text', 'recipients', 'id', 'v'),
     answers: { 200: flatStrings },
     bodyLimitBytes: inboundLimitBytes,
     onFailure,
@@ -86,6 +89,7 @@ function statusRoute(services: PollServices): Route {
     method: 'POST',
     path: '/v1/device/status',
     audience: 'device',
+    looseBody: textFields('id', 'status', 'error'),
     answers: { 200: flatStrings },
     onFailure,
     handle: async ({ request }) => {

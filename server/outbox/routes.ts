@@ -12,6 +12,7 @@ export function eventRoutes(services: Runtime & { readonly readers: WaitingReade
       path: '/v1/events',
       audience: 'api',
       permission: 'messages:read',
+      held: true,
       text: {
         operationId: 'listEvents',
         tag: 'Events',

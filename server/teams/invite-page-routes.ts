@@ -9,6 +9,7 @@ import { ownPath } from '#server/platform/http/own-path.ts';
 import { pageHeaders } from '#server/platform/http/page.ts';
 import { readForm } from '#server/platform/http/read-form.ts';
 import { type Answer, type Call, type Route, route } from '#server/platform/http/route.ts';
+import { textFields } from '#server/platform/http/text-fields.ts';
 import { acceptInvitation } from './accept-invitation.ts';
 import { type Refused, renderInvitationOver, renderInvitePage } from './invite-page.ts';
 import type { MovesRoles } from './move-role.ts';
@@ -99,6 +100,7 @@ export function invitePageRoutes(services: Runtime & MovesRoles, identify: Ident
       method: 'POST',
       path: '/invite/:token',
       audience: 'page',
+      looseBody: textFields('press', 'email', 'name', 'password'),
       audit: 'member.joined',
       answers: { ...shown, ...refusals, 303: html },
       handle: (call) => accept(call).catch(onOver),

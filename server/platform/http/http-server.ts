@@ -74,7 +74,7 @@ export interface Answered {
 }
 
 /** The audiences that speak JSON and are told what they got wrong. */
-const jsonAudiences: readonly Audience[] = ['api', 'team', 'account', 'visitor'];
+export const jsonAudiences: readonly Audience[] = ['api', 'team', 'account', 'visitor'];
 
 /** What programs and phones ask for, which take no notice of what browsers are told. */
 const machineAudiences: readonly (Audience | undefined)[] = ['api', 'device', 'operations'];

@@ -119,11 +119,15 @@ export interface Route {
   /** Of every operation of the audience `api`. */
   readonly text?: OperationText;
   readonly body?: TSchema;
+  /** The fields of a form or of a device's body, which the handler reads itself. For the route table: nothing is checked. */
+  readonly looseBody?: TObject;
   /** Without one no query parameter is taken. Numbers and booleans are read from their text. */
   readonly query?: TObject;
   /** Success answers by status; tests hold every answer against them before it is serialised. */
   readonly answers: Readonly<Record<number, TSchema>>;
   readonly handle: (call: Call) => Promise<Answer>;
+  /** A long poll: the answer may be held until there is something to send. */
+  readonly held?: true;
   /** Bytes; only where the route needs more than the rest. */
   readonly bodyLimitBytes?: number;
   /** For `device`: what is answered with HTTP 200 where anything goes wrong, since a shortcut can't see a status. */

@@ -1,0 +1,90 @@
+import { randomBytes } from 'node:crypto';
+import { createIdentify } from '#server/accounts/doors.ts';
+import { LinkRequests } from '#server/accounts/link-requests.ts';
+import { RefusalLog } from '#server/audit/refusal-log.ts';
+import { readConfig } from '#server/config.ts';
+import { Database } from '#server/database/database.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { WaitingPolls } from '#server/device-protocol/waiting-polls.ts';
+import { WaitingReaders } from '#server/outbox/waiting-readers.ts';
+import { Clock } from '#server/platform/clock.ts';
+import { Secrets } from '#server/platform/crypto.ts';
+import { jsonAudiences } from '#server/platform/http/http-server.ts';
+import { type Audience, bodyLimitBytes, type Route } from '#server/platform/http/route.ts';
+import { Ids } from '#server/platform/ids.ts';
+import { createLogger } from '#server/platform/logger.ts';
+import { createMetrics } from '#server/platform/metrics.ts';
+import { createRoutes } from '#server/routes.ts';
+
+/** One row of the route table, for programs that import nothing of the server. */
+export interface RouteRow {
+  readonly method: string;
+  readonly path: string;
+  readonly audience: Audience;
+  readonly permission: string | null;
+  /** The permission that members need for it below /app/teams/:team_id; null where it is the same. */
+  readonly member_permission: string | null;
+  /** A long poll: the answer may be held until there is something to send. */
+  readonly held: boolean;
+  /** null where no body is read. */
+  readonly content_type: string | null;
+  readonly body_limit_bytes: number | null;
+  /** JSON Schemas; null where none is declared. */
+  readonly body: unknown;
+  readonly query: unknown;
+}
+
+/** Every route that a process with all duties answers. No database is opened and no setting is read. */
+export function readRouteTable(): RouteRow[] {
+  return createRoutes(unusedServices()).map(describeRoute);
+}
+
+export function describeRoute(route: Route): RouteRow {
+  const readsBody = route.method !== 'GET';
+  const isChecked = jsonAudiences.includes(route.audience);
+  return {
+    method: route.method,
+    path: route.path,
+    audience: route.audience,
+    permission: route.permission ?? null,
+    member_permission: route.memberPermission ?? null,
+    held: route.held ?? false,
+    content_type: readsBody ? contentTypeOf(route.audience) : null,
+    body_limit_bytes: readsBody ? (route.bodyLimitBytes ?? bodyLimitBytes) : null,
+    body: readsBody ? (route.body ?? route.looseBody ?? (isChecked ? noFields : null)) : null,
+    query: route.query ?? (isChecked ? noFields : null),
+  };
+}
+
+const noFields = { type: 'object', properties: {}, additionalProperties: false };
+
+function contentTypeOf(audience: Audience): string {
+  return audience === 'page' ? 'application/x-www-form-urlencoded' : 'application/json';
+}
+
+/**
+ * Handlers are closures over their services, so the table needs some: real ones, on a database pool that connects with
+ * its first query. No handler runs, so no query does.
+ */
+function unusedServices(): Parameters<typeof createRoutes>[0] {
+  const logger = createLogger('silent');
+  const clock = new Clock();
+  const runtime: Runtime = {
+    config: readConfig({}),
+    clock,
+    ids: new Ids(clock),
+    secrets: new Secrets(randomBytes(32)),
+    database: new Database({ databaseUrl: 'postgresql://unused.invalid/unused', logger }),
+    logger,
+    metrics: createMetrics(),
+  };
+  return {
+    ...runtime,
+    waiting: new WaitingPolls(),
+    readers: new WaitingReaders(),
+    identify: createIdentify(runtime),
+    links: new LinkRequests(runtime, undefined),
+    refusals: new RefusalLog(runtime),
+    isStopping: () => false,
+  };
+}

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import type { RouteRow } from '#server/cli/route-table.ts';
+import { CommandLine } from '#test/support/command-line.ts';
+import { startTestService, type TestService } from '#test/support/test-service.ts';
+
+// A folder that is not there and a database that nothing serves: the table needs neither.
+const commands = new CommandLine(join(tmpdir(), 'ownline-no-such-folder'));
+const noDatabase = { DATABASE_URL: 'postgresql://127.0.0.1:1/none' };
+
+describe('ownline routes (specification section 10.2)', () => {
+  let service: TestService;
+  let rows: RouteRow[];
+  before(async () => {
+    service = await startTestService();
+    const { code, output, errors } = await commands.run(['routes', '--json'], noDatabase);
+    assert.equal(code, 0, errors);
+    rows = JSON.parse(output);
+  });
+  after(() => service.close());
+
+  it('lists each route that the server serves, without a database', () => {
+    const places = (routes: readonly { method: string; path: string; audience: string }[]) =>
+      routes.map(({ method, path, audience }) => `${method} ${path} ${audience}`);
+    assert.deepEqual(places(rows), places(service.app.routes));
+  });
+
+  it('gives a program the schemas to build a request from, as JSON Schema', () => {
+    const find = (method: string, path: string) =>
+      rows.find((row) => row.method === method && row.path === path);
+    const send = find('POST', '/v1/messages/send');
+    const served = service.app.routes.find(({ path }) => path === '/v1/messages/send');
+    assert.equal(send?.content_type, 'application/json');
+    assert.equal(send.permission, 'messages:send');
+    assert.deepEqual(send.body, JSON.parse(JSON.stringify(served?.body)));
+    assert.equal(find('GET', '/v1/webhooks')?.member_permission, 'webhooks:read');
+    assert.equal(find('POST', '/v1/device/inbound')?.content_type, 'application/json');
+    assert.equal(find('POST', '/sign-in')?.content_type, 'application/x-www-form-urlencoded');
+    for (const { method, path, body, query, body_limit_bytes: limit, audience } of rows) {
+      assert.equal(
+        limit !== null,
+        method !== 'GET',
+        `${method} ${path} has a body limit where it reads a body`,
+      );
+      if (audience === 'api') assert.ok(query !== null && (body !== null) === (method !== 'GET'), path);
+    }
+  });
+
+  it('names the routes that hold a request', () => {
+    assert.deepEqual(
+      rows.filter(({ held }) => held).map(({ path }) => path),
+      ['/v1/events', '/v1/device/poll', '/app/teams/:team_id/events'],
+    );
+  });
+
+  it('prints a table that a person reads', async () => {
+    const { output } = await commands.run(['routes'], noDatabase);
+    const [head, ...lines] = output.trimEnd().split('\n');
+    assert.match(head ?? '', /^method +path +audience +permission +body limit +notes$/);
+    assert.equal(lines.length, rows.length);
+    const column = (head ?? '').indexOf('audience');
+    for (const line of lines) assert.match(line.slice(column - 2, column + 1), /^ {2}\S$/, line);
+  });
+});
