@@ -1,13 +1,14 @@
 import type { Command } from 'commander';
 import { type Grant, isGrant, permissions } from '#contract/permissions.ts';
+import { listLiveKeys } from '#server/api-keys/api-key-store.ts';
 import { createKey } from '#server/api-keys/create-key.ts';
+import { keyView } from '#server/api-keys/key-view.ts';
 import { revokeKey } from '#server/api-keys/revoke-key.ts';
 import { operator } from '#server/platform/actor.ts';
-import { invalid, notFound } from '#server/platform/app-error.ts';
+import { invalid } from '#server/platform/app-error.ts';
 import { parseId, publicId } from '#server/platform/ids.ts';
-import { findTeam } from '#server/teams/team-store.ts';
-import { printResult, withRuntime } from './command-context.ts';
-import { readTeamId } from './team-commands.ts';
+import { printResult, printRows, withRuntime } from './command-context.ts';
+import { readTeamId, requireTeam } from './team-commands.ts';
 
 export function addKeyCommands(program: Command): void {
   const key = program.command('key').description('API keys of a team');
@@ -21,12 +22,12 @@ export function addKeyCommands(program: Command): void {
     .option('--json', 'print as JSON', false)
     .action(async (options: { team: string; name: string; permissions: string; json: boolean }) => {
       const grants = readGrants(options.permissions);
+      const teamId = readTeamId(options.team);
       const result = await withRuntime(async (runtime) => {
-        const team = await findTeam(runtime.database.pool, readTeamId(options.team));
-        if (!team) throw notFound('team');
+        await requireTeam(runtime, teamId);
         const made = await runtime.database.transaction((trx) =>
           createKey(trx, runtime, {
-            teamId: team.id,
+            teamId,
             name: options.name,
             permissions: grants,
             by: operator,
@@ -37,7 +38,7 @@ export function addKeyCommands(program: Command): void {
           key: made.key,
           permissions: made.row.permissions,
           name: made.row.name,
-          team_id: publicId('team', team.id),
+          team_id: publicId('team', teamId),
           created_at: made.row.created_at.toISOString(),
         };
       });
@@ -45,9 +46,23 @@ export function addKeyCommands(program: Command): void {
     });
 
   key
+    .command('list')
+    .description('the keys of a team that work, newest first; their text is not kept')
+    .requiredOption('--team <id>', 'team_…')
+    .option('--json', 'print as a JSON array', false)
+    .action(async (options: { team: string; json: boolean }) => {
+      const teamId = readTeamId(options.team);
+      const keys = await withRuntime(async (runtime) => {
+        await requireTeam(runtime, teamId);
+        return listLiveKeys(runtime.database.pool, teamId);
+      });
+      printRows(keys.map(keyView), options.json);
+    });
+
+  key
     .command('revoke')
     .description('make a key useless, on every process within a second')
-    .requiredOption('--key <id>', 'key_…, as `key create` printed it')
+    .requiredOption('--key <id>', 'key_…, as `key create` and `key list` print it')
     .option('--json', 'print as JSON', false)
     .action(async (options: { key: string; json: boolean }) => {
       const id = parseId('key', options.key);

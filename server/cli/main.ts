@@ -1,5 +1,7 @@
 import { Command } from 'commander';
 import { loadEnvironment, readConfig } from '#server/config.ts';
+import { schemaVersion } from '#server/database/schema-version.ts';
+import { productVersion } from '#server/platform/product-version.ts';
 import { databaseUrlOf, explain } from './command-context.ts';
 import { addKeyCommands } from './key-commands.ts';
 import { addLinkCommands } from './link-commands.ts';
@@ -11,6 +13,13 @@ import { addWebhookCommands } from './webhook-commands.ts';
 
 const program = new Command('ownline')
   .description("Ownline: an iMessage API over your team's own iPhones. Commands run beside a running server.")
+  .option('--version', 'print the version and that of the database schema; with --json as JSON')
+  .on('option:version', () => {
+    const json = { version: productVersion, schema_version: schemaVersion };
+    const text = `ownline ${productVersion} (schema ${schemaVersion})`;
+    process.stdout.write(`${process.argv.includes('--json') ? JSON.stringify(json) : text}\n`);
+    process.exit();
+  })
   .showHelpAfterError('(add --help for what this command takes)');
 
 addTeamCommands(program);

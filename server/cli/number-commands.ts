@@ -1,15 +1,31 @@
 import type { Command } from 'commander';
 import { isE164 } from '#contract/handles.ts';
 import { deleteNumber } from '#server/numbers/delete-number.ts';
-import { findVerifiedNumber } from '#server/numbers/number-store.ts';
+import { findVerifiedNumber, firstIdOfDay, listNumbers } from '#server/numbers/number-store.ts';
+import { numberView } from '#server/numbers/number-view.ts';
 import { whenNumberRemoved } from '#server/participants.ts';
 import { operator } from '#server/platform/actor.ts';
 import { invalid, notFound } from '#server/platform/app-error.ts';
 import { publicId } from '#server/platform/ids.ts';
-import { printResult, withRuntime } from './command-context.ts';
+import { printResult, printRows, withRuntime } from './command-context.ts';
+import { readTeamId, requireTeam } from './team-commands.ts';
 
 export function addNumberCommands(program: Command): void {
   const number = program.command('number').description('phone numbers and who holds them');
+
+  number
+    .command('list')
+    .description('the numbers of a team, oldest first, those included that no phone has claimed yet')
+    .requiredOption('--team <id>', 'team_…')
+    .option('--json', 'print as a JSON array', false)
+    .action(async (options: { team: string; json: boolean }) => {
+      const teamId = readTeamId(options.team);
+      const numbers = await withRuntime(async (runtime) => {
+        await requireTeam(runtime, teamId);
+        return listNumbers(runtime.database.pool, teamId, firstIdOfDay(runtime.clock));
+      });
+      printRows(numbers.map(numberView), options.json);
+    });
 
   number
     .command('release')

@@ -1,12 +1,14 @@
 import type { Command } from 'commander';
 import { isPlanName, planNames, plans } from '#contract/plans.ts';
+import type { Runtime } from '#server/database/runtime.ts';
 import { operator } from '#server/platform/actor.ts';
-import { invalid } from '#server/platform/app-error.ts';
-import { parseId, type TeamId } from '#server/platform/ids.ts';
+import { AppError, invalid } from '#server/platform/app-error.ts';
+import { parseId, publicId, type TeamId } from '#server/platform/ids.ts';
 import { changePlan } from '#server/teams/change-plan.ts';
 import { createTeam } from '#server/teams/create-team.ts';
+import { findTeam, listTeams } from '#server/teams/team-store.ts';
 import { teamView } from '#server/teams/team-view.ts';
-import { printResult, withRuntime } from './command-context.ts';
+import { printResult, printRows, withRuntime } from './command-context.ts';
 
 export function addTeamCommands(program: Command): void {
   const team = program.command('team').description('teams, which own numbers, messages and keys');
@@ -26,6 +28,15 @@ export function addTeamCommands(program: Command): void {
         return teamView(made);
       });
       printResult(result, options.json);
+    });
+
+  team
+    .command('list')
+    .description('every team, oldest first')
+    .option('--json', 'print as a JSON array', false)
+    .action(async (options: { json: boolean }) => {
+      const teams = await withRuntime(({ database }) => listTeams(database.pool));
+      printRows(teams.map(teamView), options.json);
     });
 
   team
@@ -49,9 +60,20 @@ export function addTeamCommands(program: Command): void {
 export function readTeamId(text: string): TeamId {
   const id = parseId('team', text);
   if (!id)
-    throw invalid('team', `"${text}" is not a team id; one looks like team_01h2xcejqtf2nbrexx3vqjhp41.`);
+    throw invalid(
+      'team',
+      `"${text}" is not a team id; one looks like team_01h2xcejqtf2nbrexx3vqjhp41. ${seeTeams}`,
+    );
   return id;
 }
+
+/** @throws AppError where there is no such team */
+export async function requireTeam({ database }: Pick<Runtime, 'database'>, teamId: TeamId): Promise<void> {
+  if (await findTeam(database.pool, teamId)) return;
+  throw new AppError('not_found', `There is no team ${publicId('team', teamId)}. ${seeTeams}`);
+}
+
+const seeTeams = '`npm run -s ownline -- team list` shows the teams.';
 
 function readPlan(text: string) {
   if (!isPlanName(text)) throw invalid('plan', `"${text}" is not a plan. Plans: ${planNames.join(', ')}.`);

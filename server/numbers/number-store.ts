@@ -1,6 +1,7 @@
 import type { NumberStatus, UnconfirmedPolicy } from '#contract/number.ts';
 import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
-import type { NumberId, TeamId } from '#server/platform/ids.ts';
+import type { Clock } from '#server/platform/clock.ts';
+import { firstIdAt, type NumberId, type TeamId } from '#server/platform/ids.ts';
 
 export interface NumberRow {
   readonly team_id: TeamId;
@@ -98,6 +99,11 @@ const removeOverdue = statement<Pick<NumberRow, 'team_id' | 'id'>>(
    RETURNING n.team_id, n.id`,
   { changes: 'number', team: 'team_id', ids: 'id' },
 );
+
+/** What bounds messages_today: the first id that the day of the clock, in UTC, can have. */
+export function firstIdOfDay(clock: Clock): string {
+  return firstIdAt(new Date(clock.nowMs()).setUTCHours(0, 0, 0, 0));
+}
 
 /** The team's live numbers; `todayFirstId` bounds messages_today. */
 export function listNumbers(db: Queryable, teamId: TeamId, todayFirstId: string): Promise<NumberListRow[]> {

@@ -10,9 +10,9 @@ import {
 import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
-import { firstIdAt, type NumberId, parseId } from '#server/platform/ids.ts';
+import { type NumberId, parseId } from '#server/platform/ids.ts';
 import { deleteNumber, type NumberRemoved } from './delete-number.ts';
-import { findListedNumber, listNumbers } from './number-store.ts';
+import { findListedNumber, firstIdOfDay, listNumbers } from './number-store.ts';
 import { numberDetailView, numberView, updatedNumberView } from './number-view.ts';
 import { reconnectNumber } from './reconnect-number.ts';
 import { updateNumber } from './update-number.ts';
@@ -21,7 +21,7 @@ import { verifyNumber } from './verify-number.ts';
 export function numberRoutes(
   services: Runtime & { readonly participants: readonly NumberRemoved[] },
 ): Route[] {
-  const today = () => firstIdAt(new Date(services.clock.nowMs()).setUTCHours(0, 0, 0, 0));
+  const today = () => firstIdOfDay(services.clock);
   return [
     route({
       method: 'GET',

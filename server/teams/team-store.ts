@@ -25,6 +25,7 @@ const setPlan = statement<TeamRow>(
   'UPDATE teams SET plan = $2, monthly_message_limit = $3 WHERE id = $1 RETURNING *',
   { changes: 'team', team: '$1' },
 );
+const list = statement<TeamRow>('teams.list', 'SELECT * FROM teams ORDER BY id');
 const firstTwo = statement<TeamRow>('teams.first-two', 'SELECT * FROM teams ORDER BY id LIMIT 2');
 const lock = statement<TeamRow>('teams.lock', 'SELECT * FROM teams WHERE id = $1 FOR NO KEY UPDATE');
 const findAny = statement<{ id: TeamId }>('teams.find-any', 'SELECT id FROM teams LIMIT 1');
@@ -44,6 +45,11 @@ export async function insertTeam(db: Queryable, team: TeamRow): Promise<void> {
 
 export function findTeam(db: Queryable, teamId: TeamId): Promise<TeamRow | undefined> {
   return find.row(db, teamId);
+}
+
+/** All of them, oldest first. */
+export function listTeams(db: Queryable): Promise<TeamRow[]> {
+  return list.rows(db);
 }
 
 /** The team of a server that has one; undefined where there are several, or none. */

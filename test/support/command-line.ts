@@ -10,10 +10,11 @@ export interface Outcome {
 
 /** `ownline` in a process of its own, beside the server of a data folder. */
 export class CommandLine {
-  readonly #dataDir: string;
+  readonly #settings: Readonly<Record<string, string>>;
 
-  constructor(dataDir: string) {
-    this.#dataDir = dataDir;
+  /** @param settings in the words of docs/configuration.md */
+  constructor(dataDir: string, settings: Readonly<Record<string, string>> = {}) {
+    this.#settings = { DATA_DIR: dataDir, ...settings };
   }
 
   /** @param settings in the words of docs/configuration.md */
@@ -22,7 +23,7 @@ export class CommandLine {
       execFile(
         process.execPath,
         ['server/cli/main.ts', ...words],
-        { cwd: repository, env: { ...process.env, DATA_DIR: this.#dataDir, ...settings } },
+        { cwd: repository, env: { ...process.env, ...this.#settings, ...settings } },
         (error, output, errors) => resolve({ code: Number(error?.code ?? 0), output, errors }),
       );
     });

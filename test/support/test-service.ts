@@ -31,6 +31,7 @@ export interface TestTeam {
 export interface TestService {
   readonly baseUrl: string;
   readonly databaseUrl: string;
+  readonly dataDir: string;
   readonly clock: Clock;
   readonly app: App;
   readonly runtime: Runtime;
@@ -88,6 +89,7 @@ export async function startTestService(
   return {
     baseUrl,
     databaseUrl: database.url,
+    dataDir,
     clock,
     app,
     runtime,

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { CommandLine } from '#test/support/command-line.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+
+describe('commands that list what there is (specification section 10.2)', () => {
+  let service: TestService;
+  let team: TestTeam;
+  let other: TestTeam;
+  let commands: CommandLine;
+  before(async () => {
+    service = await startTestService();
+    commands = new CommandLine(service.dataDir, { DATABASE_URL: service.databaseUrl });
+    team = await service.newTeam({ plan: 'pro' });
+    other = await service.newTeam({ plan: 'free' });
+    await team.api.post('/v1/numbers/verify', { phone_number: '+14155550100' });
+  });
+  after(() => service.close());
+
+  it('team list: every team as the API shows it, oldest first', async () => {
+    const teams = await commands.json('team', 'list');
+    const shown = await Promise.all([team, other].map(async ({ api }) => (await api.get('/v1/team')).json));
+    assert.deepEqual(
+      teams.filter(({ id }: { id: string }) => [team.publicId, other.publicId].includes(id)),
+      shown,
+    );
+  });
+
+  it('key list --team: the keys that work, never their text, so that one whose text is lost is found and revoked', async () => {
+    const made = await commands.json(
+      ...['key', 'create', '--team', team.publicId, '--name', 'lost', '--permissions', 'messages:send'],
+    );
+    const keys = await commands.json('key', 'list', '--team', team.publicId);
+    assert.deepEqual(
+      keys.map(({ name }: { name: string }) => name),
+      ['lost', 'test'],
+    );
+    assert.deepEqual(Object.keys(keys[0]), [
+      'id',
+      'name',
+      'permissions',
+      'created_by',
+      'created_at',
+      'last_used_at',
+    ]);
+    assert.equal(keys[0].id, made.id);
+    assert.ok(!JSON.stringify(keys).includes(made.key.slice(9)));
+    assert.deepEqual(await commands.json('key', 'revoke', '--key', keys[0].id), { revoked: true });
+    const left = await commands.json('key', 'list', '--team', team.publicId);
+    assert.equal(left.length, 1);
+  });
+
+  it('number list --team: the numbers as GET /v1/numbers shows them, pending ones included', async () => {
+    const numbers = (await team.api.get('/v1/numbers')).json.numbers as unknown[];
+    assert.equal(numbers.length, 1);
+    assert.deepEqual(await commands.json('number', 'list', '--team', team.publicId), numbers);
+    assert.deepEqual(await commands.json('number', 'list', '--team', other.publicId), []);
+  });
+
+  it('without --json each of them is a table under the names of its columns', async () => {
+    const { output } = await commands.run(['number', 'list', '--team', team.publicId]);
+    const [head = '', row = ''] = output.split('\n');
+    assert.match(
+      head,
+      /^id +phone_number +label +status +verified +device_name +last_seen_at +messages_today +created_at$/,
+    );
+    assert.equal(row.indexOf('+14155550100'), head.indexOf('phone_number'));
+    const none = await commands.run(['number', 'list', '--team', other.publicId]);
+    assert.equal(none.output, 'none\n');
+  });
+
+  it('a team that is none is refused with the command that lists those there are', async () => {
+    for (const words of [
+      ['key', 'list'],
+      ['number', 'list'],
+      ['key', 'create', '--name', 'x', '--permissions', '*'],
+    ]) {
+      for (const id of ['team_01h2xcejqtf2nbrexx3vqjhp41', 'example']) {
+        const { code, output, errors } = await commands.run([...words, '--team', id]);
+        assert.equal(code, 1);
+        assert.equal(output, '');
+        assert.match(errors, new RegExp(`${id}.*\`npm run -s ownline -- team list\``));
+      }
+    }
+  });
+});
+
+describe('ownline --version (specification section 10.2)', () => {
+  it('prints the version and that of the schema, without a database', async () => {
+    const commands = new CommandLine('/nonexistent', { DATABASE_URL: 'postgresql://127.0.0.1:1/none' });
+    const text = await commands.run(['--version']);
+    assert.match(text.output, /^ownline \d+\.\d+\.\d+ \(schema \d+\)\n$/);
+    const { version, schema_version: schema } = await commands.json('--version');
+    assert.equal(text.output, `ownline ${version} (schema ${schema})\n`);
+  });
+});
