@@ -1,12 +1,15 @@
 import { createHash } from 'node:crypto';
-import { fastify } from 'fastify';
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
 import { Type } from 'typebox';
 import { components } from '#contract/components.ts';
 import { publicIdOf } from '#contract/schema.ts';
 import { openApiDocument } from '#server/platform/http/openapi.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
+import { StaticAnswer, type StaticContent } from '#server/platform/http/static-answer.ts';
 import { productVersion } from '#server/platform/product-version.ts';
 import type { Config } from './config.ts';
+import type { RenderedReference } from './render-reference.ts';
 
 /** /v1/openapi.json and the page that shows it to people, /docs (specification section 9). Neither needs a key. */
 export function apiReferenceRoutes(config: Config, routes: readonly Route[]): Route[] {
@@ -27,35 +30,33 @@ export function apiReferenceRoutes(config: Config, routes: readonly Route[]): Ro
     },
     refusals,
   });
-  const rendered = once(renderReference);
+  const reference = renderedOnce();
+  const staticRoute = (path: string, make: () => Promise<StaticContent>): Route => {
+    const content = new StaticAnswer(make);
+    return route({
+      method: 'GET',
+      path,
+      audience: 'page',
+      answers: { 200: Type.Unknown(), 304: Type.Undefined() },
+      handle: ({ request }) => content.answer(request),
+    });
+  };
   return [
-    route({
-      method: 'GET',
-      path: '/v1/openapi.json',
-      audience: 'page',
-      answers: { 200: Type.Unknown() },
-      handle: async () => ({ body: document }),
+    staticRoute('/v1/openapi.json', async () => ({
+      body: JSON.stringify(document),
+      headers: { 'content-type': 'application/json; charset=utf-8' },
+    })),
+    staticRoute('/docs', async () => {
+      const { page } = await reference();
+      return {
+        body: page,
+        headers: { ...pageHeaders, 'content-security-policy': contentSecurityPolicy(page) },
+      };
     }),
-    route({
-      method: 'GET',
-      path: '/docs',
-      audience: 'page',
-      answers: { 200: Type.String() },
-      handle: async () => {
-        const { page, policy } = await rendered();
-        return { body: page, headers: { ...pageHeaders, 'content-security-policy': policy } };
-      },
-    }),
-    route({
-      method: 'GET',
-      path: '/docs/js/scalar.js',
-      audience: 'page',
-      answers: { 200: Type.String() },
-      handle: async () => ({
-        body: (await rendered()).script,
-        headers: { 'content-type': 'text/javascript; charset=utf-8', 'cache-control': 'max-age=3600' },
-      }),
-    }),
+    staticRoute('/docs/js/scalar.js', async () => ({
+      body: (await reference()).script,
+      headers: { 'content-type': 'text/javascript; charset=utf-8', 'cache-control': 'max-age=3600' },
+    })),
   ];
 }
 
@@ -105,46 +106,21 @@ function contentSecurityPolicy(page: string): string {
   );
 }
 
-interface Reference {
-  readonly page: string;
-  readonly policy: string;
-  readonly script: string;
-}
-
-/**
- * The page and its script. The renderer is a Fastify plugin with 4 MB of script inside: it is loaded when somebody
- * first opens the page, in a server of its own that never listens, so that ours keeps its one table of routes.
- */
-async function renderReference(): Promise<Reference> {
-  const { default: scalar } = await import('@scalar/fastify-api-reference');
-  const renderer = fastify();
-  await renderer.register(scalar, {
-    routePrefix: '/docs',
-    configuration: {
-      url: '/v1/openapi.json',
-      pageTitle: 'Ownline API',
-      cdn: '/docs/js/scalar.js',
-      withDefaultFonts: false,
-      telemetry: false,
-      hideClientButton: true,
-      showDeveloperTools: 'never',
-      agent: { disabled: true },
-      mcp: { disabled: true },
-    },
-  });
-  const page = await renderer.inject('/docs/');
-  const script = await renderer.inject('/docs/js/scalar.js');
-  await renderer.close();
-  return { page: page.body, policy: contentSecurityPolicy(page.body), script: script.body };
-}
-
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
+/** Rendered at the first call, for all callers. A failure is not kept. */
+function renderedOnce(): () => Promise<RenderedReference> {
+  let rendered: Promise<RenderedReference> | undefined;
   return () => {
-    made ??= make().catch((error) => {
-      made = undefined;
+    rendered ??= renderInWorker().catch((error) => {
+      rendered = undefined;
       throw error;
     });
-    return made;
+    return rendered;
   };
+}
+
+async function renderInWorker(): Promise<RenderedReference> {
+  const worker = new Worker(new URL('./render-reference.ts', import.meta.url));
+  // Rejects with the error of a worker that fails.
+  const [rendered] = (await once(worker, 'message')) as [RenderedReference];
+  return rendered;
 }

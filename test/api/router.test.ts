@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { METHODS } from 'node:http';
 import { createServer } from 'node:net';
 import { after, before, describe, it } from 'node:test';
+import type { FastifyRequest } from 'fastify';
 import { UnreadableRequests } from '#server/platform/http/unreadable-request.ts';
+import { PathIndex } from '#server/platform/http/unrouted.ts';
 import { field } from '#test/support/api-client.ts';
 import { type RawAnswer, rawExchange, rawRequest } from '#test/support/raw-http.ts';
 import { freePort, startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
@@ -88,7 +90,7 @@ describe('what meets no operation (specification section 7)', () => {
       );
     }
     const form = await ask('POST /billing HTTP/1.1', browser);
-    assert.deepEqual([form.status, form.headers.get('allow')], [405, 'GET']);
+    assert.deepEqual([form.status, form.headers.get('allow')], [405, 'GET, HEAD']);
     assert.match(form.body, /<h1>This did not work/);
     for (const path of [
       '/v1',
@@ -104,13 +106,13 @@ describe('what meets no operation (specification section 7)', () => {
 
   it('answers 405 with what is allowed where only the method is wrong', async () => {
     const table: [string, string, string][] = [
-      ['POST', '/v1/numbers', 'GET'],
-      ['PUT', '/v1/messages/send', 'GET, POST'],
-      ['PATCH', '/v1/numbers/num_01h2xcejqtf2nbrexx3vqjhp41', 'DELETE, GET, PUT'],
-      ['OPTIONS', '/v1/numbers', 'GET'],
-      ['POST', 'http://somebody.example:1/v1/numbers?x=1', 'GET'],
-      ['POST', '/v1/num%62ers', 'GET'],
-      ['PATCH', '/v1/numbers/num%5F%2F', 'DELETE, GET, PUT'],
+      ['POST', '/v1/numbers', 'GET, HEAD'],
+      ['PUT', '/v1/messages/send', 'POST'],
+      ['PATCH', '/v1/numbers/num_01h2xcejqtf2nbrexx3vqjhp41', 'DELETE, GET, HEAD, PUT'],
+      ['OPTIONS', '/v1/numbers', 'GET, HEAD'],
+      ['POST', 'http://somebody.example:1/v1/numbers?x=1', 'GET, HEAD'],
+      ['POST', '/v1/num%62ers', 'GET, HEAD'],
+      ['PATCH', '/v1/numbers/num%5F%2F', 'DELETE, GET, HEAD, PUT'],
     ];
     for (const [method, path, allow] of table) {
       const answer = await ask(`${method} ${path} HTTP/1.1`);
@@ -119,24 +121,45 @@ describe('what meets no operation (specification section 7)', () => {
     }
   });
 
-  it('answers HEAD with the same headers and no body', async () => {
-    const answer = await ask('HEAD /v1/numbers HTTP/1.1');
-    assert.equal(answer.status, 405);
-    assert.equal(answer.body, '');
-    assert.equal(answer.headers.get('allow'), 'GET');
-    assert.match(answer.headers.get('request-id') ?? '', /^req_/);
-    assert.equal(answer.headers.get('cache-control'), 'no-store');
+  it('answers 405 where an operation is named that takes another method, and not 404 as for an id (section 7.2)', async () => {
+    const table: [string, string, string][] = [
+      ['GET', '/v1/messages/send', 'POST'],
+      ['GET', '/v1/messages/%73end', 'POST'],
+      ['DELETE', '/v1/team/members/invite', 'POST'],
+      ['PUT', '/v1/numbers/verify', 'POST'],
+      ['GET', '/app/teams/team_01h2xcejqtf2nbrexx3vqjhp41/messages/send', 'POST'],
+    ];
+    for (const [method, path, allow] of table) {
+      const answer = await ask(`${method} ${path} HTTP/1.1`);
+      assertEnvelope(answer, 405);
+      assert.equal(answer.headers.get('allow'), allow, path);
+    }
+    const head = await ask('HEAD /v1/messages/send HTTP/1.1');
+    assert.deepEqual([head.status, head.body], [405, '']);
   });
 
-  it('answers HEAD like GET, without the body, where machines watch (section 10.4)', async () => {
-    for (const path of ['/healthz', '/readyz', '/metrics']) {
+  it('answers HEAD like GET, without the body, wherever GET is answered (section 7.2)', async () => {
+    const served = service.app.routes.filter(({ method }) => method === 'GET');
+    assert.ok(served.length > 30);
+    for (const { path: pattern } of served) {
+      const path = pattern.replaceAll(/:\w+/g, 'none');
       const [head, get] = [await ask(`HEAD ${path} HTTP/1.1`), await ask(`GET ${path} HTTP/1.1`)];
-      assert.deepEqual([head.status, head.body, get.status], [200, '', 200], path);
-      assert.deepEqual([...head.headers.keys()], [...get.headers.keys()], path);
-      const refused = await ask(`POST ${path} HTTP/1.1`);
-      assertEnvelope(refused, 405);
-      assert.equal(refused.headers.get('allow'), 'GET, HEAD');
+      assert.deepEqual([head.status, head.body], [get.status, ''], path);
+      assert.deepEqual([...head.headers.keys()].sort(), [...get.headers.keys()].sort(), path);
     }
+  });
+
+  it('finds an address without a route at a cost that does not grow with its length (section 7.2)', () => {
+    const paths = new PathIndex(service.app.routes);
+    const msFor = (url: string) => {
+      const request = { url, method: 'GET', headers: {}, routeOptions: {} } as FastifyRequest;
+      const begun = performance.now();
+      for (let n = 0; n < 300; n += 1) assert.equal(paths.refusal(request).status, 404);
+      return performance.now() - begun;
+    };
+    msFor('/a/a');
+    const [short, long] = [msFor('/a/a'), msFor(`/${'a/'.repeat(7_400)}`)];
+    assert.ok(long < short * 30, `${long} ms against ${short} ms`);
   });
 
   it('never says that an address takes the method that was used', async () => {

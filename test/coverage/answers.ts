@@ -87,6 +87,25 @@ export const answers: Coverage = {
       'answers … of them soundly on kept connections, and takes none that is wrong',
     ],
   },
+  '7.2 Static content (section 9)': {
+    'platform/http/static-answer.test.ts': [
+      'are made and compressed once, and all responses share the bytes',
+      'are sent in the coding that the client weighs highest, Brotli before gzip',
+      'of more than 1 MiB are sent compressed, also to a client that names no coding',
+      'have a strong ETag for each coding: If-None-Match with it gets 304 without a body',
+    ],
+    'api/static-answers.test.ts': [
+      'is sent compressed, with a strong ETag, and not again to who has it',
+      'is the same content in every coding',
+    ],
+  },
+  '7.2 HEAD is answered as': {
+    'api/router.test.ts': [
+      'answers HEAD like GET, without the body, wherever GET is answered (section 7.2)',
+      'answers 405 where an operation is named that takes another method, and not 404 as for an id (section 7.2)',
+    ],
+    'api/static-answers.test.ts': ['is answered to HEAD with the headers of GET'],
+  },
   '7.2 says with ratelimit-policy and': {
     'api/rate-limits.test.ts': [
       'lets exactly the plan’s number through, of a sudden burst too, and says what is left',

@@ -14,13 +14,15 @@ import type { AccountId, Ids, TeamId } from '#server/platform/ids.ts';
 import { InHand } from '#server/platform/in-hand.ts';
 import type { Logger } from '#server/platform/logger.ts';
 import type { Soon } from '#server/platform/soon.ts';
-import { checkStrings, compileBodyCheck } from './check-body.ts';
+import { compileBodyCheck } from './check-body.ts';
 import { compileQueryCheck } from './check-query.ts';
 import { pageHeaders, renderProblem } from './page.ts';
+import { createProxyNotice } from './proxy-notice.ts';
+import { readJson } from './read-json.ts';
 import { type Audience, bodyLimitBytes, type Call, type Caller, type Door, type Route } from './route.ts';
 import { toAppError } from './to-app-error.ts';
 import { UnreadableRequests } from './unreadable-request.ts';
-import { asksForPage, audienceOf, takesHead, unrouted } from './unrouted.ts';
+import { asksForPage, audienceOf, PathIndex } from './unrouted.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -116,13 +118,14 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   server.decorateRequest('caller', undefined);
   server.decorateRequest('errorCode', undefined);
 
+  const paths = new PathIndex(options.routes);
   const noticeProxy = createProxyNotice(options);
   // Hooks that wait for nothing return no promise: each would cost every request a turn more.
   server.addHook('onRequest', (request, reply, done) => {
     noticeProxy(request);
     if (options.isStopping()) reply.header('connection', 'close');
     // Which is no address; the router takes it for the start page.
-    if (request.url === '*') done(unrouted(options.routes, request));
+    if (request.url === '*') done(paths.refusal(request));
     else if (request.headers.host === undefined && request.raw.httpVersion === '1.1') done(hostMissing());
     else done();
   });
@@ -146,10 +149,17 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   });
   server.setErrorHandler((error, request, reply) => sendError(options, error, request, reply));
   server.setNotFoundHandler((request, reply) => {
-    sendError(options, unrouted(options.routes, request), request, reply);
+    sendError(options, paths.refusal(request), request, reply);
   });
   const inHand = new InHand();
   for (const route of options.routes) register(server, options, route, inHand);
+  for (const { method, path } of paths.shadowed()) {
+    server.route({
+      method,
+      url: path,
+      handler: (request, reply) => sendError(options, paths.refusal(request), request, reply),
+    });
+  }
   // The server's own end waits for connections, and whoever asked may have hung up: what was asked for is finished all the same.
   server.addHook('onClose', () => inHand.drain());
   return server;
@@ -168,7 +178,7 @@ function register(server: FastifyInstance, options: HttpServerOptions, route: Ro
   server.route({
     method: route.method,
     url: route.path,
-    exposeHeadRoute: takesHead(route),
+    exposeHeadRoute: route.method === 'GET',
     config: { audience: route.audience, audit: route.audit },
     ...(route.bodyLimitBytes === undefined ? {} : { bodyLimit: route.bodyLimitBytes }),
     onRequest: letIn(options, route, inHand),
@@ -277,43 +287,6 @@ function byOf(request: FastifyRequest): By | undefined {
   return actor && { ...actor, ip: request.ip, requestId: request.id };
 }
 
-/** The parsed body. One that is empty or was not sent reads as an object without fields, so that fields are missed by name. */
-function readJson(request: FastifyRequest): unknown {
-  if (!Buffer.isBuffer(request.body) || request.body.length === 0) return {};
-  const { 'content-encoding': encoding, 'content-type': type } = request.headers;
-  if (encoding !== undefined && !/^(identity)?$/i.test(encoding)) {
-    throw new AppError('invalid_request', 'Send the body as it is, without Content-Encoding.', {
-      param: 'Content-Encoding',
-      status: 415,
-      headers: { 'accept-encoding': 'identity' },
-    });
-  }
-  if (type !== 'application/json' && type?.split(';')[0]?.trim().toLowerCase() !== 'application/json') {
-    throw new AppError('invalid_request', 'Send the body with Content-Type: application/json.', {
-      status: 415,
-    });
-  }
-  const body = parseJson(request.body);
-  checkStrings(body);
-  return body;
-}
-
-const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
-
-function parseJson(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(strictUtf8.decode(bytes));
-  } catch (error) {
-    throw new AppError(
-      'invalid_request',
-      'The body is not valid JSON in UTF-8. Check quotes, commas and encoding.',
-      {
-        cause: error,
-      },
-    );
-  }
-}
-
 function compileAnswerChecks(route: Route): (status: number, body: unknown) => void {
   const checks = new Map(
     Object.entries(route.answers).map(([status, schema]) => [Number(status), Compile(schema)]),
@@ -353,21 +326,6 @@ function sendError(
  */
 function keepOpenForRest(reply: FastifyReply): void {
   reply.removeHeader('connection');
-}
-
-/**
- * Warns once where a proxy stands before us that TRUST_PROXY does not name: all its clients then count as one source, and
- * share its limits (specification section 12.2).
- */
-function createProxyNotice({ logger, trustProxy }: HttpServerOptions): (request: FastifyRequest) => void {
-  let isDone = trustProxy.length > 0;
-  return ({ headers, socket }) => {
-    if (isDone || headers['x-forwarded-for'] === undefined) return;
-    isDone = true;
-    logger.warn(
-      `A request came through a proxy at ${socket.remoteAddress}, which TRUST_PROXY does not name: all its clients count as one source, so a few wrong passwords hold back everybody's. Set TRUST_PROXY=${socket.remoteAddress}.`,
-    );
-  };
 }
 
 /** On every answer; set again on refusals, because those of the framework itself reach no route. */

@@ -2,13 +2,47 @@ import type { FastifyRequest } from 'fastify';
 import { AppError } from '#server/platform/app-error.ts';
 import type { Audience, Route } from './route.ts';
 
-/** 404, or 405 with what is allowed, for a request that meets no route (specification section 7.2). */
-export function unrouted(routes: readonly Route[], request: FastifyRequest): AppError {
-  const path = pathOf(request.url);
-  const methods = routes
-    .filter((route) => matches(route.path, path))
-    .flatMap((route) => (takesHead(route) ? [route.method, 'HEAD'] : [route.method]));
-  if (methods.length === 0) {
+type Method = Route['method'];
+
+/** The path of one or more routes, and the methods that they take. */
+interface PathPattern {
+  readonly path: string;
+  readonly segments: readonly string[];
+  readonly methods: Set<Method>;
+}
+
+/** A method that a more general path would take: GET /v1/messages/send, where only POST is served. */
+export interface Shadowed {
+  readonly method: Method;
+  readonly path: string;
+}
+
+/**
+ * The paths of the route table by their number of segments. Answers requests that no route serves, 404 or 405 (specification
+ * section 7.2), at a cost that does not grow with the length of their address.
+ */
+export class PathIndex {
+  readonly #byLength = new Map<number, PathPattern[]>();
+  readonly #segmentsMax: number;
+
+  constructor(routes: readonly Pick<Route, 'method' | 'path'>[]) {
+    const patterns = new Map<string, PathPattern>();
+    for (const { method, path } of routes) {
+      const pattern = patterns.get(path) ?? { path, segments: path.split('/'), methods: new Set() };
+      patterns.set(path, pattern);
+      pattern.methods.add(method);
+    }
+    for (const pattern of [...patterns.values()].sort(byPrecedence)) {
+      const { length } = pattern.segments;
+      this.#byLength.set(length, [...(this.#byLength.get(length) ?? []), pattern]);
+    }
+    this.#segmentsMax = Math.max(0, ...this.#byLength.keys());
+  }
+
+  /** The refusal of a request that no route serves: 405 with what its address takes, else 404. */
+  refusal(request: FastifyRequest): AppError {
+    const pattern = this.#find(pathOf(request.url));
+    if (pattern) return methodNotAllowed(request.method, pattern.methods);
     return new AppError(
       'not_found',
       asksForPage(request)
@@ -16,16 +50,49 @@ export function unrouted(routes: readonly Route[], request: FastifyRequest): App
         : 'There is nothing at this address. Check the path and its version prefix, /v1.',
     );
   }
-  const allow = [...new Set(methods)].sort().join(', ');
-  return new AppError('invalid_request', `This address takes ${allow}, not ${request.method}.`, {
+
+  /** Methods that the router would take for another path with a parameter in place of a word. They are to be refused. */
+  shadowed(): Shadowed[] {
+    return [...this.#byLength.values()].flatMap((patterns) =>
+      patterns.flatMap(({ path, segments, methods }) => {
+        const general = patterns.filter((other) => other.path !== path && matches(other.segments, segments));
+        const others = new Set(general.flatMap((other) => [...other.methods]));
+        return [...others].filter((method) => !methods.has(method)).map((method) => ({ method, path }));
+      }),
+    );
+  }
+
+  /** The path that the router looks at first: a word goes before a parameter. */
+  #find(path: string): PathPattern | undefined {
+    const segments = path.split('/', this.#segmentsMax + 1);
+    return this.#byLength.get(segments.length)?.find((pattern) => matches(pattern.segments, segments));
+  }
+}
+
+/** The first segment that is a word in one of them and a parameter in the other decides. */
+function byPrecedence(one: PathPattern, other: PathPattern): number {
+  for (const [index, segment] of one.segments.entries()) {
+    const difference = Number(isParameter(segment)) - Number(isParameter(other.segments[index] ?? ''));
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
+function matches(pattern: readonly string[], path: readonly string[]): boolean {
+  return pattern.every((part, index) => (isParameter(part) ? path[index] !== '' : part === path[index]));
+}
+
+function isParameter(segment: string): boolean {
+  return segment.startsWith(':');
+}
+
+/** HEAD is answered wherever GET is. */
+function methodNotAllowed(method: string, taken: ReadonlySet<Method>): AppError {
+  const allow = [...taken, ...(taken.has('GET') ? ['HEAD'] : [])].sort().join(', ');
+  return new AppError('invalid_request', `This address takes ${allow}, not ${method}.`, {
     status: 405,
     headers: { allow },
   });
-}
-
-/** Monitors ask with HEAD whether a service lives; nobody else has a use for it. */
-export function takesHead({ method, audience }: Route): boolean {
-  return method === 'GET' && audience === 'operations';
 }
 
 /** undefined where no route was met. */
@@ -38,27 +105,17 @@ export function audienceOf(request: FastifyRequest): Audience | undefined {
  * pages are, or where nothing is. Below /v1 and /app there are programs only, and programs' mistakes.
  */
 export function asksForPage(request: FastifyRequest): boolean {
+  if (!/\btext\/html\b/.test(request.headers.accept ?? '')) return false;
   const audience = audienceOf(request);
-  const isPlaceOfPages =
-    audience === undefined ? !/^\/(v1|app)(\/|$)/.test(pathOf(request.url)) : audience === 'page';
-  return isPlaceOfPages && /\btext\/html\b/.test(request.headers.accept ?? '');
+  return audience === undefined ? !/^\/(v1|app)(\/|$)/.test(pathOf(request.url)) : audience === 'page';
 }
 
 /** As the router reads an address: a proxy may write it with scheme and host, and letters may be percent-encoded. */
 function pathOf(url: string): string {
-  const path = (url.split('?')[0] ?? '').replace(/^https?:\/\/[^/]*/i, '');
+  const path = (url.split('?', 1)[0] ?? '').replace(/^https?:\/\/[^/]*/i, '');
   try {
-    return decodeURI(path);
+    return path.includes('%') ? decodeURI(path) : path;
   } catch {
     return path;
   }
-}
-
-function matches(pattern: string, path: string): boolean {
-  const wanted = pattern.split('/');
-  const given = path.split('/');
-  return (
-    wanted.length === given.length &&
-    wanted.every((part, index) => (part.startsWith(':') && given[index] !== '') || part === given[index])
-  );
 }

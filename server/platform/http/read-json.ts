@@ -1,0 +1,40 @@
+import type { FastifyRequest } from 'fastify';
+import { AppError } from '#server/platform/app-error.ts';
+import { checkStrings } from './check-body.ts';
+
+/** The parsed body. One that is empty or was not sent reads as an object without fields, so that fields are missed by name. */
+export function readJson(request: FastifyRequest): unknown {
+  if (!Buffer.isBuffer(request.body) || request.body.length === 0) return {};
+  const { 'content-encoding': encoding, 'content-type': type } = request.headers;
+  if (encoding !== undefined && !/^(identity)?$/i.test(encoding)) {
+    throw new AppError('invalid_request', 'Send the body as it is, without Content-Encoding.', {
+      param: 'Content-Encoding',
+      status: 415,
+      headers: { 'accept-encoding': 'identity' },
+    });
+  }
+  if (type !== 'application/json' && type?.split(';')[0]?.trim().toLowerCase() !== 'application/json') {
+    throw new AppError('invalid_request', 'Send the body with Content-Type: application/json.', {
+      status: 415,
+    });
+  }
+  const body = parseJson(request.body);
+  checkStrings(body);
+  return body;
+}
+
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
+
+function parseJson(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(strictUtf8.decode(bytes));
+  } catch (error) {
+    throw new AppError(
+      'invalid_request',
+      'The body is not valid JSON in UTF-8. Check quotes, commas and encoding.',
+      {
+        cause: error,
+      },
+    );
+  }
+}

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { KeptConnections } from '#test/support/raw-http.ts';
+import { startTestService, type TestService } from '#test/support/test-service.ts';
+
+const paths = ['/v1/openapi.json', '/docs', '/docs/js/scalar.js'];
+
+describe('what is the same for everybody (specification section 7.2)', () => {
+  let service: TestService;
+  let connections: KeptConnections;
+
+  before(async () => {
+    service = await startTestService();
+    connections = new KeptConnections(service.baseUrl, 8);
+  });
+  after(async () => {
+    connections.close();
+    await service.close();
+  });
+
+  const get = (path: string, headers: Readonly<Record<string, string>> = {}, method = 'GET') =>
+    connections.ask({ method, path, headers: { 'accept-encoding': 'gzip', ...headers } });
+
+  it('is sent compressed, with a strong ETag, and not again to who has it', async () => {
+    for (const path of paths) {
+      const { status, headers } = await get(path);
+      assert.equal(status, 200, path);
+      // The page itself has less than 1 KiB.
+      assert.equal(headers.get('content-encoding'), path === '/docs' ? undefined : 'gzip', path);
+      assert.equal(headers.get('vary'), 'accept-encoding', path);
+      assert.doesNotMatch(headers.get('cache-control') ?? '', /no-store/, path);
+      const etag = headers.get('etag') ?? '';
+      assert.match(etag, /^"[\w-]{43}"$/, path);
+      const again = await get(path, { 'if-none-match': etag });
+      assert.deepEqual([again.status, again.body, again.headers.get('etag')], [304, '', etag], path);
+      assert.match(again.headers.get('request-id') ?? '', /^req_/);
+    }
+  });
+
+  it('is the same content in every coding', async () => {
+    const fetched = async (coding: string) => {
+      const response = await fetch(`${service.baseUrl}/v1/openapi.json`, {
+        headers: { 'accept-encoding': coding },
+      });
+      return { coding: response.headers.get('content-encoding'), text: await response.text() };
+    };
+    const [br, gzip, identity] = await Promise.all(['br', 'gzip', 'identity'].map(fetched));
+    assert.deepEqual([br?.coding, gzip?.coding, identity?.coding], ['br', 'gzip', null]);
+    assert.equal(br?.text, identity?.text);
+    assert.equal(gzip?.text, identity?.text);
+    assert.ok(identity && JSON.parse(identity.text).openapi);
+  });
+
+  it('is answered to HEAD with the headers of GET', async () => {
+    for (const path of paths) {
+      const [head, full] = [await get(path, {}, 'HEAD'), await get(path)];
+      assert.deepEqual([head.status, head.body], [200, ''], path);
+      for (const name of ['content-length', 'content-encoding', 'etag', 'content-type']) {
+        assert.equal(head.headers.get(name), full.headers.get(name), `${name} of ${path}`);
+      }
+    }
+  });
+});
