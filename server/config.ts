@@ -50,6 +50,8 @@ export interface Config {
   readonly webhookOffsetsMs: readonly number[];
   /** One attempt, from the look-up of the name to the last byte. */
   readonly webhookTimeoutMs: number;
+  /** Bearer token of /metrics; undefined: it is off. */
+  readonly metricsToken: string | undefined;
   readonly logLevel: string;
   /** Where a test has this process killed. */
   readonly failpoint: ArmedFailpoint | undefined;
@@ -181,6 +183,13 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
     );
   }
 
+  const metricsToken = text('METRICS_TOKEN');
+  if (metricsToken !== undefined && !/^[\x21-\x7e]+$/.test(metricsToken)) {
+    problems.push(
+      'METRICS_TOKEN must be visible ASCII characters without spaces, as `openssl rand -hex 32` prints them.',
+    );
+  }
+
   const config: Config = {
     host,
     port,
@@ -201,6 +210,7 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
     webhookOffsetsMs: (offsetsSeconds ?? []).map((seconds) => seconds * 1_000),
     webhookTimeoutMs: integer('WEBHOOK_TIMEOUT_MS', 10_000, 100, 30_000),
     deliveryLogMs: integer('DELIVERY_LOG_DAYS', 30, 1, 3_650) * 86_400_000,
+    metricsToken,
     failpoint: armed,
     logLevel: oneOf('LOG_LEVEL', 'info', logLevels),
   };

@@ -11,11 +11,12 @@ export function createRecorder(metrics: Metrics, logger: Logger): (answered: Ans
   collectDefaultMetrics({ register: metrics });
   const durations = new Histogram({
     name: 'ownline_http_request_duration_seconds',
-    help: 'From the first byte of a request to the last of its answer, by route and status. Held polls last as long as they are held.',
-    labelNames: ['method', 'route', 'status'] as const,
-    buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30, 60],
+    help: 'From the first byte of a request to the last of its response, by route. Held polls last as long as they are held.',
+    labelNames: ['method', 'route'] as const,
+    buckets: [0.005, 0.025, 0.1, 0.25, 1, 5, 30],
     registers: [metrics],
   });
+  const requests = countRequests(metrics);
   const refusals = new Counter({
     name: 'ownline_refusals_total',
     help: 'Requests that were refused, by route and code of the error.',
@@ -23,17 +24,47 @@ export function createRecorder(metrics: Metrics, logger: Logger): (answered: Ans
     registers: [metrics],
   });
   return (answered) => {
-    const route = answered.route ?? 'none';
-    const { method, status, errorCode: code } = answered;
-    durations.observe({ method, route, status }, answered.durationMs / 1_000);
+    const { method: asked, status, errorCode: code } = answered;
+    // Clients choose methods: where no route takes one, it is no label, or anybody could add series.
+    const { method, route } = answered.audience
+      ? { method: asked, route: answered.route ?? 'none' }
+      : { method: 'any', route: 'none' };
+    durations.observe({ method, route }, answered.durationMs / 1_000);
+    requests(method, route, status);
     if (code !== undefined) refusals.inc({ route, code });
     const level = code === undefined ? 'debug' : 'info';
     if (logger.isLevelEnabled(level)) {
       const { requestId, durationMs, teamId } = answered;
       logger[level](
-        { requestId, method, route, status, code, ms: Math.round(durationMs), teamId },
+        { requestId, method: asked, route, status, code, ms: Math.round(durationMs), teamId },
         'answered',
       );
     }
+  };
+}
+
+interface RequestCount {
+  readonly labels: { readonly method: string; readonly route: string; readonly status: number };
+  count: number;
+}
+
+/** A counter whose labels are put together when it is read: counting costs every request one look into a map. */
+function countRequests(metrics: Metrics): (method: string, route: string, status: number) => void {
+  const counts = new Map<string, RequestCount>();
+  new Counter({
+    name: 'ownline_http_requests_total',
+    help: 'Requests by method, route and status.',
+    labelNames: ['method', 'route', 'status'] as const,
+    registers: [metrics],
+    collect() {
+      this.reset();
+      for (const { labels, count } of counts.values()) this.inc(labels, count);
+    },
+  });
+  return (method, route, status) => {
+    const key = `${method} ${route} ${status}`;
+    const known = counts.get(key);
+    if (known) known.count += 1;
+    else counts.set(key, { labels: { method, route, status }, count: 1 });
   };
 }

@@ -1,14 +1,16 @@
+import { timingSafeEqual } from 'node:crypto';
 import { Type } from 'typebox';
+import { createReadiness } from '#server/database/readiness.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { unavailable } from '#server/platform/app-error.ts';
+import { AppError, unavailable } from '#server/platform/app-error.ts';
+import { sha256 } from '#server/platform/crypto.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 
-/** What a load balancer and an operator ask (specification section 10.4). */
-export function operationsRoutes(
-  { database, metrics }: Pick<Runtime, 'database' | 'metrics'>,
-  isStopping: () => boolean,
-): Route[] {
+/** Health, readiness and metrics, for load balancers and operators (specification section 10.4). */
+export function operationsRoutes(services: Runtime, isStopping: () => boolean): Route[] {
+  const { config, metrics } = services;
   const answers = { 200: Type.Object({ status: Type.Literal('ok') }) };
+  const databaseAnswers = createReadiness(services);
   return [
     route({
       method: 'GET',
@@ -26,7 +28,7 @@ export function operationsRoutes(
         if (isStopping()) throw unavailable('This process is stopping.');
         try {
           // Migrations ran before the server listened, so a database that answers is a database that is ready.
-          await database.pool.query('SELECT');
+          await databaseAnswers();
         } catch (error) {
           throw unavailable('The database does not answer.', { cause: error });
         }
@@ -38,10 +40,26 @@ export function operationsRoutes(
       path: '/metrics',
       audience: 'operations',
       answers: { 200: Type.String() },
-      handle: async () => ({
-        body: await metrics.metrics(),
-        headers: { 'content-type': metrics.contentType },
-      }),
+      handle: async ({ request }) => {
+        requireBearer(request.headers.authorization, config.metricsToken);
+        return { body: await metrics.metrics(), headers: { 'content-type': metrics.contentType } };
+      },
     }),
   ];
+}
+
+/** @throws AppError 404 where no token is set, 401 for another token than that */
+function requireBearer(authorization: string | undefined, token: string | undefined): void {
+  if (token === undefined) {
+    throw new AppError(
+      'not_found',
+      'Metrics are off. Set METRICS_TOKEN, restart, and send the token as Authorization: Bearer <token>.',
+    );
+  }
+  const given = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1] ?? '';
+  // Hashes have one length, which timingSafeEqual asks for.
+  if (timingSafeEqual(sha256(given), sha256(token))) return;
+  throw new AppError('unauthorized', 'Send METRICS_TOKEN as Authorization: Bearer <token>.', {
+    headers: { 'www-authenticate': 'Bearer' },
+  });
 }

@@ -4,20 +4,24 @@ import { type ConnectedNumber, connectNumber } from '#test/support/test-phone.ts
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
 import { until } from '#test/support/until.ts';
 
+const metricsToken = 'a-token-for-tests';
+
 describe('GET /metrics (specification section 10.4)', () => {
   let service: TestService;
   let team: TestTeam;
   let number: ConnectedNumber;
 
   before(async () => {
-    service = await startTestService({ DEVICE_HOLD_SECONDS: '25' });
+    service = await startTestService({ DEVICE_HOLD_SECONDS: '25', METRICS_TOKEN: metricsToken });
     team = await service.newTeam({ plan: 'free', monthlyLimit: 3 });
     number = await connectNumber(service, team, '+14155550100');
   });
   after(() => service.close());
 
+  const scrape = (authorization: string) =>
+    fetch(`${service.baseUrl}/metrics`, { headers: { authorization } });
   const read = async () => {
-    const response = await fetch(`${service.baseUrl}/metrics`);
+    const response = await scrape(`Bearer ${metricsToken}`);
     return { type: response.headers.get('content-type') ?? '', text: await response.text() };
   };
   const figure = async (name: string) => {
@@ -49,8 +53,9 @@ describe('GET /metrics (specification section 10.4)', () => {
     );
     assert.equal(await figure('ownline_refusals_total{route="/v1/messages/send",code="invalid_request"}'), 2);
     assert.equal(await figure('ownline_send_batch_size_sum'), 6);
-    const posts = '{le="+Inf",method="POST",route="/v1/messages/send",status="202"}';
-    assert.equal(await figure(`ownline_http_request_duration_seconds_bucket${posts}`), 4);
+    const sends = 'method="POST",route="/v1/messages/send"';
+    assert.equal(await figure(`ownline_http_requests_total{${sends},status="202"}`), 4);
+    assert.equal(await figure(`ownline_http_request_duration_seconds_bucket{le="+Inf",${sends}}`), 7);
   });
 
   it('shows the queue’s depth and age, what is in flight, and the polls that are held', async () => {
@@ -80,5 +85,53 @@ describe('GET /metrics (specification section 10.4)', () => {
       assert.ok(!text.includes(word), word);
     assert.doesNotMatch(text, /\b(team|num|msg|dev|ses)_\w{20}/);
     assert.match(text, /route="\/v1\/messages\/:id"/);
+  });
+
+  it('takes its token and no other: 401', async () => {
+    for (const wrong of ['', 'Bearer', `Basic ${metricsToken}`, `Bearer ${metricsToken}x`, metricsToken]) {
+      const refused = await scrape(wrong);
+      assert.equal(refused.status, 401, wrong);
+      assert.equal(refused.headers.get('www-authenticate'), 'Bearer');
+      assert.match(await refused.text(), /"code":"unauthorized".*METRICS_TOKEN/);
+    }
+    assert.equal((await scrape(`bearer  ${metricsToken}`)).status, 200);
+  });
+
+  it('grows by a line for a status of a route, and by none for methods and addresses that are made up', async () => {
+    const series = async () =>
+      (await read()).text.split('\n').filter((line) => line.startsWith('ownline_http_request'));
+    const ask = (method: string, path: string, headers = {}) =>
+      fetch(`${service.baseUrl}${path}`, { method, headers });
+    await ask('GET', '/made-up');
+    await ask('DELETE', '/v1/team');
+    await ask('GET', '/v1/team', { 'x-api-key': team.api.key });
+    const before = await series();
+    assert.ok(before.some((line) => line.includes('route="none"')));
+    for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'PROPFIND', 'MKCOL']) {
+      await ask(method, '/made-up');
+      await ask(method, `/made-up-${method}`);
+      if (method !== 'GET' && method !== 'PUT') await ask(method, '/v1/team');
+    }
+    assert.equal((await series()).length, before.length);
+    await ask('GET', '/v1/team');
+    const added = (await series()).filter(
+      (line) => !before.some((old) => old.split(' ')[0] === line.split(' ')[0]),
+    );
+    assert.deepEqual(added, ['ownline_http_requests_total{method="GET",route="/v1/team",status="401"} 1']);
+  });
+});
+
+describe('without METRICS_TOKEN (specification section 10.4)', () => {
+  it('/metrics is 404, also with an empty token, and says what to set', async () => {
+    const service = await startTestService();
+    try {
+      for (const headers of [{}, { authorization: 'Bearer ' }, { authorization: 'Bearer undefined' }]) {
+        const response = await fetch(`${service.baseUrl}/metrics`, { headers });
+        assert.equal(response.status, 404);
+        assert.match(await response.text(), /Set METRICS_TOKEN/);
+      }
+    } finally {
+      await service.close();
+    }
   });
 });

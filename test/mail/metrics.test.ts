@@ -13,7 +13,11 @@ describe('mail in GET /metrics (specification section 10.4)', () => {
 
   before(async () => {
     server = await startMailServer();
-    service = await startTestService({ SMTP_URL: server.url, MAIL_FROM: 'texts@example.com' });
+    service = await startTestService({
+      SMTP_URL: server.url,
+      MAIL_FROM: 'texts@example.com',
+      METRICS_TOKEN: 'a-token',
+    });
   });
   after(async () => {
     await service.close();
@@ -21,7 +25,9 @@ describe('mail in GET /metrics (specification section 10.4)', () => {
   });
 
   const figures = async () => {
-    const text = await (await fetch(`${service.baseUrl}/metrics`)).text();
+    const text = await (
+      await fetch(`${service.baseUrl}/metrics`, { headers: { authorization: 'Bearer a-token' } })
+    ).text();
     const figure = (name: string) => {
       const line = text.split('\n').find((candidate) => candidate.startsWith(`${name} `));
       return line === undefined ? undefined : Number(line.split(' ')[1]);

@@ -50,6 +50,15 @@ describe('the settings (specification section 10.5, docs/configuration.md)', () 
     }
   });
 
+  it('take a METRICS_TOKEN that fits into a header, and none by default', () => {
+    assert.equal(readConfig({}).metricsToken, undefined);
+    assert.equal(readConfig({ METRICS_TOKEN: ' ' }).metricsToken, undefined);
+    assert.equal(readConfig({ METRICS_TOKEN: 'a+b/c=' }).metricsToken, 'a+b/c=');
+    for (const token of ['two words', 'schlüssel', 'a\tb']) {
+      assert.throws(() => readConfig({ METRICS_TOKEN: token }), /METRICS_TOKEN must be visible ASCII/);
+    }
+  });
+
   it('refuse an address with a query, a fragment or a name in it', () => {
     for (const part of ['?a=b', '#top']) {
       assert.throws(() => readConfig({ BASE_URL: `https://texts.example.com/${part}` }), ConfigError);

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Clock } from '#server/platform/clock.ts';
+import { sharedLook } from '#server/platform/shared-look.ts';
+
+describe('a shared look', () => {
+  it('runs once for all callers at once, and again when its result is old', async () => {
+    const clock = new Clock();
+    let looks = 0;
+    const gate = Promise.withResolvers<void>();
+    const look = sharedLook(clock, 60_000, async () => {
+      looks += 1;
+      await gate.promise;
+      return looks;
+    });
+    const calls = [look(), look(), look()];
+    // Slower than results are kept: it is still the only one.
+    clock.advance(120_000);
+    calls.push(look());
+    gate.resolve();
+    assert.deepEqual(await Promise.all(calls), [1, 1, 1, 1]);
+    assert.equal(await look(), 1);
+    clock.advance(60_000);
+    assert.equal(await look(), 2);
+  });
+
+  it('shares a failure as it shares a result', async () => {
+    const clock = new Clock();
+    let looks = 0;
+    const look = sharedLook(clock, 60_000, async () => {
+      looks += 1;
+      if (looks === 1) throw new Error('away');
+    });
+    await Promise.all([assert.rejects(look(), /away/), assert.rejects(look(), /away/)]);
+    await assert.rejects(look(), /away/);
+    assert.equal(looks, 1);
+    clock.advance(60_000);
+    await look();
+    assert.equal(looks, 2);
+  });
+});
