@@ -13,6 +13,8 @@ export const attemptFailures = {
     'The URL leads to a private, local or reserved address, or is none that requests go to. Use one on the public internet.',
   connection_refused: 'Nothing listens at that address and port.',
   unreachable: 'There is no way through the network to the address.',
+  no_network:
+    'No name server answered, or this server has no route out. The fault is in the network of Ownline: this says nothing of the receiver, and does not count.',
   connection_reset: 'It closed the connection without an answer.',
   tls: 'No trusted connection came about. Check the certificate: its name, its dates and the chain to its authority.',
   incomplete_answer: 'The connection broke in the middle of the answer.',

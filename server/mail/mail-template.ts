@@ -5,6 +5,8 @@ export interface MailContent {
   readonly subject: string;
   readonly heading: string;
   readonly paragraphs: readonly string[];
+  /** Commands to paste into a shell, each shown by itself; line breaks stay. */
+  readonly commands?: readonly string[];
   /** A link to follow, http or https; its address is shown as text too. */
   readonly action?: { readonly label: string; readonly url: string };
   /** In small print at the end: why somebody gets this mail. */
@@ -33,10 +35,19 @@ export function renderMail(content: MailContent): RenderedMail {
   };
   const footnote = content.footnote === undefined ? [] : [oneLine(content.footnote)];
 
-  const text = [heading, ...paragraphs, ...(action ? [`${action.label}:\n${action.url}`] : []), ...footnote];
+  const commands = (content.commands ?? []).map((command) => command.split('\n').map(oneLine).join('\n'));
+
+  const text = [
+    heading,
+    ...paragraphs,
+    ...commands,
+    ...(action ? [`${action.label}:\n${action.url}`] : []),
+    ...footnote,
+  ];
   const html = [
     `<h1>${escapeHtml(heading)}</h1>`,
     ...paragraphs.map((paragraph) => `<p>${escapeHtml(paragraph)}</p>`),
+    ...commands.map((command) => `<pre>${escapeHtml(command)}</pre>`),
     ...(action ? actionHtml(action.label, action.url) : []),
     ...footnote.map((line) => `<p class="small">${escapeHtml(line)}</p>`),
   ];
@@ -75,6 +86,7 @@ body { margin: 0; }
 h1 { font-size: 1.4rem; line-height: 1.25; }
 .action a { display: inline-block; padding: 0.7rem 1.2rem; border-radius: 10px; background: #0a5ad6; color: #fff; font-weight: 600; text-decoration: none; }
 .small { font-size: 0.875rem; }
+pre { padding: 0.7rem; border: 1px solid; border-radius: 6px; font-size: 0.8125rem; white-space: pre-wrap; overflow-wrap: anywhere; }
 .address { overflow-wrap: anywhere; word-break: break-word; }`;
 
 /** Webmail drops html and body and what they say, so the language and the role stand on the block inside as well. */

@@ -92,6 +92,11 @@ export function parseId<P extends IdPrefix>(prefix: P, text: string): Id<P> | un
   return uuidOfTypeId(prefix, text) as Id<P> | undefined;
 }
 
+/** The moment that an id carries, to the millisecond. */
+export function momentOf(id: string): Date {
+  return new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16));
+}
+
 /** The smallest UUIDv7 of a moment: a bound for "made at or after", the shape in which history is partitioned. */
 export function firstIdAt(ms: number): string {
   const hex = Math.max(0, Math.floor(ms)).toString(16).padStart(12, '0');

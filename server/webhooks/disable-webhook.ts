@@ -11,6 +11,7 @@ import { listMembers } from '#server/teams/member-store.ts';
 import { findTeam } from '#server/teams/team-store.ts';
 import { markDisabled } from './count-store.ts';
 import type { CountedWebhook } from './failure-count.ts';
+import { missedSince } from './missed-since.ts';
 import { skipPending } from './skip-pending.ts';
 
 export type DisableServices = Pick<Runtime, 'clock' | 'ids' | 'config' | 'secrets'>;
@@ -27,6 +28,7 @@ export async function disableWebhook(
 ): Promise<void> {
   const at = services.clock.now();
   await markDisabled(trx, webhook.id, at, failuresMax);
+  const since = await missedSince(trx, webhook.team_id, webhook.id);
   await skipPending(trx, webhook.id, at);
   const { team_id: teamId, url } = webhook;
   const target = publicId('wh', webhook.id);
@@ -43,7 +45,8 @@ export async function disableWebhook(
     team: team?.name ?? '',
     url,
     lastFailure,
-    link: `${services.config.appUrl}/webhooks/${target}`,
+    address: `${services.config.baseUrl}/v1/webhooks/${target}`,
+    since: since ?? at,
   });
   for (const { role, email } of members) {
     if (role === 'owner' || role === 'admin') await queueMail(trx, services, { to: email, message });
@@ -54,9 +57,11 @@ function disabledMessage(about: {
   readonly team: string;
   readonly url: string;
   readonly lastFailure: AttemptFailure;
-  readonly link: string;
+  /** Of the webhook in the API. */
+  readonly address: string;
+  readonly since: Date;
 }): MailContent {
-  const { team, url, lastFailure, link } = about;
+  const { team, url, lastFailure, address, since } = about;
   const { host } = new URL(url);
   return {
     subject: `A webhook of ${team} was switched off`,
@@ -64,10 +69,24 @@ function disabledMessage(about: {
     paragraphs: [
       `${failuresMax} attempts in a row to deliver events of the team ${team} to ${host} failed. Nothing more is sent there.`,
       `The last failure: ${attemptFailures[lastFailure]}`,
-      'No event is lost: those that were waiting, and those that come, are kept as skipped. Once the receiver works again, switch the webhook on, and replay what it missed.',
+      'No event is lost: those that were waiting, and those that come, are kept as skipped.',
+      'Once the receiver works again, enable the webhook, and replay what it missed. Put a key of the team with the permission webhooks:manage in place of own_live_your_key, and run:',
     ],
-    action: { label: 'Enable and replay', url: link },
+    commands: [
+      'KEY=own_live_your_key',
+      call('PUT', address, { active: true }),
+      call('POST', `${address}/replay`, { since: since.toISOString(), only: 'all' }),
+    ],
     footnote:
       'You get this because you are an owner or an admin of the team. It is sent once each time a webhook is switched off by failures.',
   };
+}
+
+/** A call of the API for a shell. */
+function call(method: string, url: string, body: Readonly<Record<string, unknown>>): string {
+  return [
+    `curl -X ${method} '${url}' \\`,
+    `-H "x-api-key: $KEY" -H 'content-type: application/json' \\`,
+    `-d '${JSON.stringify(body)}'`,
+  ].join('\n');
 }

@@ -41,6 +41,9 @@ export async function recordResults(
   return { disabled };
 }
 
+/** Failures of our own code and our own network say nothing of the receiver. */
+const ofOurs: ReadonlySet<AttemptResult['outcome']> = new Set(['internal_error', 'no_network']);
+
 function judge({ config }: Services, result: AttemptResult): JudgedResult {
   const { claimed, startedAt, outcome } = result;
   // Broken off by a stop: it is made again, and counts as none.
@@ -52,8 +55,7 @@ function judge({ config }: Services, result: AttemptResult): JudgedResult {
   return {
     result,
     nextDueAt: nextAttemptAt(config.webhookOffsetsMs, { attempt, firstStartedAt, startedAt }),
-    // A fault of our own says nothing of the receiver.
-    isCounted: outcome !== 'internal_error',
+    isCounted: !ofOurs.has(outcome),
   };
 }
 

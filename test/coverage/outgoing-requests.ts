@@ -126,7 +126,23 @@ export const outgoingRequests: Coverage = {
   },
   '6.5 connection_refused, unreachable': {
     'platform/outbound-http/bounds.test.ts': [
-      'where no way leads through the network is told apart from where nobody listens',
+      'where this host has no route is told apart from where nobody listens',
+    ],
+    'platform/outbound-http/own-network.test.ts': [
+      'of the errors of the system those are ours that say that nothing went out',
+    ],
+  },
+  '6.5 no_network': {
+    'platform/outbound-http/bounds.test.ts': [
+      'where this host has no route is told apart from where nobody listens',
+    ],
+    'platform/outbound-http/own-network.test.ts': [
+      'a request for a name while no name server answers is a fault of our own network, in each way that it may fail',
+      'a name that alone is not answered for is a fault of DNS, however it fails',
+      'a name server that takes more than a second once is waited for, after however many fast answers',
+    ],
+    'webhooks/own-network.test.ts': [
+      'failures of our own network are retried four times and never switch a webhook off',
     ],
   },
   '6.5 connection_reset': {

@@ -3,7 +3,7 @@ import { bytesOfAddress } from '#server/platform/ip-address.ts';
 
 /** What the server says to a question: addresses of the family that was asked for, an error, or not a word. */
 export type DnsAnswer =
-  | { readonly addresses: readonly string[]; readonly ttlSeconds?: number }
+  | { readonly addresses: readonly string[]; readonly ttlSeconds?: number; readonly afterMs?: number }
   | 'no such name'
   | 'server failure'
   | 'silence';
@@ -25,6 +25,7 @@ const codes = { 'no such name': 3, 'server failure': 2 } as const;
  */
 export async function startDnsServer(answer: (name: string) => DnsAnswer): Promise<DnsServer> {
   const questions: string[] = [];
+  let isClosed = false;
   const socket = createSocket('udp4');
   socket.on('message', (query, { port, address }) => {
     const { name, type, end } = readQuestion(query);
@@ -38,13 +39,21 @@ export async function startDnsServer(answer: (name: string) => DnsAnswer): Promi
     head.writeUInt16BE(0x8180 | (typeof said === 'string' ? codes[said] : 0), 2);
     head.writeUInt16BE(1, 4);
     head.writeUInt16BE(records.length, 6);
-    socket.send(Buffer.concat([head, query.subarray(12, end), ...records]), port, address);
+    const send = () => {
+      if (!isClosed) socket.send(Buffer.concat([head, query.subarray(12, end), ...records]), port, address);
+    };
+    // Slow as one is that has to ask further itself.
+    if (typeof said !== 'string' && said.afterMs !== undefined) setTimeout(send, said.afterMs);
+    else send();
   });
   await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
   return {
     address: `127.0.0.1:${socket.address().port}`,
     questions,
-    close: () => new Promise((resolve) => socket.close(() => resolve())),
+    close: () => {
+      isClosed = true;
+      return new Promise((resolve) => socket.close(() => resolve()));
+    },
   };
 }
 

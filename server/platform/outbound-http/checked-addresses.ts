@@ -13,6 +13,12 @@ const longestMs = 60_000;
 const mostNames = 1_000;
 /** A resolver reads /etc/resolv.conf once, when it is made: after this long another one is. */
 const resolverLivesMs = 60_000;
+/** The second try waits twice as long as the first. */
+const patience = { timeout: 1_500, tries: 2 };
+/** A look-up that timed out sooner was not given the time that it should have had. */
+const patienceMs = 3_000;
+/** Answers of a name server that there is nothing. SERVFAIL and REFUSED are none: one without a way out says them too. */
+const denials: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA']);
 
 /**
  * Looks names up and judges what they lead to, all addresses of a name together: one that is forbidden refuses the name
@@ -24,6 +30,8 @@ export class CheckedAddresses {
   readonly #servers: readonly string[] | undefined;
   readonly #known = new Map<string, { readonly checked: Checked; readonly untilMs: number }>();
   readonly #asked = new Map<string, Promise<Checked>>();
+  #probing: Promise<void> | undefined;
+  #answeredAtMs = Number.NEGATIVE_INFINITY;
   #resolver: { readonly resolver: Resolver; readonly untilMs: number } | undefined;
 
   /** @param servers `127.0.0.1:5353`; the system's where there are none */
@@ -45,17 +53,38 @@ export class CheckedAddresses {
     return asked;
   }
 
+  /** Whether a name server answered any question since then, be it that there is no such name. */
+  answeredSince(sinceMs: number): boolean {
+    return this.#answeredAtMs >= sinceMs;
+  }
+
+  /**
+   * Asks for the name servers of the root, which every resolver knows that has a way out: tells a network that is down
+   * from a name that nobody answers for. One question at a time, whoever asks. `answeredSince` says what came of it.
+   */
+  probe(): Promise<void> {
+    this.#probing ??= this.#hear([this.#newResolver({ timeout: 1_000, tries: 1 }).resolveNs('.')])
+      .then(() => undefined)
+      .finally(() => {
+        this.#probing = undefined;
+      });
+    return this.#probing;
+  }
+
   close(): void {
     this.#resolver?.resolver.cancel();
   }
 
   async #ask(name: string): Promise<Checked> {
-    const resolver = this.#current();
-    const askedAtMs = performance.now();
-    const answers = await Promise.allSettled([
-      resolver.resolve4(name, { ttl: true }),
-      resolver.resolve6(name, { ttl: true }),
-    ]);
+    let askedAtMs = performance.now();
+    let answers = await this.#askBoth(this.#current(), name);
+    // c-ares waits less for servers that have been fast, and gives one up that has to look further for this name. A new
+    // resolver has no such history.
+    if (answers.every(isTimeout) && performance.now() - askedAtMs < patienceMs) {
+      this.#resolver = undefined;
+      askedAtMs = performance.now();
+      answers = await this.#askBoth(this.#current(), name);
+    }
     // Where one of the two questions finds no answer, the other's counts: many names, and servers, know IPv4 only.
     const records = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
     if (records.length === 0) return { found: 'nothing' };
@@ -68,6 +97,18 @@ export class CheckedAddresses {
     return checked;
   }
 
+  #askBoth(resolver: Resolver, name: string) {
+    return this.#hear([resolver.resolve4(name, { ttl: true }), resolver.resolve6(name, { ttl: true })]);
+  }
+
+  async #hear<T>(questions: readonly Promise<T>[]): Promise<PromiseSettledResult<T>[]> {
+    const answers = await Promise.allSettled(questions);
+    if (answers.some((answer) => answer.status === 'fulfilled' || denials.has(errorCodeOf(answer.reason)))) {
+      this.#answeredAtMs = performance.now();
+    }
+    return answers;
+  }
+
   #remember(name: string, checked: Checked, untilMs: number): void {
     this.#known.delete(name);
     this.#known.set(name, { checked, untilMs });
@@ -78,10 +119,22 @@ export class CheckedAddresses {
   #current(): Resolver {
     const nowMs = performance.now();
     if (this.#resolver === undefined || this.#resolver.untilMs <= nowMs) {
-      const resolver = new Resolver({ timeout: 1_500, tries: 2 });
-      if (this.#servers) resolver.setServers(this.#servers);
-      this.#resolver = { resolver, untilMs: nowMs + resolverLivesMs };
+      this.#resolver = { resolver: this.#newResolver(patience), untilMs: nowMs + resolverLivesMs };
     }
     return this.#resolver.resolver;
   }
+
+  #newResolver(options: { readonly timeout: number; readonly tries: number }): Resolver {
+    const resolver = new Resolver(options);
+    if (this.#servers) resolver.setServers(this.#servers);
+    return resolver;
+  }
+}
+
+function isTimeout(answer: PromiseSettledResult<unknown>): boolean {
+  return answer.status === 'rejected' && errorCodeOf(answer.reason) === 'ETIMEOUT';
+}
+
+function errorCodeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }

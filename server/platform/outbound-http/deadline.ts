@@ -1,11 +1,15 @@
 /** Ends one request, wherever it is: when its time is up, or when the guard says so. */
 export class Deadline {
-  readonly #timer: NodeJS.Timeout;
+  #timer: NodeJS.Timeout;
   #ended: 'timeout' | 'aborted' | undefined;
   #whenEnded: (() => void) | undefined;
 
-  constructor(timeoutMs: number) {
-    this.#timer = setTimeout(() => this.end('timeout'), timeoutMs);
+  /** @param whenLate called so many milliseconds before the time is up */
+  constructor(timeoutMs: number, lateMs: number, whenLate: () => void) {
+    this.#timer = setTimeout(() => {
+      this.#timer = setTimeout(() => this.end('timeout'), lateMs);
+      whenLate();
+    }, timeoutMs - lateMs);
   }
 
   get ended(): 'timeout' | 'aborted' | undefined {

@@ -18,6 +18,8 @@ export type Exchanged =
       readonly class: TransportFailure;
       /** Of an answer that had begun. */
       readonly status: number | undefined;
+      /** Whether a connection stood, with TLS where that is asked for. */
+      readonly connected: boolean;
     };
 
 /** So many 1xx may come before the answer; nobody has use for one, and reading them for ever keeps others waiting. */
@@ -84,7 +86,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   fail(failure: TransportFailure): void {
-    this.#end({ did: 'failed', class: failure, status: this.#status }, false);
+    this.#end({ did: 'failed', class: failure, status: this.#status, connected: this.#connected }, false);
   }
 
   /** Copies: a piece, however small, may hold on to all that was read with it, and there may be thousands. */

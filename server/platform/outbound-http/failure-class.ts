@@ -9,16 +9,17 @@ export interface Progress {
   readonly answering: boolean;
 }
 
-/** `unreachable` and `connection_refused` are said of a connection that never came about: nothing was sent. */
+/** `unreachable`, `no_network` and `connection_refused` are said of a connection that never came about: nothing was sent. */
 const ofSystem: Readonly<Record<string, TransportFailure>> = {
   ECONNREFUSED: 'connection_refused',
   EHOSTUNREACH: 'unreachable',
   EHOSTDOWN: 'unreachable',
-  ENETUNREACH: 'unreachable',
-  ENETDOWN: 'unreachable',
-  EADDRNOTAVAIL: 'unreachable',
-  EPERM: 'unreachable',
-  EACCES: 'unreachable',
+  // The system of this host says these before a packet leaves: no route, no interface, no free port, its own firewall.
+  ENETUNREACH: 'no_network',
+  ENETDOWN: 'no_network',
+  EADDRNOTAVAIL: 'no_network',
+  EPERM: 'no_network',
+  EACCES: 'no_network',
   ETIMEDOUT: 'timeout',
 };
 
@@ -34,7 +35,7 @@ export function failureClass(error: Error, { secure, connected, answering }: Pro
   if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') return 'incomplete_answer';
   if (error.name === 'HTTPParserError' || unasked.has(error.message)) return 'invalid_answer';
   const known = ofSystem[code];
-  if (broken.has(code) || (connected && known === 'unreachable')) {
+  if (broken.has(code) || (connected && (known === 'unreachable' || known === 'no_network'))) {
     return answering ? 'incomplete_answer' : 'connection_reset';
   }
   if (known) return known;

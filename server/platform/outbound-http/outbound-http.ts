@@ -39,7 +39,15 @@ const mostBodyBytes = 16_384;
 const mostJudged = 1_000;
 /** Of a name with many addresses so many are tried, one after the other, where nobody is at home. */
 const mostAddresses = 4;
-const nobodyHome: ReadonlySet<TransportFailure> = new Set(['connection_refused', 'unreachable']);
+const nobodyHome: ReadonlySet<TransportFailure> = new Set([
+  'connection_refused',
+  'unreachable',
+  'no_network',
+]);
+/** Failures before a connection stands that may be those of our own network. */
+const noWay: ReadonlySet<TransportFailure> = new Set(['dns', 'unreachable', 'timeout']);
+/** How long before its deadline a request without an answer asks whether the network works: longer than a probe takes. */
+const lateMs = 3_500;
 
 type Result = { readonly exchanged: Exchanged; readonly address: string | undefined };
 
@@ -94,12 +102,18 @@ export class OutboundHttp {
     const judged = this.judge(request.url);
     if (this.#isClosed) return failed('aborted');
     if ('refused' in judged) return failed('forbidden_address');
-    const deadline = new Deadline(request.timeoutMs);
+    const startedMs = performance.now();
+    const deadline = new Deadline(request.timeoutMs, Math.min(lateMs, request.timeoutMs / 2), () => {
+      if (!judged.target.isLiteral && !this.#addresses.answeredSince(startedMs)) this.#addresses.probe();
+    });
     this.#running.set(deadline, request.signal);
     if (request.signal) this.#hear(request.signal);
     if (request.signal?.aborted) deadline.end('aborted');
     try {
-      return await this.#sendTo(judged.target, request, deadline);
+      const result = await this.#sendTo(judged.target, request, deadline);
+      return (await this.#isOfOwnNetwork(judged.target, result.exchanged, deadline, startedMs))
+        ? { ...result, exchanged: failed('no_network').exchanged }
+        : result;
     } finally {
       deadline.clear();
       this.#running.delete(deadline);
@@ -123,11 +137,29 @@ export class OutboundHttp {
     if (checked.found === 'forbidden') return failed('forbidden_address');
     let result = failed('dns');
     for (const address of checked.addresses.slice(0, mostAddresses)) {
-      result = { address, exchanged: await this.#exchange({ ...target, address }, request, deadline) };
-      const { exchanged } = result;
+      const exchanged = await this.#exchange({ ...target, address }, request, deadline);
+      const isOurs = exchanged.did === 'failed' && exchanged.class === 'no_network';
+      // A host without IPv6 has no route to the second address of a receiver that refused at the first.
+      if (!isOurs || result.address === undefined) result = { address, exchanged };
       if (exchanged.did === 'answered' || !nobodyHome.has(exchanged.class) || deadline.ended) break;
     }
     return result;
+  }
+
+  /**
+   * A request for a name that found no way while no name server answers says nothing of its receiver: our own network is
+   * down. A literal address may stand in a network without name servers: of it, only what the system says counts.
+   */
+  async #isOfOwnNetwork(
+    { isLiteral }: Target,
+    exchanged: Exchanged,
+    deadline: Deadline,
+    startedMs: number,
+  ): Promise<boolean> {
+    if (isLiteral || exchanged.did === 'answered' || exchanged.connected || !noWay.has(exchanged.class))
+      return false;
+    if (!this.#addresses.answeredSince(startedMs)) await deadline.within(this.#addresses.probe());
+    return deadline.ended !== 'aborted' && !this.#addresses.answeredSince(startedMs);
   }
 
   #check(
@@ -169,5 +201,8 @@ export class OutboundHttp {
 }
 
 function failed(failure: TransportFailure): Result {
-  return { exchanged: { did: 'failed', class: failure, status: undefined }, address: undefined };
+  return {
+    exchanged: { did: 'failed', class: failure, status: undefined, connected: false },
+    address: undefined,
+  };
 }

@@ -116,10 +116,10 @@ describe('how far a request goes and how much it takes, to the last one (specifi
     }
   });
 
-  it('where no way leads through the network is told apart from where nobody listens', async () => {
+  it('where this host has no route is told apart from where nobody listens', async () => {
     // No connection leads to all machines at once; the system says so itself.
     const outcome = await send(guard({}, '255.255.255.255'), 'http://255.255.255.255:8080/');
-    assert.equal(outcome.said, 'unreachable');
+    assert.equal(outcome.said, 'no_network');
     const closed = await send(guard(), `http://127.0.0.1:${await freePort()}/`);
     assert.equal(closed.said, 'connection_refused');
   });

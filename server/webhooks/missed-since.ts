@@ -1,0 +1,37 @@
+import { statement, type Transaction } from '#server/database/statement.ts';
+import type { DeliveryId, TeamId, WebhookId } from '#server/platform/ids.ts';
+import { momentOf } from '#server/platform/ids.ts';
+
+/** So many of the latest deliveries are looked through for the last success; what is pending is found whatever its age. */
+const examinedMax = 10_000;
+
+const find = statement<{ readonly id: DeliveryId | null }>(
+  'webhooks.find-oldest-missed',
+  `WITH latest AS MATERIALIZED (
+     SELECT id, status FROM deliveries WHERE team_id = $1 AND webhook_id = $2 AND NOT is_test
+     ORDER BY team_id DESC, webhook_id DESC, id DESC LIMIT ${examinedMax}
+   ),
+   missed AS (
+     SELECT id FROM latest
+     WHERE status <> 'succeeded' AND id > coalesce((SELECT max(id::text)::uuid FROM latest WHERE status = 'succeeded'),
+       '00000000-0000-0000-0000-000000000000')
+   ),
+   waiting AS (
+     SELECT delivery_id AS id FROM due_deliveries WHERE webhook_id = $2 AND lane <> 'single'
+     ORDER BY webhook_id, delivery_id LIMIT 1
+   )
+   SELECT min(id::text)::uuid AS id FROM (SELECT id FROM missed UNION ALL SELECT id FROM waiting) AS either`,
+);
+
+/**
+ * From which moment on a webhook's events are to be replayed so that its receiver misses none: the oldest that waits, or
+ * that came after the last success. A replay sends none again that succeeded.
+ */
+export async function missedSince(
+  trx: Transaction,
+  teamId: TeamId,
+  webhookId: WebhookId,
+): Promise<Date | undefined> {
+  const id = (await find.row(trx, teamId, webhookId))?.id;
+  return id ? momentOf(id) : undefined;
+}

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { failureClass } from '#server/platform/outbound-http/failure-class.ts';
+import type { OutboundHttp } from '#server/platform/outbound-http/outbound-http.ts';
+import type { DnsAnswer } from '#test/support/dns-server.ts';
+import { certificate, guard, here, host, post, startKept, withNames } from '#test/support/outbound.ts';
+import { freePort } from '#test/support/test-service.ts';
+
+const classOf = async (http: OutboundHttp, url: string, timeoutMs = 2_000) => {
+  const outcome = await http.send(post(url, { timeoutMs }));
+  return outcome.did === 'failed' ? outcome.class : outcome.status;
+};
+
+describe('failures of our own network are told apart from those of a receiver (specification section 6.5)', () => {
+  it('a request for a name while no name server answers is a fault of our own network, in each way that it may fail', async () => {
+    for (const said of ['silence', 'server failure'] as const) {
+      const { http } = await withNames(() => said);
+      assert.equal(await classOf(http, `https://${host}/`), 'no_network', said);
+    }
+    const nobody = guard({ nameServers: [`127.0.0.1:${await freePort()}`] });
+    assert.equal(await classOf(nobody, `https://${host}/`), 'no_network', 'nothing listens');
+
+    // The name is known from before; the receiver takes the connection, and TLS never comes about.
+    let answer: DnsAnswer = here;
+    const { http } = await withNames(() => answer);
+    const receiver = await startKept({ certificate });
+    const silent = await startKept({ answer: () => undefined });
+    assert.equal(await classOf(http, `https://${host}:${receiver.port}/`), 200);
+    answer = 'silence';
+    assert.equal(await classOf(http, `https://${host}:${silent.port}/`), 'no_network', 'no connection');
+    answer = here;
+    assert.equal(
+      await classOf(http, `https://${host}:${silent.port}/`),
+      'timeout',
+      'the name servers are back',
+    );
+  });
+
+  it('a name that alone is not answered for is a fault of DNS, however it fails', async () => {
+    for (const said of ['silence', 'server failure', 'no such name'] as const) {
+      const { http, dns } = await withNames((name) => (name === host ? said : { addresses: [] }));
+      assert.equal(await classOf(http, `https://${host}/`), 'dns', said);
+      const probes = dns.questions.filter((question) => !question.endsWith(host));
+      assert.equal(
+        probes.length,
+        said === 'no such name' ? 0 : 1,
+        'and the root was asked for where it was in doubt',
+      );
+    }
+  });
+
+  it('a fault on a connection that stands is the receiver’s, whatever the name servers do', async () => {
+    let answer: DnsAnswer = here;
+    const { http } = await withNames(() => answer);
+    const receiver = await startKept({ certificate, answer: (socket) => void socket.resume() });
+    assert.equal(await classOf(http, `https://${host}:${receiver.port}/`, 1_000), 'timeout');
+    answer = 'silence';
+    assert.equal(await classOf(http, `https://${host}:${receiver.port}/`, 1_000), 'timeout');
+  });
+
+  it('a name server that takes more than a second once is waited for, after however many fast answers', async () => {
+    const { http } = await withNames((name) =>
+      name === host ? { addresses: ['127.0.0.1'], afterMs: 1_300 } : { addresses: ['127.0.0.1'] },
+    );
+    const receiver = await startKept({ certificate });
+    for (let n = 0; n < 20; n += 1) {
+      assert.equal(await classOf(http, `https://fast-${n}.example.com:${receiver.port}/`), 'tls');
+    }
+    assert.equal(await classOf(http, `https://${host}:${receiver.port}/`, 10_000), 200);
+  });
+
+  it('of the errors of the system those are ours that say that nothing went out', () => {
+    const progress = { secure: true, connected: false, answering: false };
+    const classes = Object.fromEntries(
+      ['ENETUNREACH', 'ENETDOWN', 'EADDRNOTAVAIL', 'EPERM', 'EHOSTUNREACH', 'ECONNREFUSED'].map((code) => [
+        code,
+        failureClass(Object.assign(new Error(code), { code, errno: -1 }), progress),
+      ]),
+    );
+    assert.deepEqual(classes, {
+      ENETUNREACH: 'no_network',
+      ENETDOWN: 'no_network',
+      EADDRNOTAVAIL: 'no_network',
+      EPERM: 'no_network',
+      EHOSTUNREACH: 'unreachable',
+      ECONNREFUSED: 'connection_refused',
+    });
+  });
+});

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { type DnsAnswer, type DnsServer, startDnsServer } from '#test/support/dns-server.ts';
+import type { TestService } from '#test/support/test-service.ts';
+import { until } from '#test/support/until.ts';
+import {
+  addWebhook,
+  attemptsOf,
+  deliveriesOf,
+  emit,
+  settled,
+  startWebhooking,
+  stateOf,
+} from '#test/support/webhooking.ts';
+
+describe('a network of ours that is down (specification sections 6.3 and 6.5)', () => {
+  let service: TestService;
+  let dns: DnsServer;
+  let answer: DnsAnswer = 'server failure';
+  before(async () => {
+    dns = await startDnsServer(() => answer);
+    service = await startWebhooking({}, { nameServers: [dns.address] });
+  });
+  after(async () => {
+    await service.close();
+    await dns.close();
+  });
+
+  it('failures of our own network are retried four times and never switch a webhook off', async () => {
+    const { id: teamId } = await service.newTeam();
+    const webhook = await addWebhook(service.runtime, teamId, 'https://receiver.example.com/');
+    await emit(
+      service.runtime,
+      teamId,
+      Array.from({ length: 12 }, (_, n) => `event ${n}`),
+    );
+    for (const attempts of [12, 24, 36, 48]) {
+      await until(
+        `${attempts} attempts`,
+        async () => (await attemptsOf(service, webhook)).length === attempts,
+      );
+      service.clock.advance(300_000);
+    }
+    await settled(service, webhook);
+    const attempts = await attemptsOf(service, webhook);
+    assert.deepEqual([...new Set(attempts.map(({ outcome }) => outcome))], ['no_network']);
+    assert.ok(attempts.every(({ is_counted }) => !is_counted));
+    const { is_active, failure_count } = await stateOf(service, webhook);
+    assert.deepEqual([is_active, failure_count], [true, 0]);
+    assert.ok((await deliveriesOf(service, webhook)).every(({ status }) => status === 'failed'));
+
+    answer = 'no such name';
+    await emit(service.runtime, teamId, ['the name servers are back']);
+    await until('a failure counts again', async () => (await stateOf(service, webhook)).failure_count === 1);
+  });
+});
