@@ -30,6 +30,7 @@ import type { NumberId, TeamId } from '#server/platform/ids.ts';
 import { Lifecycle } from '#server/platform/lifecycle.ts';
 import type { Logger } from '#server/platform/logger.ts';
 import { OutboundHttp, type OutboundHttpOptions } from '#server/platform/outbound-http/outbound-http.ts';
+import { createConcurrencyLimit } from '#server/usage/concurrency-limit.ts';
 import { Dispatcher } from '#server/webhooks/dispatcher.ts';
 import type { Config } from './config.ts';
 import { connect } from './connect.ts';
@@ -123,6 +124,7 @@ async function open(
   const server = createHttpServer({
     routes,
     doors: createDoors({ ...runtime, uses, identify }),
+    limitConcurrency: createConcurrencyLimit(runtime),
     record: (answered) => {
       record(answered);
       refusals.note(answered);

@@ -2,6 +2,7 @@ import pg from 'pg';
 import type { Logger } from '#server/platform/logger.ts';
 import type { NoteChange } from './change.ts';
 import { ChangeNotifier } from './change-notifier.ts';
+import { NoConnection, throwNoConnection } from './no-connection.ts';
 import { Notifier } from './notifier.ts';
 import type { StatementPool, Transaction } from './statement.ts';
 
@@ -66,7 +67,7 @@ export class Database {
       options: '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off',
     });
     this.pages = open({
-      max: 4,
+      max: 6,
       application_name: 'ownline pages',
       options: [
         'plan_cache_mode=force_generic_plan',
@@ -87,7 +88,7 @@ export class Database {
 
   /** Commits what `work` did, and tells of it, or nothing of it where it throws. */
   async transaction<T>(work: (trx: Transaction) => Promise<T>): Promise<T> {
-    const client = await this.pool.connect();
+    const client = await this.pool.connect().catch(throwNoConnection);
     let broken: Error | undefined;
     const notices: (readonly [channel: string, ids: Iterable<string>])[] = [];
     const notifyAfterCommit: Transaction['notifyAfterCommit'] = (channel, ids = []) => {
@@ -173,6 +174,7 @@ function isSilence(error: Error): boolean {
 
 /** Whether the database could not be reached or was going away: the same request may succeed in a moment. */
 export function isDatabaseAway(error: unknown): boolean {
+  if (error instanceof NoConnection) return true;
   const code = errorCodeOf(error);
   if (code !== undefined)
     return connectionErrors.includes(code) || connectionClasses.includes(code.slice(0, 2));

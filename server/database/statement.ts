@@ -1,5 +1,6 @@
 import type { Pool, PoolClient, QueryResultRow } from 'pg';
 import { type DeclaredChange, type NoteChange, noterOf } from './change.ts';
+import { throwNoConnection } from './no-connection.ts';
 
 /** Where a statement can run: a pool, or the connection of a transaction. */
 export type Queryable = StatementPool | Transaction;
@@ -53,7 +54,8 @@ export function statement<Row extends object>(
   known.set(name, { text, changes });
   const noters = changes.map(noterOf);
   const rows = async (db: Queryable, ...values: readonly unknown[]) => {
-    const result = await db.query<Row & QueryResultRow>({ name, text, values: [...values] });
+    const asked = db.query<Row & QueryResultRow>({ name, text, values: [...values] });
+    const result = await asked.catch(throwNoConnection);
     if (result.rowCount !== 0 || result.command === 'SELECT')
       for (const note of noters) note(db.noteChange, values, result.rows);
     return result.rows;

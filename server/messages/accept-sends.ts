@@ -1,4 +1,5 @@
 import { errorCodeOf, isDatabaseAway } from '#server/database/database.ts';
+import { NoConnection } from '#server/database/no-connection.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
 import { queueChannel } from '#server/devices/queue-channel.ts';
@@ -197,7 +198,7 @@ async function runBatch(
 }
 
 function throwInDoubt(error: unknown): never {
-  if (!isDatabaseAway(error)) throw error;
+  if (error instanceof NoConnection || !isDatabaseAway(error)) throw error;
   throw new AppError(
     'internal_error',
     'The database went away while the message was being accepted. It may have been accepted: ' +

@@ -25,6 +25,7 @@ export function messageRoutes(services: Runtime & { readonly sends: SendAcceptor
       path: '/v1/messages/send',
       audience: 'api',
       permission: 'messages:send',
+      ownQueue: true,
       text: {
         operationId: 'sendMessage',
         tag: 'Messages',

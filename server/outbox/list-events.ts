@@ -1,7 +1,7 @@
 import { type Event, type EventList, feedLimitDefault, type ListEventsQuery } from '#contract/event.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { invalid, tooManyRequests, unavailable } from '#server/platform/app-error.ts';
-import { type EventId, parseId, publicId, type TeamId } from '#server/platform/ids.ts';
+import { parseId, publicId, type TeamId } from '#server/platform/ids.ts';
 import { type Place, type PlacedEvent, positionOf, readFeed } from './feed-store.ts';
 import { readersMax, type WaitingReaders } from './waiting-readers.ts';
 
@@ -16,6 +16,8 @@ export interface FeedReader {
   readonly left: AbortSignal;
   /** Throws where the caller may not read any more. */
   readonly knockAgain: () => Promise<void>;
+  /** Runs a statement with a permit of the team: what is held has none. */
+  readonly withPermit: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
 type Services = Pick<Runtime, 'database' | 'clock'> & { readonly readers: WaitingReaders };
@@ -32,7 +34,7 @@ export async function listEvents(
   reader: FeedReader,
 ): Promise<EventList> {
   const place = { teamId, position: await readAfter(services, teamId, after, reader) };
-  const look = () => readFeed(services.database.pages, place, limit + 1);
+  const look = () => reader.withPermit(() => readFeed(services.database.pages, place, limit + 1));
   let found = await look();
   if (found.length === 0 && wait > 0) {
     found =
@@ -64,22 +66,24 @@ async function readAfter(
 ): Promise<number> {
   if (after === '') return beginning;
   const eventId = parseId('evt', after);
-  const position = eventId && (await positionOf(services.database.pages, teamId, eventId));
-  if (eventId === undefined || position === undefined) throw unknownEvent();
-  return position ?? untilPlaced(services, teamId, eventId, reader);
+  if (eventId === undefined) throw unknownEvent();
+  const find = () => reader.withPermit(() => positionOf(services.database.pages, teamId, eventId));
+  const position = await find();
+  if (position === undefined) throw unknownEvent();
+  return position ?? untilPlaced(services, teamId, find, reader);
 }
 
 /** It was written a moment ago, and a webhook was faster than the publisher. */
 async function untilPlaced(
   services: Services,
   teamId: TeamId,
-  eventId: EventId,
+  find: () => Promise<number | null | undefined>,
   reader: FeedReader,
 ): Promise<number> {
   // Whatever is published for the team may be this event.
   const everything = { teamId, position: beginning };
   const position = await hold(services, everything, placeWithinMs, reader, async () => {
-    const found = await positionOf(services.database.pages, teamId, eventId);
+    const found = await find();
     if (found === undefined) throw unknownEvent();
     return found ?? undefined;
   });

@@ -23,8 +23,12 @@ export function eventRoutes(services: Runtime & { readonly readers: WaitingReade
       },
       query: ListEventsQuery,
       answers: { 200: EventList },
-      handle: async ({ principal, query, reply, knockAgain }) => ({
-        body: await listEvents(services, principal.teamId, query, { left: leaving(reply), knockAgain }),
+      handle: async ({ principal, query, reply, knockAgain, withPermit }) => ({
+        body: await listEvents(services, principal.teamId, query, {
+          left: leaving(reply),
+          knockAgain,
+          withPermit,
+        }),
       }),
     }),
   ];

@@ -214,6 +214,22 @@ export const answers: Coverage = {
       'counts for each address that the proxy names',
     ],
   },
+  '8 In each process 3': {
+    'api/fair-teams.test.ts': [
+      'reads of one team take no other team its connections: beyond the bound 503 with retry-after, the rest is answered',
+      'writes of one team that wait for a lock take no other team its connections; its members are not refused for its keys',
+      'sends of a team take no permit: they are accepted while its reads are refused',
+      'held requests for events take no permit, and many of one team leave the feed of another as it is',
+    ],
+    'platform/keyed-semaphore.test.ts': [
+      'so many works of a key run at once, the others in their order; a full queue refuses, and other keys are free',
+      'queues of one key are served round robin, and each has its own limit',
+      'a work that waited too long is refused and never runs; those behind it keep their order',
+    ],
+    'database/database.test.ts': [
+      'a pool whose connections all stay in use is over capacity: 503 with retry-after, of which nothing was sent',
+    ],
+  },
   '8 A request body may': {
     'api/body-size.test.ts': [
       'a request: 256 KiB and not a byte more',

@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { syncClock } from '#server/database/clock-sync.ts';
 import { Database, isDatabaseAway } from '#server/database/database.ts';
+import { NoConnection } from '#server/database/no-connection.ts';
 import { Notifications } from '#server/database/notifications.ts';
 import { Notifier } from '#server/database/notifier.ts';
 import { Clock } from '#server/platform/clock.ts';
 import { createLogger } from '#server/platform/logger.ts';
+import { hasTeams } from '#server/teams/team-store.ts';
 import { startFreezingProxy } from '#test/support/freezing-proxy.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 import { until } from '#test/support/until.ts';
@@ -141,6 +143,24 @@ describe('connections to the database (specification section 10.3)', () => {
       await beyond.close();
       await proxy.close();
     }
+  });
+
+  it('a pool whose connections all stay in use is over capacity: 503 with retry-after, of which nothing was sent', async () => {
+    const small = new Database({ databaseUrl: test.url, logger, poolSize: 1 });
+    const client = await small.pool.connect();
+    const refused = await Promise.allSettled([
+      small.transaction(async () => undefined),
+      hasTeams(small.pool),
+    ]);
+    client.release();
+    for (const result of refused) {
+      assert.ok(result.status === 'rejected' && result.reason instanceof NoConnection);
+      assert.equal(result.reason.status, 503);
+      assert.equal(result.reason.headers['retry-after'], '2');
+      assert.ok(isDatabaseAway(result.reason), 'a background task tries again');
+    }
+    assert.equal(await hasTeams(small.pool), false);
+    await small.close();
   });
 
   it('the clock is not moved by waiting for a connection', async () => {

@@ -5,7 +5,7 @@ import pg from 'pg';
 import { Database } from '#server/database/database.ts';
 import { migrate } from '#server/database/migrate.ts';
 import type { Transaction } from '#server/database/statement.ts';
-import { listEvents } from '#server/outbox/list-events.ts';
+import { type FeedReader, listEvents } from '#server/outbox/list-events.ts';
 import { publishEvents } from '#server/outbox/publish-events.ts';
 import { WaitingReaders } from '#server/outbox/waiting-readers.ts';
 import { Clock } from '#server/platform/clock.ts';
@@ -129,7 +129,11 @@ describe('an upgrade of a database that has messages (decision 0003)', () => {
     const database = new Database({ databaseUrl: url, logger: createLogger('fatal') });
     const services = { database, clock: new Clock(), readers: new WaitingReaders() };
     assert.equal(await publishEvents(services), 3);
-    const reader = { left: new AbortController().signal, knockAgain: async () => undefined };
+    const reader: FeedReader = {
+      left: new AbortController().signal,
+      knockAgain: async () => undefined,
+      withPermit: (work) => work(),
+    };
     const page = await listEvents(services, team, { limit: 2 }, reader);
     const rest = await listEvents(services, team, { after: page.cursor }, reader);
     await database.close();

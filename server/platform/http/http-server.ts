@@ -19,7 +19,15 @@ import { compileQueryCheck } from './check-query.ts';
 import { pageHeaders, renderProblem } from './page.ts';
 import { createProxyNotice } from './proxy-notice.ts';
 import { readJson } from './read-json.ts';
-import { type Audience, bodyLimitBytes, type Call, type Caller, type Door, type Route } from './route.ts';
+import {
+  type Audience,
+  bodyLimitBytes,
+  type Call,
+  type Caller,
+  type Door,
+  type LimitConcurrency,
+  type Route,
+} from './route.ts';
 import { toAppError } from './to-app-error.ts';
 import { UnreadableRequests } from './unreadable-request.ts';
 import { asksForPage, audienceOf, PathIndex } from './unrouted.ts';
@@ -39,6 +47,8 @@ export interface HttpServerOptions {
   readonly routes: readonly Route[];
   /** By audience; where there is none, everybody may enter. */
   readonly doors: Readonly<Partial<Record<Audience, Door>>>;
+  /** Around the work of each request, but of routes that bound it themselves. Without it no work is bounded. */
+  readonly limitConcurrency?: LimitConcurrency;
   /** Told of each answer once it is sent, for metrics, logs and the audit of refusals. */
   readonly record: (answered: Answered) => void;
   readonly isStopping: () => boolean;
@@ -170,6 +180,7 @@ function register(server: FastifyInstance, options: HttpServerOptions, route: Ro
   const checkQuery = compileQueryCheck(route.query ?? closed({}));
   const checkAnswer = options.checkAnswers ? compileAnswerChecks(route) : undefined;
   const door = options.doors[route.audience];
+  const limit = options.limitConcurrency ?? withoutLimit;
   const isJson = jsonAudiences.includes(route.audience);
   const knockAgain: KnockAgain = async (request, reply) => {
     const again = await door?.(request, reply, route, true);
@@ -189,7 +200,10 @@ function register(server: FastifyInstance, options: HttpServerOptions, route: Ro
         const query = isJson ? checkQuery(request.query, request.url) : request.query;
         const body = isJson ? readJson(request) : request.body;
         if (isJson) checkBody(body);
-        const answer = await route.handle(new Asked(request, reply, query, body, knockAgain));
+        const asked = new Asked(request, reply, query, body, knockAgain, route.held ? limit : withoutLimit);
+        const answer = await (route.held || route.ownQueue
+          ? route.handle(asked)
+          : limit(request.caller, () => route.handle(asked)));
         // A handler that holds the raw connection (a long poll whose phone left) has nothing more to say.
         if (reply.sent) return;
         const status = answer.status ?? 200;
@@ -203,6 +217,8 @@ function register(server: FastifyInstance, options: HttpServerOptions, route: Ro
     },
   });
 }
+
+const withoutLimit: LimitConcurrency = (_caller, work) => work();
 
 /** Past the door of the route's audience, where it has one. */
 function letIn(options: HttpServerOptions, route: Route, inHand: InHand) {
@@ -241,6 +257,7 @@ class Asked implements Call {
   readonly query: unknown;
   readonly body: unknown;
   readonly #knockAgain: KnockAgain;
+  readonly #limitConcurrency: LimitConcurrency;
 
   constructor(
     request: FastifyRequest,
@@ -248,12 +265,18 @@ class Asked implements Call {
     query: unknown,
     body: unknown,
     knockAgain: KnockAgain,
+    limitConcurrency: LimitConcurrency,
   ) {
     this.request = request;
     this.reply = reply;
     this.query = query;
     this.body = body;
     this.#knockAgain = knockAgain;
+    this.#limitConcurrency = limitConcurrency;
+  }
+
+  get withPermit(): Call['withPermit'] {
+    return (work) => this.#limitConcurrency(this.request.caller, work);
   }
 
   get knockAgain() {
@@ -308,8 +331,9 @@ function sendError(
 ): void {
   const appError = toAppError(error);
   request.errorCode = appError.code;
-  if (appError.code === 'internal_error') {
-    options.logger.error({ err: appError.cause ?? error, requestId: request.id }, 'a request failed');
+  // Without a cause it is a refusal over capacity, which is no fault.
+  if (appError.code === 'internal_error' && appError.cause !== undefined) {
+    options.logger.error({ err: appError.cause, requestId: request.id }, 'a request failed');
   }
   if (appError.status === 413) keepOpenForRest(reply);
   setAnswerHeaders(options, audienceOf(request), request, reply);

@@ -72,7 +72,15 @@ export interface Call<Body = unknown, Query = unknown> {
    * revoked stops working within a second (specification section 5.1), whenever its request came.
    */
   readonly knockAgain: () => Promise<void>;
+  /** Runs a part of the work of a held route with a permit of its caller; every other route has one from the start. */
+  readonly withPermit: <T>(work: () => Promise<T>) => Promise<T>;
 }
+
+/**
+ * Runs the work of a request once its caller has a permit for it (specification section 8).
+ * @throws AppError 503 with retry-after
+ */
+export type LimitConcurrency = <T>(caller: Caller | undefined, work: () => Promise<T>) => Promise<T>;
 
 export interface Answer {
   readonly status?: number;
@@ -126,8 +134,10 @@ export interface Route {
   /** Success answers by status; tests hold every answer against them before it is serialised. */
   readonly answers: Readonly<Record<number, TSchema>>;
   readonly handle: (call: Call) => Promise<Answer>;
-  /** A long poll: the answer may be held until there is something to send. */
+  /** A long poll: the answer may be held until there is something to send, without a permit of its caller. */
   readonly held?: true;
+  /** Its work waits in a bounded queue of its own, and takes no permit of its caller. */
+  readonly ownQueue?: true;
   /** Bytes; only where the route needs more than the rest. */
   readonly bodyLimitBytes?: number;
   /** For `device`: what is answered with HTTP 200 where anything goes wrong, since a shortcut can't see a status. */

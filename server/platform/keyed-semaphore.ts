@@ -1,0 +1,93 @@
+import type { Clock } from './clock.ts';
+
+interface KeyedSemaphoreOptions {
+  readonly clock: Clock;
+  /** Works of one key that run at once. */
+  readonly runningMax: number;
+  /** Works of one queue that may wait; one more is refused. */
+  readonly waitingMax: number;
+  /** How long one may wait before it is refused. */
+  readonly waitMaxMs: number;
+  readonly refuse: () => Error;
+}
+
+interface Waiting {
+  readonly start: () => void;
+  readonly cancelTimer: () => void;
+}
+
+interface KeyState {
+  running: number;
+  /** Queues that are not empty; the one that is served next comes first. */
+  readonly queues: Map<string, Waiting[]>;
+}
+
+/**
+ * Semaphore per key, with bounded FIFO queues in front of it. A key may have several queues, which are served round robin,
+ * so that a long one does not delay the others. Keys that are idle use no memory.
+ */
+export class KeyedSemaphore {
+  readonly #options: KeyedSemaphoreOptions;
+  readonly #keys = new Map<string, KeyState>();
+
+  constructor(options: KeyedSemaphoreOptions) {
+    this.#options = options;
+  }
+
+  /** Keys with work that runs or waits. */
+  get size(): number {
+    return this.#keys.size;
+  }
+
+  /** @throws what `refuse` returns, where the queue is full or the wait was too long: then `work` did not run */
+  async run<T>(key: string, queueName: string, work: () => Promise<T>): Promise<T> {
+    const state = this.#keys.get(key) ?? { running: 0, queues: new Map<string, Waiting[]>() };
+    this.#keys.set(key, state);
+    if (state.running < this.#options.runningMax) state.running += 1;
+    else await this.#wait(state, queueName);
+    try {
+      return await work();
+    } finally {
+      this.#release(key, state);
+    }
+  }
+
+  #wait({ queues }: KeyState, queueName: string): Promise<void> {
+    const { clock, waitingMax, waitMaxMs, refuse } = this.#options;
+    const queue = queues.get(queueName) ?? [];
+    if (queue.length >= waitingMax) return Promise.reject(refuse());
+    queues.set(queueName, queue);
+    return new Promise((resolve, reject) => {
+      const cancelTimer = clock.after(waitMaxMs, () => {
+        queue.splice(queue.indexOf(waiting), 1);
+        if (queue.length === 0) queues.delete(queueName);
+        reject(refuse());
+      });
+      const waiting = { start: resolve, cancelTimer };
+      queue.push(waiting);
+    });
+  }
+
+  /** The permit goes to the next in a queue, if there is one: new work never overtakes what waits. */
+  #release(key: string, state: KeyState): void {
+    const next = takeNext(state.queues);
+    if (next) {
+      next.cancelTimer();
+      next.start();
+      return;
+    }
+    state.running -= 1;
+    if (state.running === 0) this.#keys.delete(key);
+  }
+}
+
+function takeNext(queues: Map<string, Waiting[]>): Waiting | undefined {
+  const [first] = queues;
+  if (!first) return undefined;
+  const [name, queue] = first;
+  const next = queue.shift();
+  // Behind the other queues of the key.
+  queues.delete(name);
+  if (queue.length > 0) queues.set(name, queue);
+  return next;
+}

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { readersMax } from '#server/outbox/waiting-readers.ts';
+import { runningMax, waitingMax } from '#server/usage/concurrency-limit.ts';
+import { type ApiAnswer, field } from '#test/support/api-client.ts';
+import { holdReads } from '#test/support/hold-reads.ts';
+import { newMember } from '#test/support/people.ts';
+import { lockRows } from '#test/support/row-lock.ts';
+import { type ConnectedNumber, connectNumber } from '#test/support/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { until } from '#test/support/until.ts';
+
+/** More than a team may have at once. */
+const many = runningMax + waitingMax + 200;
+
+describe('fairness between teams (specification section 8)', () => {
+  let service: TestService;
+  let busy: TestTeam;
+  let victim: TestTeam;
+  let number: ConnectedNumber;
+  let busyNumber: ConnectedNumber;
+
+  before(async () => {
+    service = await startTestService();
+    busy = await service.newTeam();
+    victim = await service.newTeam();
+    number = await connectNumber(service, victim, '+14155550100');
+    busyNumber = await connectNumber(service, busy, '+14155550101');
+    await busy.api.send({ from: busyNumber.phoneNumber, to: '+14155550102', content: 'one to be listed' });
+  });
+  after(() => service.close());
+
+  /** Many requests that stay unanswered while the test holds what they need. */
+  function flood(ask: () => Promise<ApiAnswer>) {
+    const answers: ApiAnswer[] = [];
+    const all = Promise.all(Array.from({ length: many }, async () => answers.push(await ask())));
+    return { answers, all };
+  }
+
+  /** Everything that another team asks for is answered as if it were alone. */
+  async function assertUndisturbed(): Promise<void> {
+    for (const [method, path, body] of [
+      ['POST', '/v1/messages/send', { from: number.phoneNumber, to: '+14155550103', content: 'hello' }],
+      ['GET', '/v1/messages?status=sent', undefined],
+      ['GET', '/v1/events', undefined],
+      ['GET', '/v1/numbers', undefined],
+      ['PUT', '/v1/team', { name: 'Undisturbed' }],
+      ['GET', '/v1/team/members', undefined],
+    ] as const) {
+      const answer = await victim.api.request(method, path, { body });
+      assert.ok(answer.status === 200 || answer.status === 202, `${method} ${path}: ${answer.text}`);
+    }
+  }
+
+  /** Waits until those are refused that found neither a permit nor a place in the queue. */
+  async function assertRestRefused(answers: readonly ApiAnswer[]): Promise<void> {
+    await until('the rest is refused', () => answers.length >= many - runningMax - waitingMax);
+    for (const answer of answers) {
+      assert.equal(answer.status, 503, answer.text);
+      assert.equal(field(answer.json, 'error.code'), 'internal_error');
+      assert.match(answer.headers.get('retry-after') ?? '', /^[1-9]\d*$/);
+    }
+  }
+
+  /** Those that had a place. On a slow machine a few have waited for the test's lock until its time-out. */
+  async function assertServed(answers: readonly ApiAnswer[], all: Promise<unknown>): Promise<void> {
+    await all;
+    const served = answers.filter(({ status }) => status === 200).length;
+    const timedOut = answers.filter(({ status }) => status === 500).length;
+    assert.ok(timedOut <= 2 * runningMax, `${timedOut} timed out`);
+    assert.equal(served + timedOut, runningMax + waitingMax);
+  }
+
+  it('reads of one team take no other team its connections: beyond the bound 503 with retry-after, the rest is answered', async () => {
+    const held = await holdReads(service.databaseUrl, busy.id);
+    const { answers, all } = flood(() => busy.api.get('/v1/messages'));
+    try {
+      await assertRestRefused(answers);
+      await assertUndisturbed();
+    } finally {
+      await held.release();
+    }
+    await assertServed(answers, all);
+  });
+
+  it('writes of one team that wait for a lock take no other team its connections; its members are not refused for its keys', async () => {
+    const owner = await newMember(service, busy, 'owner');
+    const lock = await lockRows(service.databaseUrl, 'SELECT FROM teams WHERE id = $1 FOR UPDATE', [busy.id]);
+    const { answers, all } = flood(() => busy.api.put('/v1/team', { name: 'Busy' }));
+    let ofMember: Promise<ApiAnswer>;
+    try {
+      await assertRestRefused(answers);
+      await lock.waiting(runningMax);
+      ofMember = owner.get(owner.in('/numbers'));
+      await assertUndisturbed();
+    } finally {
+      await lock.release();
+    }
+    assert.equal((await ofMember).status, 200);
+    await assertServed(answers, all);
+  });
+
+  it('sends of a team take no permit: they are accepted while its reads are refused', async () => {
+    const held = await holdReads(service.databaseUrl, busy.id);
+    const { answers, all } = flood(() => busy.api.get('/v1/messages'));
+    try {
+      await assertRestRefused(answers);
+      await busy.api.send({ from: busyNumber.phoneNumber, to: '+14155550102', content: 'still accepted' });
+    } finally {
+      await held.release();
+    }
+    await assertServed(answers, all);
+  });
+
+  it('held requests for events take no permit, and many of one team leave the feed of another as it is', async () => {
+    const answers: ApiAnswer[] = [];
+    const all = Promise.all(
+      Array.from({ length: many }, async () => answers.push(await busy.api.get('/v1/events?wait=25'))),
+    );
+    await until('the rest is refused', () => answers.length >= many - readersMax.ofTeam);
+    const refused = answers.length;
+    for (const { status, text } of answers) assert.ok(status === 429 || status === 503, text);
+    assert.equal((await busy.api.get('/v1/numbers')).status, 200);
+    await assertUndisturbed();
+    service.clock.advance(25_000);
+    await all;
+    assert.equal(
+      answers.filter(({ status }) => status === 200).length,
+      many - refused,
+      'those that were held',
+    );
+  });
+});

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Clock } from '#server/platform/clock.ts';
+import { KeyedSemaphore } from '#server/platform/keyed-semaphore.ts';
+
+describe('the semaphore per key (specification section 8)', () => {
+  const clock = new Clock();
+  const newSemaphore = () =>
+    new KeyedSemaphore({
+      clock,
+      runningMax: 2,
+      waitingMax: 3,
+      waitMaxMs: 5_000,
+      refuse: () => new Error('refused'),
+    });
+
+  /** Works that end when the test says so; `begun` has their names in the order of their start. */
+  function works(semaphore: KeyedSemaphore) {
+    const begun: string[] = [];
+    const running = new Map<string, PromiseWithResolvers<string>>();
+    const start = (key: string, queue: string, name: string): Promise<string> =>
+      semaphore
+        .run(key, queue, () => {
+          begun.push(name);
+          const work = Promise.withResolvers<string>();
+          running.set(name, work);
+          return work.promise;
+        })
+        .catch((error: Error) => error.message);
+    const end = async (name: string) => {
+      running.get(name)?.resolve(name);
+      await nextTurn();
+    };
+    const fail = async (name: string) => {
+      running.get(name)?.reject(new Error('failed'));
+      await nextTurn();
+    };
+    return { begun, start, end, fail };
+  }
+
+  it('so many works of a key run at once, the others in their order; a full queue refuses, and other keys are free', async () => {
+    const semaphore = newSemaphore();
+    const { begun, start, end, fail } = works(semaphore);
+    const all = ['1', '2', '3', '4', '5', '6'].map((name) => start('busy', 'only', name));
+    const other = start('other', 'only', 'other');
+    assert.deepEqual(begun, ['1', '2', 'other']);
+    assert.equal(await all[5], 'refused');
+    await fail('2');
+    assert.equal(await all[1], 'failed');
+    assert.deepEqual(begun, ['1', '2', 'other', '3'], 'a work that fails passes its permit on');
+    for (const name of ['1', '3', '4', '5', 'other']) await end(name);
+    assert.deepEqual(await Promise.all(all), ['1', 'failed', '3', '4', '5', 'refused']);
+    assert.equal(await other, 'other');
+    assert.equal(semaphore.size, 0, 'keys that are idle are not remembered');
+  });
+
+  it('queues of one key are served round robin, and each has its own limit', async () => {
+    const { begun, start, end } = works(newSemaphore());
+    for (const name of ['1', '2']) void start('key', 'long', name);
+    const long = ['a', 'b', 'c', 'd'].map((name) => start('key', 'long', name));
+    const short = ['x', 'y'].map((name) => start('key', 'short', name));
+    assert.equal(await long[3], 'refused');
+    for (const name of ['1', '2', 'a', 'x', 'b', 'y', 'c']) await end(name);
+    assert.deepEqual(begun, ['1', '2', 'a', 'x', 'b', 'y', 'c']);
+    assert.deepEqual(await Promise.all(short), ['x', 'y']);
+  });
+
+  it('a work that waited too long is refused and never runs; those behind it keep their order', async () => {
+    const { begun, start, end } = works(newSemaphore());
+    for (const name of ['1', '2']) void start('key', 'only', name);
+    const early = start('key', 'only', 'early');
+    clock.advance(4_000);
+    const late = start('key', 'only', 'late');
+    clock.advance(1_000);
+    assert.equal(await early, 'refused');
+    await end('1');
+    await end('late');
+    assert.equal(await late, 'late');
+    assert.deepEqual(begun, ['1', '2', 'late']);
+    await end('2');
+  });
+});
