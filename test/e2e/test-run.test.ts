@@ -25,7 +25,100 @@ const lasting = `
   });
 `;
 
+/** Fails, and leaves a process in its group, one in a group of its own, and a handle that keeps it running. */
+const leaving = `
+  import assert from 'node:assert/strict';
+  import { spawn } from 'node:child_process';
+  import { writeFileSync } from 'node:fs';
+  import { describe, it } from 'node:test';
+  describe('a suite', () => {
+    it('fails and leaves processes', () => {
+      const forever = ['-e', 'setInterval(() => {}, 1000)'];
+      const own = spawn(process.execPath, forever, { stdio: 'inherit' });
+      const detached = spawn(process.execPath, forever, { detached: true, stdio: 'inherit' });
+      writeFileSync(import.meta.dirname + '/left.json', JSON.stringify([own.pid, detached.pid]));
+      setInterval(() => {}, 1000);
+      assert.fail('on purpose');
+    });
+    it('passes', () => {});
+  });
+`;
+const hanging = `
+  import { test } from 'node:test';
+  test('hangs', () => new Promise(() => setInterval(() => {}, 1000)));
+`;
+const broken = `throw new Error('no test in here');`;
+const passing = `
+  import { test } from 'node:test';
+  test('passes', () => {});
+`;
+
 describe('npm test (docs/testing.md)', () => {
+  it('a failed test never hangs the run: it ends, names what failed and what hung, and leaves no process', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'ownline-run-'));
+    const files: Record<string, string> = { leaving, hanging, broken, passing };
+    const path = (name: string) => join(folder, `${name}.test.mjs`);
+    for (const [name, text] of Object.entries(files)) await writeFile(path(name), text);
+    const { NODE_TEST_CONTEXT: _, ...environment } = process.env;
+    const run = spawn(process.execPath, ['test/run.ts', '--file-limit=10', ...Object.keys(files).map(path)], {
+      cwd: repository,
+      env: environment,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let printed = '';
+    run.stdout.setEncoding('utf8').on('data', (text: string) => {
+      printed += text;
+    });
+    try {
+      const code = await until('the run ends', () => run.exitCode ?? undefined, 60_000);
+      assert.equal(code, 1);
+      const report = printed.slice(printed.indexOf('ℹ files'));
+      assert.match(report, /^ℹ files 4, of which 3 failed$/m);
+      assert.match(report, /^ℹ pass 2$/m);
+      assert.ok(
+        report.includes(`✖ ${path('leaving')}\n    failed: a suite › fails and leaves processes\n`),
+        report,
+      );
+      assert.ok(
+        report.includes(`✖ ${path('hanging')}: ended after 10 s\n    had not ended: hangs\n`),
+        report,
+      );
+      assert.ok(report.includes(`✖ ${path('broken')}: ended with 1\n`), report);
+      assert.ok(!report.includes(`✖ ${path('passing')}`), report);
+      for (const pid of JSON.parse(await readFile(join(folder, 'left.json'), 'utf8'))) {
+        await until('what it left ends', async () => (await commandLineOf(pid)) === undefined);
+      }
+    } finally {
+      run.kill('SIGTERM');
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+
+  it('a run that takes longer than its limit ends, and names the files that were not run', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'ownline-run-'));
+    const names = ['a', 'b', 'c', 'd'].map((name) => join(folder, `${name}.test.mjs`));
+    for (const name of names) await writeFile(name, hanging);
+    const { NODE_TEST_CONTEXT: _, ...environment } = process.env;
+    const run = spawn(process.execPath, ['test/run.ts', '--run-limit=3', ...names], {
+      cwd: repository,
+      env: environment,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let printed = '';
+    run.stdout.setEncoding('utf8').on('data', (text: string) => {
+      printed += text;
+    });
+    try {
+      assert.equal(await until('the run ends', () => run.exitCode ?? undefined, 60_000), 1);
+      assert.match(printed, /^✖ the run was ended after 3 s$/m);
+      assert.ok(printed.includes(`✖ not run: ${names[3]}\n`), printed);
+      assert.ok(printed.includes(`✖ ${names[0]}: ended with the run\n`), printed);
+    } finally {
+      run.kill('SIGTERM');
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     it(`ended by ${signal}, it stops its PostgreSQL, deletes its folder and leaves no process behind`, async () => {
       const folder = await mkdtemp(join(tmpdir(), 'ownline-run-'));

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -38,35 +37,5 @@ export async function withTestEngine<T>(
     await engine.stop();
     await rm(dataDir, { recursive: true, force: true });
     for (const signal of endings) process.off(signal, onSignal);
-  }
-}
-
-interface TestRun {
-  readonly files: readonly string[];
-  readonly settings: Readonly<Record<string, string>>;
-  /** For node. */
-  readonly options?: readonly string[];
-  readonly ending: AbortSignal;
-}
-
-/** Runs test files under `node --test`. @returns its exit code, 1 where it was ended */
-export async function runTests({ files, settings, options = [], ending }: TestRun): Promise<number> {
-  if (ending.aborted) return 1;
-  // On two cores a third file works while the others wait for an event: 7:22 instead of 8:07.
-  const args = ['--test', '--test-concurrency=3', '--test-timeout=240000', ...options, ...files];
-  // A process group of its own, so that all that its tests have started can be ended with it.
-  const child = spawn(process.execPath, args, {
-    stdio: 'inherit',
-    env: { ...process.env, ...settings },
-    detached: true,
-  });
-  const onEnding = () => {
-    if (child.pid !== undefined) process.kill(-child.pid, 'SIGTERM');
-  };
-  ending.addEventListener('abort', onEnding);
-  try {
-    return await new Promise((resolve) => child.on('exit', (code) => resolve(code ?? 1)));
-  } finally {
-    ending.removeEventListener('abort', onEnding);
   }
 }
