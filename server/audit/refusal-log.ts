@@ -1,18 +1,43 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Answered } from '#server/platform/http/http-server.ts';
+import { sourceOf } from '#server/platform/source-of.ts';
 import { isAuditAction } from './audit-action.ts';
 import { type Done, recordAudit } from './record-audit.ts';
 
 /** Longer than any public id: what was asked for need not have been one. */
 const targetMaxCharacters = 64;
 
+/** Equal refusals are counted for so long before one row is written for them. */
+const windowMs = 60_000;
+
+/** Kinds of refusals that are noted of one team or account in a window. */
+export const kindsMax = 100;
+
+/** Kinds that a process remembers in all: a bound for its memory. */
+const kindsOfProcessMax = 10_000;
+
+/** Equal refusals: by one caller from one source, of one operation, with one code. */
+interface Kind {
+  /** The team or account that they concern. */
+  readonly owner: string;
+  latest: Done;
+  /** Those that no row was written for. */
+  repeats: number;
+}
+
 /**
- * Notes refusals of known callers (specification section 12.6), once they are answered: nobody waits for it, and a stop
- * waits until all are written. Failures of ours and the limits per minute are no decision about anybody and are left out.
+ * Notes refusals of known callers (specification section 12.6), once they are answered: no request waits for it. The first of
+ * a kind makes a row at once. Its repeats are counted in memory and make one row at the end of each minute, so that nobody
+ * fills the log. A stop writes what was counted. Failures of ours and the limits per minute are no decision about a caller and are left out.
  */
 export class RefusalLog {
   readonly #services: Pick<Runtime, 'database' | 'ids' | 'clock' | 'logger'>;
   readonly #pending = new Set<Promise<void>>();
+  readonly #kinds = new Map<string, Kind>();
+  readonly #kindsOf = new Map<string, number>();
+  /** Refusals of kinds beyond the bounds. */
+  #omitted = 0;
+  #cancelAlarm: (() => void) | undefined;
 
   constructor(services: Pick<Runtime, 'database' | 'ids' | 'clock' | 'logger'>) {
     this.#services = services;
@@ -33,16 +58,77 @@ export class RefusalLog {
     });
   }
 
-  /** What no caller is known of, and an account is concerned by: a wrong password. Nobody can tell by the answer. */
+  /** For refusals without a known caller that concern an account: a wrong password. The answer does not tell. */
   write(refused: Done): void {
-    const written = recordAudit(this.#services.database.pool, this.#services, refused)
-      .catch((error: unknown) => this.#services.logger.error({ err: error }, 'a refusal was not noted'))
-      .finally(() => this.#pending.delete(written));
-    this.#pending.add(written);
+    this.#cancelAlarm ??= this.#services.clock.after(windowMs, () => this.#endWindow());
+    const { by, action, refusedWith } = refused;
+    const owner = refused.teamId ?? refused.accountId ?? '';
+    const key = [owner, by.kind, by.id, sourceOf(by.ip), action, refusedWith].join(' ');
+    const known = this.#kinds.get(key);
+    if (known) {
+      known.latest = refused;
+      known.repeats += 1;
+      return;
+    }
+    const kindsOfOwner = this.#kindsOf.get(owner) ?? 0;
+    if (kindsOfOwner >= kindsMax || this.#kinds.size >= kindsOfProcessMax) {
+      this.#omitted += 1;
+      return;
+    }
+    this.#kindsOf.set(owner, kindsOfOwner + 1);
+    const kind = { owner, latest: refused, repeats: 0 };
+    this.#kinds.set(key, kind);
+    this.#record(kind, refused, 1);
   }
 
+  /** Writes what was counted, and resolves once all rows are written. */
   async drain(): Promise<void> {
+    this.#cancelAlarm?.();
+    this.#endWindow();
     await Promise.all(this.#pending);
+  }
+
+  /** Kinds that had repeats are remembered for the next minute: one that goes on makes one row in each. */
+  #endWindow(): void {
+    this.#cancelAlarm = undefined;
+    for (const [key, kind] of this.#kinds) {
+      const { repeats, latest } = kind;
+      if (repeats === 0) this.#forget(key, kind.owner);
+      else {
+        kind.repeats = 0;
+        this.#record(kind, { ...latest, details: { ...latest.details, repeats } }, repeats);
+      }
+    }
+    if (this.#omitted > 0) {
+      this.#services.logger.warn(
+        { refusals: this.#omitted },
+        'refusals were not noted in the audit log: there were too many kinds of them within a minute',
+      );
+      this.#omitted = 0;
+    }
+    if (this.#kinds.size > 0)
+      this.#cancelAlarm = this.#services.clock.after(windowMs, () => this.#endWindow());
+  }
+
+  #forget(key: string, owner: string): void {
+    this.#kinds.delete(key);
+    const left = (this.#kindsOf.get(owner) ?? 0) - 1;
+    if (left > 0) this.#kindsOf.set(owner, left);
+    else this.#kindsOf.delete(owner);
+  }
+
+  /** @param count how many refusals the row stands for: counted again where it can't be written */
+  #record(kind: Kind, row: Done, count: number): void {
+    const written = recordAudit(this.#services.database.pool, this.#services, row)
+      .catch((error: unknown) => {
+        kind.repeats += count;
+        this.#services.logger.error(
+          { err: error },
+          'a refusal was not noted in the audit log; it is tried again within a minute',
+        );
+      })
+      .finally(() => this.#pending.delete(written));
+    this.#pending.add(written);
   }
 }
 

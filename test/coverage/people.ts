@@ -350,6 +350,17 @@ export const people: Coverage = {
     ],
     'database/invariants.test.ts': ['the audit log is added to, and nothing else'],
   },
+  '12.6 The first refusal of': {
+    'api/audit-refusals.test.ts': [
+      '500 equal refusals of one caller make two rows: the first at once, the others with their number at the minute’s end',
+      'what goes on for minutes makes one row a minute, and what has ended begins anew',
+      'a stop writes what was counted',
+      '10,000 refusals of every kind from everywhere make a bounded number of rows, and the log says that there were more',
+    ],
+    'api/audit.test.ts': [
+      'a wrong password leaves an entry in the account’s own log, until the throttle holds back',
+    ],
+  },
   '12.7 Per day (UTC) and': {
     'api/usage.test.ts': [
       'counts what was sent and received day by day, and what is given back not',

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { pino } from 'pino';
+import type { Grant } from '#contract/permissions.ts';
+import { kindsMax, RefusalLog } from '#server/audit/refusal-log.ts';
+import { publicId } from '#server/platform/ids.ts';
+import { ApiClient } from '#test/support/api-client.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { until } from '#test/support/until.ts';
+
+interface RefusalRow {
+  readonly action: string;
+  readonly target: string;
+  readonly actor_id: string;
+  readonly error_code: string;
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+const minuteMs = 60_000;
+
+describe('repeated refusals in the audit log (specification section 12.6)', () => {
+  let service: TestService;
+  let team: TestTeam;
+
+  before(async () => {
+    service = await startTestService();
+  });
+  after(() => service.close());
+
+  const rowsOf = (of: TestTeam) =>
+    service.query<RefusalRow>(
+      `SELECT action, target, actor_id, error_code, details FROM audit_log
+       WHERE team_id = $1 AND outcome = 'refused' ORDER BY id`,
+      [of.id],
+    );
+  const untilRows = (count: number) =>
+    until(`${count} rows`, async () => {
+      const rows = await rowsOf(team);
+      return rows.length >= count && rows;
+    });
+  /** Refused with 403, one after the other. */
+  const refuse = async (api: ApiClient, times: number) => {
+    for (let n = 0; n < times; n += 1) {
+      const answer = await api.put(`/v1/numbers/num_nonsense${n}`, { label: 'x' });
+      assert.equal(answer.status, 403);
+    }
+  };
+
+  it('500 equal refusals of one caller make two rows: the first at once, the others with their number at the minute’s end', async () => {
+    team = await service.newTeam();
+    const narrow: Grant[] = ['messages:read'];
+    const key = await service.makeKey(team.id, narrow);
+    const reader = new ApiClient(service.baseUrl, key.key);
+    await refuse(reader, 500);
+    const [first] = await untilRows(1);
+    assert.deepEqual(first, {
+      action: 'number.changed',
+      target: 'num_nonsense0',
+      actor_id: publicId('key', key.id),
+      error_code: 'forbidden',
+      details: {},
+    });
+    // Another operation, another code and another caller are other kinds.
+    assert.equal((await reader.post('/v1/webhooks', { nothing: true })).status, 403);
+    await refuse(await service.newKey(team.id, narrow), 1);
+    assert.equal((await untilRows(3)).length, 3);
+    service.clock.advance(minuteMs);
+    const rows = await untilRows(4);
+    assert.deepEqual(rows[3], { ...first, target: 'num_nonsense499', details: { repeats: 499 } });
+    assert.equal(rows.length, 4);
+  });
+
+  it('what goes on for minutes makes one row a minute, and what has ended begins anew', async () => {
+    team = await service.newTeam();
+    const reader = await service.newKey(team.id, ['messages:read']);
+    for (const [repeats, rows] of [
+      [3, 2],
+      [2, 3],
+      [1, 4],
+    ] as const) {
+      await refuse(reader, rows === 2 ? 1 + repeats : repeats);
+      service.clock.advance(minuteMs);
+      assert.deepEqual((await untilRows(rows)).at(-1)?.details, { repeats });
+    }
+    service.clock.advance(minuteMs);
+    await refuse(reader, 1);
+    assert.deepEqual((await untilRows(5)).at(-1)?.details, {}, 'at once again');
+  });
+
+  it('a stop writes what was counted', async () => {
+    team = await service.newTeam();
+    const key = await service.makeKey(team.id, ['messages:read']);
+    const other = await service.startAnother();
+    await refuse(new ApiClient(other.baseUrl, key.key), 7);
+    await other.close();
+    assert.deepEqual(
+      (await rowsOf(team)).map(({ details }) => details),
+      [{}, { repeats: 6 }],
+    );
+  });
+
+  it('10,000 refusals of every kind from everywhere make a bounded number of rows, and the log says that there were more', async () => {
+    team = await service.newTeam();
+    const logged: string[] = [];
+    const logger = pino({ base: null }, { write: (line) => void logged.push(line) });
+    const refusals = new RefusalLog({ ...service.runtime, logger });
+    for (let n = 0; n < 10_000; n += 1) {
+      refusals.write({
+        by: { kind: 'key', id: 'key_nonsense', name: 'key', ip: `10.0.${n % 200}.1`, requestId: `req_${n}` },
+        action: 'number.changed',
+        teamId: team.id,
+        refusedWith: 'forbidden',
+      });
+    }
+    await refusals.drain();
+    assert.equal((await rowsOf(team)).length, 2 * kindsMax);
+    const noted = (await rowsOf(team)).reduce((sum, { details }) => sum + Number(details.repeats ?? 1), 0);
+    assert.equal(noted, 10_000 / 2);
+    assert.equal(logged.length, 1);
+    assert.match(String(logged), /"refusals":5000,/);
+  });
+});
