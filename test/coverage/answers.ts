@@ -117,11 +117,13 @@ export const answers: Coverage = {
       'leaves at most a hundredth unused in a process that was asked once',
     ],
   },
-  '7.2 Of refused keys one': {
+  '7.2 Of one client network': {
     'api/refused-keys.test.ts': [
       'answers 401 … times a minute and 429 after, whatever makes the key wrong',
       'goes on serving good keys from the same address',
-      'looks up few of the keys that come after that; one that was let in before goes on working',
+      'serves a good key that this process has not seen yet, however many wrong ones came from its address',
+      'serves every good key right after a start, however many wrong ones came from its address',
+      'looks wrong keys up in few statements, and one that was wrong just now in none; a good one once a second',
       'counts for each address that the proxy names',
       'counts one source together, however the proxy writes it: with ports, as a network of IPv6',
       'believes only what the proxy added, not what its client sent',
