@@ -131,6 +131,7 @@ async function open(
     },
     isStopping,
     ids: runtime.ids,
+    clock: runtime.clock,
     logger,
     trustProxy: config.trustProxy,
     browserHeaders: securityHeaders(config.appUrl),

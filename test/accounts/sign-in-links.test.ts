@@ -213,6 +213,7 @@ describe('links that are asked for by mail (specification section 12.2)', () => 
       record: () => undefined,
       isStopping: () => false,
       ids: services.ids,
+      clock: services.clock,
       logger: services.logger,
       trustProxy: ['loopback'],
       browserHeaders: {},

@@ -209,11 +209,14 @@ export const answers: Coverage = {
       'shows the plan of each team of one’s own, what of it is used, and the command that raises it',
     ],
   },
-  '8 Refused API keys are': {
+  '8 Refused API keys and': {
     'api/refused-keys.test.ts': [
       'answers 401 … times a minute and 429 after, whatever makes the key wrong',
       'goes on serving good keys from the same address',
       'counts for each address that the proxy names',
+    ],
+    'device/unknown-tokens.test.ts': [
+      'of links that do not exist are answered 404 sixty times a minute and 429 after; an open link is taken all the same',
     ],
   },
   '8 In each process 3': {
@@ -233,10 +236,12 @@ export const answers: Coverage = {
     ],
   },
   '8 A request body may': {
-    'api/body-size.test.ts': [
-      'a request: 256 KiB and not a byte more',
-      'an inbound message of a device: 8 MiB',
+    'api/body-size.test.ts': ['a request: 256 KiB and not a byte more'],
+    'device/device-body.test.ts': [
+      'an inbound message may have 1 MiB, which no text reaches; one that is larger is answered too_large',
+      'a poll and a status may have 256 KiB',
     ],
+    'device/unknown-tokens.test.ts': ['have a body of 4 KiB at most'],
     'messages/accept-sends.test.ts': [
       'refuses what exceeds the waiting room with 503 and retry-after, and accepts the rest',
     ],
