@@ -54,6 +54,8 @@ interface AppOptions {
   readonly config: Config;
   readonly logger: Logger;
   readonly terminal: NodeJS.WriteStream;
+  /** Hears the signals of the process, where there is one that does. */
+  readonly lifecycle?: Lifecycle;
   /** Tests bring their own clock, name servers and authorities, and have every answer held against its schema. */
   readonly clock?: Clock;
   readonly checkAnswers?: boolean;
@@ -62,13 +64,8 @@ interface AppOptions {
 
 /** The composition root: opens everything in order, so that the lifecycle can close it in reverse. */
 export async function startApp(options: AppOptions): Promise<App> {
-  const lifecycle = new Lifecycle(options.logger);
-  try {
-    return await open(options, lifecycle);
-  } catch (error) {
-    await lifecycle.close();
-    throw error;
-  }
+  const lifecycle = options.lifecycle ?? new Lifecycle(options.logger);
+  return lifecycle.start(() => open(options, lifecycle));
 }
 
 async function open(
@@ -76,10 +73,12 @@ async function open(
   lifecycle: Lifecycle,
 ): Promise<App> {
   const databaseUrl = config.databaseUrl ?? (await openEngine(config, logger, lifecycle));
-  await migrate(databaseUrl);
+  const { signal } = lifecycle;
+  await migrate(databaseUrl, { logger, signal });
   const runtime = await connect(config, databaseUrl, logger, clock);
   lifecycle.onClose('database', () => runtime.database.close());
   await ensurePartitions(runtime.database.pool, runtime.clock, logger);
+  signal.throwIfAborted();
   await firstStart(runtime, terminal);
 
   const waiting = new WaitingPolls();
@@ -155,7 +154,7 @@ function openDispatcher(
 }
 
 async function openEngine({ dataDir }: Config, logger: Logger, lifecycle: Lifecycle): Promise<string> {
-  const engine = await startEngine({ dataDir, logger });
+  const engine = await startEngine({ dataDir, logger, signal: lifecycle.signal });
   lifecycle.onClose('engine', () => engine.stop());
   return engine.databaseUrl;
 }

@@ -97,7 +97,7 @@ export async function startTestService(
     newKey,
     startAnother: async () => {
       const other = await open();
-      return { baseUrl: other.baseUrl, close: () => other.app.lifecycle.close() };
+      return { baseUrl: other.baseUrl, close: async () => void (await other.app.lifecycle.close()) };
     },
     newTeam: async ({ plan = 'enterprise', monthlyLimit, grants = ['*'] as Grant[] } = {}) => {
       const team = await runtime.database.transaction((trx) =>
