@@ -1,5 +1,6 @@
 import { forgetExpired } from '#server/accounts/forget-expired.ts';
 import type { KeyUses } from '#server/api-keys/key-uses.ts';
+import { forgetAudit } from '#server/audit/forget-audit.ts';
 import type { Duty } from '#server/config.ts';
 import { syncClock } from '#server/database/clock-sync.ts';
 import { ensurePartitions } from '#server/database/partitions.ts';
@@ -76,6 +77,7 @@ export function createLoops(
     ...loop('maintain', 'forget expired sessions and links', 60 * second, () => forgetExpired(services)),
     ...loop('maintain', 'tell teams that near their limit', 30 * second, () => notifyLimits(services)),
     ...loop('maintain', 'forget attempts', 3_600 * second, () => forgetAttempts(services)),
+    ...loop('maintain', 'drop months of the audit log', 60 * second, () => forgetAudit(services)),
     ...loop('deliver', 'skip deliveries of webhooks that are off', second, () => sweepDeliveries(services)),
     ...loop('maintain', 'forget mails', 3_600 * second, () => forgetMails(services)),
     ...loop('maintain', 'forget invitations', 3_600 * second, () => forgetInvitations(services)),

@@ -361,6 +361,14 @@ export const people: Coverage = {
       'a wrong password leaves an entry in the account’s own log, until the throttle holds back',
     ],
   },
+  '12.6 AUDIT_DAYS says how long': {
+    'database/audit-retention.test.ts': [
+      'AUDIT_DAYS drops the months that are older, rows that had no month included, and nothing younger',
+      'a month that is made again each hour is dropped only where it has rows',
+      'a month that is in use is left alone, and writers do not wait for it longer than a moment; the next round drops it',
+      'AUDIT_DAYS=0, the default, keeps everything',
+    ],
+  },
   '12.7 Per day (UTC) and': {
     'api/usage.test.ts': [
       'counts what was sent and received day by day, and what is given back not',
