@@ -13,10 +13,12 @@ import { ensurePartitions } from '#server/database/partitions.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { WaitingPolls } from '#server/device-protocol/waiting-polls.ts';
 import { queueChannel } from '#server/devices/queue-channel.ts';
+import { checkMailServer } from '#server/mail/check-mail-server.ts';
+import { MailHealth } from '#server/mail/mail-health.ts';
 import { MailLoop } from '#server/mail/mail-loop.ts';
 import { watchMail } from '#server/mail/mail-metrics.ts';
 import { mailChannel } from '#server/mail/mail-store.ts';
-import { createSmtpSender } from '#server/mail/smtp-sender.ts';
+import { createSmtpCheck, createSmtpSender } from '#server/mail/smtp-sender.ts';
 import { watchQueue } from '#server/messages/queue-metrics.ts';
 import { dueDeliveriesChannel, unpublishedEventsChannel } from '#server/outbox/append.ts';
 import { feedChannel } from '#server/outbox/publish-events.ts';
@@ -96,7 +98,8 @@ async function open(
   const changes = new Changes(logger);
   notifications.on(changesChannel, (payload) => changes.hear(payload));
   const delivers = config.mail && config.duties.has('deliver');
-  const countMail = watchMail(runtime);
+  const mailHealth = new MailHealth();
+  const countMail = watchMail(runtime, mailHealth);
   const mailLoop = delivers ? new MailLoop(runtime, createSmtpSender(config.mail), countMail) : undefined;
   if (mailLoop) notifications.on(mailChannel, () => mailLoop.notify());
   const publisher = config.duties.has('maintain') ? createPublisher(runtime) : undefined;
@@ -118,7 +121,16 @@ async function open(
   const refusals = new RefusalLog(runtime);
   lifecycle.onClose('refusals', () => refusals.drain());
   const isStopping = () => lifecycle.stopping;
-  const routes = createRoutes({ ...runtime, waiting, readers, identify, links, refusals, isStopping });
+  const routes = createRoutes({
+    ...runtime,
+    waiting,
+    readers,
+    identify,
+    links,
+    refusals,
+    mailHealth,
+    isStopping,
+  });
   const record = createRecorder(runtime.metrics, logger);
   const server = createHttpServer({
     routes,
@@ -139,6 +151,7 @@ async function open(
   });
   lifecycle.onClose('http', () => closeServer(server, [waiting, readers]));
   warnOfLinks(config, logger);
+  if (delivers) checkMailServer(createSmtpCheck(config.mail), config.mail, mailHealth, logger);
   const address = await server.listen({ host: config.host, port: config.port });
   return { lifecycle, address, routes, changes };
 }

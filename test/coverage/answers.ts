@@ -206,7 +206,7 @@ export const answers: Coverage = {
   '8 upgrade_url is {app_url}/billing, a': {
     'api/billing-page.test.ts': [
       'says to everybody what the plans allow, and that whoever runs the server gives them',
-      'shows the plan of each team of one’s own, what of it is used, and the command that raises it',
+      'shows the plan of each team of one’s own, what of it is used, and what to ask for more',
     ],
   },
   '8 Refused API keys and': {

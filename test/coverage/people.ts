@@ -16,7 +16,7 @@ export const people: Coverage = {
       '30 days after one was accepted, revoked or over it is forgotten; live ones stay, however often sent again (section 3.5)',
     ],
     'api/accept-invitation.test.ts': [
-      'used, revoked, sent again, expired or never made: the same 404',
+      'used, revoked or expired: 404 that says which; sent again or never made: 404 that says that there is none',
       'of 20 who press the button at once one becomes the member',
     ],
     'database/invariants-of-people.test.ts': ['an invitation is accepted or revoked, never both'],
