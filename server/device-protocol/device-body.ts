@@ -1,6 +1,9 @@
 /** A device's body as the protocol reads it: flat, strings only (specification section 11.1). */
 export type DeviceBody = ReadonlyMap<string, string>;
 
+/** The body of a poll or a status. */
+export const deviceBodyLimitBytes = 256 * 1_024;
+
 /** A flat body has a dozen fields; a list of texts in one of them may have many lines. */
 const fieldsMax = 32;
 const valuesMax = 4_096;

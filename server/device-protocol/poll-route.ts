@@ -7,7 +7,7 @@ import { type Route, route } from '#server/platform/http/route.ts';
 import { textFields } from '#server/platform/http/text-fields.ts';
 import { parseId } from '#server/platform/ids.ts';
 import { MinuteLimit } from '#server/platform/minute-limit.ts';
-import { type DeviceBody, readDeviceBody, valueIn } from './device-body.ts';
+import { type DeviceBody, deviceBodyLimitBytes, readDeviceBody, valueIn } from './device-body.ts';
 import { type Poll, type PollResult, type PollServices, poll, reportLast } from './poll.ts';
 import { pollAnswer, unavailableAnswer } from './poll-answer.ts';
 
@@ -22,6 +22,7 @@ export function pollRoute(services: PollServices): Route {
     method: 'POST',
     path: '/v1/device/poll',
     audience: 'device',
+    bodyLimitBytes: deviceBodyLimitBytes,
     held: true,
     looseBody: textFields('session', 'last', 'last_status', 'last_error', 'device_name', 'os', 'v'),
     answers: { 200: Type.Record(Type.String(), Type.String()) },

@@ -10,7 +10,7 @@ import { type Route, route } from '#server/platform/http/route.ts';
 import { textFields } from '#server/platform/http/text-fields.ts';
 import { parseId, publicId } from '#server/platform/ids.ts';
 import { MinuteLimit } from '#server/platform/minute-limit.ts';
-import { readDeviceBody, valueIn } from './device-body.ts';
+import { deviceBodyLimitBytes, readDeviceBody, valueIn } from './device-body.ts';
 import type { PollServices } from './poll.ts';
 import { pollRoute } from './poll-route.ts';
 
@@ -96,6 +96,7 @@ function statusRoute(services: PollServices): Route {
     method: 'POST',
     path: '/v1/device/status',
     audience: 'device',
+    bodyLimitBytes: deviceBodyLimitBytes,
     looseBody: textFields('id', 'status', 'error'),
     answers: { 200: flatStrings },
     onFailure,

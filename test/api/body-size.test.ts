@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { connectNumber } from '#test/support/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
 
 describe('how large a body may be (specification section 8)', () => {
@@ -12,10 +13,19 @@ describe('how large a body may be (specification section 8)', () => {
   });
   after(() => service.close());
 
-  it('a request: 256 KiB and not a byte more', async () => {
+  it('a request: 16 KiB and not a byte more', async () => {
     const put = (bytes: number) =>
       team.api.request('PUT', '/v1/team', { rawBody: `{"name":"Example"}`.padEnd(bytes) });
-    assert.equal((await put(256 * 1_024)).status, 200);
-    assert.equal((await put(256 * 1_024 + 1)).status, 413);
+    assert.equal((await put(16 * 1_024)).status, 200);
+    assert.equal((await put(16 * 1_024 + 1)).status, 413);
+  });
+
+  it('a message: 128 KiB and not a byte more', async () => {
+    const { phoneNumber } = await connectNumber(service, team, '+14155550102');
+    const message = JSON.stringify({ from: phoneNumber, to: '+14155550101', content: 'Hello' });
+    const send = (bytes: number) =>
+      team.api.request('POST', '/v1/messages/send', { rawBody: message.padEnd(bytes) });
+    assert.equal((await send(128 * 1_024)).status, 202);
+    assert.equal((await send(128 * 1_024 + 1)).status, 413);
   });
 });

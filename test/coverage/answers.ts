@@ -236,7 +236,10 @@ export const answers: Coverage = {
     ],
   },
   '8 A request body may': {
-    'api/body-size.test.ts': ['a request: 256 KiB and not a byte more'],
+    'api/body-size.test.ts': [
+      'a request: 16 KiB and not a byte more',
+      'a message: 128 KiB and not a byte more',
+    ],
     'device/device-body.test.ts': [
       'an inbound message may have 1 MiB, which no text reaches; one that is larger is answered too_large',
       'a poll and a status may have 256 KiB',
@@ -244,6 +247,21 @@ export const answers: Coverage = {
     'device/unknown-tokens.test.ts': ['have a body of 4 KiB at most'],
     'messages/accept-sends.test.ts': [
       'refuses what exceeds the waiting room with 503 and retry-after, and accepts the rest',
+    ],
+  },
+  '8 A JSON body may': {
+    'platform/http/json-bounds.test.ts': [
+      'takes what stays within 32 levels and 1,000 values',
+      'refuses what goes beyond, by the name of the outermost field',
+    ],
+    'platform/http/schema-problem.test.ts': ['is looked at up to its first problem'],
+    'api/request-schemas.test.ts': [
+      'bound every array by maxItems, and every string by a length, a pattern or its words',
+    ],
+    'api/refusal-texts.test.ts': [
+      'a query string that is too long, or has too many parameters: how long it may be',
+      'a body with too many fields or entries: which one, and how many there may be',
+      'a form with too many fields: how many there may be',
     ],
   },
   '9 Everything public lives under': {

@@ -20,6 +20,7 @@ import { compileQueryCheck } from './check-query.ts';
 import { drainBody } from './drain-body.ts';
 import { hasLeft } from './leaving.ts';
 import { pageHeaders, renderProblem } from './page.ts';
+import { parseQuery } from './parse-query.ts';
 import { createProxyNotice } from './proxy-notice.ts';
 import { readJson } from './read-json.ts';
 import {
@@ -114,7 +115,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     // Long polls hold 50 s at most; the header time-out still ends a peer that never finishes asking.
     requestTimeout: 70_000,
     keepAliveTimeout: 75_000,
-    routerOptions: { maxParamLength: paramMaxCharacters },
+    routerOptions: { maxParamLength: paramMaxCharacters, querystringParser: parseQuery },
     onProtoPoisoning: 'ignore',
     // Node's own refusal of a request without Host has no body; ours has the envelope.
     http: { requireHostHeader: false },
