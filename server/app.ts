@@ -6,19 +6,19 @@ import { KeyUses } from '#server/api-keys/key-uses.ts';
 import { RefusalLog } from '#server/audit/refusal-log.ts';
 import { Changes } from '#server/dashboard/changes.ts';
 import { changesChannel } from '#server/database/change.ts';
+import { ClockSync } from '#server/database/clock-sync.ts';
 import { startEngine } from '#server/database/engine/engine.ts';
+import { clockChannel } from '#server/database/follow-step.ts';
 import { migrate } from '#server/database/migrate.ts';
 import { Notifications } from '#server/database/notifications.ts';
 import { ensurePartitions } from '#server/database/partitions.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { WaitingPolls } from '#server/device-protocol/waiting-polls.ts';
 import { queueChannel } from '#server/devices/queue-channel.ts';
-import { checkMailServer } from '#server/mail/check-mail-server.ts';
-import { MailHealth } from '#server/mail/mail-health.ts';
 import { MailLoop } from '#server/mail/mail-loop.ts';
 import { watchMail } from '#server/mail/mail-metrics.ts';
 import { mailChannel } from '#server/mail/mail-store.ts';
-import { createSmtpCheck, createSmtpSender } from '#server/mail/smtp-sender.ts';
+import { createSmtpSender } from '#server/mail/smtp-sender.ts';
 import { watchQueue } from '#server/messages/queue-metrics.ts';
 import { dueDeliveriesChannel, unpublishedEventsChannel } from '#server/outbox/append.ts';
 import { feedChannel } from '#server/outbox/publish-events.ts';
@@ -31,14 +31,16 @@ import { securityHeaders } from '#server/platform/http/security-headers.ts';
 import type { NumberId, TeamId } from '#server/platform/ids.ts';
 import { Lifecycle } from '#server/platform/lifecycle.ts';
 import type { Logger } from '#server/platform/logger.ts';
+import type { Loop } from '#server/platform/loop.ts';
 import { OutboundHttp, type OutboundHttpOptions } from '#server/platform/outbound-http/outbound-http.ts';
 import { createConcurrencyLimit } from '#server/usage/concurrency-limit.ts';
 import { Dispatcher } from '#server/webhooks/dispatcher.ts';
+import { runningLeases } from './clock-jumps.ts';
 import type { Config } from './config.ts';
 import { connect } from './connect.ts';
 import { createDoors } from './doors.ts';
 import { firstStart } from './first-start.ts';
-import { createLoops, createPublisher } from './loops.ts';
+import { createClockLoop, createLoops, createPublisher } from './loops.ts';
 import { createRecorder } from './observe.ts';
 import { createRoutes } from './routes.ts';
 import { warnOfLinks } from './warn-of-links.ts';
@@ -56,8 +58,6 @@ interface AppOptions {
   readonly config: Config;
   readonly logger: Logger;
   readonly terminal: NodeJS.WriteStream;
-  /** Hears the signals of the process, where there is one that does. */
-  readonly lifecycle?: Lifecycle;
   /** Tests bring their own clock, name servers and authorities, and have every answer held against its schema. */
   readonly clock?: Clock;
   readonly checkAnswers?: boolean;
@@ -66,8 +66,13 @@ interface AppOptions {
 
 /** The composition root: opens everything in order, so that the lifecycle can close it in reverse. */
 export async function startApp(options: AppOptions): Promise<App> {
-  const lifecycle = options.lifecycle ?? new Lifecycle(options.logger);
-  return lifecycle.start(() => open(options, lifecycle));
+  const lifecycle = new Lifecycle(options.logger);
+  try {
+    return await open(options, lifecycle);
+  } catch (error) {
+    await lifecycle.close();
+    throw error;
+  }
 }
 
 async function open(
@@ -75,12 +80,18 @@ async function open(
   lifecycle: Lifecycle,
 ): Promise<App> {
   const databaseUrl = config.databaseUrl ?? (await openEngine(config, logger, lifecycle));
-  const { signal } = lifecycle;
-  await migrate(databaseUrl, { logger, signal });
+  await migrate(databaseUrl);
   const runtime = await connect(config, databaseUrl, logger, clock);
   lifecycle.onClose('database', () => runtime.database.close());
+  const loops: Loop[] = [];
+  const clockSync = new ClockSync(runtime, {
+    leases: runningLeases,
+    onJump: () => {
+      for (const loop of loops) loop.notify();
+    },
+  });
+  await clockSync.run();
   await ensurePartitions(runtime.database.pool, runtime.clock, logger);
-  signal.throwIfAborted();
   await firstStart(runtime, terminal);
 
   const waiting = new WaitingPolls();
@@ -98,22 +109,24 @@ async function open(
   const changes = new Changes(logger);
   notifications.on(changesChannel, (payload) => changes.hear(payload));
   const delivers = config.mail && config.duties.has('deliver');
-  const mailHealth = new MailHealth();
-  const countMail = watchMail(runtime, mailHealth);
+  const countMail = watchMail(runtime);
   const mailLoop = delivers ? new MailLoop(runtime, createSmtpSender(config.mail), countMail) : undefined;
   if (mailLoop) notifications.on(mailChannel, () => mailLoop.notify());
   const publisher = config.duties.has('maintain') ? createPublisher(runtime) : undefined;
   if (publisher) notifications.on(unpublishedEventsChannel, () => publisher.notify());
   const dispatcher = config.duties.has('deliver') ? openDispatcher(runtime, outbound, lifecycle) : undefined;
   if (dispatcher) notifications.on(dueDeliveriesChannel, () => dispatcher.notify());
+  const followClock = createClockLoop(clockSync, logger);
+  notifications.on(clockChannel, () => followClock.notify());
   await notifications.start();
   lifecycle.onClose('notifications', () => notifications.stop());
 
   const uses = new KeyUses(runtime);
+  loops.push(...createLoops({ ...runtime, waiting, readers, uses, clockSync }));
   const own = [mailLoop, publisher, dispatcher].filter((loop) => loop !== undefined);
-  const loops = [...createLoops({ ...runtime, waiting, readers, uses }), ...own];
-  for (const loop of loops) loop.start();
-  lifecycle.onClose('loops', async () => void (await Promise.all(loops.map((loop) => loop.stop()))));
+  const running = [followClock, ...loops, ...own];
+  for (const loop of running) loop.start();
+  lifecycle.onClose('loops', async () => void (await Promise.all(running.map((loop) => loop.stop()))));
 
   const identify = createIdentify(runtime);
   const links = new LinkRequests(runtime, createSendSignInLink(runtime));
@@ -123,12 +136,12 @@ async function open(
   const isStopping = () => lifecycle.stopping;
   const routes = createRoutes({
     ...runtime,
+    clockStatus: () => clockSync.status,
     waiting,
     readers,
     identify,
     links,
     refusals,
-    mailHealth,
     isStopping,
   });
   const record = createRecorder(runtime.metrics, logger);
@@ -142,7 +155,6 @@ async function open(
     },
     isStopping,
     ids: runtime.ids,
-    clock: runtime.clock,
     logger,
     trustProxy: config.trustProxy,
     browserHeaders: securityHeaders(config.appUrl),
@@ -151,7 +163,6 @@ async function open(
   });
   lifecycle.onClose('http', () => closeServer(server, [waiting, readers]));
   warnOfLinks(config, logger);
-  if (delivers) checkMailServer(createSmtpCheck(config.mail), config.mail, mailHealth, logger);
   const address = await server.listen({ host: config.host, port: config.port });
   return { lifecycle, address, routes, changes };
 }
@@ -167,7 +178,7 @@ function openDispatcher(
 }
 
 async function openEngine({ dataDir }: Config, logger: Logger, lifecycle: Lifecycle): Promise<string> {
-  const engine = await startEngine({ dataDir, logger, signal: lifecycle.signal });
+  const engine = await startEngine({ dataDir, logger });
   lifecycle.onClose('engine', () => engine.stop());
   return engine.databaseUrl;
 }

@@ -1,7 +1,7 @@
-import { syncClock } from '#server/database/clock-sync.ts';
 import { Database } from '#server/database/database.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { readSecrets } from '#server/database/secrets-key.ts';
+import { startClock } from '#server/database/start-clock.ts';
 import { Clock } from '#server/platform/clock.ts';
 import { Ids } from '#server/platform/ids.ts';
 import type { Logger } from '#server/platform/logger.ts';
@@ -17,7 +17,7 @@ export async function connect(
 ): Promise<Runtime> {
   const database = new Database({ databaseUrl, logger });
   try {
-    await syncClock(database.pool, clock);
+    await startClock(database.pool, clock);
     const secrets = await readSecrets(database.pool, config);
     return { config, clock, ids: new Ids(clock), secrets, database, logger, metrics: createMetrics() };
   } catch (error) {

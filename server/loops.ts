@@ -1,8 +1,7 @@
 import { forgetExpired } from '#server/accounts/forget-expired.ts';
 import type { KeyUses } from '#server/api-keys/key-uses.ts';
-import { forgetAudit } from '#server/audit/forget-audit.ts';
 import type { Duty } from '#server/config.ts';
-import { syncClock } from '#server/database/clock-sync.ts';
+import { type ClockSync, clockLookMs } from '#server/database/clock-sync.ts';
 import { ensurePartitions } from '#server/database/partitions.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { WaitingPolls } from '#server/device-protocol/waiting-polls.ts';
@@ -13,11 +12,13 @@ import { deleteOverduePending } from '#server/numbers/number-store.ts';
 import { teamsWithMore } from '#server/outbox/feed-store.ts';
 import { publishEvents } from '#server/outbox/publish-events.ts';
 import type { WaitingReaders } from '#server/outbox/waiting-readers.ts';
+import type { Logger } from '#server/platform/logger.ts';
 import { Loop } from '#server/platform/loop.ts';
 import { forgetInvitations } from '#server/teams/forget-invitations.ts';
 import { notifyLimits } from '#server/usage/notify-limits.ts';
 import { forgetAttempts } from '#server/webhooks/forget-attempts.ts';
 import { sweepDeliveries } from '#server/webhooks/sweep-deliveries.ts';
+import { pullBack } from './clock-jumps.ts';
 
 const second = 1_000;
 
@@ -34,52 +35,83 @@ export function createPublisher(services: Runtime): Loop {
   });
 }
 
+/** Holds the service's time against the database's clock (decision 0020). Every process does. */
+export function createClockLoop(clockSync: ClockSync, logger: Logger): Loop {
+  return new Loop({
+    name: 'follow the database clock',
+    intervalMs: clockLookMs,
+    logger,
+    run: () => clockSync.run(),
+  });
+}
+
+/**
+ * Whether a sweep ends, deletes or drops something because of the time. One that does waits while the time is in doubt
+ * (decision 0020); test/database/expiry-holds.test.ts holds each to what it says.
+ */
+type Expiry = 'expires' | 'keeps';
+
+/** A loop, and whether anything expires by it. */
+export type SweepLoop = Loop & { readonly sweep: string; readonly expiry: Expiry };
+
 /** What this process does without being asked, by duty. A sweep stands behind every notification. */
 export function createLoops(
   services: Runtime & {
     readonly waiting: WaitingPolls;
     readonly readers: WaitingReaders;
     readonly uses: KeyUses;
+    readonly clockSync: ClockSync;
   },
-): Loop[] {
-  const { database, clock, config, logger, waiting, readers, uses } = services;
+): SweepLoop[] {
+  const { database, clock, config, logger, waiting, readers, uses, clockSync } = services;
   const loop = (
-    duty: Duty | 'always',
-    name: string,
+    duty: Duty,
+    sweep: string,
     intervalMs: number,
+    expiry: Expiry,
     run: () => Promise<unknown>,
-  ): Loop[] => {
-    if (duty !== 'always' && !config.duties.has(duty)) return [];
-    return [new Loop({ name, intervalMs, logger, run: async () => void (await run()) })];
+  ): SweepLoop[] => {
+    if (!config.duties.has(duty)) return [];
+    const round = async () => {
+      if (expiry === 'keeps' || clockSync.mayExpire()) await run();
+    };
+    return [Object.assign(new Loop({ name: sweep, intervalMs, logger, run: round }), { sweep, expiry })];
   };
   return [
-    ...loop('always', 'follow the database clock', 60 * second, () => syncClock(database.pool, clock)),
-    ...loop('api', 'wake held polls', second, async () => {
+    ...loop('api', 'wake held polls', second, 'keeps', async () => {
       waiting.forgetOldWakes();
       const numbers = waiting.numbers;
       if (numbers.length > 0) waiting.wake(await numbersWithMessages(database.pool, numbers));
     }),
-    ...loop('api', 'wake held readers of events', second, async () => {
+    ...loop('api', 'wake held readers of events', second, 'keeps', async () => {
       const { places } = readers;
       if (places.length > 0) readers.wake(await teamsWithMore(database.pool, places));
     }),
-    ...loop('api', 'write when keys were used', 5 * second, () => uses.write()),
-    ...loop('maintain', 'settle overdue hand-outs', second, () => settleOverdue(services)),
-    ...loop('maintain', 'fail messages of deleted numbers', second, () => failOrphaned(services)),
-    ...loop('maintain', 'expire queued messages', 5 * second, () => failExpired(services)),
-    ...loop('maintain', 'delete pending numbers', 60 * second, () =>
+    ...loop('api', 'write when keys were used', 5 * second, 'keeps', () => uses.write()),
+    ...loop('maintain', 'settle overdue hand-outs', second, 'expires', () => settleOverdue(services)),
+    ...loop('maintain', 'fail messages of deleted numbers', second, 'keeps', () => failOrphaned(services)),
+    ...loop('maintain', 'expire queued messages', 5 * second, 'expires', () => failExpired(services)),
+    ...loop('maintain', 'delete pending numbers', 60 * second, 'expires', () =>
       deleteOverduePending(database.pool, clock.now()),
     ),
-    ...loop('maintain', 'forget old keys', 600 * second, () => forgetOldKeys(services)),
-    ...loop('maintain', 'make partitions', 3_600 * second, () =>
+    ...loop('maintain', 'forget old keys', 600 * second, 'expires', () => forgetOldKeys(services)),
+    ...loop('maintain', 'make partitions', 3_600 * second, 'keeps', () =>
       ensurePartitions(database.pool, clock, logger),
     ),
-    ...loop('maintain', 'forget expired sessions and links', 60 * second, () => forgetExpired(services)),
-    ...loop('maintain', 'tell teams that near their limit', 30 * second, () => notifyLimits(services)),
-    ...loop('maintain', 'forget attempts', 3_600 * second, () => forgetAttempts(services)),
-    ...loop('maintain', 'drop months of the audit log', 60 * second, () => forgetAudit(services)),
-    ...loop('deliver', 'skip deliveries of webhooks that are off', second, () => sweepDeliveries(services)),
-    ...loop('maintain', 'forget mails', 3_600 * second, () => forgetMails(services)),
-    ...loop('maintain', 'forget invitations', 3_600 * second, () => forgetInvitations(services)),
+    ...loop('maintain', 'forget expired sessions and links', 60 * second, 'expires', () =>
+      forgetExpired(services),
+    ),
+    ...loop('maintain', 'tell teams that near their limit', 30 * second, 'keeps', () =>
+      notifyLimits(services),
+    ),
+    ...loop('maintain', 'forget attempts', 3_600 * second, 'expires', () => forgetAttempts(services)),
+    ...loop('deliver', 'skip deliveries of webhooks that are off', second, 'keeps', () =>
+      sweepDeliveries(services),
+    ),
+    ...loop('maintain', 'forget mails', 3_600 * second, 'expires', () => forgetMails(services)),
+    ...loop('maintain', 'forget invitations', 3_600 * second, 'expires', () => forgetInvitations(services)),
+    ...loop('maintain', 'pull back times that lie too far ahead', 60 * second, 'keeps', () =>
+      pullBack(services),
+    ),
   ];
 }

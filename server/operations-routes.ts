@@ -1,14 +1,20 @@
 import { timingSafeEqual } from 'node:crypto';
 import { Type } from 'typebox';
+
+import type { ClockStatus } from '#server/database/clock-sync.ts';
 import { createReadiness } from '#server/database/readiness.ts';
+
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError, unavailable } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 
 /** Health, readiness and metrics, for load balancers and operators (specification section 10.4). */
-export function operationsRoutes(services: Runtime, isStopping: () => boolean): Route[] {
-  const { config, metrics } = services;
+export function operationsRoutes(
+  services: Runtime & { readonly clockStatus: () => ClockStatus },
+  isStopping: () => boolean,
+): Route[] {
+  const { config, metrics, clockStatus } = services;
   const answers = { 200: Type.Object({ status: Type.Literal('ok') }) };
   const databaseAnswers = createReadiness(services);
   return [
@@ -23,7 +29,12 @@ export function operationsRoutes(services: Runtime, isStopping: () => boolean): 
       method: 'GET',
       path: '/readyz',
       audience: 'operations',
-      answers,
+      answers: {
+        200: Type.Object({
+          status: Type.Literal('ok'),
+          clock: Type.Object({ settled: Type.Boolean(), step_seconds: Type.Number() }),
+        }),
+      },
       handle: async () => {
         if (isStopping()) throw unavailable('This process is stopping.');
         try {
@@ -32,7 +43,7 @@ export function operationsRoutes(services: Runtime, isStopping: () => boolean): 
         } catch (error) {
           throw unavailable('The database does not answer.', { cause: error });
         }
-        return { body: { status: 'ok' } };
+        return { body: { status: 'ok', clock: clockStatus() } };
       },
     }),
     route({

@@ -11,11 +11,11 @@ import { auditRoutes } from '#server/audit/routes.ts';
 import { billingRoutes } from '#server/dashboard/billing-routes.ts';
 import { overviewRoutes } from '#server/dashboard/overview-routes.ts';
 import { forMembers } from '#server/dashboard/team-routes.ts';
+import type { ClockStatus } from '#server/database/clock-sync.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { createArrivals } from '#server/device-protocol/arrive.ts';
 import { deviceRoutes } from '#server/device-protocol/routes.ts';
 import type { WaitingPolls } from '#server/device-protocol/waiting-polls.ts';
-import type { MailHealth } from '#server/mail/mail-health.ts';
 import { messageRoutes } from '#server/messages/routes.ts';
 import { createSendAcceptor } from '#server/messages/send-acceptor.ts';
 import { numberRoutes } from '#server/numbers/routes.ts';
@@ -36,12 +36,12 @@ import { operationsRoutes } from './operations-routes.ts';
 import { whenMemberRemoved, whenNumberRemoved, whenRoleMoved } from './participants.ts';
 
 interface RouteServices extends Runtime {
+  readonly clockStatus: () => ClockStatus;
   readonly waiting: WaitingPolls;
   readonly readers: WaitingReaders;
   readonly identify: Identify;
   readonly links: LinkRequests;
   readonly refusals: RefusalLog;
-  readonly mailHealth: MailHealth;
   readonly isStopping: () => boolean;
 }
 

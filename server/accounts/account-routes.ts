@@ -56,7 +56,7 @@ export function accountRoutes(services: Runtime): Route[] {
       audience: 'account',
       answers: { 200: AccountSessionList },
       handle: async ({ signedIn: { accountId, sessionId } }) => {
-        const sessions = await listSessions(database.pool, accountId, clock.now());
+        const sessions = await listSessions(database.pool, accountId, clock.expiryNow());
         return { body: { sessions: sessions.map((session) => sessionView(session, sessionId)) } };
       },
     }),

@@ -39,7 +39,7 @@ export async function addPasskey(
   const challenge = challengeOf(response);
   const isOurs =
     challenge !== undefined &&
-    (await takeChallenge(database.pool, sha256(challenge), accountId, clock.now()));
+    (await takeChallenge(database.pool, sha256(challenge), accountId, clock.expiryNow()));
   const made = isOurs ? await verifyNewPasskey(party, challenge, input.response) : undefined;
   if (!made) {
     throw invalid('response', 'This passkey could not be checked, or took too long. Add it again.');
@@ -47,7 +47,7 @@ export async function addPasskey(
   return database.transaction(async (trx) => {
     await lockAccount(trx, accountId);
     // It may have been ended by whoever shuts others out of the account.
-    if (!(await findSession(trx, accountId, sessionId, clock.now()))) throw signedOut();
+    if (!(await findSession(trx, accountId, sessionId, clock.expiryNow()))) throw signedOut();
     if ((await listPasskeys(trx, accountId)).length >= passkeysMax) {
       throw new AppError('conflict', `An account may have ${passkeysMax} passkeys. Remove one first.`);
     }

@@ -27,6 +27,10 @@ const forget = statement<Record<string, never>>(
   'sign-in-failures.forget',
   'DELETE FROM sign_in_failures WHERE window_start <= $1',
 );
+const forgetAhead = statement<Record<string, never>>(
+  'sign-in-failures.forget-ahead',
+  'DELETE FROM sign_in_failures WHERE window_start > $1',
+);
 
 /**
  * Counts one for each subject in the window that begins at `windowStart`: rows are taken in the order of their subjects.
@@ -49,6 +53,11 @@ export async function countBack(
 ): Promise<void> {
   await lock.rows(trx, subjects, windowStart);
   await countDown.row(trx, subjects, windowStart);
+}
+
+/** Forgets windows that begin after that moment: they were counted by a clock that was ahead. */
+export async function forgetWindowsAhead(db: Queryable, after: Date): Promise<void> {
+  await forgetAhead.row(db, after);
 }
 
 /** Forgets windows that began at that moment or before. */

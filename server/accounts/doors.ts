@@ -33,7 +33,9 @@ export function createIdentify(services: Pick<Runtime, 'database' | 'clock' | 'c
   return async (request) => {
     const token = cookie.read(request);
     const session =
-      token === undefined ? undefined : await findLiveSession(database.pool, sha256(token), clock.now());
+      token === undefined
+        ? undefined
+        : await findLiveSession(database.pool, sha256(token), clock.expiryNow());
     if (!session) throw new AppError('unauthorized', 'You are not signed in. Sign in, and repeat this.');
     if (config.rateLimits && !limit.allows(session.id)) throw tooManyRequests(secondsLeft(clock.nowMs()));
     await touch(session);

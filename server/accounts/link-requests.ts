@@ -55,7 +55,7 @@ export class LinkRequests {
     if (!send) {
       throw new AppError(
         'invalid_request',
-        'This server sends no mail. Ask your administrator for a link to sign in.',
+        'This server sends no mail. Ask whoever runs it for a link: `npm run ownline -- link` makes one.',
       );
     }
     const counts = await this.#count(email, request.ip);
@@ -100,7 +100,7 @@ export class LinkRequests {
     const account = await findAccountByEmail(database.pool, email);
     if (!account) return;
     // Others who ask for links of this address must not leave its owner without one.
-    const isOwners = () => isOwnSource(database.pool, account.id, ip, clock.now());
+    const isOwners = () => isOwnSource(database.pool, account.id, ip, clock.expiryNow());
     if (ofAddress > linksPerAddress && (ofBoth > linksPerAddress || !(await isOwners()))) return;
     await database.transaction(async (trx) => {
       const by = { kind: 'server', id: '', name: '', ip, requestId } as const;

@@ -53,7 +53,7 @@ export function countAttempt(
     const counts = await countUp(trx, subjects, windowStart);
     const isHeldBack =
       who.browser === undefined
-        ? await isSourceHeldBack(trx, who, counts, clock.now())
+        ? await isSourceHeldBack(trx, who, counts, clock.expiryNow())
         : isBrowserHeldBack(counts);
     // Rolls the count back as well.
     if (isHeldBack) throw heldBack(windowStart.getTime() + attemptWindowMs - clock.nowMs(), config);

@@ -30,7 +30,7 @@ export async function findPresent(
   { accountId, sessionId }: SignedIn,
 ): Promise<Present> {
   const account = await findAccount(database.pool, accountId);
-  const session = await findSession(database.pool, accountId, sessionId, clock.now());
+  const session = await findSession(database.pool, accountId, sessionId, clock.expiryNow());
   if (!account || !session) throw signedOut();
   return { account, session };
 }

@@ -57,7 +57,7 @@ export async function setPassword(
     if (account?.password_hash !== before.account.password_hash) {
       throw new AppError('conflict', 'Another password was set just now. Sign in with that one.');
     }
-    if (!(await findSession(trx, accountId, sessionId, clock.now()))) throw signedOut();
+    if (!(await findSession(trx, accountId, sessionId, clock.expiryNow()))) throw signedOut();
     await setPasswordHash(trx, accountId, hash);
     const links = await endLinks(trx, accountId);
     const ended = await endSessions(trx, accountId, sessionId);

@@ -91,7 +91,7 @@ export function signInPageRoutes(services: SignInPages): Route[] {
       audience: 'page',
       answers,
       handle: async ({ params }) => {
-        const account = await findAccountOfLink(database.pool, sha256(params.token ?? ''), clock.now());
+        const account = await findAccountOfLink(database.pool, sha256(params.token ?? ''), clock.expiryNow());
         return account ? page(renderLink(account)) : over();
       },
     }),

@@ -26,7 +26,7 @@ export async function signInWithPasskey(
   const challenge = challengeOf(answer.response);
   const isOurs =
     challenge !== undefined &&
-    (await takeChallenge(database.pool, sha256(challenge), undefined, clock.now()));
+    (await takeChallenge(database.pool, sha256(challenge), undefined, clock.expiryNow()));
   if (!isOurs) throw refusal(services);
   const passkey = await findPasskeyByCredential(database.pool, Buffer.from(answer.id, 'base64url'));
   const account = passkey && (await findAccount(database.pool, passkey.account_id));

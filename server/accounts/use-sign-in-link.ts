@@ -18,7 +18,7 @@ export function useSignInLink(
   request: Entrance,
 ): Promise<Entered | undefined> {
   return services.database.transaction(async (trx) => {
-    const [tokenHash, now] = [sha256(token), services.clock.now()];
+    const [tokenHash, now] = [sha256(token), services.clock.expiryNow()];
     const whose = await findAccountOfLink(trx, tokenHash, now);
     const account = whose && (await lockAccount(trx, whose.id));
     if (!account || !(await useLink(trx, tokenHash, now))) return undefined;

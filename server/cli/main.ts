@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { loadEnvironment, readConfig } from '#server/config.ts';
 import { schemaVersion } from '#server/database/schema-version.ts';
 import { productVersion } from '#server/platform/product-version.ts';
+import { addClockCommands } from './clock-commands.ts';
 import { databaseUrlOf, explain } from './command-context.ts';
 import { addKeyCommands } from './key-commands.ts';
 import { addLinkCommands } from './link-commands.ts';
@@ -22,6 +23,7 @@ const program = new Command('ownline')
   })
   .showHelpAfterError('(add --help for what this command takes)');
 
+addClockCommands(program);
 addTeamCommands(program);
 addKeyCommands(program);
 addLinkCommands(program);

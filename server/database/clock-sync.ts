@@ -1,28 +1,224 @@
-import type { Pool } from 'pg';
-import type { Clock } from '#server/platform/clock.ts';
+import { Counter } from 'prom-client';
+import { type HostClock, readHostClock } from '#server/platform/host-clock.ts';
+import { addGauge } from '#server/platform/metrics.ts';
+import { isDoubtful, judgeClock, smallestStepMs, standsMs } from './clock-step.ts';
+import { type ClockLook, type ClockState, lookAtClock, saveReading, writeStep } from './clock-store.ts';
+import { followStep, type PostponeLeases } from './follow-step.ts';
+import type { Runtime } from './runtime.ts';
 
-/** The one that was answered fastest is the nearest to the truth: the clock was read somewhere within that time. */
-const samples = 5;
+/** How often the database's clock is looked at: a clock that is wrong for a minute is seen while it is. */
+export const clockLookMs = 10_000;
 
-/** The one place that reads the database's clock (decision 0007): once at start and each minute after. */
-export async function syncClock(pool: Pool, clock: Clock): Promise<void> {
-  // The connection first: waiting for one is no part of asking.
-  const client = await pool.connect();
-  let best: { readonly tookMs: number; readonly databaseMs: number; readonly atMs: number } | undefined;
-  try {
-    for (let sample = 0; sample < samples; sample += 1) {
-      const askedAtMs = performance.now();
-      const result = await client.query<{ ms: number }>(
-        'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS ms',
-      );
-      const heardAtMs = performance.now();
-      const databaseMs = result.rows[0]?.ms;
-      const tookMs = heardAtMs - askedAtMs;
-      if (databaseMs === undefined || (best && best.tookMs <= tookMs)) continue;
-      best = { tookMs, databaseMs, atMs: (askedAtMs + heardAtMs) / 2 };
-    }
-  } finally {
-    client.release();
+/** How often the time is noted beside the machine's uptime. */
+const readingMs = 60_000;
+
+/** A look that found another process's change is repeated at once, so often at most. */
+const looksMax = 3;
+
+const advice =
+  'Until then nothing expires and nothing is deleted. Set the clock right; if it is right now, run `npm run -s ownline -- clock confirm`.';
+
+interface SyncOptions {
+  /** What keeps leases alive over a step that is followed. */
+  readonly leases: readonly PostponeLeases[];
+  /** Called once the time has jumped: what waits for a moment looks again. */
+  readonly onJump: () => void;
+  readonly host?: HostClock;
+}
+
+/** What is shown of the clock. */
+export interface ClockStatus {
+  /** Whether the database's clock is trusted. */
+  readonly settled: boolean;
+  /** How far it is ahead of the service's time; negative: behind. */
+  readonly step_seconds: number;
+}
+
+/**
+ * Holds the service's time against the database's clock (specification section 10.7, decision 0020). Small differences are
+ * corrected. A step is logged and not followed: the service's time runs on as it did, on all processes. It is followed once
+ * the clock has stood for 10 minutes, or an operator confirms it. Meanwhile a step ahead holds back all that expires.
+ */
+export class ClockSync {
+  readonly #services: Pick<Runtime, 'database' | 'clock' | 'logger' | 'metrics'>;
+  readonly #options: SyncOptions;
+  readonly #host: HostClock;
+  readonly #steps: Counter;
+  /** The state as this process last saw it. */
+  #known: ClockState | undefined;
+  /** A doubt of this process alone, from its start: since when, and at which state. */
+  #doubt: { readonly sinceMs: number; readonly version: number } | undefined;
+  #aligned: { readonly uptimeMs: number; readonly performanceMs: number };
+  #readAtMs = Number.NEGATIVE_INFINITY;
+  readonly #watchesSinceMs: number;
+
+  constructor(services: Pick<Runtime, 'database' | 'clock' | 'logger' | 'metrics'>, options: SyncOptions) {
+    this.#services = services;
+    this.#options = options;
+    this.#host = options.host ?? readHostClock();
+    this.#aligned = this.#readUptime();
+    this.#watchesSinceMs = services.clock.elapsedMs();
+    const { metrics } = services;
+    addGauge(
+      metrics,
+      'ownline_clock_step_seconds',
+      "How far the database's clock is ahead of the service's time, after a step that is not followed yet.",
+      async () => this.status.step_seconds,
+    );
+    addGauge(
+      metrics,
+      'ownline_clock_settled',
+      "1 while the database's clock is trusted, 0 while a step of it is not followed or nothing may expire.",
+      async () => (this.status.settled ? 1 : 0),
+    );
+    this.#steps = new Counter({
+      name: 'ownline_clock_steps_total',
+      help: "Steps of the database's clock that this process saw.",
+      registers: [metrics],
+    });
   }
-  if (best) clock.follow(best.databaseMs, best.atMs);
+
+  get status(): ClockStatus {
+    const heldMs = this.#known?.held_ms ?? 0;
+    return {
+      settled: heldMs === 0 && this.#services.clock.mayExpire,
+      step_seconds: heldMs === 0 ? 0 : -heldMs / 1_000,
+    };
+  }
+
+  /** Whether something may expire, be deleted or dropped now. Every sweep that does such a thing asks first. */
+  mayExpire(): boolean {
+    this.#align();
+    return this.#services.clock.mayExpire;
+  }
+
+  /** One look at the clock, and what follows from it. */
+  async run(): Promise<void> {
+    this.#align();
+    for (let looks = 0; looks < looksMax; looks += 1) if (await this.#look()) break;
+    await this.#note();
+  }
+
+  /** @returns false where the state changed by it, so that it has to be looked at again */
+  async #look(): Promise<boolean> {
+    const { database, clock } = this.#services;
+    const look = await lookAtClock(database.pool);
+    this.#take(look);
+    const ownMs = clock.atMs(look.atMs);
+    const { held_ms: heldMs, databaseMs, uncertaintyMs } = look;
+    const verdict = judgeClock({ ownMs, databaseMs, uncertaintyMs, heldMs, stoodMs: this.#stoodMs(look) });
+    if (verdict.is === 'stepped') {
+      await writeStep(database.pool, verdict.heldMs, clock.now(), look.version);
+      return false;
+    }
+    if (verdict.is === 'settled') {
+      await followStep(this.#services, this.#options.leases, look.version);
+      return false;
+    }
+    // What may be the error of the look is no reason to correct anything.
+    if (Math.abs(verdict.timeMs - ownMs) > uncertaintyMs) clock.follow(verdict.timeMs, look.atMs);
+    return true;
+  }
+
+  /** How long this process has seen the clock stand after a step: what it did before is not known. */
+  #stoodMs({ stepped_at: steppedAt }: ClockLook): number | undefined {
+    const { clock } = this.#services;
+    if (steppedAt === null) return undefined;
+    return Math.min(clock.nowMs() - steppedAt.getTime(), clock.elapsedMs() - this.#watchesSinceMs);
+  }
+
+  /** Takes over what the state says, whichever process wrote it. */
+  #take(look: ClockLook): void {
+    const { clock } = this.#services;
+    const known = this.#known;
+    this.#known = look;
+    const jumpMs = look.followed_ms - clock.followedMs;
+    if (jumpMs !== 0) clock.jump(jumpMs);
+    if (known === undefined) this.#doubtFromStart(look);
+    const followedMs = look.followed_ms - (known?.followed_ms ?? look.followed_ms);
+    if (followedMs !== 0) this.#logFollowed(followedMs);
+    if (look.held_ms !== 0 || followedMs === 0) this.#logStep(look, known?.held_ms ?? 0);
+    this.#decideExpiry(look);
+    if (jumpMs !== 0) this.#options.onJump();
+  }
+
+  #doubtFromStart(look: ClockLook): void {
+    const { clock, logger } = this.#services;
+    if (clock.mayExpire || isDoubtful(look.held_ms)) return;
+    this.#doubt = { sinceMs: clock.elapsedMs(), version: look.version };
+    const aheadSeconds = Math.round((clock.nowMs() - clock.expiryNow().getTime()) / 1_000);
+    logger.warn(
+      { aheadSeconds, database: new Date(look.databaseMs), host: new Date(this.#host.wallMs()) },
+      `the database's clock is far ahead of this machine's: it is trusted once it has stood for ${standsMs / 60_000} minutes. ${advice}`,
+    );
+  }
+
+  #decideExpiry(look: ClockLook): void {
+    const { clock } = this.#services;
+    const doubt = this.#doubt;
+    if (doubt && (look.version !== doubt.version || clock.elapsedMs() - doubt.sinceMs >= standsMs))
+      this.#doubt = undefined;
+    if (isDoubtful(look.held_ms)) clock.holdExpiry();
+    else if (!this.#doubt) clock.allowExpiry();
+  }
+
+  #logStep(look: ClockLook, beforeMs: number): void {
+    const { held_ms: heldMs, databaseMs, atMs } = look;
+    if (heldMs === beforeMs) return;
+    this.#steps.inc();
+    const { clock, logger } = this.#services;
+    const line = {
+      stepSeconds: Math.round((beforeMs - heldMs) / 1_000),
+      aheadSeconds: Math.round(-heldMs / 1_000),
+      database: new Date(databaseMs),
+      service: new Date(clock.atMs(atMs)),
+    };
+    if (heldMs === 0) logger.warn(line, "the database's clock was set right again: it is trusted");
+    else
+      logger.warn(
+        line,
+        `the database's clock was set: the service keeps its own time until that clock has stood for ${standsMs / 60_000} minutes. ${isDoubtful(heldMs) ? advice : ''}`.trim(),
+      );
+  }
+
+  #logFollowed(byMs: number): void {
+    this.#services.logger.warn(
+      { bySeconds: Math.round(byMs / 1_000), service: this.#services.clock.now() },
+      "the service's time follows the step of the database's clock",
+    );
+  }
+
+  /** The machine slept, or its monotonic clock was moved: the uptime says how much time has passed. */
+  #align(): void {
+    if (this.#host.bootId === undefined) return;
+    const read = this.#readUptime();
+    const missedMs =
+      read.uptimeMs - this.#aligned.uptimeMs - (read.performanceMs - this.#aligned.performanceMs);
+    this.#aligned = read;
+    if (Math.abs(missedMs) <= smallestStepMs) return;
+    this.#services.clock.jump(missedMs, 0);
+    this.#services.logger.warn(
+      { missedSeconds: Math.round(missedMs / 1_000) },
+      'this machine was asleep, or its monotonic clock was moved: the time is corrected by its uptime',
+    );
+  }
+
+  #readUptime() {
+    return { uptimeMs: this.#host.uptimeMs(), performanceMs: performance.now() };
+  }
+
+  /** Notes the time beside the uptime, for the next process of this machine. */
+  async #note(): Promise<void> {
+    const { database, clock } = this.#services;
+    const { bootId } = this.#host;
+    if (bootId === undefined || clock.elapsedMs() - this.#readAtMs < readingMs) return;
+    await saveReading(database.pool, {
+      boot_id: bootId,
+      uptime_ms: Math.round(this.#host.uptimeMs()),
+      monotonic_ms: Math.round(this.#host.monotonicMs()),
+      service_at: new Date(clock.atMs(performance.now())),
+      followed_ms: clock.followedMs,
+    });
+    this.#readAtMs = clock.elapsedMs();
+  }
 }

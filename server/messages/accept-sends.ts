@@ -60,7 +60,12 @@ export async function isKeyKnown(
   teamId: TeamId,
   key: string,
 ): Promise<boolean> {
-  return (await findKey.row(database.hot, teamId, key, clock.in(-idempotencyMs))) !== undefined;
+  return (await findKey.row(database.hot, teamId, key, keysSince(clock))) !== undefined;
+}
+
+/** Keys that were made before are kept no more (specification section 4.3). */
+function keysSince(clock: Runtime['clock']): Date {
+  return new Date(clock.expiryNow().getTime() - idempotencyMs);
 }
 
 export type Locking = 'wait' | 'skip_locked';
@@ -96,7 +101,7 @@ export async function acceptSends(
       return row ? { ...row, messageId: services.ids.next('msg', at.getTime()) } : [];
     });
     const results = await runBatch(services, batch, at, locking);
-    const repeats = await findRepeats(services, batch, results, at);
+    const repeats = await findRepeats(services, batch, results);
     for (const [place, result] of results.entries()) {
       const index = open[place];
       if (index === undefined) continue;
@@ -131,10 +136,9 @@ const refusals: ReadonlySet<SendVerdict> = new Set([
  * took the month's last place, or whose number was deleted since.
  */
 async function findRepeats(
-  { database }: Services,
+  { database, clock }: Services,
   batch: readonly SendRow[],
   results: readonly SendOutcomeRow[],
-  at: Date,
 ): Promise<ReadonlySet<number>> {
   if (!results.some(({ verdict }) => refusals.has(verdict))) return new Set();
   const refused = results.flatMap(({ verdict }, place) => {
@@ -149,7 +153,7 @@ async function findRepeats(
       refused.map(({ row }) => row.teamId),
       refused.map(({ row }) => row.idempotencyKey),
       refused.map(({ row }) => row.fingerprint),
-      new Date(at.getTime() - idempotencyMs),
+      keysSince(clock),
     )
     .catch(throwInDoubt);
   return new Set(
@@ -237,7 +241,7 @@ async function runStatement(
     rows.map((row) => row.fingerprint),
     at,
     monthOf(at),
-    new Date(at.getTime() - idempotencyMs),
+    keysSince(services.clock),
     dayOf(at),
   );
   const woken = new Set(

@@ -68,7 +68,8 @@ async function reportSent(
 ): Promise<void> {
   const now = services.clock.now();
   await endInFlight(trx, message.number_id, message.id, meant.hand_out);
-  if (message.status === 'failed' && now.getTime() - meant.handed_out_at.getTime() > lateReportMs) return;
+  const sinceMs = services.clock.expiryNow().getTime() - meant.handed_out_at.getTime();
+  if (message.status === 'failed' && sinceMs > lateReportMs) return;
   const sent = await confirmSent(trx, message, now);
   // A report that comes after the end of a message says nothing of it, and of its hand-out only where nothing is known.
   await recordOutcome(trx, message.id, meant.hand_out, 'sent', now, sent !== undefined);

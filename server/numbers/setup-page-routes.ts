@@ -25,7 +25,7 @@ interface Setup {
 export function setupPageRoutes(services: Runtime): Route[] {
   const { pool } = services.database;
   const find = async (token: string): Promise<Setup | undefined> => {
-    const link = await findOpenLink(pool, sha256(token), services.clock.now());
+    const link = await findOpenLink(pool, sha256(token), services.clock.expiryNow());
     const number = link && (await findNumber(pool, link.team_id, link.number_id));
     return number && !number.deleted_at ? { number, link, token } : undefined;
   };

@@ -2,20 +2,23 @@
 const timerMaxMs = 2 ** 31 - 1;
 
 /**
- * The one clock of a process (specification section 2.1, decision 0007). It follows the database's clock on a
- * monotonic base, so that all processes agree and a change of the host's clock moves nothing; SQL never calls
- * now(), it is given the time from here. Tests move it.
+ * The one clock of a process (specification section 10.7, decisions 0007 and 0020). It runs on a monotonic base, and the
+ * database's clock corrects it, so that all processes agree and no step of a clock moves it unseen. SQL never calls
+ * now(): each statement is given the time from here. Tests move it.
  *
- * Where the database's clock steps back, stamps stand still until it has caught up; how long something takes is
- * counted by `elapsedMs`, which nothing but the passing of time (and a test) moves.
+ * A small correction back makes stamps stand still until the time has caught up. Only `jump` takes the time back. How long
+ * something takes is counted by `elapsedMs`, which nothing but the passing of time (and a test) moves.
  */
 export class Clock {
   #offsetMs = performance.timeOrigin;
   #movedMs = 0;
   #latestMs = 0;
+  #followedMs = 0;
+  /** While expiry is held: by how much the time may be too far ahead. */
+  #doubtMs: number | undefined;
   readonly #alarms = new Set<() => void>();
 
-  /** Milliseconds since 1970, never smaller than the answer before. */
+  /** Milliseconds since 1970. Goes back in a `jump` and otherwise never. */
   nowMs(): number {
     const readMs = Math.floor(performance.now() + this.#offsetMs + this.#movedMs);
     this.#latestMs = Math.max(this.#latestMs, readMs);
@@ -37,11 +40,63 @@ export class Clock {
   }
 
   /**
-   * Takes over the database's time.
-   * @param databaseMs what the database's clock said, halfway between asking and hearing
+   * What the clock said, or will say, at a moment of `performance.now()`. Moves of tests are left out: this is what is
+   * held against other clocks.
    */
-  follow(databaseMs: number, measuredAtMs: number): void {
-    this.#offsetMs = databaseMs - measuredAtMs;
+  atMs(performanceMs: number): number {
+    return performanceMs + this.#offsetMs;
+  }
+
+  /** The sum of the steps of the database's clock that this clock has followed (decision 0020). */
+  get followedMs(): number {
+    return this.#followedMs;
+  }
+
+  /**
+   * Gives a process that has just started its time, whatever its host said before.
+   * @param followedMs the steps of the database's clock that are in it already
+   */
+  start(timeMs: number, measuredAtMs: number, followedMs: number): void {
+    this.#latestMs = Math.min(this.#latestMs, Math.floor(timeMs + this.#movedMs));
+    this.follow(timeMs, measuredAtMs);
+    this.#followedMs = followedMs;
+  }
+
+  /**
+   * Takes a correction over.
+   * @param timeMs what the time was at that moment of `performance.now()`
+   */
+  follow(timeMs: number, measuredAtMs: number): void {
+    this.#offsetMs = timeMs - measuredAtMs;
+  }
+
+  /** Moves the time by a step, ahead or back. @param followedMs how much of it is a step of the database's clock */
+  jump(byMs: number, followedMs = byMs): void {
+    this.#offsetMs += byMs;
+    if (byMs < 0) this.#latestMs = Math.max(0, this.#latestMs + byMs);
+    this.#followedMs += followedMs;
+  }
+
+  /** Whether the time is certain enough to end, delete or drop something because of it. */
+  get mayExpire(): boolean {
+    return this.#doubtMs === undefined;
+  }
+
+  /**
+   * The moment to hold an end against, where a wrong refusal hurts: while the time may be too far ahead, the latest one
+   * that is certain.
+   */
+  expiryNow(): Date {
+    return new Date(this.nowMs() - (this.#doubtMs ?? 0));
+  }
+
+  /** From now on nothing may expire. @param doubtMs by how much the time may be too far ahead */
+  holdExpiry(doubtMs = 0): void {
+    this.#doubtMs = doubtMs;
+  }
+
+  allowExpiry(): void {
+    this.#doubtMs = undefined;
   }
 
   /** Calls back once `ms` have passed. The returned function cancels. */

@@ -1,9 +1,7 @@
-import { StartError } from './start-error.ts';
-
 /** All problems of the settings at once, one per line, each saying what to write instead. */
-export class ConfigError extends StartError {
-  constructor(problems: readonly string[], cause?: unknown) {
-    super(`The settings need attention:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`, cause);
+export class ConfigError extends Error {
+  constructor(problems: readonly string[]) {
+    super(`The settings need attention:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
     this.name = 'ConfigError';
   }
 }

@@ -10,6 +10,7 @@ import { byAccount } from '#server/accounts/by-account.ts';
 import { readEmail } from '#server/accounts/email.ts';
 import { makeAccount, readName } from '#server/accounts/make-account.ts';
 import { openSession } from '#server/accounts/open-session.ts';
+import { linkCommand } from '#server/accounts/other-ways.ts';
 import { hashPassword } from '#server/accounts/password.ts';
 import { proveAddress } from '#server/accounts/prove-address.ts';
 import type { Runtime } from '#server/database/runtime.ts';
@@ -22,7 +23,7 @@ import { publicId } from '#server/platform/ids.ts';
 import { markAccepted, markPressed } from './invitation-store.ts';
 import { joinTeam } from './join-team.ts';
 import type { MovesRoles } from './move-role.ts';
-import { endOfInvitation, invitationOver, type Opened, openInvitation } from './open-invitation.ts';
+import { invitationOver, type Opened, openInvitation } from './open-invitation.ts';
 import { pressHash } from './press-hash.ts';
 import { lockTeam } from './team-store.ts';
 
@@ -65,8 +66,8 @@ export async function acceptInvitation(services: Services, acceptance: Acceptanc
   const person = opened.needs === 'nothing' ? undefined : await readPerson(services, opened, given);
   return services.database.transaction(async (trx) => {
     const team = await lockTeam(trx, opened.invitation.team_id);
-    const invitation = await markAccepted(trx, sha256(token), services.clock.now());
-    if (!team || !invitation) throw invitationOver(await endOfInvitation(trx, services.clock, token));
+    const invitation = await markAccepted(trx, sha256(token), services.clock.expiryNow());
+    if (!team || !invitation) throw invitationOver();
     await dropMails(trx, services, publicId('inv', invitation.id));
     const account = person
       ? await makeAccount(trx, services, {
@@ -117,7 +118,7 @@ async function accountOf(trx: Transaction, signedIn: SignedIn | undefined): Prom
 function proveFirst({ invitation: { email } }: Opened): AppError {
   return new AppError(
     'forbidden',
-    `Nothing has shown yet that ${email} is yours. Ask your administrator for a link to sign in as ${email}, sign in by it, and open this invitation again.`,
+    `Nothing has shown yet that ${email} is yours. Have whoever runs this server make a link with \`${linkCommand(email ?? '')}\`, sign in by it, and open this invitation again.`,
   );
 }
 

@@ -13,7 +13,7 @@ import { textFields } from '#server/platform/http/text-fields.ts';
 import { acceptInvitation } from './accept-invitation.ts';
 import { type Refused, renderInvitationOver, renderInvitePage } from './invite-page.ts';
 import type { MovesRoles } from './move-role.ts';
-import { endOfInvitation, openInvitation } from './open-invitation.ts';
+import { openInvitation } from './open-invitation.ts';
 import { pressAgain } from './press-again.ts';
 
 const html = Type.String();
@@ -83,10 +83,9 @@ export function invitePageRoutes(services: Runtime & MovesRoles, identify: Ident
     }
   };
 
-  const onOver = async (error: unknown, { params }: Call): Promise<Answer> => {
-    if (!(error instanceof AppError && error.code === 'not_found')) throw error;
-    const end = await endOfInvitation(services.database.pool, services.clock, params.token ?? '');
-    return page(renderInvitationOver(end, own), 404);
+  const onOver = (error: unknown): Answer => {
+    if (error instanceof AppError && error.code === 'not_found') return page(renderInvitationOver(own), 404);
+    throw error;
   };
 
   return [
@@ -95,7 +94,7 @@ export function invitePageRoutes(services: Runtime & MovesRoles, identify: Ident
       path: '/invite/:token',
       audience: 'page',
       answers: shown,
-      handle: (call) => show(call).catch((error) => onOver(error, call)),
+      handle: (call) => show(call).catch(onOver),
     }),
     route({
       method: 'POST',
@@ -104,7 +103,7 @@ export function invitePageRoutes(services: Runtime & MovesRoles, identify: Ident
       looseBody: textFields('press', 'email', 'name', 'password'),
       audit: 'member.joined',
       answers: { ...shown, ...refusals, 303: html },
-      handle: (call) => accept(call).catch((error) => onOver(error, call)),
+      handle: (call) => accept(call).catch(onOver),
     }),
   ];
 }

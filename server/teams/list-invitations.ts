@@ -19,7 +19,7 @@ export async function listInvitations(
   { limit = listLimitDefault, cursor }: ListInvitationsQuery,
 ): Promise<InvitationList> {
   const before = readCursor(cursor);
-  const rows = await listInvitationRows(database.pool, teamId, before, clock.now(), limit + 1);
+  const rows = await listInvitationRows(database.pool, teamId, before, clock.expiryNow(), limit + 1);
   const invitations = rows.slice(0, limit).map(invitationView);
   return {
     invitations,

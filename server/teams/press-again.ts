@@ -33,7 +33,11 @@ export async function pressAgain(services: Services, pressed: Press): Promise<st
   const { token, press, signedIn, request } = pressed;
   if (press === '') return undefined;
   return services.database.transaction(async (trx) => {
-    const first = await findPress(trx, sha256(token), services.clock.in(-pressedAgainMs));
+    const first = await findPress(
+      trx,
+      sha256(token),
+      new Date(services.clock.expiryNow().getTime() - pressedAgainMs),
+    );
     const account = first && (await holdAccount(trx, first.pressed_by));
     if (!account || !first.press_hash.equals(pressHash(press, account))) return undefined;
     if (!(await findMembership(trx, first.team_id, account.id))) return undefined;
@@ -49,6 +53,6 @@ async function hasSessionOf(
   { clock }: Services,
   { pressed_by, accepted_at }: PressRow,
 ): Promise<boolean> {
-  const sessions = await listSessions(trx, pressed_by, clock.now());
+  const sessions = await listSessions(trx, pressed_by, clock.expiryNow());
   return sessions.some(({ method, created_at }) => method === 'invitation' && created_at >= accepted_at);
 }

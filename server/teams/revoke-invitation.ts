@@ -18,7 +18,7 @@ export async function revokeInvitation(
   await services.database.transaction(async (trx) => {
     await lockTeam(trx, teamId);
     await requireStillAllowed(trx, teamId, by, 'team:write');
-    const revoked = await markRevoked(trx, teamId, invitationId, services.clock.now());
+    const revoked = await markRevoked(trx, teamId, invitationId, services.clock.expiryNow());
     if (!revoked) throw notFound('invitation');
     const target = publicId('inv', invitationId);
     await dropMails(trx, services, target);

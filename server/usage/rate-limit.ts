@@ -17,11 +17,19 @@ interface TakenRow {
   readonly minute: number;
 }
 
+/**
+ * The clocks of two processes differ by milliseconds: a stored minute may be the next one. One further ahead was written
+ * by a clock that was wrong, and counts as over.
+ */
+const minutesAheadMax = 1;
+
 const takeLot = statement<TakenRow>(
   'usage.take-lot',
   `INSERT INTO rate_windows AS w (team_id, minute, taken) VALUES ($1, $2, $3)
-   ON CONFLICT (team_id) DO UPDATE SET minute = greatest(w.minute, excluded.minute),
-     taken = CASE WHEN w.minute < excluded.minute THEN excluded.taken ELSE w.taken + excluded.taken END
+   ON CONFLICT (team_id) DO UPDATE SET
+     minute = CASE WHEN w.minute = excluded.minute + ${minutesAheadMax} THEN w.minute ELSE excluded.minute END,
+     taken = CASE WHEN w.minute BETWEEN excluded.minute AND excluded.minute + ${minutesAheadMax}
+       THEN w.taken + excluded.taken ELSE excluded.taken END
    RETURNING taken, minute`,
 );
 
@@ -87,7 +95,7 @@ export class RateLimits {
   #window(teamId: TeamId): Window {
     const minute = Math.floor(this.#services.clock.nowMs() / 60_000);
     const known = this.#windows.get(teamId);
-    if (known && known.minute >= minute) return known;
+    if (known && known.minute >= minute && known.minute <= minute + minutesAheadMax) return known;
     if (this.#windows.size >= windowsMax) this.#windows.clear();
     const window: Window = { minute, permits: 0, taken: 0, waiting: 0, lot: undefined };
     this.#windows.set(teamId, window);

@@ -1,8 +1,8 @@
 import type { EventType } from '#contract/event.ts';
 import { type Queryable, statement } from '#server/database/statement.ts';
 import type { DeliveryId, EventId, TeamId, WebhookId } from '#server/platform/ids.ts';
-import { type Lane, lanePlaces, slowFrom, teamPlaces, walkedMax } from './delivery-limits.ts';
-import { sqlWalked } from './walk-due.ts';
+import { type Lane, slowFrom, teamPlaces, walkedMax } from './delivery-limits.ts';
+import { sqlOfEachLane, sqlWalked } from './walk-due.ts';
 import type { SealedSecrets } from './webhook-secret.ts';
 
 /** A delivery in the hands of this process until its lease ends, and all that its attempt needs. */
@@ -45,12 +45,6 @@ interface ClaimLimits {
   readonly after: WebhookId;
 }
 
-/** Of each lane by itself: each has an index of its own, which nothing but its own rows can be looked for in. */
-const ofEachLane = (select: (lane: Lane, places: number) => string) =>
-  Object.entries(lanePlaces)
-    .map(([lane, places]) => select(lane as Lane, places))
-    .join(' UNION ALL ');
-
 // waiting: of each lane its first rows, as many as it has places: those leased are in somebody's hands, the others may be
 //   taken. So the places of a webhook hold over all processes, and a backlog of any length costs what its places cost; those
 //   of a team that has no place here, whose receivers may all hang, cost nothing.
@@ -76,7 +70,7 @@ const claim = statement<
        SELECT id, is_active, failure_count >= ${slowFrom} AS is_slow, last_triggered_at
        FROM webhooks WHERE id = p.webhook_id AND team_id <> ALL ($7::uuid[]) OFFSET 0
      ) w
-   ), waiting AS MATERIALIZED (${ofEachLane(
+   ), waiting AS MATERIALIZED (${sqlOfEachLane(
      (lane, places) => `
      SELECT h.id AS webhook_id, h.is_slow, '${lane}'::text AS lane, ${places} AS places, d.*
      FROM hooks h CROSS JOIN LATERAL (
@@ -123,7 +117,7 @@ const claim = statement<
    FROM (SELECT
        set_config('synchronous_commit', 'off', true),
        (SELECT webhook_id FROM page OFFSET ${walkedMax - 1}) AS walked_to,
-       CASE WHEN (SELECT count(*) FROM locked) < $3 THEN (SELECT min(due_at) FROM (${ofEachLane(
+       CASE WHEN (SELECT count(*) FROM locked) < $3 THEN (SELECT min(due_at) FROM (${sqlOfEachLane(
          (lane) => `
           SELECT d.due_at FROM hooks h CROSS JOIN LATERAL (
             SELECT due_at FROM due_deliveries WHERE webhook_id = h.id AND lane = '${lane}' AND due_at > $1

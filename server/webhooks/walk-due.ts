@@ -1,3 +1,5 @@
+import { type Lane, lanePlaces } from './delivery-limits.ts';
+
 /**
  * SQL of a recursive `walked (webhook_id)`: the webhooks that have due deliveries, in the order of their ids. It takes one
  * step of the index for each, however many rows it has; the last row is null.
@@ -10,4 +12,11 @@ export function sqlWalked(after = 'true'): string {
      SELECT (SELECT d.webhook_id FROM due_deliveries d WHERE d.webhook_id > w.webhook_id ORDER BY d.webhook_id LIMIT 1)
      FROM walked w WHERE w.webhook_id IS NOT NULL
    )`;
+}
+
+/** A SELECT of each lane by itself: each has an index of its own, which nothing but its own rows can be looked for in. */
+export function sqlOfEachLane(select: (lane: Lane, places: number) => string): string {
+  return Object.entries(lanePlaces)
+    .map(([lane, places]) => select(lane as Lane, places))
+    .join(' UNION ALL ');
 }

@@ -47,6 +47,8 @@ const unseen: Readonly<Record<string, string>> = {
   mails: 'shown to nobody',
   rate_windows: 'shown to nobody',
   instance: 'shown to nobody',
+  service_clock: 'shown by /readyz and the command line',
+  clock_readings: 'shown to nobody',
 };
 
 /** What statements write of such tables and need not say. */
@@ -57,6 +59,9 @@ const silent: Readonly<Record<string, string>> = {
   'webhooks.claim-deliveries: delivery': 'takes a lease; the result tells',
   'webhooks.claim-deliveries: webhook': 'notes when it was last triggered, as above',
   'webhooks.give-back: delivery': 'ends a lease',
+  'webhooks.postpone-leases: delivery': 'moves leases, which are shown to nobody',
+  'webhooks.pull-leases-back: delivery': 'moves leases, which are shown to nobody',
+  'webhooks.pull-due-back: delivery': 'follows a jump of the time, at which everybody reads again',
   'webhooks.forget-attempts: delivery': 'forgets what is older than DELIVERY_LOG_DAYS',
   'invitations.forget: invitation': 'forgets what is over, and shown no more',
   'invitations.note-press: invitation': 'notes what is shown to nobody, of one that was accepted just now',

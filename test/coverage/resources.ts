@@ -17,6 +17,9 @@ export const resources: Coverage = {
     'database/clock-sync.test.ts': [
       "a process takes the database's time, whatever its own clock says (specification section 2.1)",
     ],
+    'database/clock-steps.test.ts': [
+      'is shown and not followed, ahead or back by a minute, an hour, a day or a year, and over when the clock is set right',
+    ],
   },
   '2.1 A string that has': {
     'api/list-numbers.test.ts': [

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { syncClock } from '#server/database/clock-sync.ts';
+
 import { Database, isDatabaseAway } from '#server/database/database.ts';
 import { NoConnection } from '#server/database/no-connection.ts';
 import { Notifications } from '#server/database/notifications.ts';
 import { Notifier } from '#server/database/notifier.ts';
+import { startClock } from '#server/database/start-clock.ts';
 import { Clock } from '#server/platform/clock.ts';
 import { createLogger } from '#server/platform/logger.ts';
 import { hasTeams } from '#server/teams/team-store.ts';
@@ -166,7 +167,7 @@ describe('connections to the database (specification section 10.3)', () => {
   it('the clock is not moved by waiting for a connection', async () => {
     const clients = await Promise.all(Array.from({ length: 10 }, () => database.pool.connect()));
     const clock = new Clock();
-    const syncing = syncClock(database.pool, clock);
+    const syncing = startClock(database.pool, clock);
     await database.hot.query('SELECT pg_sleep(0.3)');
     for (const client of clients) client.release();
     await syncing;

@@ -35,8 +35,12 @@ export interface TestService {
   readonly clock: Clock;
   readonly app: App;
   readonly runtime: Runtime;
-  /** A second process's worth of Ownline on the same database, with the same clock. */
-  readonly startAnother: () => Promise<{ readonly baseUrl: string; readonly close: () => Promise<void> }>;
+  /** A second process's worth of Ownline on the same database, with the same clock or one of its own. */
+  readonly startAnother: (ownClock?: Clock) => Promise<{
+    readonly app: App;
+    readonly baseUrl: string;
+    readonly close: () => Promise<void>;
+  }>;
   readonly newTeam: (options?: {
     plan?: PlanName;
     monthlyLimit?: number;
@@ -52,16 +56,21 @@ export interface TestService {
   readonly close: () => Promise<void>;
 }
 
-/** Settings in the words of docs/configuration.md win over those of the tests: `{ DEVICE_HOLD_SECONDS: '1' }`. */
+/**
+ * Settings in the words of docs/configuration.md win over those of the tests: `{ DEVICE_HOLD_SECONDS: '1' }`.
+ * @param prepare is called with the new database before anything connects to it
+ */
 export async function startTestService(
   settings: Readonly<Record<string, string>> = {},
   outbound: Partial<OutboundHttpOptions> = {},
+  prepare: (databaseUrl: string) => Promise<void> = async () => undefined,
 ): Promise<TestService> {
   const database = await createTestDatabase();
+  await prepare(database.url);
   const dataDir = await mkdtemp(join(tmpdir(), 'ownline-service-'));
   const clock = new Clock();
   const logger = createLogger(settings.LOG_LEVEL ?? 'fatal');
-  const open = async () => {
+  const open = async (ownClock = clock) => {
     const port = await freePort();
     const config = readConfig({
       DATABASE_URL: database.url,
@@ -73,7 +82,14 @@ export async function startTestService(
       ...settings,
     });
     const terminal = new PassThrough() as unknown as NodeJS.WriteStream;
-    const app = await startApp({ config, logger, terminal, clock, checkAnswers: true, outbound });
+    const app = await startApp({
+      config,
+      logger,
+      terminal,
+      clock: ownClock,
+      checkAnswers: true,
+      outbound,
+    });
     return { app, config, baseUrl: `http://127.0.0.1:${port}` };
   };
   const { app, config, baseUrl } = await open();
@@ -95,9 +111,9 @@ export async function startTestService(
     runtime,
     makeKey,
     newKey,
-    startAnother: async () => {
-      const other = await open();
-      return { baseUrl: other.baseUrl, close: async () => void (await other.app.lifecycle.close()) };
+    startAnother: async (ownClock) => {
+      const other = await open(ownClock);
+      return { app: other.app, baseUrl: other.baseUrl, close: () => other.app.lifecycle.close() };
     },
     newTeam: async ({ plan = 'enterprise', monthlyLimit, grants = ['*'] as Grant[] } = {}) => {
       const team = await runtime.database.transaction((trx) =>

@@ -1,9 +1,7 @@
-import { StartError } from '#server/platform/start-error.ts';
-
-/** The embedded database can't be used; the message says why and what to do. */
-export class EngineError extends StartError {
+/** The embedded database can't be used; the message says why and what to do. It never holds a credential. */
+export class EngineError extends Error {
   constructor(message: string, cause?: unknown) {
-    super(message, cause);
+    super(message, cause === undefined ? undefined : { cause });
     this.name = 'EngineError';
   }
 }

@@ -1,5 +1,4 @@
-import { execFile, execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
@@ -23,24 +22,7 @@ export async function commandLineOf(pid: number): Promise<string | undefined> {
  */
 export async function isPostmasterOf(pid: number, pgFolder: string): Promise<boolean> {
   const words = await commandLineOf(pid);
-  return words?.includes(commandOf(pgFolder)) === true;
-}
-
-/** As isPostmasterOf, for the moment in which this process exits. */
-export function isPostmasterOfSync(pid: number, pgFolder: string): boolean {
-  try {
-    const words =
-      process.platform === 'linux'
-        ? readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
-        : `${execFileSync('ps', ['-ww', '-o', 'command=', '-p', String(pid)], { encoding: 'utf8' }).trim()} `;
-    return words.includes(commandOf(pgFolder));
-  } catch {
-    return false;
-  }
-}
-
-function commandOf(pgFolder: string): string {
-  return `postgres -D ${pgFolder} `;
+  return words?.includes(`postgres -D ${pgFolder} `) === true;
 }
 
 /** Whether any process has this pid. */

@@ -1,0 +1,48 @@
+import type { Command } from 'commander';
+import { runningLeases } from '#server/clock-jumps.ts';
+import { lookAtClock } from '#server/database/clock-store.ts';
+import { ClockSync } from '#server/database/clock-sync.ts';
+import { followStep } from '#server/database/follow-step.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { printResult, withRuntime } from './command-context.ts';
+
+export function addClockCommands(program: Command): void {
+  const clock = program.command('clock').description("the service's time and the database's clock");
+
+  clock
+    .command('status')
+    .description("show the service's time, the database's clock, and a step of it that is not followed yet")
+    .option('--json', 'print as JSON', false)
+    .action(async (options: { json: boolean }) => printResult(await withRuntime(clockStatus), options.json));
+
+  clock
+    .command('confirm')
+    .description("confirm that the database's clock is right: all processes follow it at once")
+    .option('--json', 'print as JSON', false)
+    .action(async (options: { json: boolean }) => {
+      const result = await withRuntime(async (runtime) => {
+        await watchClock(runtime);
+        const movedMs = await followStep(runtime, runningLeases);
+        const { step_seconds: _, ...status } = await clockStatus(runtime);
+        return { confirmed: true, moved_seconds: movedMs / 1_000, ...status };
+      });
+      printResult(result, options.json);
+    });
+}
+
+/** Looks as a process of the service does, so that a step is known that came while none ran. */
+async function watchClock(runtime: Runtime): Promise<void> {
+  await new ClockSync(runtime, { leases: runningLeases, onJump: () => undefined }).run();
+}
+
+async function clockStatus(runtime: Runtime) {
+  await watchClock(runtime);
+  const look = await lookAtClock(runtime.database.pool);
+  return {
+    settled: look.held_ms === 0,
+    step_seconds: look.held_ms === 0 ? 0 : -look.held_ms / 1_000,
+    stepped_at: look.stepped_at?.toISOString() ?? null,
+    service_time: new Date(look.databaseMs + look.held_ms).toISOString(),
+    database_time: new Date(look.databaseMs).toISOString(),
+  };
+}

@@ -1,0 +1,122 @@
+import type { Pool } from 'pg';
+import { type Queryable, statement, type Transaction } from './statement.ts';
+
+/** What the processes of an installation know of the database's clock (migration 007). */
+export interface ClockState {
+  /** The service's time less the database's clock: a step that is not followed. */
+  readonly held_ms: number;
+  readonly stepped_at: Date | null;
+  readonly followed_ms: number;
+  readonly version: number;
+}
+
+/** The state and the database's clock, read together. */
+export interface ClockLook extends ClockState {
+  readonly databaseMs: number;
+  /** The moment of `performance.now()` that belongs to it, and by how much that may be wrong. */
+  readonly atMs: number;
+  readonly uncertaintyMs: number;
+}
+
+/** The service's time at a moment since a machine's boot. */
+export interface ClockReading {
+  readonly boot_id: string;
+  readonly uptime_ms: number;
+  readonly monotonic_ms: number;
+  readonly service_at: Date;
+  readonly followed_ms: number;
+}
+
+/** The one that was answered fastest is the nearest to the truth: the clock was read somewhere within that time. */
+const samples = 5;
+
+const stateColumns = 'held_ms, stepped_at, followed_ms, version';
+
+// The one place that reads the database's clock (decision 0007).
+const look = statement<ClockState & { readonly database_ms: number }>(
+  'clock.look',
+  `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS database_ms, ${stateColumns} FROM service_clock`,
+);
+const lock = statement<ClockState>('clock.lock', `SELECT ${stateColumns} FROM service_clock FOR UPDATE`);
+const noteStep = statement<Pick<ClockState, 'version'>>(
+  'clock.note-step',
+  'UPDATE service_clock SET held_ms = $1, stepped_at = $2, version = version + 1 WHERE version = $3 RETURNING version',
+);
+const noteFollowed = statement<Record<string, never>>(
+  'clock.note-followed',
+  `UPDATE service_clock
+   SET followed_ms = followed_ms - held_ms, held_ms = 0, stepped_at = NULL, version = version + 1`,
+);
+const findReadings = statement<ClockReading>(
+  'clock.find-readings',
+  'SELECT boot_id, uptime_ms, monotonic_ms, service_at, followed_ms FROM clock_readings',
+);
+// Readings of machines that are no more would stay for ever; the newest ones say when the service last ran.
+const writeReading = statement<Record<string, never>>(
+  'clock.write-reading',
+  `WITH old AS (
+     DELETE FROM clock_readings WHERE boot_id IN (SELECT boot_id FROM clock_readings ORDER BY service_at DESC OFFSET 100)
+       AND boot_id <> $1
+   )
+   INSERT INTO clock_readings AS r (boot_id, uptime_ms, monotonic_ms, service_at, followed_ms) VALUES ($1, $2, $3, $4, $5)
+   ON CONFLICT (boot_id) DO UPDATE SET uptime_ms = excluded.uptime_ms, monotonic_ms = excluded.monotonic_ms,
+     service_at = excluded.service_at, followed_ms = excluded.followed_ms`,
+);
+
+/** Reads the database's clock as precisely as the way there allows. */
+export async function lookAtClock(pool: Pool): Promise<ClockLook> {
+  // The connection first: waiting for one is no part of asking.
+  const client = await pool.connect();
+  try {
+    let best: ClockLook | undefined;
+    for (let sample = 0; sample < samples; sample += 1) {
+      const askedAtMs = performance.now();
+      const { rows } = await client.query<ClockState & { readonly database_ms: number }>({
+        name: look.name,
+        text: look.text,
+      });
+      const heardAtMs = performance.now();
+      const [row] = rows;
+      if (!row) throw new Error('service_clock has no row: a migration wrote it, and it was deleted');
+      const uncertaintyMs = (heardAtMs - askedAtMs) / 2;
+      if (best && best.uncertaintyMs <= uncertaintyMs) continue;
+      const { database_ms: databaseMs, ...state } = row;
+      best = { ...state, databaseMs, atMs: (askedAtMs + heardAtMs) / 2, uncertaintyMs };
+    }
+    if (!best) throw new Error('the clock of the database was not read');
+    return best;
+  } finally {
+    client.release();
+  }
+}
+
+/** Waits for other processes that change the state. */
+export async function lockClockState(trx: Transaction): Promise<ClockState> {
+  const state = await lock.row(trx);
+  if (!state) throw new Error('service_clock has no row: a migration wrote it, and it was deleted');
+  return state;
+}
+
+/** @returns false where another process has changed the state since that version */
+export async function writeStep(
+  db: Queryable,
+  heldMs: number,
+  steppedAt: Date,
+  version: number,
+): Promise<boolean> {
+  return (await noteStep.row(db, heldMs, heldMs === 0 ? null : steppedAt, version)) !== undefined;
+}
+
+/** The step that is held is followed from now on. */
+export async function writeFollowed(trx: Transaction): Promise<void> {
+  await noteFollowed.row(trx);
+}
+
+export function listReadings(db: Queryable): Promise<ClockReading[]> {
+  return findReadings.rows(db);
+}
+
+export async function saveReading(db: Queryable, reading: ClockReading): Promise<void> {
+  const { boot_id, uptime_ms, monotonic_ms, service_at, followed_ms } = reading;
+  await writeReading.row(db, boot_id, uptime_ms, monotonic_ms, service_at, followed_ms);
+}

@@ -1,0 +1,31 @@
+import { lockClockState, writeFollowed } from './clock-store.ts';
+import type { Runtime } from './runtime.ts';
+import type { Transaction } from './statement.ts';
+
+/** The notification channel that says: the state of the clock has changed. */
+export const clockChannel = 'service_clock';
+
+/** Keeps leases alive over a step ahead: what was to end after `now` ends so much later. */
+export type PostponeLeases = (trx: Transaction, now: Date, byMs: number) => Promise<void>;
+
+/**
+ * Follows the step of the database's clock that is held, on all processes (decision 0020): it has stood for long enough,
+ * or an operator confirmed it. Leases that run are postponed by a step ahead, so that none ends early.
+ * @param version of the state by which it was decided; undefined: whatever the state is
+ * @returns by how much the service's time moves
+ */
+export async function followStep(
+  { database, clock }: Pick<Runtime, 'database' | 'clock'>,
+  leases: readonly PostponeLeases[],
+  version?: number,
+): Promise<number> {
+  const byMs = await database.transaction(async (trx) => {
+    const state = await lockClockState(trx);
+    if (version !== undefined && state.version !== version) return 0;
+    if (state.held_ms < 0) for (const postpone of leases) await postpone(trx, clock.now(), -state.held_ms);
+    await writeFollowed(trx);
+    return -state.held_ms;
+  });
+  database.notify(clockChannel, []);
+  return byMs;
+}

@@ -1,0 +1,59 @@
+import type { Clock } from '#server/platform/clock.ts';
+import { type HostClock, readHostClock } from '#server/platform/host-clock.ts';
+import { aheadMaxMs, isDoubtful, smallestStepMs } from './clock-step.ts';
+import { type ClockLook, type ClockReading, listReadings, lookAtClock } from './clock-store.ts';
+import type { StatementPool } from './statement.ts';
+
+/** How much less the uptime may grow than the monotonic clock: a container's own uptime begins anew with it. */
+const uptimeSlackMs = 1_000;
+
+/** Gives a process that starts its time (decision 0020). It only reads: commands of the command line begin so too. */
+export async function startClock(pool: StatementPool, clock: Clock, host = readHostClock()): Promise<void> {
+  const look = await lookAtClock(pool);
+  const { timeMs, doubtMs } = firstTime(look, await listReadings(pool), host);
+  clock.start(timeMs, look.atMs, look.followed_ms);
+  if (doubtMs !== undefined) clock.holdExpiry(doubtMs);
+  else if (isDoubtful(timeMs - look.databaseMs)) clock.holdExpiry();
+  else clock.allowExpiry();
+}
+
+interface FirstTime {
+  readonly timeMs: number;
+  /** By how much it may be too far ahead; undefined where there is no doubt. */
+  readonly doubtMs: number | undefined;
+}
+
+/**
+ * The time with which a process starts. Where another process ran since the machine booted, the time since then is known
+ * exactly. Otherwise the database's clock is believed; the host's clock, where it is another one, can raise a doubt.
+ */
+function firstTime(look: ClockLook, readings: readonly ClockReading[], host: HostClock): FirstTime {
+  const { databaseMs, held_ms: heldMs, followed_ms: followedMs } = look;
+  // The host's clocks are read a moment after the database's.
+  const sinceLookMs = performance.now() - look.atMs;
+  const lastSeenMs = (reading: ClockReading) =>
+    reading.service_at.getTime() + followedMs - reading.followed_ms;
+
+  const ofThisBoot = readings.find(({ boot_id: id }) => id === host.bootId);
+  const passedMs = ofThisBoot && uptimeSince(ofThisBoot, host);
+  if (ofThisBoot && passedMs !== undefined) {
+    const timeMs = lastSeenMs(ofThisBoot) + passedMs - sinceLookMs;
+    const isSteady = Math.abs(databaseMs + heldMs - timeMs) <= smallestStepMs + look.uncertaintyMs;
+    return { timeMs: isSteady ? databaseMs + heldMs : timeMs, doubtMs: undefined };
+  }
+
+  const latestMs = Math.max(0, ...readings.map(lastSeenMs));
+  // A step that was held when the service last ran may be over: the time that passed since is at least none.
+  const [timeMs = databaseMs] = [databaseMs, databaseMs + heldMs]
+    .filter((ms) => ms >= latestMs - smallestStepMs)
+    .sort((a, b) => a - b);
+  const certainMs = Math.max(latestMs, host.wallMs() - sinceLookMs);
+  return { timeMs, doubtMs: timeMs - certainMs > aheadMaxMs ? timeMs - certainMs : undefined };
+}
+
+/** How long ago a reading was taken; undefined where it is not certain that the same clocks ran on since. */
+function uptimeSince(reading: ClockReading, host: HostClock): number | undefined {
+  const uptimeMs = host.uptimeMs() - reading.uptime_ms;
+  const monotonicMs = host.monotonicMs() - reading.monotonic_ms;
+  return monotonicMs >= 0 && uptimeMs >= monotonicMs - uptimeSlackMs ? uptimeMs : undefined;
+}

@@ -1,0 +1,46 @@
+import type { Runtime } from '#server/database/runtime.ts';
+import { statement, type Transaction } from '#server/database/statement.ts';
+import { mailLeaseMs } from './mail-loop.ts';
+import { attemptOffsetsMs } from './mail-schedule.ts';
+
+/** A correction of the clock that is no step: times that are this much too far ahead are left alone. */
+const slackMs = 10_000;
+
+const postpone = statement<Record<string, never>>(
+  'mail.postpone-leases',
+  `UPDATE mails SET leased_until = leased_until + make_interval(secs => $2 / 1000.0)
+   WHERE body IS NOT NULL AND leased_until > $1`,
+);
+/** Mails that are being sent are the first that are due. */
+const leasedMax = 1_000;
+
+// $2: after how many attempts the next one is how far away, in milliseconds; a mail that was not tried yet is due at once.
+const pullBack = statement<Record<string, never>>(
+  'mail.pull-back',
+  `WITH found AS MATERIALIZED (
+     SELECT id FROM mails WHERE body IS NOT NULL AND next_attempt_at > $1
+     UNION ALL
+     (SELECT id FROM mails WHERE body IS NOT NULL AND next_attempt_at <= $1 ORDER BY next_attempt_at LIMIT ${leasedMax})
+   ), far AS MATERIALIZED (
+     SELECT id, $1::timestamptz + make_interval(secs => coalesce(($2::bigint[])[attempts], 0) / 1000.0) AS latest FROM mails
+     WHERE id = ANY (ARRAY(SELECT id FROM found)) AND body IS NOT NULL FOR UPDATE SKIP LOCKED
+   )
+   UPDATE mails m SET
+     next_attempt_at = CASE WHEN m.next_attempt_at > f.latest + $4::interval THEN f.latest ELSE m.next_attempt_at END,
+     leased_until = CASE WHEN m.leased_until > $3::timestamptz + $4::interval THEN $3 ELSE m.leased_until END
+   FROM far f WHERE m.id = f.id
+     AND (m.next_attempt_at > f.latest + $4::interval OR m.leased_until > $3::timestamptz + $4::interval)`,
+);
+
+/** Mails that are being sent stay with their process: the service's time is about to step ahead. */
+export async function postponeMails(trx: Transaction, now: Date, byMs: number): Promise<void> {
+  await postpone.row(trx, now, byMs);
+}
+
+/** No mail waits longer than its schedule says: the service's time has stepped back. */
+export async function pullBackMails({ database, clock }: Pick<Runtime, 'database' | 'clock'>): Promise<void> {
+  const gapsMs = attemptOffsetsMs
+    .slice(1)
+    .map((offsetMs, index) => offsetMs - (attemptOffsetsMs[index] ?? 0));
+  await pullBack.row(database.pool, clock.now(), gapsMs, clock.in(mailLeaseMs), `${slackMs} milliseconds`);
+}

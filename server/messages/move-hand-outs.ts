@@ -1,0 +1,57 @@
+import type { Runtime } from '#server/database/runtime.ts';
+import { statement, type Transaction } from '#server/database/statement.ts';
+
+/** A correction of the clock that is no step: times that are this much too far ahead are left alone. */
+const slackMs = 10_000;
+
+/** A session lives for a hold, and for a hold and 35 s after its answer (specification section 11.2). */
+const sessionSlackMs = 35_000;
+
+// The sessions first, in the order of their numbers: in-flight rows are written under them (docs/architecture.md, lock order).
+const postpone = statement<Record<string, never>>(
+  'messages.postpone-hand-outs',
+  `WITH held AS MATERIALIZED (
+     SELECT number_id FROM device_sessions
+     WHERE live_until > $1 OR number_id IN (SELECT number_id FROM in_flight) ORDER BY number_id FOR UPDATE
+   ), living AS (
+     UPDATE device_sessions SET live_until = live_until + make_interval(secs => $2 / 1000.0)
+     WHERE number_id = ANY (ARRAY(SELECT number_id FROM held)) AND live_until > $1
+   )
+   UPDATE in_flight SET lease_until = lease_until + make_interval(secs => $2 / 1000.0),
+     handed_out_at = handed_out_at + make_interval(secs => $2 / 1000.0)
+   WHERE number_id = ANY (ARRAY(SELECT number_id FROM held))`,
+);
+const pullBack = statement<Record<string, never>>(
+  'messages.pull-back-hand-outs',
+  `WITH held AS MATERIALIZED (
+     SELECT number_id FROM device_sessions
+     WHERE live_until > $2::timestamptz + $4 OR last_seen_at > $1::timestamptz + $4
+       OR number_id IN (SELECT number_id FROM in_flight WHERE lease_until > $3::timestamptz + $4)
+     ORDER BY number_id FOR UPDATE
+   ), living AS (
+     UPDATE device_sessions SET live_until = least(live_until, $2), last_seen_at = least(last_seen_at, $1)
+     WHERE number_id = ANY (ARRAY(SELECT number_id FROM held))
+   )
+   UPDATE in_flight SET lease_until = least(lease_until, $3), handed_out_at = least(handed_out_at, $1)
+   WHERE number_id = ANY (ARRAY(SELECT number_id FROM held))`,
+);
+
+/** Hand-outs and sessions that run end so much later: the service's time is about to step ahead. */
+export async function postponeHandOuts(trx: Transaction, now: Date, byMs: number): Promise<void> {
+  await postpone.row(trx, now, byMs);
+}
+
+/** Hand-outs and sessions that end later than any that begins now: the service's time has stepped back. */
+export async function pullBackHandOuts({
+  database,
+  clock,
+  config,
+}: Pick<Runtime, 'database' | 'clock' | 'config'>): Promise<void> {
+  await pullBack.row(
+    database.pool,
+    clock.now(),
+    clock.in(2 * config.deviceHoldMs + sessionSlackMs),
+    clock.in(config.deviceLeaseMs),
+    `${slackMs} milliseconds`,
+  );
+}

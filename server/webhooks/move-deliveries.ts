@@ -1,0 +1,77 @@
+import type { Runtime } from '#server/database/runtime.ts';
+import { statement, type Transaction } from '#server/database/statement.ts';
+import { beforeAll } from './claim-deliveries.ts';
+import { leaseMarginMs } from './delivery-limits.ts';
+import { sqlOfEachLane, sqlWalked } from './walk-due.ts';
+
+/** A correction of the clock that is no step: times that are this much too far ahead are left alone. */
+const slackMs = 10_000;
+
+/** Of one lane of a webhook in one round; the next round takes the rest. */
+const pulledMax = 1_000;
+
+const fromTheFirst = `webhook_id > '${beforeAll}'`;
+
+// What is in some process's hands stands at the beginning of its lane: claims take the first rows.
+const leased = sqlOfEachLane(
+  (lane, places) => `
+     SELECT d.tid FROM walked w CROSS JOIN LATERAL (
+       SELECT ctid AS tid, leased_until FROM due_deliveries
+       WHERE webhook_id = w.webhook_id AND lane = '${lane}' AND due_at <= $1 ORDER BY due_at, seq LIMIT ${places}
+     ) d WHERE d.leased_until > $2`,
+);
+const postpone = statement<Record<string, never>>(
+  'webhooks.postpone-leases',
+  `WITH RECURSIVE ${sqlWalked(fromTheFirst)}, leased AS MATERIALIZED (${leased}), held AS MATERIALIZED (
+     SELECT ctid AS tid FROM due_deliveries WHERE ctid = ANY (ARRAY(SELECT tid FROM leased)) FOR UPDATE SKIP LOCKED
+   )
+   UPDATE due_deliveries SET leased_until = leased_until + make_interval(secs => $3 / 1000.0)
+   WHERE ctid = ANY (ARRAY(SELECT tid FROM held))`,
+);
+const pullLeasesBack = statement<Record<string, never>>(
+  'webhooks.pull-leases-back',
+  `WITH RECURSIVE ${sqlWalked(fromTheFirst)}, leased AS MATERIALIZED (${leased}), held AS MATERIALIZED (
+     SELECT ctid AS tid FROM due_deliveries WHERE ctid = ANY (ARRAY(SELECT tid FROM leased)) FOR UPDATE SKIP LOCKED
+   )
+   UPDATE due_deliveries SET leased_until = $3 WHERE ctid = ANY (ARRAY(SELECT tid FROM held))`,
+);
+// $2: before which attempt the gap to the one before is how long, in milliseconds. What has not been tried yet, and what is
+// replayed or asked for by itself, is due at once.
+const pullDueBack = statement<{ readonly webhook_id: string }>(
+  'webhooks.pull-due-back',
+  `WITH RECURSIVE ${sqlWalked(fromTheFirst)}, far AS MATERIALIZED (${sqlOfEachLane(
+    (lane) => `
+     SELECT d.* FROM walked w CROSS JOIN LATERAL (
+       SELECT ctid AS tid, $1::timestamptz + make_interval(secs => coalesce(($2::bigint[])[attempt], 0) / 1000.0) AS latest
+       FROM due_deliveries WHERE webhook_id = w.webhook_id AND lane = '${lane}'
+         AND due_at > $1::timestamptz + $3::interval
+         AND due_at > $1::timestamptz + make_interval(secs => coalesce(($2::bigint[])[attempt], 0) / 1000.0) + $3::interval
+       ORDER BY due_at, seq LIMIT ${pulledMax}
+     ) d`,
+  )}), held AS MATERIALIZED (
+     SELECT ctid AS tid FROM due_deliveries WHERE ctid = ANY (ARRAY(SELECT tid FROM far)) FOR UPDATE SKIP LOCKED
+   )
+   UPDATE due_deliveries d SET due_at = f.latest, first_started_at = least(d.first_started_at, $1)
+   FROM far f WHERE d.ctid = f.tid AND d.ctid = ANY (ARRAY(SELECT tid FROM held)) RETURNING d.webhook_id`,
+);
+
+/** Deliveries that are being made stay with their process: the service's time is about to step ahead. */
+export async function postponeDeliveries(trx: Transaction, now: Date, byMs: number): Promise<void> {
+  await postpone.row(trx, now, now, byMs);
+}
+
+/** No delivery waits longer than the gap before its attempt: the service's time has stepped back. */
+export async function pullBackDeliveries({
+  database,
+  clock,
+  config,
+}: Pick<Runtime, 'database' | 'clock' | 'config'>): Promise<void> {
+  const offsetsMs = config.webhookOffsetsMs;
+  const gapsMs = offsetsMs.map((offsetMs, index) => offsetMs - (offsetsMs[index - 1] ?? 0));
+  const slack = `${slackMs} milliseconds`;
+  const leaseMs = config.webhookTimeoutMs + leaseMarginMs;
+  let pulled: number;
+  do pulled = (await pullDueBack.rows(database.pool, clock.now(), gapsMs, slack)).length;
+  while (pulled >= pulledMax);
+  await pullLeasesBack.row(database.pool, clock.now(), clock.in(leaseMs + slackMs), clock.in(leaseMs));
+}

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { plans } from '#contract/plans.ts';
+import { Clock } from '#server/platform/clock.ts';
+import { ApiClient } from '#test/support/api-client.ts';
+import { type MovableDatabaseClock, makeClockMovable } from '#test/support/movable-database-clock.ts';
+import { startTestService } from '#test/support/test-service.ts';
+
+const dayMs = 86_400_000;
+
+it('a database clock that was a day ahead leaves no team limited a minute after its return, nor after a restart (specification section 7.2)', async () => {
+  let databaseClock: MovableDatabaseClock | undefined;
+  const service = await startTestService({ RATE_LIMITS: 'on' }, {}, async (url) => {
+    databaseClock = await makeClockMovable(url);
+    await databaseClock.set(dayMs);
+  });
+  try {
+    const team = await service.newTeam({ plan: 'free' });
+    service.clock.advance(60_000 - (service.clock.nowMs() % 60_000));
+    const statuses: number[] = [];
+    for (let n = 0; n <= plans.free.requestsPerMinute; n += 1)
+      statuses.push((await team.api.get('/v1/team')).status);
+    assert.equal(statuses.at(-1), 429, 'the limit is used up while the clock is ahead');
+    await databaseClock?.set(0);
+    const clock = new Clock();
+    const restarted = await service.startAnother(clock);
+    try {
+      // The other one was moved to the start of a minute.
+      clock.advance(120_000);
+      assert.equal((await new ApiClient(restarted.baseUrl, team.api.key).get('/v1/team')).status, 200);
+    } finally {
+      await restarted.close();
+    }
+    service.clock.advance(60_000);
+    assert.equal((await team.api.get('/v1/team')).status, 200);
+  } finally {
+    await databaseClock?.close();
+    await service.close();
+  }
+});
+
+it('a minute that is stored further ahead than the clocks of two processes can differ limits no team (specification section 7.2)', async () => {
+  const service = await startTestService({ RATE_LIMITS: 'on' });
+  try {
+    for (const aheadMinutes of [2, 60, 1_440, 525_600]) {
+      const team = await service.newTeam({ plan: 'free' });
+      await service.query('INSERT INTO rate_windows (team_id, minute, taken) VALUES ($1, $2, 1000000)', [
+        team.id,
+        Math.floor(service.clock.nowMs() / 60_000) + aheadMinutes,
+      ]);
+      assert.equal((await team.api.get('/v1/team')).status, 200, `${aheadMinutes} minutes ahead`);
+    }
+  } finally {
+    await service.close();
+  }
+});

@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import { saveReading } from '#server/database/clock-store.ts';
+import { startClock } from '#server/database/start-clock.ts';
+import { Clock } from '#server/platform/clock.ts';
+import { readHostClock } from '#server/platform/host-clock.ts';
+import { ApiClient, field } from '#test/support/api-client.ts';
+import { invite, opens } from '#test/support/inviting.ts';
+import { newPerson, PageClient } from '#test/support/people.ts';
+import {
+  clockOf,
+  type SteppingService,
+  startSteppingService,
+  untilStep,
+} from '#test/support/stepping-service.ts';
+import { connectNumber } from '#test/support/test-phone.ts';
+
+const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
+const real = readHostClock();
+
+describe('the time of a process that starts (specification section 10.7, decision 0020)', () => {
+  let service: SteppingService;
+
+  before(async () => {
+    // No process that watches the clock: the rows are the test's.
+    service = await startSteppingService();
+    await service.app.lifecycle.close();
+  });
+  after(() => service.close());
+
+  interface Case {
+    readonly is: string;
+    /** How far the database's clock is ahead of the true time. */
+    readonly databaseAheadMs: number;
+    /** service_clock.held_ms, as the last process left it. */
+    readonly heldMs?: number;
+    /** When the last process ran, and whether that was since this machine's boot, by each of its two clocks. */
+    readonly ranAgoMs?: number;
+    readonly uptimeSinceMs?: number;
+    readonly monotonicSinceMs?: number;
+    readonly hostAheadMs?: number;
+    readonly timeAheadMs: number;
+    readonly mayExpire: boolean;
+  }
+
+  const sameBoot = (agoMs: number) => ({ ranAgoMs: agoMs, uptimeSinceMs: agoMs, monotonicSinceMs: agoMs });
+
+  const cases: readonly Case[] = [
+    { is: 'the first of all', databaseAheadMs: 0, timeAheadMs: 0, mayExpire: true },
+    {
+      is: 'the first of all, on a database whose clock is ahead',
+      databaseAheadMs: dayMs,
+      timeAheadMs: dayMs,
+      mayExpire: false,
+    },
+    {
+      is: 'the first of all, on a machine whose clock is ahead',
+      databaseAheadMs: 0,
+      hostAheadMs: dayMs,
+      timeAheadMs: 0,
+      mayExpire: true,
+    },
+    { is: 'a restart', databaseAheadMs: 0, ...sameBoot(minuteMs), timeAheadMs: 0, mayExpire: true },
+    { is: 'a restart after a day', databaseAheadMs: 0, ...sameBoot(dayMs), timeAheadMs: 0, mayExpire: true },
+    {
+      is: 'a restart, and the clocks of database and machine went ahead meanwhile',
+      databaseAheadMs: dayMs,
+      hostAheadMs: dayMs,
+      ...sameBoot(minuteMs),
+      timeAheadMs: 0,
+      mayExpire: false,
+    },
+    {
+      is: 'a restart while a step is held',
+      databaseAheadMs: dayMs,
+      heldMs: -dayMs,
+      ...sameBoot(minuteMs),
+      timeAheadMs: 0,
+      mayExpire: false,
+    },
+    {
+      is: 'a restart after a sleep of the machine',
+      databaseAheadMs: 0,
+      ...sameBoot(9 * hourMs),
+      monotonicSinceMs: hourMs,
+      timeAheadMs: 0,
+      mayExpire: true,
+    },
+    {
+      is: 'a start in a container that is newer than the last run, whose uptime began anew',
+      databaseAheadMs: 0,
+      ranAgoMs: 9 * hourMs,
+      uptimeSinceMs: hourMs,
+      monotonicSinceMs: 9 * hourMs,
+      timeAheadMs: 0,
+      mayExpire: true,
+    },
+    { is: 'a start after a boot', databaseAheadMs: 0, ranAgoMs: dayMs, timeAheadMs: 0, mayExpire: true },
+    {
+      is: 'a start after a boot, a minute after another process, on a machine whose clock is behind',
+      databaseAheadMs: 0,
+      ranAgoMs: minuteMs,
+      hostAheadMs: -dayMs,
+      timeAheadMs: 0,
+      mayExpire: true,
+    },
+    {
+      is: 'a start after a boot, on a database whose clock is ahead of the machine’s',
+      databaseAheadMs: dayMs,
+      ranAgoMs: hourMs,
+      timeAheadMs: dayMs,
+      mayExpire: false,
+    },
+    {
+      is: 'a start after a boot that set the clock right while a step ahead was held',
+      databaseAheadMs: 0,
+      heldMs: -dayMs,
+      ranAgoMs: hourMs,
+      timeAheadMs: 0,
+      mayExpire: true,
+    },
+    {
+      is: 'a start after a boot that set the clock right while a step back was held',
+      databaseAheadMs: 0,
+      heldMs: dayMs,
+      ranAgoMs: hourMs,
+      timeAheadMs: 0,
+      mayExpire: true,
+    },
+    {
+      is: 'a start after a boot while a step back is held',
+      databaseAheadMs: -dayMs,
+      heldMs: dayMs,
+      ranAgoMs: hourMs,
+      timeAheadMs: 0,
+      mayExpire: true,
+    },
+  ];
+
+  for (const one of cases) {
+    it(`${one.is}: ${one.timeAheadMs === 0 ? 'the true one' : 'that of the database'}, and ${one.mayExpire ? 'what is over expires' : 'nothing expires'}`, async () => {
+      const { databaseAheadMs, heldMs = 0, ranAgoMs, uptimeSinceMs, monotonicSinceMs = 0 } = one;
+      await service.step(databaseAheadMs);
+      await service.query('UPDATE service_clock SET held_ms = $1, stepped_at = $2', [
+        heldMs,
+        heldMs === 0 ? null : new Date(),
+      ]);
+      await service.query('DELETE FROM clock_readings');
+      const bootId = randomUUID();
+      if (ranAgoMs !== undefined) {
+        await saveReading(service.runtime.database.pool, {
+          boot_id: uptimeSinceMs === undefined ? randomUUID() : bootId,
+          uptime_ms: Math.round(real.uptimeMs() - (uptimeSinceMs ?? 0)),
+          monotonic_ms: Math.round(real.monotonicMs() - monotonicSinceMs),
+          service_at: new Date(Date.now() - ranAgoMs),
+          followed_ms: 0,
+        });
+      }
+      const clock = new Clock();
+      await startClock(service.runtime.database.pool, clock, {
+        bootId,
+        uptimeMs: real.uptimeMs,
+        monotonicMs: real.monotonicMs,
+        wallMs: () => Date.now() + (one.hostAheadMs ?? 0),
+      });
+      const aheadMs = clock.nowMs() - Date.now();
+      assert.ok(Math.abs(aheadMs - one.timeAheadMs) < 5_000, `${aheadMs} ms ahead`);
+      assert.equal(clock.mayExpire, one.mayExpire);
+      assert.ok(clock.expiryNow().getTime() - Date.now() < 5_000, 'what is over is over by a certain time');
+    });
+  }
+});
+
+it('a process that starts in doubt refuses no session, link, invitation or Idempotency-Key for being over, and believes the clock after 10 minutes (specification section 10.7)', async () => {
+  const service = await startSteppingService();
+  try {
+    const team = await service.newTeam();
+    const { phoneNumber } = await connectNumber(service, team);
+    const send = (api: ApiClient) =>
+      api.post(
+        '/v1/messages/send',
+        { from: phoneNumber, to: '+14155550199', content: 'Hello' },
+        { 'idempotency-key': 'once' },
+      );
+    const sent = await send(team.api);
+    const verify = await team.api.post('/v1/numbers/verify', { phone_number: '+14155550177' });
+    const setupPath = new URL(String(verify.json.setup_url)).pathname;
+    const made = await invite(team.api, 'sam@example.com');
+    const person = await newPerson(service);
+    await service.app.lifecycle.close();
+    // As after a boot, or on another machine.
+    await service.query('DELETE FROM clock_readings');
+    await service.step(400 * dayMs);
+
+    const clock = new Clock();
+    const other = await service.startAnother(clock);
+    try {
+      assert.deepEqual(await clockOf(other.baseUrl), { settled: false, step_seconds: 0 });
+      assert.ok(clock.nowMs() - Date.now() > 399 * dayMs);
+      const again = await send(new ApiClient(other.baseUrl, team.api.key));
+      assert.equal(field(again.json, 'id'), field(sent.json, 'id'), 'one message, and not two');
+      assert.equal((await fetch(other.baseUrl + setupPath)).status, 200);
+      assert.equal(
+        (await new PageClient(other.baseUrl, person.cookie).get('/app/account')).status,
+        200,
+        'signed in',
+      );
+      assert.ok(await opens({ ...service, baseUrl: other.baseUrl }, made), 'the invitation is open');
+      clock.advance(10 * minuteMs + 1_000);
+      await service.lookNow();
+      await untilStep(other.baseUrl, 0);
+      assert.equal((await fetch(other.baseUrl + setupPath)).status, 404, 'over by now');
+    } finally {
+      await other.close();
+    }
+  } finally {
+    await service.close();
+  }
+});

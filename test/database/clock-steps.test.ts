@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Clock } from '#server/platform/clock.ts';
+import { field } from '#test/support/api-client.ts';
+import {
+  clockOf,
+  type SteppingService,
+  startSteppingService,
+  untilStep,
+} from '#test/support/stepping-service.ts';
+import { until } from '#test/support/until.ts';
+
+const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
+const yearMs = 365 * dayMs;
+
+/** How far the service's time is ahead of the machine's. */
+const aheadMs = (clock: Clock) => clock.nowMs() - Date.now();
+
+async function withService(run: (service: SteppingService) => Promise<void>, startsAheadMs = 0) {
+  const service = await startSteppingService({}, startsAheadMs);
+  try {
+    await run(service);
+  } finally {
+    await service.close();
+  }
+}
+
+describe('a step of the database clock (specification section 10.7)', () => {
+  it('is shown and not followed, ahead or back by a minute, an hour, a day or a year, and over when the clock is set right', () =>
+    withService(async (service) => {
+      const team = await service.newTeam();
+      for (const stepMs of [minuteMs, hourMs, -hourMs, dayMs, -dayMs, yearMs, -yearMs]) {
+        await service.step(stepMs);
+        await untilStep(service.baseUrl, stepMs / 1_000);
+        assert.ok(Math.abs(aheadMs(service.clock)) < 5_000, `${aheadMs(service.clock)} ms ahead`);
+        const made = await team.api.post('/v1/webhooks', {
+          url: 'https://example.com/hook',
+          events: ['message.sent'],
+        });
+        const createdMs = Date.parse(String(field(made.json, 'created_at')));
+        assert.ok(Math.abs(createdMs - Date.now()) < 60_000, String(field(made.json, 'created_at')));
+        await service.step(0);
+        await untilStep(service.baseUrl, 0);
+      }
+    }));
+
+  it('from one wrong time to another is one more step, and the service keeps its time', () =>
+    withService(async (service) => {
+      for (const stepMs of [dayMs, -hourMs, yearMs, 2 * minuteMs]) {
+        await service.step(stepMs);
+        await untilStep(service.baseUrl, stepMs / 1_000);
+        assert.ok(Math.abs(aheadMs(service.clock)) < 5_000);
+      }
+    }));
+
+  it('of a few seconds is followed at once', () =>
+    withService(async (service) => {
+      await service.step(8_000);
+      await until('the service follows', () => aheadMs(service.clock) > 7_000);
+      assert.deepEqual(await clockOf(service.baseUrl), { settled: true, step_seconds: 0 });
+    }));
+
+  it('holds expiry back while the clock is more than 5 minutes ahead, and not where it is back or a little ahead', () =>
+    withService(async (service) => {
+      for (const [stepMs, mayExpire] of [
+        [4 * minuteMs, true],
+        [6 * minuteMs, false],
+        [-dayMs, true],
+        [dayMs, false],
+        [0, true],
+      ] as const) {
+        await service.step(stepMs);
+        await untilStep(service.baseUrl, stepMs / 1_000);
+        assert.equal(service.clock.mayExpire, mayExpire, `${stepMs} ms`);
+      }
+    }));
+
+  it('is followed once the clock has stood for 10 minutes, ahead and back, and not before', () =>
+    withService(async (service) => {
+      let followedMs = 0;
+      for (const stepMs of [dayMs, -hourMs]) {
+        const moved = aheadMs(service.clock) - followedMs;
+        await service.step(stepMs);
+        await untilStep(service.baseUrl, (stepMs - followedMs) / 1_000);
+        await service.passTime(9 * minuteMs);
+        await untilStep(service.baseUrl, (stepMs - followedMs) / 1_000);
+        await service.passTime(minuteMs + 1_000);
+        await untilStep(service.baseUrl, 0);
+        const jumpedMs = aheadMs(service.clock) - moved - 10 * minuteMs;
+        assert.ok(Math.abs(jumpedMs - stepMs) < 30_000, `${jumpedMs} ms`);
+        followedMs = stepMs;
+      }
+    }));
+
+  it('begins its 10 minutes anew with every further step', () =>
+    withService(async (service) => {
+      await service.step(dayMs);
+      await untilStep(service.baseUrl, dayMs / 1_000);
+      await service.passTime(9 * minuteMs);
+      await service.step(2 * dayMs);
+      await untilStep(service.baseUrl, (2 * dayMs) / 1_000);
+      await service.passTime(9 * minuteMs);
+      await untilStep(service.baseUrl, (2 * dayMs) / 1_000);
+      await service.passTime(2 * minuteMs);
+      await untilStep(service.baseUrl, 0);
+    }));
+
+  it('is the same step to all processes: none follows it alone, and all follow it together', () =>
+    withService(async (service) => {
+      const clock = new Clock();
+      const other = await service.startAnother(clock);
+      try {
+        await service.step(dayMs);
+        for (const { baseUrl } of [service, other]) await untilStep(baseUrl, dayMs / 1_000);
+        assert.ok(Math.abs(aheadMs(service.clock)) < 5_000 && Math.abs(aheadMs(clock)) < 5_000);
+        await service.passTime(10 * minuteMs + 1_000);
+        for (const { baseUrl } of [service, other]) await untilStep(baseUrl, 0);
+        assert.ok(Math.abs(aheadMs(clock) - dayMs) < 5_000, `${aheadMs(clock)} ms`);
+      } finally {
+        await other.close();
+      }
+    }));
+
+  it('is known to a process that starts in the middle of it, whatever its own clock says', () =>
+    withService(async (service) => {
+      for (const stepMs of [dayMs, -yearMs]) {
+        await service.step(stepMs);
+        const clock = new Clock();
+        clock.follow(Date.UTC(2020), performance.now());
+        const other = await service.startAnother(clock);
+        try {
+          assert.ok(Math.abs(aheadMs(clock)) < 5_000, `${aheadMs(clock)} ms`);
+          assert.equal(clock.mayExpire, stepMs < 0);
+          await untilStep(other.baseUrl, stepMs / 1_000);
+        } finally {
+          await other.close();
+        }
+      }
+    }));
+
+  it('ends with the return of the clock for a process that started in the middle of it and was the first to see it', () =>
+    withService(async (service) => {
+      await service.app.lifecycle.close();
+      await service.step(dayMs);
+      const clock = new Clock();
+      const other = await service.startAnother(clock);
+      try {
+        assert.ok(Math.abs(aheadMs(clock)) < 5_000, `${aheadMs(clock)} ms`);
+        await untilStep(other.baseUrl, dayMs / 1_000);
+        await service.step(0);
+        await untilStep(other.baseUrl, 0);
+        assert.ok(Math.abs(aheadMs(clock)) < 5_000);
+      } finally {
+        await other.close();
+      }
+    }));
+});

@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { insertChallenge } from '#server/accounts/passkey-challenge-store.ts';
+import { insertLink } from '#server/accounts/sign-in-link-store.ts';
+import { KeyUses } from '#server/api-keys/key-uses.ts';
+import { ClockSync } from '#server/database/clock-sync.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { WaitingPolls } from '#server/device-protocol/waiting-polls.ts';
+import { createLoops, type SweepLoop } from '#server/loops.ts';
+import { WaitingReaders } from '#server/outbox/waiting-readers.ts';
+import { sha256 } from '#server/platform/crypto.ts';
+import { createMetrics } from '#server/platform/metrics.ts';
+import { invite } from '#test/support/inviting.ts';
+import { newPerson } from '#test/support/people.ts';
+import { type SteppingService, startSteppingService, untilStep } from '#test/support/stepping-service.ts';
+import { connectNumber, newPhoneNumber } from '#test/support/test-phone.ts';
+
+const dayMs = 86_400_000;
+
+/** Every sweep by which something expires, and the tables from which it takes something away. */
+const expiring: Readonly<Record<string, readonly string[]>> = {
+  'settle overdue hand-outs': ['in_flight'],
+  'expire queued messages': ['send_queue'],
+  'delete pending numbers': ['numbers'],
+  'forget old keys': ['idempotency_keys', 'inbound_recent'],
+  'forget expired sessions and links': [
+    'account_sessions',
+    'sign_in_links',
+    'passkey_challenges',
+    'sign_in_failures',
+  ],
+  'forget attempts': ['attempts'],
+  'forget mails': ['mails'],
+  'forget invitations': ['invitations'],
+};
+
+/** Every other sweep, and why the time can't mislead it. */
+const keeping: Readonly<Record<string, string>> = {
+  'wake held polls': 'answers polls that are held',
+  'wake held readers of events': 'answers requests that are held',
+  'write when keys were used': 'writes a stamp',
+  'fail messages of deleted numbers': 'acts on a deletion by a person',
+  'make partitions': 'adds months',
+  'tell teams that near their limit': 'counts what was accepted',
+  'skip deliveries of webhooks that are off': 'acts on a webhook that is off',
+  'pull back times that lie too far ahead': 'shortens what lies too far ahead, and ends nothing',
+};
+
+describe('while the time is in doubt (specification section 10.7, decision 0020)', () => {
+  let service: SteppingService;
+  let loops: SweepLoop[];
+
+  before(async () => {
+    service = await startSteppingService({ ROLES: 'api' });
+    await fill();
+    const runtime: Runtime = { ...service.runtime, metrics: createMetrics() };
+    const services = {
+      ...runtime,
+      config: { ...runtime.config, duties: new Set(['api', 'deliver', 'maintain'] as const) },
+      waiting: new WaitingPolls(),
+      readers: new WaitingReaders(),
+      uses: new KeyUses(runtime),
+      clockSync: new ClockSync(runtime, { leases: [], onJump: () => undefined }),
+    };
+    loops = createLoops(services);
+  });
+  after(() => service.close());
+
+  /** Something of everything that ends some day. */
+  async function fill(): Promise<void> {
+    const team = await service.newTeam();
+    const phone = await connectNumber(service, team);
+    const waits = await connectNumber(service, team);
+    await team.api.post('/v1/numbers/verify', { phone_number: newPhoneNumber() });
+    for (const { phoneNumber } of [phone, waits]) {
+      const message = { from: phoneNumber, to: '+14155550199', content: 'Hello' };
+      const options = { 'idempotency-key': phoneNumber };
+      assert.equal((await team.api.post('/v1/messages/send', message, options)).status, 202);
+    }
+    assert.equal((await phone.wire.poll()).action, 'send');
+    await phone.wire.call('inbound', { from: '+14155550188', text: 'Hi' });
+    await invite(team.api, 'sam@example.com');
+    const { account } = await newPerson(service);
+    const { database, clock, ids } = service.runtime;
+    const soon = clock.in(60_000);
+    await insertChallenge(database.pool, sha256('challenge'), account.id, soon);
+    await database.transaction((trx) =>
+      insertLink(trx, {
+        id: ids.next('alk'),
+        account_id: account.id,
+        tokenHash: sha256('link'),
+        created_at: clock.now(),
+        expires_at: soon,
+      }),
+    );
+    await service.query('INSERT INTO sign_in_failures (subject, window_start, failures) VALUES ($1, $2, 1)', [
+      sha256('somebody'),
+      clock.now(),
+    ]);
+    await service.query(
+      `INSERT INTO attempts (team_id, delivery_id, id, webhook_id, started_at, duration_ms, outcome, url, is_counted)
+       VALUES ($1, $2, $3, $4, $5, 1, 'succeeded', 'https://example.com/', true)`,
+      [team.id, ids.next('dlv'), ids.next('att'), ids.next('wh'), clock.now()],
+    );
+    await service.query(
+      `INSERT INTO mails (id, recipient, created_at, next_attempt_at, sent_at) VALUES ($1, 'sam@example.com', $2, $2, $2)`,
+      [ids.next('mail'), clock.now()],
+    );
+  }
+
+  /** All rows of all tables, as texts, but for those that every request or look at the clock writes. */
+  async function rows(): Promise<Map<string, string>> {
+    const written = ['rate_windows', 'service_clock', 'clock_readings', 'api_keys', 'schema_version'];
+    const tables = await service.query<{ name: string }>(
+      `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')
+         AND NOT relispartition AND relname <> ALL ($1) ORDER BY relname`,
+      [written],
+    );
+    const all = new Map<string, string>();
+    for (const { name } of tables) {
+      const found = await service.query<{ row: string }>(
+        `SELECT to_jsonb(t)::text AS row FROM ${name} t ORDER BY 1`,
+      );
+      all.set(name, found.map(({ row }) => row).join('\n'));
+    }
+    return all;
+  }
+
+  const changed = (one: Map<string, string>, other: Map<string, string>) =>
+    [...one.keys()].filter((table) => one.get(table) !== other.get(table));
+
+  it('every sweep says whether anything expires by it, and is in one of the tables of this test', () => {
+    const named = (expiry: string) =>
+      loops.flatMap((loop) => (loop.expiry === expiry ? loop.sweep : [])).sort();
+    assert.deepEqual(named('expires'), Object.keys(expiring).sort());
+    assert.deepEqual(named('keeps'), Object.keys(keeping).sort());
+  });
+
+  it('no sweep ends or deletes anything, though everything is overdue; afterwards each one does', async () => {
+    await service.step(dayMs);
+    await untilStep(service.baseUrl, dayMs / 1_000);
+    service.clock.advance(400 * dayMs);
+    const full = await rows();
+    for (const loop of loops) await loop.runOnce();
+    assert.deepEqual(changed(full, await rows()), []);
+
+    await service.step(0);
+    await untilStep(service.baseUrl, 0);
+    for (const [sweep, tables] of Object.entries(expiring)) {
+      const earlier = await rows();
+      await loops.find((loop) => loop.sweep === sweep)?.runOnce();
+      const touched = changed(earlier, await rows());
+      assert.deepEqual(
+        tables.filter((table) => !touched.includes(table)),
+        [],
+        sweep,
+      );
+    }
+  });
+});

@@ -1,0 +1,30 @@
+import pg from 'pg';
+
+/** The clock of one test database, which a test sets. */
+export interface MovableDatabaseClock {
+  /** From now on the database's clock is so many milliseconds ahead of the machine's; negative: behind. */
+  readonly set: (aheadMs: number) => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Lets a test set a database's clock: connections made afterwards find a clock_timestamp() of ours before PostgreSQL's,
+ * which adds what a table says. Everything else is PostgreSQL itself.
+ */
+export async function makeClockMovable(databaseUrl: string): Promise<MovableDatabaseClock> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  await client.query(`
+    CREATE SCHEMA moved;
+    CREATE TABLE moved.ahead (ms double precision NOT NULL);
+    INSERT INTO moved.ahead VALUES (0);
+    CREATE FUNCTION moved.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE AS
+      'SELECT pg_catalog.clock_timestamp() + make_interval(secs => (SELECT ms FROM moved.ahead) / 1000)';
+    DO $$ BEGIN
+      EXECUTE format('ALTER DATABASE %I SET search_path = moved, public, pg_catalog', current_database());
+    END $$`);
+  return {
+    set: async (aheadMs) => void (await client.query('UPDATE moved.ahead SET ms = $1', [aheadMs])),
+    close: () => client.end(),
+  };
+}

@@ -1,0 +1,63 @@
+import type { ClockStatus } from '#server/database/clock-sync.ts';
+import { type MovableDatabaseClock, makeClockMovable } from './movable-database-clock.ts';
+import { startTestService, type TestService } from './test-service.ts';
+import { until } from './until.ts';
+
+/** A service on a database whose clock a test sets. */
+export interface SteppingService extends TestService {
+  /** Sets the database's clock so far ahead of the machine's, and has all processes look at it. */
+  readonly step: (aheadMs: number) => Promise<void>;
+  /** Has all processes look at the clock now, and not within 10 s. */
+  readonly lookNow: () => Promise<void>;
+  /** Moves the service's clock, by a minute or more, and waits until the service has looked at the database's since. */
+  readonly passTime: (ms: number) => Promise<void>;
+}
+
+/** @param aheadMs how far ahead the clock is when the first process starts */
+export async function startSteppingService(
+  settings: Readonly<Record<string, string>> = {},
+  aheadMs = 0,
+): Promise<SteppingService> {
+  let databaseClock: MovableDatabaseClock | undefined;
+  const service = await startTestService(settings, {}, async (url) => {
+    databaseClock = await makeClockMovable(url);
+    await databaseClock.set(aheadMs);
+  });
+  const lookNow = async () => void (await service.query("SELECT pg_notify('service_clock', '')"));
+  // A look writes a reading where the last one is a minute old.
+  const readAt = async () =>
+    (await service.query<{ uptime_ms: number }>('SELECT max(uptime_ms) AS uptime_ms FROM clock_readings'))[0]
+      ?.uptime_ms;
+  return {
+    ...service,
+    lookNow,
+    passTime: async (ms) => {
+      const before = await readAt();
+      service.clock.advance(ms);
+      await lookNow();
+      await until('the service has looked', async () => (await readAt()) !== before);
+    },
+    step: async (ms) => {
+      await databaseClock?.set(ms);
+      await lookNow();
+    },
+    close: async () => {
+      await databaseClock?.close();
+      await service.close();
+    },
+  };
+}
+
+/** What /readyz says of the clock. */
+export async function clockOf(baseUrl: string): Promise<ClockStatus> {
+  const answer = await fetch(`${baseUrl}/readyz`);
+  return ((await answer.json()) as { clock: ClockStatus }).clock;
+}
+
+/** Waits until a process knows that the database's clock is so far ahead of its time; 0: that it is trusted. */
+export async function untilStep(baseUrl: string, seconds: number): Promise<void> {
+  await until(`the clock is ${seconds} s ahead`, async () => {
+    const { settled, step_seconds: step } = await clockOf(baseUrl);
+    return Math.abs(step - seconds) < 5 && settled === (seconds === 0);
+  });
+}
