@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { emailMaxCharacters } from './member.ts';
+import { emailMaxCharacters, passwordFieldMaxCharacters } from './member.ts';
 import { roles } from './permissions.ts';
 import { closed, literals, nullable, publicIdOf, timestamp } from './schema.ts';
 import { nameMaxCharacters } from './team.ts';
@@ -14,7 +14,7 @@ const email = Type.String({
   description: 'The address that the account belongs to; upper and lower case are the same.',
   examples: ['ada@example.com'],
 });
-const password = Type.String({ description: '12 to 200 characters.' });
+const password = Type.String({ maxLength: passwordFieldMaxCharacters, description: '12 to 200 characters.' });
 const personName = Type.String({
   minLength: 1,
   maxLength: nameMaxCharacters,
@@ -55,7 +55,10 @@ export const UpdateAccountRequest = closed({ name: Type.Optional(personName) });
 export const SetPasswordRequest = closed({
   password,
   current_password: Type.Optional(
-    Type.String({ description: 'The present one, where there is one and the sign-in is no fresh link.' }),
+    Type.String({
+      maxLength: passwordFieldMaxCharacters,
+      description: 'The present one, where there is one and the sign-in is no fresh link.',
+    }),
   ),
 });
 
@@ -116,7 +119,10 @@ export type PasskeyAssertion = Type.Static<typeof PasskeySignInRequest>['respons
 export const AddPasskeyRequest = closed({
   name: passkeyName,
   current_password: Type.Optional(
-    Type.String({ description: 'Where the sign-in is older than 15 minutes.' }),
+    Type.String({
+      maxLength: passwordFieldMaxCharacters,
+      description: 'Where the sign-in is older than 15 minutes.',
+    }),
   ),
   response: Type.Object({
     ...credential,

@@ -25,6 +25,10 @@ export const MadeApiKey = closed({ ...ApiKey.properties, key: Type.String({ desc
 
 export const CreateKeyRequest = closed({
   name: Type.String({ minLength: 1, maxLength: nameMaxCharacters, description: 'What the key is for.' }),
-  permissions: Type.Array(literals(grants), { minItems: 1, description: 'No more than one’s own.' }),
+  permissions: Type.Array(literals(grants), {
+    minItems: 1,
+    maxItems: 50,
+    description: 'No more than one’s own.',
+  }),
 });
 export type CreateKeyRequest = Type.Static<typeof CreateKeyRequest>;

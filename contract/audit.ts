@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { closed, literals, publicIdOf, timestamp } from './schema.ts';
+import { closed, cursorOf, literals, publicIdOf, timestamp } from './schema.ts';
 
 /** What was done, or refused, by whom (specification section 12.6). */
 export const AuditEntry = closed({
@@ -29,6 +29,6 @@ export type AuditPage = Type.Static<typeof AuditPage>;
 
 export const AuditQuery = closed({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50 })),
-  cursor: Type.Optional(Type.String()),
+  cursor: Type.Optional(cursorOf('The cursor of the page before; empty or left out, the first page.')),
 });
 export type AuditQuery = Type.Static<typeof AuditQuery>;

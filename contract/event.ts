@@ -29,6 +29,7 @@ export const feedLimitDefault = 50;
 export const ListEventsQuery = closed({
   after: Type.Optional(
     Type.String({
+      maxLength: 100,
       description: 'The id of an event: the page begins after it. Left out, with the oldest kept.',
     }),
   ),

@@ -1,7 +1,8 @@
 import { Type } from 'typebox';
 import { listLimitDefault, listLimitMax } from './message.ts';
 import { givenRoles, roles } from './permissions.ts';
-import { closed, literals, publicIdOf, timestamp } from './schema.ts';
+import { closed, cursorOf, literals, publicIdOf, timestamp } from './schema.ts';
+import { nameMaxCharacters } from './team.ts';
 
 /** The longest address that mail servers take (RFC 5321, section 4.5.3.1). */
 export const emailMaxCharacters = 254;
@@ -56,9 +57,7 @@ export const ListInvitationsQuery = closed({
       description: 'Invitations on a page.',
     }),
   ),
-  cursor: Type.Optional(
-    Type.String({ description: 'The cursor of the page before; empty or left out, the first page.' }),
-  ),
+  cursor: Type.Optional(cursorOf('The cursor of the page before; empty or left out, the first page.')),
 });
 export type ListInvitationsQuery = Type.Static<typeof ListInvitationsQuery>;
 
@@ -118,11 +117,14 @@ export const OpenedInvitation = closed({
 });
 export type OpenedInvitation = Type.Static<typeof OpenedInvitation>;
 
+/** A field for a password takes more than passwords may have: the rule for them says how many that is. */
+export const passwordFieldMaxCharacters = 1_000;
+
 /** Which of them are needed, `needs` says; a password may be given with a name. */
 export const AcceptInvitationRequest = closed({
-  email: Type.Optional(Type.String()),
-  name: Type.Optional(Type.String()),
-  password: Type.Optional(Type.String()),
+  email: Type.Optional(Type.String({ maxLength: emailMaxCharacters })),
+  name: Type.Optional(Type.String({ maxLength: nameMaxCharacters })),
+  password: Type.Optional(Type.String({ maxLength: passwordFieldMaxCharacters })),
 });
 export type AcceptInvitationRequest = Type.Static<typeof AcceptInvitationRequest>;
 

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { phoneNumber } from './handles.ts';
-import { closed, literals, nullable, publicIdOf, timestamp } from './schema.ts';
+import { closed, cursorOf, literals, nullable, publicIdOf, timestamp } from './schema.ts';
+import { urlMaxCharacters } from './url.ts';
 
 export const messageStatuses = ['queued', 'polling', 'sent', 'delivered', 'failed', 'received'] as const;
 export type MessageStatus = (typeof messageStatuses)[number];
@@ -38,6 +39,7 @@ export const SendMessageRequest = closed({
   media_url: Type.Optional(
     nullable(
       Type.String({
+        maxLength: urlMaxCharacters,
         description: 'An HTTPS address of at most 5 MB; not available yet. null or "" is none.',
       }),
     ),
@@ -106,6 +108,7 @@ export const ListMessagesQuery = closed({
   from: Type.Optional(
     Type.String({
       minLength: 1,
+      maxLength: 1_000,
       description: 'Only from this sender: a number, or any handle as it was received.',
     }),
   ),
@@ -120,9 +123,7 @@ export const ListMessagesQuery = closed({
       description: 'Messages on a page.',
     }),
   ),
-  cursor: Type.Optional(
-    Type.String({ description: 'The cursor of the page before; empty or left out, the first page.' }),
-  ),
+  cursor: Type.Optional(cursorOf('The cursor of the page before; empty or left out, the first page.')),
 });
 export type ListMessagesQuery = Type.Static<typeof ListMessagesQuery>;
 

@@ -26,6 +26,11 @@ export function timestamp(description: string) {
   });
 }
 
+/** The position of a page in a request: an id, or empty. */
+export function cursorOf(description: string) {
+  return Type.String({ maxLength: 100, description });
+}
+
 export function nullable<S extends TSchema>(schema: S) {
   return Type.Union([schema, Type.Null()]);
 }

@@ -26,7 +26,11 @@ export type Usage = Type.Static<typeof Usage>;
 
 export const UsageQuery = closed({
   month: Type.Optional(
-    Type.String({ pattern: '^\\d{4}-(0[1-9]|1[0-2])$', description: 'Left out, this one.' }),
+    Type.String({
+      pattern: '^\\d{4}-(0[1-9]|1[0-2])$',
+      description: 'Left out, this one.',
+      examples: ['2026-11'],
+    }),
   ),
 });
 export type UsageQuery = Type.Static<typeof UsageQuery>;

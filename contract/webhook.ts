@@ -3,7 +3,7 @@ import { type AttemptFailure, attemptFailures } from './attempt-outcome.ts';
 import { eventTypes } from './event.ts';
 import { phoneNumber } from './handles.ts';
 import { listLimitDefault, listLimitMax } from './message.ts';
-import { closed, literals, nullable, publicIdOf, timestamp } from './schema.ts';
+import { closed, cursorOf, literals, nullable, publicIdOf, timestamp } from './schema.ts';
 import { urlMaxCharacters } from './url.ts';
 
 /** This many failed attempts in a row disable a webhook (specification section 6.3). */
@@ -31,6 +31,7 @@ const newUrl = Type.String({
 });
 const newEvents = Type.Array(literals(eventTypes), {
   minItems: 1,
+  maxItems: 50,
   description: 'One or more types of events; repeats are folded.',
 });
 
@@ -128,9 +129,7 @@ export const ListDeliveriesQuery = closed({
       description: 'Deliveries on a page.',
     }),
   ),
-  cursor: Type.Optional(
-    Type.String({ description: 'The cursor of the page before; empty or left out, the first page.' }),
-  ),
+  cursor: Type.Optional(cursorOf('The cursor of the page before; empty or left out, the first page.')),
 });
 export type ListDeliveriesQuery = Type.Static<typeof ListDeliveriesQuery>;
 
@@ -182,13 +181,18 @@ export type ReplayChoice = (typeof replayChoices)[number];
 /** One request puts so many deliveries back into the queue at most; the next one goes on behind them. */
 export const replayedMax = 100_000;
 
+/** Times in ISO 8601 are shorter. */
+const momentMaxCharacters = 100;
+
 export const ReplayRequest = closed({
   since: Type.String({
+    maxLength: momentMaxCharacters,
     description: 'Events that happened then or later: ISO 8601 with Z or an offset.',
     examples: ['2026-11-21T09:30:00.000Z'],
   }),
   until: Type.Optional(
     Type.String({
+      maxLength: momentMaxCharacters,
       description: 'And before then; left out, until now.',
       examples: ['2026-11-21T10:30:00.000Z'],
     }),

@@ -85,7 +85,7 @@ const refusals: Readonly<Record<number, string>> = {
   403: 'The API key lacks the permission.',
   404: 'There is no such thing in this team.',
   409: 'It collides with what is there.',
-  413: 'The body is larger than 256 KiB.',
+  413: 'The body is larger than 16 KiB, or of a message larger than 128 KiB.',
   415: 'The body is not sent with `Content-Type: application/json`.',
   429: 'Too many requests; `retry-after` says how long to wait.',
   500: 'Something failed on the server; repeat the request.',

@@ -15,10 +15,12 @@ import { ensurePartitions } from '#server/database/partitions.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { WaitingPolls } from '#server/device-protocol/waiting-polls.ts';
 import { queueChannel } from '#server/devices/queue-channel.ts';
+import { checkMailServer } from '#server/mail/check-mail-server.ts';
+import { MailHealth } from '#server/mail/mail-health.ts';
 import { MailLoop } from '#server/mail/mail-loop.ts';
 import { watchMail } from '#server/mail/mail-metrics.ts';
 import { mailChannel } from '#server/mail/mail-store.ts';
-import { createSmtpSender } from '#server/mail/smtp-sender.ts';
+import { createSmtpCheck, createSmtpSender } from '#server/mail/smtp-sender.ts';
 import { watchQueue } from '#server/messages/queue-metrics.ts';
 import { dueDeliveriesChannel, unpublishedEventsChannel } from '#server/outbox/append.ts';
 import { feedChannel } from '#server/outbox/publish-events.ts';
@@ -58,6 +60,8 @@ interface AppOptions {
   readonly config: Config;
   readonly logger: Logger;
   readonly terminal: NodeJS.WriteStream;
+  /** Hears the signals of the process, where there is one that does. */
+  readonly lifecycle?: Lifecycle;
   /** Tests bring their own clock, name servers and authorities, and have every answer held against its schema. */
   readonly clock?: Clock;
   readonly checkAnswers?: boolean;
@@ -66,13 +70,8 @@ interface AppOptions {
 
 /** The composition root: opens everything in order, so that the lifecycle can close it in reverse. */
 export async function startApp(options: AppOptions): Promise<App> {
-  const lifecycle = new Lifecycle(options.logger);
-  try {
-    return await open(options, lifecycle);
-  } catch (error) {
-    await lifecycle.close();
-    throw error;
-  }
+  const lifecycle = options.lifecycle ?? new Lifecycle(options.logger);
+  return lifecycle.start(() => open(options, lifecycle));
 }
 
 async function open(
@@ -80,7 +79,8 @@ async function open(
   lifecycle: Lifecycle,
 ): Promise<App> {
   const databaseUrl = config.databaseUrl ?? (await openEngine(config, logger, lifecycle));
-  await migrate(databaseUrl);
+  const { signal } = lifecycle;
+  await migrate(databaseUrl, { logger, signal });
   const runtime = await connect(config, databaseUrl, logger, clock);
   lifecycle.onClose('database', () => runtime.database.close());
   const loops: Loop[] = [];
@@ -92,6 +92,7 @@ async function open(
   });
   await clockSync.run();
   await ensurePartitions(runtime.database.pool, runtime.clock, logger);
+  signal.throwIfAborted();
   await firstStart(runtime, terminal);
 
   const waiting = new WaitingPolls();
@@ -109,7 +110,8 @@ async function open(
   const changes = new Changes(logger);
   notifications.on(changesChannel, (payload) => changes.hear(payload));
   const delivers = config.mail && config.duties.has('deliver');
-  const countMail = watchMail(runtime);
+  const mailHealth = new MailHealth();
+  const countMail = watchMail(runtime, mailHealth);
   const mailLoop = delivers ? new MailLoop(runtime, createSmtpSender(config.mail), countMail) : undefined;
   if (mailLoop) notifications.on(mailChannel, () => mailLoop.notify());
   const publisher = config.duties.has('maintain') ? createPublisher(runtime) : undefined;
@@ -142,6 +144,7 @@ async function open(
     identify,
     links,
     refusals,
+    mailHealth,
     isStopping,
   });
   const record = createRecorder(runtime.metrics, logger);
@@ -155,6 +158,7 @@ async function open(
     },
     isStopping,
     ids: runtime.ids,
+    clock: runtime.clock,
     logger,
     trustProxy: config.trustProxy,
     browserHeaders: securityHeaders(config.appUrl),
@@ -163,6 +167,7 @@ async function open(
   });
   lifecycle.onClose('http', () => closeServer(server, [waiting, readers]));
   warnOfLinks(config, logger);
+  if (delivers) checkMailServer(createSmtpCheck(config.mail), config.mail, mailHealth, logger);
   const address = await server.listen({ host: config.host, port: config.port });
   return { lifecycle, address, routes, changes };
 }
@@ -178,7 +183,7 @@ function openDispatcher(
 }
 
 async function openEngine({ dataDir }: Config, logger: Logger, lifecycle: Lifecycle): Promise<string> {
-  const engine = await startEngine({ dataDir, logger });
+  const engine = await startEngine({ dataDir, logger, signal: lifecycle.signal });
   lifecycle.onClose('engine', () => engine.stop());
   return engine.databaseUrl;
 }

@@ -42,6 +42,8 @@ export interface Config {
   readonly deviceLeaseMs: number;
   readonly queueExpiryMs: number;
   readonly deliveryLogMs: number;
+  /** undefined: the audit log is kept. */
+  readonly auditMs: number | undefined;
   /** undefined: no mail is sent, and links are shown for copying. */
   readonly mail: { readonly server: SmtpServer; readonly from: NamedMailAddress } | undefined;
   /** Private ranges that outgoing requests may reach (specification section 6.5). */
@@ -211,6 +213,7 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
     webhookTimeoutMs: integer('WEBHOOK_TIMEOUT_MS', 10_000, 100, 30_000),
     deliveryLogMs: integer('DELIVERY_LOG_DAYS', 30, 1, 3_650) * 86_400_000,
     metricsToken,
+    auditMs: integer('AUDIT_DAYS', 0, 0, 3_650) * 86_400_000 || undefined,
     failpoint: armed,
     logLevel: oneOf('LOG_LEVEL', 'info', logLevels),
   };

@@ -8,6 +8,7 @@ import { createApiDoor } from '#server/api-keys/api-door.ts';
 import { createAuthenticate } from '#server/api-keys/authenticate.ts';
 import type { KeyUses } from '#server/api-keys/key-uses.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import { createDeviceDoor } from '#server/devices/device-door.ts';
 import type { Audience, Door } from '#server/platform/http/route.ts';
 import { createTeamDoor } from '#server/teams/team-door.ts';
 import { MemberRequests } from '#server/usage/member-requests.ts';
@@ -18,7 +19,7 @@ interface DoorServices extends Runtime {
   readonly identify: Identify;
 }
 
-/** Who is let in to what, by audience. Phones and operators have no door: routes of theirs look for themselves. */
+/** Who is let in to what, by audience. Operators have no door: routes of theirs look for themselves. */
 export function createDoors(services: DoorServices): Readonly<Partial<Record<Audience, Door>>> {
   const { config, identify } = services;
   const rateLimits = new RateLimits(services);
@@ -36,6 +37,7 @@ export function createDoors(services: DoorServices): Readonly<Partial<Record<Aud
       },
       services,
     ),
+    device: createDeviceDoor(services),
     account: createAccountDoor(identify, services),
     visitor,
     page: createPageDoor(visitor),

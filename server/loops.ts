@@ -1,5 +1,6 @@
 import { forgetExpired } from '#server/accounts/forget-expired.ts';
 import type { KeyUses } from '#server/api-keys/key-uses.ts';
+import { forgetAudit } from '#server/audit/forget-audit.ts';
 import type { Duty } from '#server/config.ts';
 import { type ClockSync, clockLookMs } from '#server/database/clock-sync.ts';
 import { ensurePartitions } from '#server/database/partitions.ts';
@@ -105,6 +106,7 @@ export function createLoops(
       notifyLimits(services),
     ),
     ...loop('maintain', 'forget attempts', 3_600 * second, 'expires', () => forgetAttempts(services)),
+    ...loop('maintain', 'drop months of the audit log', 60 * second, 'expires', () => forgetAudit(services)),
     ...loop('deliver', 'skip deliveries of webhooks that are off', second, 'keeps', () =>
       sweepDeliveries(services),
     ),

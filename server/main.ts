@@ -1,22 +1,29 @@
-import { startApp } from './app.ts';
 import { loadEnvironment, readConfig } from './config.ts';
 import { Clock } from './platform/clock.ts';
 import { obeyParentClock } from './platform/clock-control.ts';
-import { ConfigError } from './platform/config-error.ts';
 import { armFailpoint } from './platform/failpoint.ts';
+import { Lifecycle } from './platform/lifecycle.ts';
 import { createLogger } from './platform/logger.ts';
+import { StartError } from './platform/start-error.ts';
 
+let lifecycle: Lifecycle | undefined;
 try {
   const config = readConfig(loadEnvironment());
   armFailpoint(config.failpoint);
   const clock = new Clock();
   obeyParentClock(clock);
   const logger = createLogger(config.logLevel);
-  const { lifecycle, address } = await startApp({ config, logger, clock, terminal: process.stdout });
+  lifecycle = new Lifecycle(logger);
   lifecycle.listenForSignals();
+  // Loading the rest takes up to a second, in which a signal must not end the process without an exit code.
+  const { startApp } = await import('./app.ts');
+  const { address } = await startApp({ config, logger, clock, lifecycle, terminal: process.stdout });
   process.stdout.write(`Ownline is ready on ${address}\n`);
 } catch (error) {
-  const known = error instanceof Error && (error instanceof ConfigError || error.name === 'EngineError');
-  process.stderr.write(`\n${known ? error.message : error instanceof Error ? error.stack : String(error)}\n`);
+  if (lifecycle?.signal.aborted) process.exit((await lifecycle.close()) ? 0 : 1);
+  const isKnown = error instanceof StartError;
+  process.stderr.write(
+    `\n${isKnown ? error.message : error instanceof Error ? error.stack : String(error)}\n`,
+  );
   process.exit(1);
 }

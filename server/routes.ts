@@ -16,6 +16,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { createArrivals } from '#server/device-protocol/arrive.ts';
 import { deviceRoutes } from '#server/device-protocol/routes.ts';
 import type { WaitingPolls } from '#server/device-protocol/waiting-polls.ts';
+import type { MailHealth } from '#server/mail/mail-health.ts';
 import { messageRoutes } from '#server/messages/routes.ts';
 import { createSendAcceptor } from '#server/messages/send-acceptor.ts';
 import { numberRoutes } from '#server/numbers/routes.ts';
@@ -42,6 +43,7 @@ interface RouteServices extends Runtime {
   readonly identify: Identify;
   readonly links: LinkRequests;
   readonly refusals: RefusalLog;
+  readonly mailHealth: MailHealth;
   readonly isStopping: () => boolean;
 }
 

@@ -160,6 +160,12 @@ describe('the architecture (docs/architecture.md)', () => {
     );
   });
 
+  it('members are told to ask their administrator, and never a shell command (section 12.2)', () => {
+    const forPeople = /^server\/(accounts|teams|api-keys|usage|numbers|messages|webhooks|dashboard)\//;
+    const found = offenders((file) => forPeople.test(file.path) && /npm run/.exec(file.text)?.[0]);
+    assert.deepEqual(found, []);
+  });
+
   it('only config.ts reads the environment', () => {
     const found = offenders(
       (file) => file.path !== 'server/config.ts' && /process\.env\b/.exec(file.text)?.[0],

@@ -32,6 +32,7 @@ const server = createHttpServer({
   record: createRecorder(runtime.metrics, logger),
   isStopping: () => false,
   ids: runtime.ids,
+  clock: runtime.clock,
   logger,
   trustProxy: config.trustProxy,
   browserHeaders: securityHeaders(config.appUrl),

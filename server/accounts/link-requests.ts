@@ -55,7 +55,7 @@ export class LinkRequests {
     if (!send) {
       throw new AppError(
         'invalid_request',
-        'This server sends no mail. Ask whoever runs it for a link: `npm run ownline -- link` makes one.',
+        'This server sends no mail. Ask your administrator for a link to sign in.',
       );
     }
     const counts = await this.#count(email, request.ip);

@@ -6,7 +6,7 @@ import { randomToken, sha256 } from '#server/platform/crypto.ts';
 import type { AccountRow } from './account-store.ts';
 import { insertLink } from './sign-in-link-store.ts';
 
-/** How long a link of `ownline link` works, and one that is mailed (specification section 12.2). */
+/** How long a link that the operator made works, and one that is mailed (specification section 12.2). */
 export const operatorLinkHours = 24;
 export const mailedLinkHours = 0.5;
 

@@ -6,19 +6,10 @@ type Settings = Pick<Config, 'mail' | 'appUrl'>;
 
 /** How somebody comes by a link to sign in: nobody is told of a mail that this server does not send. */
 export function aLink({ mail }: Pick<Settings, 'mail'>): string {
-  return mailIsOn({ mail })
-    ? 'a link by mail'
-    : 'a link, which whoever runs this server makes with `npm run ownline -- link`';
+  return mailIsOn({ mail }) ? 'a link by mail' : 'a link, for which you ask your administrator';
 }
 
 /** What signs in beside a password, as far as this server has it; the same whatever the account has. */
 export function withoutPassword(config: Settings): string {
   return canHavePasskeys(config.appUrl) ? `a passkey or ${aLink(config)}` : aLink(config);
-}
-
-/** What makes a link to sign in for an address, for whoever runs the server to paste into a shell. */
-export function linkCommand(email: string): string {
-  // An address may hold what a shell would act on, and somebody else may have chosen it.
-  const word = /^[\w.+-]+@[\w.-]+$/.test(email) ? email : `'${email.replaceAll("'", "'\\''")}'`;
-  return `npm run ownline -- link --email ${word}`;
 }

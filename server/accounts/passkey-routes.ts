@@ -17,6 +17,9 @@ import { listPasskeys } from './passkey-store.ts';
 import { removePasskey } from './remove-passkey.ts';
 import { renamePasskey } from './rename-passkey.ts';
 
+/** What some authenticators attest with fills several KiB; base64url and JSON make more of it. */
+const attestationLimitBytes = 64 * 1_024;
+
 /** The passkeys of whoever is signed in (specification section 12.2). */
 export function passkeyRoutes(services: Runtime): Route[] {
   return [
@@ -43,6 +46,7 @@ export function passkeyRoutes(services: Runtime): Route[] {
       audience: 'account',
       audit: 'account.passkey_added',
       body: AddPasskeyRequest,
+      bodyLimitBytes: attestationLimitBytes,
       answers: { 201: Passkey },
       handle: async ({ signedIn, by, body, request }) => ({
         status: 201,

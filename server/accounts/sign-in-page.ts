@@ -29,7 +29,7 @@ ${mailIsOn ? '<button class="second" type="submit" name="by" value="link">Mail m
 <p class="quiet">${
       mailIsOn
         ? 'A link needs no password. It comes to your address and works once, for 30 minutes.'
-        : 'No password, or forgotten? Whoever runs this server makes a link for you with <code>npm run ownline -- link</code>.'
+        : 'No password, or forgotten? Ask your administrator for a link to sign in.'
     }</p>`,
   );
 }
@@ -82,7 +82,7 @@ export function renderLinkOver(signInPath: string, mailIsOn: boolean): string {
     `<h1>This link is over</h1><p>It was used, or is older than it may be. A link works once.</p><p>${
       mailIsOn
         ? `<a href="${escapeHtml(signInPath)}">Ask for a new one</a> with your address, or sign in there with a password.`
-        : `Ask whoever runs this server for a new one (<code>npm run ownline -- link</code> makes it), or
+        : `Ask your administrator for a new one, or
 <a href="${escapeHtml(signInPath)}">sign in with a password</a>.`
     }</p>`,
   );

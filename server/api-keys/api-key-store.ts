@@ -16,6 +16,7 @@ export interface ApiKeyRow {
 
 /** A key that may be used, and what its team's plan allows. */
 export interface LiveKeyRow extends ApiKeyRow {
+  readonly hash: Buffer;
   readonly plan: PlanName;
 }
 
@@ -37,8 +38,8 @@ const findLive = statement<LiveKeyRow>(
   `SELECT ${columns
     .split(', ')
     .map((column) => `k.${column}`)
-    .join(', ')}, t.plan
-   FROM api_keys k JOIN teams t ON t.id = k.team_id WHERE k.hash = $1 AND k.revoked_at IS NULL`,
+    .join(', ')}, k.hash, t.plan
+   FROM api_keys k JOIN teams t ON t.id = k.team_id WHERE k.hash = ANY($1::bytea[]) AND k.revoked_at IS NULL`,
 );
 const listLive = statement<ApiKeyRow>(
   'api-keys.list-live',
@@ -86,8 +87,9 @@ export async function insertApiKey(
   );
 }
 
-export function findLiveKey(db: Queryable, hash: Buffer): Promise<LiveKeyRow | undefined> {
-  return findLive.row(db, hash);
+/** Those with one of these hashes that work. */
+export function findLiveKeys(db: Queryable, hashes: readonly Buffer[]): Promise<LiveKeyRow[]> {
+  return findLive.rows(db, hashes);
 }
 
 /** Those that work, newest first. */

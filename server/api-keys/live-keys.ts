@@ -1,9 +1,10 @@
 import type { Runtime } from '#server/database/runtime.ts';
-import { sha256 } from '#server/platform/crypto.ts';
+import { CredentialLookup } from '#server/platform/credential-lookup.ts';
 import type { Principal } from '#server/platform/http/route.ts';
 import { type KeyId, publicId } from '#server/platform/ids.ts';
 import type { Soon } from '#server/platform/soon.ts';
-import { findLiveKey } from './api-key-store.ts';
+import { isWellFormedKey } from './api-key.ts';
+import { findLiveKeys, type LiveKeyRow } from './api-key-store.ts';
 
 /**
  * How long a key is believed without asking again: a revoked one stops working within this time on every process,
@@ -12,70 +13,67 @@ import { findLiveKey } from './api-key-store.ts';
 const believedMs = 1_000;
 const keptMax = 10_000;
 
-interface LiveKey {
+export interface LiveKey {
   readonly id: KeyId;
   readonly principal: Principal;
 }
 
-interface Look {
-  /** The key itself as soon as it was found. */
-  key: Soon<LiveKey | undefined>;
-  readonly until: number;
-  /** Whether it is known to have been a key, by this look or the one before. */
-  isGood: boolean;
+interface KeptKey {
+  readonly row: LiveKeyRow;
+  readonly key: LiveKey;
+  readonly untilMs: number;
 }
 
-/** The keys that this process has let in. Only good ones are kept, so that no list of wrong ones drives them out. */
+/** The valid keys that this process has seen. Wrong ones are kept elsewhere, so that no list of them drives these out. */
 export class LiveKeys {
-  readonly #services: Pick<Runtime, 'database' | 'clock'>;
-  /** The one that was looked at last is the last. */
-  readonly #looks = new Map<string, Look>();
+  readonly #clock: Runtime['clock'];
+  readonly #lookup: CredentialLookup<LiveKeyRow>;
+  /** The one that was looked up last is the last. */
+  readonly #kept = new Map<string, KeptKey>();
 
-  constructor(services: Pick<Runtime, 'database' | 'clock'>) {
-    this.#services = services;
+  constructor({ database, clock, config }: Pick<Runtime, 'database' | 'clock' | 'config'>) {
+    this.#clock = clock;
+    this.#lookup = new CredentialLookup({
+      clock,
+      rateLimits: config.rateLimits,
+      find: (hashes) => findLiveKeys(database.hot, hashes),
+    });
   }
 
-  /** Whether a key was good when it was last looked at, however long ago. */
-  remembers(key: string): boolean {
-    return this.#looks.get(key)?.isGood ?? false;
+  /** @returns undefined where it is no valid key; one that can be none never reaches the database */
+  find(text: string, ip: string): Soon<LiveKey | undefined> {
+    const kept = this.#kept.get(text);
+    if (!kept) return isWellFormedKey(text) ? this.#look(text, ip) : undefined;
+    return kept.untilMs > this.#clock.elapsedMs() ? kept.key : this.#look(text, undefined);
   }
 
-  /** Requests with the same key share one look; one that failed or found nothing is not kept. */
-  find(key: string): Soon<LiveKey | undefined> {
-    const nowMs = this.#services.clock.elapsedMs();
-    const known = this.#looks.get(key);
-    if (known && known.until > nowMs) return known.key;
-    this.#looks.delete(key);
-    if (this.#looks.size >= keptMax) this.#forgetOldest();
-    const live = this.#find(key);
-    const look: Look = { key: live, until: nowMs + believedMs, isGood: known?.isGood ?? false };
-    this.#looks.set(key, look);
-    const forget = () => {
-      if (this.#looks.get(key) === look) this.#looks.delete(key);
-    };
-    live.then((found) => {
-      if (!found) return forget();
-      look.key = found;
-      look.isGood = true;
-    }, forget);
-    return live;
+  /** Counts a refusal for the client's network. @returns 429 past its limit */
+  refuse(ip: string): Error | undefined {
+    return this.#lookup.countRefusal(ip) ? undefined : this.#lookup.tooManyRefusals();
   }
 
-  async #find(key: string): Promise<LiveKey | undefined> {
-    const row = await findLiveKey(this.#services.database.hot, sha256(key));
+  async #look(text: string, ip: string | undefined): Promise<LiveKey | undefined> {
+    const untilMs = this.#clock.elapsedMs() + believedMs;
+    const row = await this.#lookup.find(text, ip);
+    const kept = this.#kept.get(text);
+    // Of the requests that shared this look-up the first one kept it, from the time at which it began.
+    if (row && kept?.row === row) return kept.key;
+    this.#kept.delete(text);
     if (!row) return undefined;
-    const principal: Principal = {
-      teamId: row.team_id,
-      actor: { kind: 'key', id: publicId('key', row.id), name: row.name },
-      permissions: row.permissions,
-      plan: row.plan,
-      ...(row.created_by === null ? {} : { keyMaker: row.created_by }),
-    };
-    return { id: row.id, principal };
+    const [oldest] = this.#kept.keys();
+    if (oldest !== undefined && this.#kept.size >= keptMax) this.#kept.delete(oldest);
+    const key = { id: row.id, principal: principalOf(row) };
+    this.#kept.set(text, { row, key, untilMs });
+    return key;
   }
+}
 
-  #forgetOldest(): void {
-    const [oldest] = this.#looks.keys();
-    if (oldest !== undefined) this.#looks.delete(oldest);
-  }
+function principalOf(row: LiveKeyRow): Principal {
+  return {
+    teamId: row.team_id,
+    actor: { kind: 'key', id: publicId('key', row.id), name: row.name },
+    permissions: row.permissions,
+    plan: row.plan,
+    ...(row.created_by === null ? {} : { keyMaker: row.created_by }),
+  };
 }

@@ -4,8 +4,8 @@ import { findEngineUrl } from '#server/database/engine/engine-url.ts';
 import { migrate } from '#server/database/migrate.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError } from '#server/platform/app-error.ts';
-import { ConfigError } from '#server/platform/config-error.ts';
 import { createLogger } from '#server/platform/logger.ts';
+import { StartError } from '#server/platform/start-error.ts';
 
 /** The address of the database that the server of this DATA_DIR uses, or DATABASE_URL. */
 export function databaseUrlOf(config: Config): Promise<string> {
@@ -71,9 +71,7 @@ function cell(value: unknown): string {
 
 /** What went wrong, in a sentence for the person at the terminal; anything unforeseen keeps its stack. */
 export function explain(error: unknown): string {
-  if (error instanceof AppError || error instanceof ConfigError) return error.message;
+  if (error instanceof AppError || error instanceof StartError) return error.message;
   if (!(error instanceof Error)) return String(error);
-  return error.name === 'EngineError' || error.name === 'CommandError'
-    ? error.message
-    : (error.stack ?? error.message);
+  return error.name === 'CommandError' ? error.message : (error.stack ?? error.message);
 }

@@ -6,6 +6,7 @@ import { readConfig } from '#server/config.ts';
 import { Database } from '#server/database/database.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { WaitingPolls } from '#server/device-protocol/waiting-polls.ts';
+import { MailHealth } from '#server/mail/mail-health.ts';
 import { WaitingReaders } from '#server/outbox/waiting-readers.ts';
 import { Clock } from '#server/platform/clock.ts';
 import { Secrets } from '#server/platform/crypto.ts';
@@ -85,6 +86,7 @@ function unusedServices(): Parameters<typeof createRoutes>[0] {
     identify: createIdentify(runtime),
     links: new LinkRequests(runtime, undefined),
     refusals: new RefusalLog(runtime),
+    mailHealth: new MailHealth(),
     clockStatus: () => ({ settled: true, step_seconds: 0 }),
     isStopping: () => false,
   };

@@ -52,14 +52,14 @@ function teamHtml(team: PlanInUse): string {
 ${raiseHtml(team)}</section>`;
 }
 
-/** What to ask of whoever runs the server, in words that they can paste; nothing where there is no more to have. */
+/** What to ask the administrator for; nothing where there is no more to have. */
 function raiseHtml({ teamId, plan, monthlyMessageLimit }: PlanInUse): string {
   const isBelowPlan = monthlyMessageLimit < plans[plan].monthlyMessages;
   const next = planNames[planNames.indexOf(plan) + 1] ?? (isBelowPlan ? plan : undefined);
   if (next === undefined) return '<p class="quiet">No plan allows more.</p>';
-  return `<p>To raise the limits, ask whoever runs this server to run this on it:</p>
-<code class="value">npm run -s ownline -- team set-plan --team ${teamId} --plan ${next}</code>
-<p class="quiet">With <code>--monthly-message-limit</code> and a number they can allow other than the plan’s messages.</p>`;
+  return `<p>To raise the limits, ask your administrator for the plan <b>${next}</b>, and tell them the id of the team:</p>
+<code class="value">${teamId}</code>
+<p class="quiet">They can allow another number of messages than the plan’s, too.</p>`;
 }
 
 function planHtml(name: PlanName): string {

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { type Queryable, statement, type Transaction } from './statement.ts';
 
-/** What the processes of an installation know of the database's clock (migration 007). */
+/** What the processes of an installation know of the database's clock (migration 009). */
 export interface ClockState {
   /** The service's time less the database's clock: a step that is not followed. */
   readonly held_ms: number;

@@ -1,37 +1,91 @@
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import Postgrator from 'postgrator';
+import type { Logger } from '#server/platform/logger.ts';
+import { productVersion } from '#server/platform/product-version.ts';
+import { StartError } from '#server/platform/start-error.ts';
+import { schemaVersion } from './schema-version.ts';
 
 const migrationsFolder = fileURLToPath(new URL('./migrations/', import.meta.url));
 
 /** Two processes that start at once take turns; the number is arbitrary and ours alone. */
 const migrationLock = 7_061_726_401;
 
+const connectionTimeoutMs = 10_000;
+
+interface MigrationOptions {
+  /** Hears of each migration with its name and duration. */
+  readonly logger?: Logger;
+  /** Gives up: the transaction is rolled back. */
+  readonly signal?: AbortSignal;
+  /** The last version that is wanted, as its file is numbered: what tests of an upgrade begin with. */
+  readonly upTo?: string;
+}
+
 /**
  * Brings the schema up to date. All files that are due and the notes that they ran are one transaction: a kill in
  * the middle leaves the schema as it was, and a statement that waits for a lock gives up rather than stop the world.
- * @param upTo the last version that is wanted, as its file is numbered: what tests of an upgrade begin with
  * @returns the versions that were applied now
+ * @throws StartError where a newer release has changed the schema already, or the reason of `signal`
  */
-export async function migrate(databaseUrl: string, upTo = 'max'): Promise<number[]> {
-  const client = new pg.Client({ connectionString: databaseUrl, application_name: 'ownline migrations' });
+export async function migrate(databaseUrl: string, options: MigrationOptions = {}): Promise<number[]> {
+  options.signal?.throwIfAborted();
+  const client = new pg.Client({
+    connectionString: databaseUrl,
+    application_name: 'ownline migrations',
+    connectionTimeoutMillis: connectionTimeoutMs,
+  });
   // A connection that breaks fails its query; it may say so a second time, which nobody waits for.
   client.on('error', () => undefined);
-  await client.connect();
+  const { promise: stopped, reject } = Promise.withResolvers<never>();
+  const giveUp = () => reject(options.signal?.reason);
+  options.signal?.addEventListener('abort', giveUp);
+  const migrating = migrateOn(client, options);
   try {
-    await client.query('BEGIN');
-    await client.query('SELECT pg_advisory_xact_lock($1)', [migrationLock]);
-    await client.query("SET LOCAL lock_timeout = '10s'");
-    const postgrator = new Postgrator({
-      migrationPattern: `${migrationsFolder}*.sql`,
-      driver: 'pg',
-      schemaTable: 'schema_version',
-      execQuery: (query: string) => client.query(query),
-    });
-    const applied = await postgrator.migrate(upTo);
-    await client.query('COMMIT');
-    return applied.map((migration) => migration.version);
+    return await Promise.race([migrating, stopped]);
   } finally {
-    await client.end();
+    options.signal?.removeEventListener('abort', giveUp);
+    // Where a lock is waited for, the server hears of the end only afterwards: a stop does not wait for that.
+    const ended = migrating.catch(() => undefined).then(() => client.end().catch(() => undefined));
+    if (!options.signal?.aborted) await ended;
   }
+}
+
+async function migrateOn(client: pg.Client, { logger, upTo = 'max' }: MigrationOptions): Promise<number[]> {
+  await client.connect();
+  await client.query('BEGIN');
+  await client.query('SELECT pg_advisory_xact_lock($1)', [migrationLock]);
+  await client.query("SET LOCAL lock_timeout = '10s'");
+  const postgrator = new Postgrator({
+    migrationPattern: `${migrationsFolder}*.sql`,
+    driver: 'pg',
+    schemaTable: 'schema_version',
+    execQuery: (query: string) => client.query(query),
+  });
+  refuseNewer(await postgrator.getDatabaseVersion());
+  if (logger) logMigrations(postgrator, logger);
+  const applied = await postgrator.migrate(upTo);
+  await client.query('COMMIT');
+  return applied.map((migration) => migration.version);
+}
+
+/** Migrations only add what the release before can live with while both run; a start is no part of that promise. */
+function refuseNewer(found: number): void {
+  if (found <= schemaVersion) return;
+  throw new StartError(
+    `The database has schema version ${found}, made by a newer release of Ownline; this is release ${productVersion} ` +
+      `with schema version ${schemaVersion}, and could damage the data. Start the newer release again, or restore a copy of the ` +
+      'database from before the upgrade.',
+  );
+}
+
+function logMigrations(postgrator: Postgrator, logger: Logger): void {
+  let startedAtMs = 0;
+  postgrator.on('migration-started', () => {
+    startedAtMs = performance.now();
+  });
+  postgrator.on('migration-finished', ({ version, name }) => {
+    const ms = Math.round(performance.now() - startedAtMs);
+    logger.info({ version, name, ms }, `migration ${version} ${name} took ${ms} ms`);
+  });
 }

@@ -9,7 +9,27 @@ const makePartition = statement<Record<string, never>>(
   'SELECT make_partition($1, $2::date, $3)',
 );
 
-const histories = ['messages', 'hand_outs', 'events', 'deliveries', 'attempts', 'audit_log'];
+const dropPartition = statement<Record<string, never>>(
+  'partitions.drop',
+  'SELECT drop_partition($1, $2::date)',
+);
+const list = statement<{ month: string }>(
+  'partitions.list',
+  `SELECT replace(substring(c.relname FROM '[0-9]{4}_[0-9]{2}$'), '_', '-') || '-01' AS month
+   FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+   WHERE i.inhparent = $1::regclass AND c.relname ~ '_[0-9]{4}_[0-9]{2}$' ORDER BY 1`,
+);
+
+type History = 'messages' | 'hand_outs' | 'events' | 'deliveries' | 'attempts' | 'audit_log';
+
+const histories: readonly History[] = [
+  'messages',
+  'hand_outs',
+  'events',
+  'deliveries',
+  'attempts',
+  'audit_log',
+];
 
 /** As many rows are moved in about three seconds, which is less than anybody waits for a lock before giving up. */
 const movedMax = 200_000;
@@ -25,7 +45,7 @@ export async function ensurePartitions(db: Queryable, clock: Clock, logger: Logg
     const month = monthOf(new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + ahead, 1)));
     for (const history of histories) {
       try {
-        await makePartition.row(db, history, month, movedMax);
+        await makeMonth(db, history, month);
       } catch (error) {
         if (isDatabaseAway(error) && !isTimeout(error)) throw error;
         logger.error(
@@ -35,6 +55,21 @@ export async function ensurePartitions(db: Queryable, clock: Clock, logger: Logg
       }
     }
   }
+}
+
+/** Makes a month of a history, and moves the rows into it that had none. @param month `2026-11-01` */
+export async function makeMonth(db: Queryable, history: History, month: string): Promise<void> {
+  await makePartition.row(db, history, month, movedMax);
+}
+
+/** The months that a history has, oldest first: `2026-11-01`. */
+export async function listMonths(db: Queryable, history: History): Promise<string[]> {
+  return (await list.rows(db, history)).map(({ month }) => month);
+}
+
+/** Ends all rows of a month. @throws 55P03 where it is in use */
+export async function dropMonth(db: Queryable, history: History, month: string): Promise<void> {
+  await dropPartition.row(db, history, month);
 }
 
 /** PostgreSQL gave the statement up and stands by for the next. */

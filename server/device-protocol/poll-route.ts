@@ -1,14 +1,13 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import { queueChannel } from '#server/devices/queue-channel.ts';
 import { giveBackMessage } from '#server/messages/claim-message.ts';
-import { sha256 } from '#server/platform/crypto.ts';
 import { hasLeft, leaving } from '#server/platform/http/leaving.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { textFields } from '#server/platform/http/text-fields.ts';
 import { parseId } from '#server/platform/ids.ts';
 import { MinuteLimit } from '#server/platform/minute-limit.ts';
-import { type DeviceBody, readDeviceBody, valueIn } from './device-body.ts';
+import { type DeviceBody, deviceBodyLimitBytes, readDeviceBody, valueIn } from './device-body.ts';
 import { type Poll, type PollResult, type PollServices, poll, reportLast } from './poll.ts';
 import { pollAnswer, unavailableAnswer } from './poll-answer.ts';
 
@@ -23,20 +22,17 @@ export function pollRoute(services: PollServices): Route {
     method: 'POST',
     path: '/v1/device/poll',
     audience: 'device',
+    bodyLimitBytes: deviceBodyLimitBytes,
     held: true,
     looseBody: textFields('session', 'last', 'last_status', 'last_error', 'device_name', 'os', 'v'),
     answers: { 200: Type.Record(Type.String(), Type.String()) },
-    onFailure: () => unavailableAnswer,
-    handle: async ({ request, reply }) => {
+    onFailure: ({ code }) =>
+      code === 'unauthorized' ? pollAnswer({ kind: 'stop', reason: 'unauthorized' }) : unavailableAnswer,
+    handle: async ({ request, reply, deviceTokenHash }) => {
       const body = readDeviceBody(request.body);
       if (!body) return { body: unavailableAnswer };
-      const token = deviceToken(request);
-      const asked = readPoll(body, token, leaving(reply));
-      if (
-        services.config.rateLimits &&
-        token !== undefined &&
-        !limit.allows(asked.tokenHash.toString('hex'))
-      ) {
+      const asked = readPoll(body, deviceTokenHash, leaving(reply));
+      if (services.config.rateLimits && !limit.allows(deviceTokenHash.toString('hex'))) {
         // An answer makes the phone forget what it reported: that is kept, also beyond the limit.
         await reportLast(services, asked);
         return overLimit(services, body, asked.left);
@@ -48,18 +44,12 @@ export function pollRoute(services: PollServices): Route {
   });
 }
 
-/** The token of a device call; undefined where the header is missing or empty. */
-export function deviceToken(request: FastifyRequest): string | undefined {
-  const token = request.headers['x-device-token'];
-  return typeof token === 'string' && token !== '' ? token : undefined;
-}
-
-function readPoll(body: DeviceBody, token: string | undefined, left: AbortSignal): Poll {
+function readPoll(body: DeviceBody, tokenHash: Buffer, left: AbortSignal): Poll {
   const last = valueIn(body, 'last');
   const messageId = last === undefined ? undefined : parseId('msg', last);
   const session = valueIn(body, 'session');
   return {
-    tokenHash: sha256(token ?? ''),
+    tokenHash,
     sessionId:
       session === undefined || session === 'new' ? undefined : (parseId('ses', session) ?? noSession),
     last: messageId && {

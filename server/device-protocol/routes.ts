@@ -1,27 +1,30 @@
 import { Type } from 'typebox';
 import { claimDevice } from '#server/devices/claim-device.ts';
 import { findDeviceByToken } from '#server/devices/device-store.ts';
+import { OpenLinks } from '#server/devices/open-links.ts';
 import { receiveMessage } from '#server/messages/receive-message.ts';
 import { reportMessage } from '#server/messages/report-message.ts';
 import { findNumber } from '#server/numbers/number-store.ts';
 import { AppError, invalid, notFound } from '#server/platform/app-error.ts';
-import { sha256 } from '#server/platform/crypto.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { textFields } from '#server/platform/http/text-fields.ts';
 import { parseId, publicId } from '#server/platform/ids.ts';
 import { MinuteLimit } from '#server/platform/minute-limit.ts';
-import { readDeviceBody, valueIn } from './device-body.ts';
+import { deviceBodyLimitBytes, readDeviceBody, valueIn } from './device-body.ts';
 import type { PollServices } from './poll.ts';
-import { deviceToken, pollRoute } from './poll-route.ts';
+import { pollRoute } from './poll-route.ts';
 
 const flatStrings = Type.Record(Type.String(), Type.String());
 const inboundPerMinute = 120;
+/** A report follows a hand-out, and a hand-out a poll, of which there are as many. */
+const statusesPerMinute = 300;
 
-/** A device may attach media; until they are served, the text is taken and the rest is not looked at. */
-const inboundLimitBytes = 8 * 1024 * 1024;
+/** A setup link's token has 43 characters. */
+const claimLimitBytes = 4 * 1_024;
+/** No text reaches it: 170,000 characters fit with each of them escaped, and iMessage takes some 20,000. */
+const inboundLimitBytes = 1_024 * 1_024;
 
 const refuse = (reason: string) => ({ body: { ok: '0', reason } });
-const onFailure = () => ({ ok: '0', reason: 'unavailable' });
 
 /** What a phone speaks: frozen, since a shortcut on a phone can't be updated from afar (specification section 11). */
 export function deviceRoutes(services: PollServices): Route[] {
@@ -29,12 +32,15 @@ export function deviceRoutes(services: PollServices): Route[] {
 }
 
 function claimRoute(services: PollServices): Route {
+  const links = new OpenLinks(services);
   return route({
     method: 'POST',
     path: '/v1/device/claim',
     audience: 'device',
+    byToken: true,
     looseBody: textFields('token'),
     answers: { 200: flatStrings },
+    bodyLimitBytes: claimLimitBytes,
     handle: async ({ request }) => {
       const body = readDeviceBody(request.body);
       if (!body)
@@ -42,6 +48,7 @@ function claimRoute(services: PollServices): Route {
       const token = valueIn(body, 'token');
       if (token === undefined)
         throw invalid('token', 'token is required: it is the last part of the setup link.');
+      await links.requireOpen(token, request.ip);
       const { deviceToken: given, link } = await claimDevice(services, token);
       const number = await findNumber(services.database.pool, link.team_id, link.number_id);
       if (!number || number.deleted_at) throw notFound('setup link');
@@ -62,20 +69,19 @@ function inboundRoute(services: PollServices): Route {
     answers: { 200: flatStrings },
     bodyLimitBytes: inboundLimitBytes,
     onFailure,
-    handle: async ({ request }) => {
+    handle: async ({ request, deviceTokenHash }) => {
+      if (services.config.rateLimits && !limit.allows(deviceTokenHash.toString('hex')))
+        return refuse('rate_limited');
       const body = readDeviceBody(request.body);
       if (!body) return refuse('unreadable');
-      const token = deviceToken(request);
-      const device =
-        token === undefined ? undefined : await findDeviceByToken(services.database.pool, sha256(token));
-      if (token === undefined || !device) return refuse('unauthorized');
-      if (services.config.rateLimits && !limit.allows(token)) return refuse('rate_limited');
+      const device = await findDeviceByToken(services.database.pool, deviceTokenHash);
+      if (!device) return refuse('unauthorized');
       const number = await findNumber(services.database.pool, device.team_id, device.number_id);
       if (!number || number.deleted_at) return refuse('deleted');
       // A token that a later verify ended; one that a newer phone superseded still brings its replies.
       if (device.ended_at) return refuse('superseded');
       const received = await receiveMessage(services, number, {
-        from: body.get('from') ?? '',
+        from: valueIn(body, 'from') ?? '',
         text: body.get('text') ?? '',
         deviceGivenId: valueIn(body, 'id'),
       });
@@ -85,19 +91,21 @@ function inboundRoute(services: PollServices): Route {
 }
 
 function statusRoute(services: PollServices): Route {
+  const limit = new MinuteLimit(services.clock, statusesPerMinute);
   return route({
     method: 'POST',
     path: '/v1/device/status',
     audience: 'device',
+    bodyLimitBytes: deviceBodyLimitBytes,
     looseBody: textFields('id', 'status', 'error'),
     answers: { 200: flatStrings },
     onFailure,
-    handle: async ({ request }) => {
+    handle: async ({ request, deviceTokenHash }) => {
+      if (services.config.rateLimits && !limit.allows(deviceTokenHash.toString('hex')))
+        return refuse('rate_limited');
       const body = readDeviceBody(request.body);
       if (!body) return refuse('unreadable');
-      const token = deviceToken(request);
-      const device =
-        token === undefined ? undefined : await findDeviceByToken(services.database.pool, sha256(token));
+      const device = await findDeviceByToken(services.database.pool, deviceTokenHash);
       if (!device) return refuse('unauthorized');
       const messageId = parseId('msg', valueIn(body, 'id') ?? '');
       const status = valueIn(body, 'status');
@@ -114,4 +122,10 @@ function statusRoute(services: PollServices): Route {
       return { body: { ok: '1', id: publicId('msg', messageId) } };
     },
   });
+}
+
+/** The reason of an inbound message or a status that was not handled at all. */
+function onFailure({ code, status }: AppError): unknown {
+  if (code === 'unauthorized') return refuse('unauthorized').body;
+  return refuse(status === 413 ? 'too_large' : 'unavailable').body;
 }

@@ -34,7 +34,7 @@ export async function finishSetup(
   if (!(await endOpenLink(database.pool, sha256(setupToken), clock.expiryNow()))) throw linkIsOver();
 }
 
-function linkIsOver(): AppError {
+export function linkIsOver(): AppError {
   return new AppError(
     'not_found',
     'This setup link is used up or expired. Make a new one with POST /v1/numbers/:id/reconnect, ' +

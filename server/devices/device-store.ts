@@ -48,6 +48,11 @@ const endDevices = statement<Record<string, never>>(
 const openLink = `SELECT ${linkColumns} FROM setup_links
   WHERE token_hash = $1 AND ended_at IS NULL AND expires_at > $2`;
 const findLink = statement<SetupLinkRow>('devices.find-link', openLink);
+const findOpen = statement<{ hash: Buffer }>(
+  'devices.find-open-links',
+  `SELECT token_hash AS hash FROM setup_links
+   WHERE token_hash = ANY($1::bytea[]) AND ended_at IS NULL AND expires_at > $2`,
+);
 const lockLink = statement<SetupLinkRow>('devices.lock-link', `${openLink} FOR SHARE`);
 const endLink = statement<Pick<SetupLinkRow, 'team_id' | 'number_id'>>(
   'devices.end-link',
@@ -64,6 +69,10 @@ const insertDevice = statement<Record<string, never>>(
 const findByToken = statement<DeviceRow>(
   'devices.find-by-token',
   'SELECT team_id, id, number_id, ended_at FROM devices WHERE token_hash = $1',
+);
+const findTokens = statement<{ hash: Buffer }>(
+  'devices.find-known-tokens',
+  'SELECT token_hash AS hash FROM devices WHERE token_hash = ANY($1::bytea[])',
 );
 // Only a newer link's phone could take the session away, and a newer link ends this one.
 const findSessionOfLink = statement<{ session_id: SessionId }>(
@@ -139,8 +148,17 @@ export function findOpenLink(db: Queryable, tokenHash: Buffer, at: Date): Promis
   return findLink.row(db, tokenHash, at);
 }
 
+/** Which of these hashes are of links that are open. */
+export function findOpenLinks(
+  db: Queryable,
+  hashes: readonly Buffer[],
+  at: Date,
+): Promise<{ readonly hash: Buffer }[]> {
+  return findOpen.rows(db, hashes, at);
+}
+
 /**
- * The same, and it stays open until the caller's commit: who ends links and their devices ends the links first, and
+ * The open link of a token, and it stays open until the caller's commit: who ends links and their devices ends the links first, and
  * so finds every device that they gave.
  */
 export function lockOpenLink(
@@ -172,6 +190,14 @@ export async function insertDeviceOnce(
     link.generation,
     device.createdAt,
   );
+}
+
+/** Which of these hashes are of tokens that were given to a phone, ended ones included. */
+export function findKnownTokens(
+  db: Queryable,
+  hashes: readonly Buffer[],
+): Promise<{ readonly hash: Buffer }[]> {
+  return findTokens.rows(db, hashes);
 }
 
 export function findDeviceByToken(db: Queryable, tokenHash: Buffer): Promise<DeviceRow | undefined> {

@@ -1,6 +1,7 @@
 import { Counter } from 'prom-client';
 import type { Runtime } from '#server/database/runtime.ts';
 import { addGauge, ageSeconds, believedLook } from '#server/platform/metrics.ts';
+import type { MailHealth } from './mail-health.ts';
 import { findWaitingMails } from './mail-store.ts';
 
 /** What an attempt to send a mail came to: a failed one is made again later, one that is given up is not. */
@@ -10,11 +11,10 @@ export type AttemptEnd = 'sent' | 'failed' | 'given_up';
  * The mails that wait, of all processes, looked at when /metrics is read (specification section 10.4).
  * @returns counts what this process's attempts come to
  */
-export function watchMail({
-  database,
-  clock,
-  metrics,
-}: Pick<Runtime, 'database' | 'clock' | 'metrics'>): (end: AttemptEnd) => void {
+export function watchMail(
+  { database, clock, metrics }: Pick<Runtime, 'database' | 'clock' | 'metrics'>,
+  health: MailHealth,
+): (end: AttemptEnd) => void {
   const waiting = believedLook(clock, () => findWaitingMails(database.pool));
   addGauge(
     metrics,
@@ -32,5 +32,8 @@ export function watchMail({
     registers: [metrics],
   });
   for (const end of ['sent', 'failed', 'given_up'] as const) attempts.inc({ end }, 0);
-  return (end) => attempts.inc({ end });
+  return (end) => {
+    attempts.inc({ end });
+    if (end === 'sent') health.fails = false;
+  };
 }

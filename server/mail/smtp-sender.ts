@@ -27,9 +27,20 @@ export type SendMail = (mail: OutgoingMail, signal: AbortSignal) => Promise<Atte
 const connectionTimeoutMs = 10_000;
 const silenceMs = 20_000;
 
-/** Sends over SMTP, a connection per mail: mails are few, and a kept connection is one that may have died. */
-export function createSmtpSender({ server, from }: NonNullable<Config['mail']>): SendMail {
-  const transport = createTransport({
+/** Connects and signs in, and sends nothing. @returns undefined where that works, else codes as of an attempt */
+export type CheckServer = () => Promise<string | undefined>;
+
+export function createSmtpCheck({ server }: NonNullable<Config['mail']>): CheckServer {
+  const transport = openTransport(server);
+  return () =>
+    transport.verify().then(
+      () => undefined,
+      (error: unknown) => describe(error),
+    );
+}
+
+function openTransport(server: SmtpServer) {
+  return createTransport({
     host: server.host,
     port: server.port,
     secure: server.secure,
@@ -44,6 +55,11 @@ export function createSmtpSender({ server, from }: NonNullable<Config['mail']>):
     disableFileAccess: true,
     disableUrlAccess: true,
   });
+}
+
+/** Sends over SMTP, a connection per mail: mails are few, and a kept connection is one that may have died. */
+export function createSmtpSender({ server, from }: NonNullable<Config['mail']>): SendMail {
+  const transport = openTransport(server);
   const host = from.address.slice(from.address.lastIndexOf('@') + 1);
   return async (mail, signal) => {
     try {

@@ -3,24 +3,37 @@ import type { Logger } from './logger.ts';
 /** How long a part may take to close; what is in hand takes less (a held poll is answered at once). */
 const closingMs = 20_000;
 
+/** SIGHUP: the terminal was closed. SIGQUIT: Ctrl-\. */
+const stopSignals = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'] as const;
+
+/** One Ctrl-C arrives from the terminal and from npm, one stop from `timeout` and from npm: within milliseconds. */
+const sameStopMs = 1_000;
+
 type Step = { readonly name: string; readonly close: () => Promise<void> };
 
 /**
- * Owns the signals of the process. Promise: the first SIGTERM or SIGINT stops taking work, finishes what is in
- * hand and closes everything in the reverse order of its opening; a second one exits at once. A part that does not
- * close in time is logged and left behind.
+ * Owns the signals of the process. Promise: the first signal stops taking work, finishes what is in hand and closes
+ * everything in the reverse order of its opening; a start under way gives up first. Signals within one second of the
+ * first count as the same one; a later one exits at once. A part that does not close in time is logged and left behind.
  */
 export class Lifecycle {
   readonly #logger: Logger;
   readonly #steps: Step[] = [];
-  #closing: Promise<void> | undefined;
+  readonly #stopping = new AbortController();
+  #isStarting = false;
+  #closing: Promise<boolean> | undefined;
 
   constructor(logger: Logger) {
     this.#logger = logger;
   }
 
+  /** Fires at the first signal, so that a start gives up. */
+  get signal(): AbortSignal {
+    return this.#stopping.signal;
+  }
+
   get stopping(): boolean {
-    return this.#closing !== undefined;
+    return this.#stopping.signal.aborted || this.#closing !== undefined;
   }
 
   onClose(name: string, close: () => Promise<void>): void {
@@ -28,31 +41,56 @@ export class Lifecycle {
   }
 
   listenForSignals(): void {
+    let firstAtMs: number | undefined;
     const onSignal = (signal: NodeJS.Signals) => {
-      if (this.stopping) process.exit(1);
-      this.#logger.info({ signal }, 'stopping: finishing what is in hand; a second signal exits at once');
-      this.close().then(
-        () => process.exit(0),
-        () => process.exit(1),
-      );
+      if (firstAtMs === undefined) {
+        firstAtMs = performance.now();
+        this.#logger.info({ signal }, 'stopping: finishing what is in hand; another signal exits at once');
+        this.#stopping.abort(new Error(`stopped by ${signal}`));
+        if (!this.#isStarting) this.close().then((isClean) => process.exit(isClean ? 0 : 1));
+      } else if (performance.now() - firstAtMs > sameStopMs) {
+        this.#logger.warn({ signal }, 'exiting at once: requests in hand are cut');
+        process.exit(1);
+      }
     };
-    process.on('SIGTERM', onSignal);
-    process.on('SIGINT', onSignal);
+    for (const signal of stopSignals) process.on(signal, onSignal);
   }
 
-  close(): Promise<void> {
+  /**
+   * Runs the start; where it fails or a signal stops it, closes what it has opened.
+   * @throws what the start threw, or the reason of `signal`
+   */
+  async start<T>(open: () => Promise<T>): Promise<T> {
+    this.#isStarting = true;
+    try {
+      const opened = await open();
+      this.signal.throwIfAborted();
+      return opened;
+    } catch (error) {
+      await this.close();
+      throw error;
+    } finally {
+      this.#isStarting = false;
+    }
+  }
+
+  /** @returns whether every part closed */
+  close(): Promise<boolean> {
     this.#closing ??= this.#closeAll();
     return this.#closing;
   }
 
-  async #closeAll(): Promise<void> {
+  async #closeAll(): Promise<boolean> {
+    let isClean = true;
     for (const step of this.#steps.reverse()) {
       try {
         await within(closingMs, step.close());
       } catch (error) {
+        isClean = false;
         this.#logger.error({ err: error, step: step.name }, 'a part did not close cleanly');
       }
     }
+    return isClean;
   }
 }
 

@@ -10,7 +10,6 @@ import { byAccount } from '#server/accounts/by-account.ts';
 import { readEmail } from '#server/accounts/email.ts';
 import { makeAccount, readName } from '#server/accounts/make-account.ts';
 import { openSession } from '#server/accounts/open-session.ts';
-import { linkCommand } from '#server/accounts/other-ways.ts';
 import { hashPassword } from '#server/accounts/password.ts';
 import { proveAddress } from '#server/accounts/prove-address.ts';
 import type { Runtime } from '#server/database/runtime.ts';
@@ -23,7 +22,7 @@ import { publicId } from '#server/platform/ids.ts';
 import { markAccepted, markPressed } from './invitation-store.ts';
 import { joinTeam } from './join-team.ts';
 import type { MovesRoles } from './move-role.ts';
-import { invitationOver, type Opened, openInvitation } from './open-invitation.ts';
+import { endOfInvitation, invitationOver, type Opened, openInvitation } from './open-invitation.ts';
 import { pressHash } from './press-hash.ts';
 import { lockTeam } from './team-store.ts';
 
@@ -67,7 +66,7 @@ export async function acceptInvitation(services: Services, acceptance: Acceptanc
   return services.database.transaction(async (trx) => {
     const team = await lockTeam(trx, opened.invitation.team_id);
     const invitation = await markAccepted(trx, sha256(token), services.clock.expiryNow());
-    if (!team || !invitation) throw invitationOver();
+    if (!team || !invitation) throw invitationOver(await endOfInvitation(trx, services.clock, token));
     await dropMails(trx, services, publicId('inv', invitation.id));
     const account = person
       ? await makeAccount(trx, services, {
@@ -118,7 +117,7 @@ async function accountOf(trx: Transaction, signedIn: SignedIn | undefined): Prom
 function proveFirst({ invitation: { email } }: Opened): AppError {
   return new AppError(
     'forbidden',
-    `Nothing has shown yet that ${email} is yours. Have whoever runs this server make a link with \`${linkCommand(email ?? '')}\`, sign in by it, and open this invitation again.`,
+    `Nothing has shown yet that ${email} is yours. Ask your administrator for a link to sign in as ${email}, sign in by it, and open this invitation again.`,
   );
 }
 

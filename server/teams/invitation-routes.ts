@@ -6,10 +6,11 @@ import { type Route, route } from '#server/platform/http/route.ts';
 import { type InvitationId, parseId } from '#server/platform/ids.ts';
 import { inviteMember } from './invite-member.ts';
 import { listInvitations } from './list-invitations.ts';
+import type { MailsInvitations } from './mail-invitation.ts';
 import { resendInvitation } from './resend-invitation.ts';
 import { revokeInvitation } from './revoke-invitation.ts';
 
-export function invitationRoutes(services: Runtime): Route[] {
+export function invitationRoutes(services: Runtime & MailsInvitations): Route[] {
   return [
     route({
       method: 'POST',
@@ -22,7 +23,7 @@ export function invitationRoutes(services: Runtime): Route[] {
         tag: 'Members',
         summary: 'Invite a member',
         description:
-          'A link for one address, good for 7 days. It goes there by mail; where this server sends none, the answer has it in `accept_url`. Members and open invitations count against the plan together. A key invites nobody to a role that includes what it does not hold, and its own maker not at all.',
+          'A link for one address, good for 7 days. It goes there by mail; where this server sends none, or its mail fails at present, the answer has it in `accept_url`. Members and open invitations count against the plan together. A key invites nobody to a role that includes what it does not hold, and its own maker not at all.',
         refusals: [402, 409],
       },
       body: InviteRequest,

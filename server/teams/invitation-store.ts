@@ -34,6 +34,13 @@ export interface OpenedInvitationRow extends InvitationRow {
   readonly account_proven: boolean | null;
 }
 
+/** When an invitation ended, and how. */
+export interface EndedInvitationRow {
+  readonly accepted_at: Date | null;
+  readonly revoked_at: Date | null;
+  readonly expires_at: Date;
+}
+
 const columns =
   'i.team_id, i.id, i.email, i.email_key, i.role, i.invited_by, i.proves_address, i.created_at, i.expires_at';
 const isOpen = 'i.accepted_at IS NULL AND i.revoked_at IS NULL';
@@ -63,6 +70,10 @@ const findByToken = statement<OpenedInvitationRow>(
   `SELECT ${columns}, t.name AS team_name, a.id AS account_id, a.proven_at IS NOT NULL AS account_proven
    FROM invitations i JOIN teams t ON t.id = i.team_id LEFT JOIN accounts a ON a.email_key = i.email_key
    WHERE i.token_hash = $1 AND ${isOpen} AND i.expires_at > $2`,
+);
+const findEnded = statement<EndedInvitationRow>(
+  'invitations.find-ended',
+  'SELECT accepted_at, revoked_at, expires_at FROM invitations WHERE token_hash = $1',
 );
 const list = statement<InvitationRow>(
   'invitations.list',
@@ -179,6 +190,13 @@ export function listInvitationRows(
 /** Those of owners included: each of them is a seat that is spoken for. */
 export async function countLiveInvitations(db: Queryable, teamId: TeamId, now: Date): Promise<number> {
   return (await countLive.row(db, teamId, now))?.invitations ?? 0;
+}
+
+export function findEndedInvitation(
+  db: Queryable,
+  tokenHash: Buffer,
+): Promise<EndedInvitationRow | undefined> {
+  return findEnded.row(db, tokenHash);
 }
 
 /** Uses a link up. @returns undefined where it is over */

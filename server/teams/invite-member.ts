@@ -2,7 +2,6 @@ import type { InviteRequest, MadeInvitation } from '#contract/member.ts';
 import { emailKey, readEmail } from '#server/accounts/email.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { mailIsOn } from '#server/mail/queue-mail.ts';
 import type { By } from '#server/platform/actor.ts';
 import { AppError, notFound } from '#server/platform/app-error.ts';
 import { publicId } from '#server/platform/ids.ts';
@@ -10,7 +9,7 @@ import { endOpenInvitations } from './end-open-invitations.ts';
 import { newInvitationLink } from './invitation-link.ts';
 import { findLiveInvitationByEmail, type InvitationRow, insertInvitation } from './invitation-store.ts';
 import { invitationView } from './invitation-view.ts';
-import { mailInvitation } from './mail-invitation.ts';
+import { type MailsInvitations, mailInvitation, showsLink } from './mail-invitation.ts';
 import { countSeats, refuseOverMembers } from './member-limit.ts';
 import { findMemberByEmail } from './member-store.ts';
 import { type Giver, refuseKeysOwnMaker } from './refuse-keys-own-maker.ts';
@@ -25,7 +24,7 @@ import { lockTeam } from './team-store.ts';
  * includes what the key does not hold; 409, param email, for a member or somebody who is invited; 402 over the plan
  */
 export async function inviteMember(
-  services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'>,
+  services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'> & MailsInvitations,
   { teamId, permissions, keyMaker }: Giver,
   { email: text, role }: InviteRequest,
   by: By,
@@ -59,6 +58,7 @@ export async function inviteMember(
     // One that has expired holds the address until it is ended.
     await endOpenInvitations(trx, services, teamId, { emailKey: key, ownerLinks: false }, by);
     const { url, tokenHash, expiresAt } = newInvitationLink(services);
+    const isShown = await showsLink(trx, services);
     const invitation: InvitationRow = {
       team_id: teamId,
       id: services.ids.next('inv'),
@@ -66,7 +66,7 @@ export async function inviteMember(
       email_key: key,
       role,
       invited_by: inviter?.id ?? null,
-      proves_address: mailIsOn(services.config),
+      proves_address: !isShown,
       created_at: now,
       expires_at: expiresAt,
     };
@@ -78,8 +78,8 @@ export async function inviteMember(
       target: publicId('inv', invitation.id),
       details: { email, role },
     });
-    const isMailed = await mailInvitation(trx, services, { to: email, invitation, team, inviter, url });
-    return { ...invitationView(invitation), ...(isMailed ? {} : { accept_url: url }) };
+    await mailInvitation(trx, services, { to: email, invitation, team, inviter, url });
+    return { ...invitationView(invitation), ...(isShown ? { accept_url: url } : {}) };
   });
 }
 

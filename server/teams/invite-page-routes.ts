@@ -13,7 +13,7 @@ import { textFields } from '#server/platform/http/text-fields.ts';
 import { acceptInvitation } from './accept-invitation.ts';
 import { type Refused, renderInvitationOver, renderInvitePage } from './invite-page.ts';
 import type { MovesRoles } from './move-role.ts';
-import { openInvitation } from './open-invitation.ts';
+import { endOfInvitation, openInvitation } from './open-invitation.ts';
 import { pressAgain } from './press-again.ts';
 
 const html = Type.String();
@@ -83,9 +83,10 @@ export function invitePageRoutes(services: Runtime & MovesRoles, identify: Ident
     }
   };
 
-  const onOver = (error: unknown): Answer => {
-    if (error instanceof AppError && error.code === 'not_found') return page(renderInvitationOver(own), 404);
-    throw error;
+  const onOver = async (error: unknown, { params }: Call): Promise<Answer> => {
+    if (!(error instanceof AppError && error.code === 'not_found')) throw error;
+    const end = await endOfInvitation(services.database.pool, services.clock, params.token ?? '');
+    return page(renderInvitationOver(end, own), 404);
   };
 
   return [
@@ -94,7 +95,7 @@ export function invitePageRoutes(services: Runtime & MovesRoles, identify: Ident
       path: '/invite/:token',
       audience: 'page',
       answers: shown,
-      handle: (call) => show(call).catch(onOver),
+      handle: (call) => show(call).catch((error) => onOver(error, call)),
     }),
     route({
       method: 'POST',
@@ -103,7 +104,7 @@ export function invitePageRoutes(services: Runtime & MovesRoles, identify: Ident
       looseBody: textFields('press', 'email', 'name', 'password'),
       audit: 'member.joined',
       answers: { ...shown, ...refusals, 303: html },
-      handle: (call) => accept(call).catch(onOver),
+      handle: (call) => accept(call).catch((error) => onOver(error, call)),
     }),
   ];
 }

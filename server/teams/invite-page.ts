@@ -1,9 +1,8 @@
 import type { Role } from '#contract/permissions.ts';
-import { linkCommand } from '#server/accounts/other-ways.ts';
 import { passwordMaxCharacters, passwordMinCharacters } from '#server/accounts/password.ts';
 import { escapeHtml } from '#server/platform/escape-html.ts';
 import { messageHtml, renderPage } from '#server/platform/http/page.ts';
-import type { Opened } from './open-invitation.ts';
+import { type InvitationEnd, invitationEnds, type Opened } from './open-invitation.ts';
 
 /** What was wrong with the form that was sent, and what it held, so that nobody types it twice. */
 export interface Refused {
@@ -62,8 +61,8 @@ ${invitation.email === null ? `<p class="quiet">Not you?</p>${signOut('on')}` : 
   }
   if (needs === 'proof') {
     return `<section><p>You are signed in as ${present}, but nothing has shown yet that this address is yours: the link that
-made the account may have been opened by somebody else.</p><p>Ask whoever runs this server for a link to sign in
-(<code class="long">${escapeHtml(linkCommand(invitation.email ?? ''))}</code> makes it), sign in by it, and open this page again: then it lets you join.</p></section>`;
+made the account may have been opened by somebody else.</p><p>Ask your administrator for a link to sign in
+as ${email}, sign in by it, and open this page again: then it lets you join.</p></section>`;
   }
   if (needs === 'sign_in') {
     const other = signedIn
@@ -87,7 +86,7 @@ ${field(
   `type="password" autocomplete="new-password" minlength="${passwordMinCharacters}" maxlength="${passwordMaxCharacters}"`,
   mailIsOn
     ? `Optional: ${passwordMinCharacters} characters or more. Without one you sign in by links that are mailed to you.`
-    : `${passwordMinCharacters} characters or more. This server sends no mail: without a password you need a link each time, which whoever runs it makes with <code>npm run ownline -- link</code>.`,
+    : `${passwordMinCharacters} characters or more. This server sends no mail: without a password you ask your administrator for a link each time.`,
 )}
 ${joinButton(press)}</form></section>${unbound}`;
 }
@@ -130,13 +129,12 @@ function field(
 <input id="${name}" name="${name}" ${attributes}${value}${atFault}>`;
 }
 
-/** Whatever became of it: the same page, so that it tells nothing to who was not invited. */
-export function renderInvitationOver(own: (path: string) => string): string {
+/** A link that lets nobody in any more, and what became of it. */
+export function renderInvitationOver(end: InvitationEnd, own: (path: string) => string): string {
+  const { what, next } = invitationEnds[end];
   return renderPage(
     'Invitation',
-    `<h1>This invitation is over</h1><p>You may have joined just now: <a href="${escapeHtml(own('/sign-in'))}">Sign in</a>.</p>
-<p>Else it was used before, revoked or sent again, or is older than 7 days. Ask whoever invited you, or an owner or admin of the team,
-for a new one. For the first owner of a team, whoever runs this server makes one:
-<code class="long">npm run ownline -- link --email you@example.com</code>.</p>`,
+    `<h1>${what}</h1><p>${next}</p>
+${end === 'used' ? `<p><a href="${escapeHtml(own('/sign-in'))}">Sign in</a></p>` : ''}`,
   );
 }

@@ -1,5 +1,6 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
+import { type MailHealth, mailFails } from '#server/mail/mail-health.ts';
 import type { MailContent } from '#server/mail/mail-template.ts';
 import { mailIsOn, queueMail } from '#server/mail/queue-mail.ts';
 import { publicId } from '#server/platform/ids.ts';
@@ -32,19 +33,33 @@ export function invitationMessage({ invitation, team, inviter, url }: Invitation
   };
 }
 
+export interface MailsInvitations {
+  readonly mailHealth: MailHealth;
+}
+
 /**
- * Sends an invitation to its address, in the transaction that makes it (specification section 12.5).
- * @returns whether it goes by mail; where it does not, whoever made it is shown the link
+ * Whether the answer to an invitation has its link: no mail is sent, or none gets through at present. A link that is
+ * shown proves no address (section 12.1), though its mail may arrive later.
+ */
+export async function showsLink(
+  trx: Transaction,
+  { config, mailHealth }: Pick<Runtime, 'config'> & MailsInvitations,
+): Promise<boolean> {
+  return !mailIsOn(config) || mailFails(trx, mailHealth);
+}
+
+/**
+ * Sends an invitation to its address where mail is on, in the transaction that makes it (specification section 12.5).
  * @throws AppError 429 where the address, or the team, had too many in this hour
  */
 export async function mailInvitation(
   trx: Transaction,
   services: Pick<Runtime, 'config' | 'ids' | 'clock' | 'secrets'>,
   mail: InvitationMail & { readonly to: string },
-): Promise<boolean> {
-  if (!mailIsOn(services.config)) return false;
+): Promise<void> {
+  if (!mailIsOn(services.config)) return;
   await countInvitationMail(trx, services, mail.invitation.team_id, mail.to);
-  return queueMail(trx, services, {
+  await queueMail(trx, services, {
     to: mail.to,
     message: invitationMessage(mail),
     uselessAfter: mail.invitation.expires_at,

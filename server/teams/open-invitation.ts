@@ -1,10 +1,16 @@
 import type { InvitationNeeds } from '#contract/member.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import type { Queryable } from '#server/database/statement.ts';
 import { AppError } from '#server/platform/app-error.ts';
+import type { Clock } from '#server/platform/clock.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import type { SignedIn } from '#server/platform/http/route.ts';
 import { invitationNeedsOf } from './invitation-needs.ts';
-import { findLiveInvitationByToken, type OpenedInvitationRow } from './invitation-store.ts';
+import {
+  findEndedInvitation,
+  findLiveInvitationByToken,
+  type OpenedInvitationRow,
+} from './invitation-store.ts';
 
 /** An invitation in the hands of whoever opened its link. */
 export interface Opened {
@@ -20,17 +26,44 @@ export async function openInvitation(
   signedIn: SignedIn | undefined,
 ): Promise<Opened> {
   const invitation = await findLiveInvitationByToken(database.pool, sha256(token), clock.expiryNow());
-  if (!invitation) throw invitationOver();
+  if (!invitation) throw invitationOver(await endOfInvitation(database.pool, clock, token));
   const { email, account_id: accountId } = invitation;
   const isProven = invitation.proves_address || invitation.account_proven === true;
   const needs = invitationNeedsOf({ email, accountId, signedInId: signedIn?.accountId, isProven });
   return { invitation, needs, signedIn };
 }
 
-/** Used, revoked, sent again, too old, or never made: the same to whoever asks. */
-export function invitationOver(): AppError {
-  return new AppError(
-    'not_found',
-    'This invitation is over: it was used, revoked or sent again, or is older than 7 days. Ask whoever invited you for a new one.',
-  );
+/** What became of an invitation that lets nobody in any more; `unknown` where there is no such link, or it was replaced. */
+export type InvitationEnd = 'used' | 'revoked' | 'expired' | 'unknown';
+
+/** Said to who has the link: its 128 bits or more are known to nobody who was not invited. */
+export async function endOfInvitation(db: Queryable, clock: Clock, token: string): Promise<InvitationEnd> {
+  const ended = await findEndedInvitation(db, sha256(token));
+  if (!ended) return 'unknown';
+  if (ended.accepted_at) return 'used';
+  if (ended.revoked_at) return 'revoked';
+  return ended.expires_at <= clock.expiryNow() ? 'expired' : 'unknown';
+}
+
+export const invitationEnds: Readonly<
+  Record<InvitationEnd, { readonly what: string; readonly next: string }>
+> = {
+  used: { what: 'This invitation was used', next: 'Whoever joined by it signs in.' },
+  revoked: {
+    what: 'This invitation was revoked',
+    next: 'Ask an owner or an admin of the team for a new one.',
+  },
+  expired: {
+    what: 'This invitation is older than 7 days',
+    next: 'Ask an owner or an admin of the team to send it again.',
+  },
+  unknown: {
+    what: 'There is no such invitation',
+    next: 'Check that the whole link was copied. Where it was sent again, only the newest link works. Else ask an owner or an admin of the team, or your administrator, for a new one.',
+  },
+};
+
+export function invitationOver(end: InvitationEnd): AppError {
+  const { what, next } = invitationEnds[end];
+  return new AppError('not_found', `${what}. ${next}`);
 }

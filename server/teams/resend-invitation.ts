@@ -1,14 +1,14 @@
 import type { MadeInvitation } from '#contract/member.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { dropMails, mailIsOn } from '#server/mail/queue-mail.ts';
+import { dropMails } from '#server/mail/queue-mail.ts';
 import type { By } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type InvitationId, publicId, type TeamId } from '#server/platform/ids.ts';
 import { newInvitationLink } from './invitation-link.ts';
 import { findLiveInvitation, renewInvitation } from './invitation-store.ts';
 import { invitationView } from './invitation-view.ts';
-import { mailInvitation } from './mail-invitation.ts';
+import { type MailsInvitations, mailInvitation, showsLink } from './mail-invitation.ts';
 import { requireStillAllowed } from './require-still-allowed.ts';
 import { lockTeam } from './team-store.ts';
 
@@ -17,7 +17,7 @@ import { lockTeam } from './team-store.ts';
  * @throws AppError 404 where no such invitation is live
  */
 export async function resendInvitation(
-  services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'>,
+  services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'> & MailsInvitations,
   teamId: TeamId,
   invitationId: InvitationId,
   by: By,
@@ -28,19 +28,20 @@ export async function resendInvitation(
     const inviter = await requireStillAllowed(trx, teamId, by, 'team:write');
     const live = await findLiveInvitation(trx, teamId, invitationId, services.clock.expiryNow());
     const { url, tokenHash, expiresAt } = newInvitationLink(services);
-    const link = { tokenHash, expiresAt, provesAddress: mailIsOn(services.config) };
+    const isShown = await showsLink(trx, services);
+    const link = { tokenHash, expiresAt, provesAddress: !isShown };
     const invitation = live && (await renewInvitation(trx, teamId, invitationId, link));
     if (!invitation?.email) throw notFound('invitation');
     const target = publicId('inv', invitationId);
     await dropMails(trx, services, target);
     await recordAudit(trx, services, { by, action: 'invitation.sent_again', teamId, target });
-    const isMailed = await mailInvitation(trx, services, {
+    await mailInvitation(trx, services, {
       to: invitation.email,
       invitation,
       team,
       inviter,
       url,
     });
-    return { ...invitationView(invitation), ...(isMailed ? {} : { accept_url: url }) };
+    return { ...invitationView(invitation), ...(isShown ? { accept_url: url } : {}) };
   });
 }

@@ -131,7 +131,7 @@ describe('an account that somebody prepared for another’s address (specificati
     const link = await invite(teamB, email);
     assert.match(
       (await someone.open(link)).text,
-      /nothing has shown yet[\s\S]*npm run ownline -- link --email/,
+      /nothing has shown yet[\s\S]*Ask your administrator for a link to sign in/,
     );
     assert.equal((await someone.submit(link)).status, 403);
     assert.equal((await someone.post(link.replace('/invite/', '/app/invitations/'), {})).status, 403);

@@ -27,12 +27,12 @@ describe('what a refusal says is what is wrong (specification section 7.1, docs/
 
   it('a body that is too large: how large one may be, on every operation', async () => {
     const rawBody = '{}'.padEnd(300_000);
-    for (const [method, path] of [
-      ['PUT', '/v1/team'],
-      ['POST', '/v1/messages/send'],
+    for (const [method, path, limit] of [
+      ['PUT', '/v1/team', 16],
+      ['POST', '/v1/messages/send', 128],
     ] as const) {
       const asked = team.api.request(method, path, { rawBody });
-      await refusal(asked, 'The body is too large: it may have 256 KiB.', undefined, 413);
+      await refusal(asked, `The body is too large: it may have ${limit} KiB.`, undefined, 413);
     }
   });
 
@@ -67,6 +67,58 @@ describe('what a refusal says is what is wrong (specification section 7.1, docs/
     await refusal(rename('a'.repeat(101)), 'name may have at most 100 characters.', 'name');
     const invite = team.api.post('/v1/team/members/invite', { email: 'a', role: 'admin' });
     await refusal(invite, 'email must have at least 3 characters.', 'email');
+  });
+
+  it('a list that is too short or too long: how many entries, and which', async () => {
+    const create = (events: readonly string[]) =>
+      team.api.post('/v1/webhooks', { url: 'https://example.com/', events });
+    const choices = 'message.received, message.sent, message.delivered, message.failed';
+    await refusal(create([]), `events must have at least 1 entry, of: ${choices}.`, 'events');
+    await refusal(create(['message.read']), `events must be one of: ${choices}.`, 'events');
+    const many = Array.from({ length: 51 }, () => 'message.sent');
+    await refusal(create(many), 'events may have at most 50 entries.', 'events');
+  });
+
+  it('a name that is very long: its first 100 characters', async () => {
+    const shown = `${'n'.repeat(100)}…`;
+    const known = 'Known fields: to, from, content, media_url.';
+    const name = 'n'.repeat(5_000);
+    await refusal(send({ [name]: 1 }), `${shown} is not a field of this request. ${known}`, shown);
+    const parameter = `${shown} is not a query parameter of this request. It takes none.`;
+    await refusal(team.api.get(`/v1/team?${'n'.repeat(3_000)}`), parameter, shown);
+  });
+
+  it('a query string that is too long, or has too many parameters: how long it may be', async () => {
+    const text = 'The query string is too long: 4,096 characters and 50 parameters at most.';
+    for (const [query, param] of [
+      [`limit=1&from=${'a'.repeat(5_000)}`, 'from'],
+      ['a&'.repeat(51), undefined],
+    ] as const) {
+      await refusal(team.api.get(`/v1/messages?${query}`), text, param);
+      assert.equal((await fetch(`${service.baseUrl}/sign-in?${query}`)).status, 200);
+    }
+  });
+
+  it('a body with too many fields or entries: which one, and how many there may be', async () => {
+    const text = 'has too many fields and entries: a body may have 500 of them.';
+    const entries = Array.from({ length: 4_000 }, () => 'x');
+    const create = team.api.post('/v1/webhooks', { url: 'https://example.com/', events: entries });
+    await refusal(create, `events ${text}`, 'events');
+    const fields = Object.fromEntries(Array.from({ length: 1_000 }, (_, n) => [`f${n}`, n]));
+    await refusal(team.api.put('/v1/team', fields), `The body ${text}`);
+  });
+
+  it('a form with too many fields: how many there may be', async () => {
+    const answer = await fetch(`${service.baseUrl}/sign-in`, {
+      method: 'POST',
+      headers: {
+        origin: service.baseUrl,
+        'content-type': 'application/x-www-form-urlencoded',
+      },
+      body: 'a=b&'.repeat(51),
+    });
+    const { error } = (await answer.json()) as { readonly error: { readonly message: string } };
+    assert.deepEqual([answer.status, error.message], [400, 'The form has too many fields: 50 at most.']);
   });
 
   it('a field or parameter without a name: ""', async () => {

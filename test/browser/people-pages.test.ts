@@ -85,7 +85,7 @@ describe('the pages of people in a browser (specification sections 12.2 to 12.4)
         await page.waitForURL((url) => url.pathname === '/sign-in');
         await assertSound(
           'sign-in',
-          [/Sign in/, /npm run ownline -- link/],
+          [/Sign in/, /Ask your administrator/],
           [/e-mail/i, /password/i, /Sign in/],
         );
         await page.getByLabel('E-mail address').fill(email.toUpperCase());
@@ -97,7 +97,7 @@ describe('the pages of people in a browser (specification sections 12.2 to 12.4)
         await page.keyboard.press('Enter');
         await page.waitForURL(`${service.baseUrl}/`);
         assert.equal((await page.goto(link))?.status(), 404);
-        await assertSound('over', [/This invitation is over/], [/Sign in/]);
+        await assertSound('over', [/This invitation was used/], [/Sign in/]);
       });
 
       it('somebody who joins without a password, by a double click, is in, and is offered to set one', async () => {
@@ -106,7 +106,7 @@ describe('the pages of people in a browser (specification sections 12.2 to 12.4)
         await page.getByRole('button', { name: 'Join' }).dblclick();
         await page.waitForURL(`${service.baseUrl}/`);
         const stops = [/new password/i, /Set password/, /Plans/, /reference/, /Sign out/];
-        await assertSound('no-password', [/You have none yet/, /npm run ownline -- link/], stops);
+        await assertSound('no-password', [/You have none yet/, /ask your administrator/], stops);
         await page.getByLabel('New password').fill(password);
         await page.keyboard.press('Enter');
         await page.getByRole('status').waitFor();

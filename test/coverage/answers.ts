@@ -121,11 +121,13 @@ export const answers: Coverage = {
       'a minute that is stored further ahead than the clocks of two processes can differ limits no team (specification section 7.2)',
     ],
   },
-  '7.2 Of refused keys one': {
+  '7.2 Of one client network': {
     'api/refused-keys.test.ts': [
       'answers 401 … times a minute and 429 after, whatever makes the key wrong',
       'goes on serving good keys from the same address',
-      'looks up few of the keys that come after that; one that was let in before goes on working',
+      'serves a good key that this process has not seen yet, however many wrong ones came from its address',
+      'serves every good key right after a start, however many wrong ones came from its address',
+      'looks wrong keys up in few statements, and one that was wrong just now in none; a good one once a second',
       'counts for each address that the proxy names',
       'counts one source together, however the proxy writes it: with ports, as a network of IPv6',
       'believes only what the proxy added, not what its client sent',
@@ -208,14 +210,17 @@ export const answers: Coverage = {
   '8 upgrade_url is {app_url}/billing, a': {
     'api/billing-page.test.ts': [
       'says to everybody what the plans allow, and that whoever runs the server gives them',
-      'shows the plan of each team of one’s own, what of it is used, and the command that raises it',
+      'shows the plan of each team of one’s own, what of it is used, and what to ask for more',
     ],
   },
-  '8 Refused API keys are': {
+  '8 Refused API keys and': {
     'api/refused-keys.test.ts': [
       'answers 401 … times a minute and 429 after, whatever makes the key wrong',
       'goes on serving good keys from the same address',
       'counts for each address that the proxy names',
+    ],
+    'device/unknown-tokens.test.ts': [
+      'of links that do not exist are answered 404 sixty times a minute and 429 after; an open link is taken all the same',
     ],
   },
   '8 In each process 3': {
@@ -236,11 +241,31 @@ export const answers: Coverage = {
   },
   '8 A request body may': {
     'api/body-size.test.ts': [
-      'a request: 256 KiB and not a byte more',
-      'an inbound message of a device: 8 MiB',
+      'a request: 16 KiB and not a byte more',
+      'a message: 128 KiB and not a byte more',
     ],
+    'device/device-body.test.ts': [
+      'an inbound message may have 1 MiB, which no text reaches; one that is larger is answered too_large',
+      'a poll and a status may have 256 KiB',
+    ],
+    'device/unknown-tokens.test.ts': ['have a body of 4 KiB at most'],
     'messages/accept-sends.test.ts': [
       'refuses what exceeds the waiting room with 503 and retry-after, and accepts the rest',
+    ],
+  },
+  '8 A JSON body may': {
+    'platform/http/json-bounds.test.ts': [
+      'takes what stays within 32 levels and 1,000 values',
+      'refuses what goes beyond, by the name of the outermost field',
+    ],
+    'platform/http/schema-problem.test.ts': ['is looked at up to its first problem'],
+    'api/request-schemas.test.ts': [
+      'bound every array by maxItems, and every string by a length, a pattern or its words',
+    ],
+    'api/refusal-texts.test.ts': [
+      'a query string that is too long, or has too many parameters: how long it may be',
+      'a body with too many fields or entries: which one, and how many there may be',
+      'a form with too many fields: how many there may be',
     ],
   },
   '9 Everything public lives under': {

@@ -16,7 +16,7 @@ export const people: Coverage = {
       '30 days after one was accepted, revoked or over it is forgotten; live ones stay, however often sent again (section 3.5)',
     ],
     'api/accept-invitation.test.ts': [
-      'used, revoked, sent again, expired or never made: the same 404',
+      'used, revoked or expired: 404 that says which; sent again or never made: 404 that says that there is none',
       'of 20 who press the button at once one becomes the member',
     ],
     'database/invariants-of-people.test.ts': ['an invitation is accepted or revoked, never both'],
@@ -359,6 +359,14 @@ export const people: Coverage = {
     ],
     'api/audit.test.ts': [
       'a wrong password leaves an entry in the account’s own log, until the throttle holds back',
+    ],
+  },
+  '12.6 AUDIT_DAYS says how long': {
+    'database/audit-retention.test.ts': [
+      'AUDIT_DAYS drops the months that are older, rows that had no month included, and nothing younger',
+      'a month that is made again each hour is dropped only where it has rows',
+      'a month that is in use is left alone, and writers do not wait for it longer than a moment; the next round drops it',
+      'AUDIT_DAYS=0, the default, keeps everything',
     ],
   },
   '12.7 Per day (UTC) and': {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chown, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -15,6 +16,7 @@ import {
   query,
   readTheRow,
 } from '#test/support/engine-place.ts';
+import { processesOf } from '#test/support/processes-of.ts';
 import { until } from '#test/support/until.ts';
 
 test('after kill -9 of its process the running PostgreSQL is taken over, with its connections (section 10)', async (t) => {
@@ -127,4 +129,31 @@ test('kill -9 in the middle of creating the database leaves a DATA_DIR that star
     (await readdir(place.dataDir)).filter((name) => name.startsWith('pg.new-')),
     [],
   );
+});
+
+test('an exception that nothing catches ends the process after its PostgreSQL has stopped (section 10.3)', async (t) => {
+  const place = await Place.makeUsed(t);
+  const owner = place.spawnOwner();
+  const { databaseUrl, postmasterPid } = await firstLine(owner);
+  await query(databaseUrl, keepARow);
+  owner.kill('SIGUSR2');
+  const [code] = await once(owner, 'exit');
+  assert.equal(code, 1);
+  await hasEnded(postmasterPid);
+  const names = await readdir(join(place.dataDir, 'pg'));
+  assert.ok(!names.includes('postmaster.pid'), 'it was shut down, not killed');
+  const engine = await place.start();
+  assert.deepEqual(await query(engine.databaseUrl, readTheRow), [['a row']]);
+});
+
+test('an exception that nothing catches while the database is created leaves no process behind (section 10.3)', {
+  skip: process.platform !== 'linux' && 'only Linux tells of processes by their arguments and folders',
+}, async (t) => {
+  const place = await Place.make(t);
+  const owner = place.spawnOwner();
+  await until('initdb runs', () => processesOf(place.dataDir).some((line) => line.includes('initdb')));
+  owner.kill('SIGUSR2');
+  const [code] = await once(owner, 'exit');
+  assert.equal(code, 1);
+  assert.deepEqual(processesOf(place.dataDir), []);
 });

@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
+import { pino } from 'pino';
 import { migrate } from '#server/database/migrate.ts';
+import { schemaVersion } from '#server/database/schema-version.ts';
+import { StartError } from '#server/platform/start-error.ts';
 import { until } from '#test/support/until.ts';
 
 const engineUrl = process.env.TEST_ENGINE_URL ?? '';
@@ -62,5 +65,38 @@ describe('migrations (decision 0003)', () => {
     assert.deepEqual(applied.map((versions) => versions.length).sort(), [0, 0, 0, applied.flat().length]);
     assert.ok(applied.flat().length > 0);
     assert.deepEqual(await migrate(url), []);
+  });
+
+  it('a schema of a newer release is refused with both versions and what to do, and stays as it is', async () => {
+    const newer = schemaVersion + 1;
+    const client = new pg.Client({ connectionString: url });
+    client.on('error', () => undefined);
+    await client.connect();
+    await client.query('INSERT INTO schema_version (version) VALUES ($1)', [newer]);
+    await assert.rejects(migrate(url), (error: Error) => {
+      assert.ok(error instanceof StartError);
+      assert.ok(error.message.includes(`schema version ${newer}`), error.message);
+      assert.ok(error.message.includes(`schema version ${schemaVersion}`), error.message);
+      assert.match(error.message, /Start the newer release again, or restore/);
+      return true;
+    });
+    await client.query('DELETE FROM schema_version WHERE version = $1', [newer]);
+    assert.deepEqual(await migrate(url), []);
+    await client.end();
+  });
+
+  it('each migration is logged with its name and how long it took', async () => {
+    await administrator.query(`DROP DATABASE ${name} WITH (FORCE)`);
+    await administrator.query(`CREATE DATABASE ${name}`);
+    const lines: string[] = [];
+    const logger = pino({ base: null }, { write: (line: string) => void lines.push(line) });
+    const versions = await migrate(url, { logger });
+    const logged = lines.map((line) => JSON.parse(line));
+    assert.deepEqual(
+      logged.map(({ version }) => version),
+      versions,
+    );
+    assert.match(logged[0].msg, /^migration 1 foundation took \d+ ms$/);
+    for (const { ms } of logged) assert.equal(typeof ms, 'number');
   });
 });

@@ -108,13 +108,6 @@ describe('inbound messages (specification section 11.5)', () => {
     }
   });
 
-  it('media of 5 MB may be attached, and do not cost the text (sections 8 and 11.5)', async () => {
-    const { wire } = await connect();
-    const media = Buffer.alloc(5 * 1024 * 1024, 'x').toString('base64');
-    const inbound = { from: '+12125550100', text: 'Look', media, media_type: 'image/jpeg' };
-    assert.equal((await messageOf(await wire.call('inbound', inbound))).content, 'Look');
-  });
-
   it('a phone number becomes E.164, any other handle stays as it is', async () => {
     const { wire } = await connect();
     const cases: [string, string][] = [
@@ -156,6 +149,19 @@ describe('inbound messages (specification section 11.5)', () => {
       const message = await messageOf(await wire.call('inbound', { from: reported, text: reported }));
       assert.equal(message.from, kept, `${reported} at ${own}`);
     }
+  });
+
+  it('none, like an empty or a missing from, is no sender: from is empty, and the three are one message', async () => {
+    const { wire } = await connect();
+    const answers = [];
+    for (const sender of [{ from: 'none' }, { from: ' none ' }, { from: '' }, {}])
+      answers.push(await wire.call('inbound', { ...sender, text: 'from nobody' }));
+    for (const answer of answers) {
+      assert.equal((await messageOf(answer)).from, '');
+      assert.equal(answer.id, answers[0]?.id);
+    }
+    const named = await wire.call('inbound', { from: 'None', text: 'from nobody' });
+    assert.equal((await messageOf(named)).from, 'None', 'a name is a handle like any other');
   });
 
   it('no text is refused: what PostgreSQL cannot keep becomes U+FFFD, length and emptiness do not matter', async () => {
@@ -271,7 +277,7 @@ describe('inbound messages (specification section 11.5)', () => {
 });
 
 describe('limits of a token (specification section 11.7)', () => {
-  it('the 301st poll of a minute waits 5 s, the 121st inbound message is refused, and other tokens notice nothing', async () => {
+  it('the 301st poll of a minute waits 5 s, the 121st inbound message and the 301st status are refused, and other tokens notice nothing', async () => {
     const service = await startTestService({ RATE_LIMITS: 'on' });
     try {
       const team = await service.newTeam();
@@ -294,6 +300,14 @@ describe('limits of a token (specification section 11.7)', () => {
       const refused = (await Promise.all(texts)).filter((answer) => answer.ok === '0');
       assert.deepEqual(refused, [{ ok: '0', reason: 'rate_limited' }]);
       assert.equal((await other.wire.call('inbound', { from: '+12125550100', text: '' })).ok, '1');
+      const statuses = await Promise.all(
+        Array.from({ length: 301 }, () => wire.call('status', { status: 'read' })),
+      );
+      assert.deepEqual(
+        statuses.filter(({ reason }) => reason !== 'unknown_status'),
+        [{ ok: '0', reason: 'rate_limited' }],
+      );
+      assert.equal((await other.wire.call('status', { status: 'read' })).reason, 'unknown_status');
       service.clock.advance(60_000);
       assert.equal((await wire.call('poll', stop)).reason, 'superseded', 'the next minute begins anew');
       assert.equal((await wire.call('inbound', { from: '+12125550100', text: 'again' })).ok, '1');

@@ -3,7 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { ApiClient } from '#test/support/api-client.ts';
 import { firstKey, type SpawnedService, spawnService } from '#test/support/spawned-service.ts';
+import { claim } from '#test/support/test-phone.ts';
 
 const large = 'a'.repeat(10_000_000);
 const times = 12;
@@ -38,10 +40,14 @@ describe('bodies that are too large (specification sections 7.1 and 11.1)', () =
   });
 
   it('of a phone are answered as phones need it', async () => {
+    const api = new ApiClient(service.baseUrl, key);
+    const { json } = await api.post('/v1/numbers/verify', { phone_number: '+14155550100' });
+    const phone = { 'x-device-token': (await claim(api, String(json.setup_url))).token };
     for (let round = 0; round < times; round += 1) {
-      const answer = await post('/v1/device/poll', { 'x-device-token': `dev_${'y'.repeat(43)}` });
-      assert.equal(answer.status, 200);
-      assert.deepEqual(await answer.json(), { ok: '0', reason: 'unavailable', wait: '15' });
+      const poll = await post('/v1/device/poll', phone);
+      assert.deepEqual(await poll.json(), { ok: '0', reason: 'unavailable', wait: '15' });
+      const inbound = await post('/v1/device/inbound', phone);
+      assert.deepEqual(await inbound.json(), { ok: '0', reason: 'too_large' });
     }
   });
 });

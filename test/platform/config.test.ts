@@ -41,6 +41,7 @@ describe('the settings (specification section 10.5, docs/configuration.md)', () 
       ['DEVICE_LEASE_SECONDS', 30, 86_400],
       ['QUEUE_EXPIRY_HOURS', 1, 8_760],
       ['DELIVERY_LOG_DAYS', 1, 3_650],
+      ['AUDIT_DAYS', 0, 3_650],
     ];
     for (const [name, least, most] of bounds) {
       for (const taken of [least, most]) readConfig({ [name]: String(taken) });

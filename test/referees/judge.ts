@@ -28,7 +28,7 @@ interface Carried {
 }
 
 /** Ownline takes no larger body; Prism is spared them. */
-const bodyLimitBytes = 256 * 1024;
+const bodyLimitBytes = 128 * 1024;
 
 /**
  * Stands between the tests and every Ownline that they start. A request goes to Prism; what Prism lets through arrives

@@ -2,8 +2,11 @@ import { pino } from 'pino';
 import { startEngine } from '#server/database/engine/engine.ts';
 
 // A process that owns the embedded database of the DATA_DIR it is given, for tests that kill it.
-// Prints one JSON line when the database runs; SIGTERM stops it.
+// Prints one JSON line when the database runs; SIGTERM stops it. SIGUSR2 throws an exception that nothing catches.
 const [dataDir = ''] = process.argv.slice(2);
+process.once('SIGUSR2', () => {
+  throw new Error('an exception that nothing catches');
+});
 const engine = await startEngine({ dataDir, logger: pino(pino.destination(2)) });
 const alive = setInterval(() => undefined, 1_000);
 process.once('SIGTERM', async () => {

@@ -15,6 +15,8 @@ export async function lockRows(
   values: readonly unknown[],
 ): Promise<RowLock> {
   const client = new pg.Client({ connectionString: databaseUrl });
+  // A test may stop the database under it.
+  client.on('error', () => undefined);
   await client.connect();
   await client.query('BEGIN');
   const { rowCount } = await client.query(select, [...values]);

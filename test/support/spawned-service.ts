@@ -30,17 +30,28 @@ interface SpawnOptions {
   /** Instead of node server/main.ts. */
   readonly command?: readonly [string, ...string[]];
   readonly movesClock?: boolean;
+  /** Starts it in a process group of its own, as a shell does: `killGroup` then reaches all of it. */
+  readonly ownGroup?: boolean;
 }
 
-/** Starts a process and waits until it is ready. @throws with what it printed where it ends first */
-export async function spawnService(options: SpawnOptions): Promise<SpawnedService> {
-  const { settings, port, command, movesClock = false } = options;
+/** Sends a signal to the process group of a child that was started with `ownGroup`. */
+export function killGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+  if (child.pid !== undefined) process.kill(-child.pid, signal);
+}
+
+/** A process that is being started. */
+export type LaunchedService = Omit<SpawnedService, 'advance'>;
+
+/** Starts a process and does not wait for it. */
+export async function launchService(options: SpawnOptions): Promise<LaunchedService> {
+  const { settings, port, command, movesClock = false, ownGroup = false } = options;
   const chosen = port ?? (await freePort());
   const [program, ...args] = command ?? [process.execPath, 'server/main.ts'];
   const child = spawn(program, args, {
     cwd: repository,
     env: { ...process.env, PORT: String(chosen), LOG_LEVEL: 'warn', RATE_LIMITS: 'off', ...settings },
     stdio: ['ignore', 'pipe', 'pipe', ...(movesClock ? (['ipc'] as const) : [])],
+    detached: ownGroup,
   });
   let printed = '';
   let logged = '';
@@ -54,30 +65,38 @@ export async function spawnService(options: SpawnOptions): Promise<SpawnedServic
   const ended = new Promise<NodeJS.Signals | number | null>((resolve) =>
     child.once('exit', (code, signal) => resolve(signal ?? code)),
   );
-  const baseUrl = `http://127.0.0.1:${chosen}`;
+  return {
+    baseUrl: `http://127.0.0.1:${chosen}`,
+    child,
+    output: () => printed,
+    log: () => logged,
+    ended,
+    kill: async (signal) => {
+      if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+      await ended;
+      return child.exitCode;
+    },
+  };
+}
+
+/** Starts a process and waits until it is ready. @throws with what it printed where it ends first */
+export async function spawnService(options: SpawnOptions): Promise<SpawnedService> {
+  const service = await launchService(options);
+  const { baseUrl, child } = service;
   await until('the service is ready', async () => {
     const end = child.signalCode ?? child.exitCode;
-    if (end !== null) throw new Error(`the service ended with ${end}:\n${printed}`);
+    if (end !== null) throw new Error(`the service ended with ${end}:\n${service.output()}`);
     return fetch(`${baseUrl}/readyz`).then(
       (answer) => answer.ok,
       () => false,
     );
   });
   return {
-    baseUrl,
-    child,
-    output: () => printed,
-    log: () => logged,
-    ended,
+    ...service,
     advance: async (advanceMs) => {
       const moved = once(child, 'message');
       child.send({ advanceMs });
       await moved;
-    },
-    kill: async (signal) => {
-      if (child.exitCode === null && child.signalCode === null) child.kill(signal);
-      await ended;
-      return child.exitCode;
     },
   };
 }

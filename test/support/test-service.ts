@@ -113,7 +113,11 @@ export async function startTestService(
     newKey,
     startAnother: async (ownClock) => {
       const other = await open(ownClock);
-      return { app: other.app, baseUrl: other.baseUrl, close: () => other.app.lifecycle.close() };
+      return {
+        app: other.app,
+        baseUrl: other.baseUrl,
+        close: async () => void (await other.app.lifecycle.close()),
+      };
     },
     newTeam: async ({ plan = 'enterprise', monthlyLimit, grants = ['*'] as Grant[] } = {}) => {
       const team = await runtime.database.transaction((trx) =>

@@ -1,16 +1,17 @@
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { text } from 'node:stream/consumers';
 import type { Logger } from '#server/platform/logger.ts';
 import { EngineError } from './engine-error.ts';
 import type { EnginePrograms } from './engine-files.ts';
 import { giveFolderTo, giveTreeTo } from './engine-folders.ts';
 import type { EngineLayout } from './engine-layout.ts';
 import type { EngineUser } from './engine-user.ts';
+import { endBlocking, guardExit } from './exit-guard.ts';
 import { findRunningPostmaster, shutDown } from './postmaster.ts';
 
-const run = promisify(execFile);
 const unfinishedPrefix = 'pg.new-';
 
 interface ClusterOptions {
@@ -20,6 +21,8 @@ interface ClusterOptions {
   readonly logger: Logger;
   /** false: not flushed to the disk, for tests that run without fsync. */
   readonly flush: boolean;
+  /** Gives up: nothing of a database that was being created stays. */
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -40,7 +43,15 @@ export async function prepareCluster(options: ClusterOptions): Promise<void> {
   }
 }
 
-async function createCluster({ layout, programs, user, logger, flush }: ClusterOptions): Promise<void> {
+async function createCluster({
+  layout,
+  programs,
+  user,
+  logger,
+  flush,
+  signal,
+}: ClusterOptions): Promise<void> {
+  signal.throwIfAborted();
   const unfinished = await mkdtemp(join(layout.dataDir, unfinishedPrefix));
   await giveFolderTo(unfinished, user);
   const flags = [
@@ -56,17 +67,12 @@ async function createCluster({ layout, programs, user, logger, flush }: ClusterO
     '--no-instructions',
     ...(flush ? [] : ['--no-sync']),
   ];
-  try {
-    await run(programs.initdb, flags, {
-      ...user.spawnAs,
-      cwd: '/',
-      env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
-    });
-  } catch (error) {
+  const failure = await runInitdb(programs.initdb, flags, user, signal);
+  if (failure !== undefined || signal.aborted) {
     await rm(unfinished, { recursive: true, force: true });
+    signal.throwIfAborted();
     throw new EngineError(
-      `The embedded database could not be created in DATA_DIR ${layout.dataDir}: ${errorOutput(error)}`,
-      error,
+      `The embedded database could not be created in DATA_DIR ${layout.dataDir}: ${failure}`,
     );
   }
   await rename(unfinished, layout.pgFolder);
@@ -108,7 +114,45 @@ async function flushFolder(path: string): Promise<void> {
   }
 }
 
-function errorOutput(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return 'stderr' in error && typeof error.stderr === 'string' ? error.stderr.trim() : error.message;
+/**
+ * Runs initdb in a process group of its own: a Ctrl-C on the terminal does not reach it, and a stop ends it together with
+ * the PostgreSQL that it runs.
+ * @returns what it printed as its error; undefined where it succeeded
+ */
+async function runInitdb(
+  program: string,
+  flags: readonly string[],
+  user: EngineUser,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const child = spawn(program, flags, {
+    ...user.spawnAs,
+    cwd: '/',
+    env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
+    detached: true,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const { pid } = child;
+  if (pid === undefined) {
+    const [error] = await once(child, 'error');
+    return String(error);
+  }
+  const isRunning = () => child.exitCode === null && child.signalCode === null;
+  const giveUp = () => void (isRunning() && process.kill(-pid, 'SIGTERM'));
+  // At an exit of this process the end of initdb is not seen: the limit passes, and the second signal ends it for certain.
+  const endGuard = guardExit(() =>
+    endBlocking(-pid, isRunning, [
+      { signal: 'SIGTERM', limitMs: 500 },
+      { signal: 'SIGKILL', limitMs: 0 },
+    ]),
+  );
+  signal.addEventListener('abort', giveUp);
+  if (signal.aborted) giveUp();
+  try {
+    const [[code, endedBy], errors] = await Promise.all([once(child, 'exit'), text(child.stderr)]);
+    return code === 0 ? undefined : errors.trim() || `initdb ended with ${endedBy ?? code}.`;
+  } finally {
+    signal.removeEventListener('abort', giveUp);
+    endGuard();
+  }
 }

@@ -17,14 +17,17 @@ const noSocketYet = new Set(['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE']);
  * Waits until PostgreSQL accepts connections. There is no limit: after a crash it recovers for as long as that
  * takes, and the log says so meanwhile.
  * @returns false where it ended instead
+ * @throws the reason of `signal`
  */
 export async function waitUntilReady(
   postmaster: Postmaster,
   socketFolder: string,
   logger: Logger,
+  signal: AbortSignal,
 ): Promise<boolean> {
   let remindAtMs = performance.now() + remindAfterMs;
   while (await postmaster.isRunning()) {
+    signal.throwIfAborted();
     try {
       await withSuperuser(socketFolder, async () => undefined);
       return true;

@@ -1,7 +1,9 @@
-/** The embedded database can't be used; the message says why and what to do. It never holds a credential. */
-export class EngineError extends Error {
+import { StartError } from '#server/platform/start-error.ts';
+
+/** The embedded database can't be used; the message says why and what to do. */
+export class EngineError extends StartError {
   constructor(message: string, cause?: unknown) {
-    super(message, cause === undefined ? undefined : { cause });
+    super(message, cause);
     this.name = 'EngineError';
   }
 }

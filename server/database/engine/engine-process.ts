@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
@@ -22,7 +23,24 @@ export async function commandLineOf(pid: number): Promise<string | undefined> {
  */
 export async function isPostmasterOf(pid: number, pgFolder: string): Promise<boolean> {
   const words = await commandLineOf(pid);
-  return words?.includes(`postgres -D ${pgFolder} `) === true;
+  return words?.includes(commandOf(pgFolder)) === true;
+}
+
+/** As isPostmasterOf, for the moment in which this process exits. */
+export function isPostmasterOfSync(pid: number, pgFolder: string): boolean {
+  try {
+    const words =
+      process.platform === 'linux'
+        ? readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
+        : `${execFileSync('ps', ['-ww', '-o', 'command=', '-p', String(pid)], { encoding: 'utf8' }).trim()} `;
+    return words.includes(commandOf(pgFolder));
+  } catch {
+    return false;
+  }
+}
+
+function commandOf(pgFolder: string): string {
+  return `postgres -D ${pgFolder} `;
 }
 
 /** Whether any process has this pid. */

@@ -29,14 +29,17 @@ interface EngineOptions {
   readonly parameters?: Readonly<Record<string, string>>;
   /** true: the application's role may create databases, as tests do. */
   readonly createdb?: boolean;
+  /** Gives up the start. */
+  readonly signal?: AbortSignal;
 }
 
 /**
  * Brings up the embedded PostgreSQL of DATA_DIR: creates it on the first start, takes over one that outlived a
  * killed process, and keeps it running until `stop`.
- * @throws EngineError with a message for the operator
+ * @throws EngineError with a message for the operator, or the reason of `signal`
  */
 export async function startEngine(options: EngineOptions): Promise<Engine> {
+  const signal = options.signal ?? new AbortController().signal;
   const source = await findEnginePackage();
   const layout = engineLayout(await prepareDataDir(options.dataDir));
   const lock = await lockDataDir(layout);
@@ -46,7 +49,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     await checkReachable(layout.dataDir, user);
     const programs = await installPrograms(source, layout, user);
     const flush = options.parameters?.fsync !== 'off';
-    await prepareCluster({ layout, programs, user, logger: options.logger, flush });
+    await prepareCluster({ layout, programs, user, logger: options.logger, flush, signal });
     const socketFolder = await prepareSocketFolder(layout, user);
     const words = postgresArguments(layout.pgFolder, socketFolder, socketPort, options.parameters ?? {});
     supervisor = new Supervisor({
@@ -57,7 +60,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
       user,
       logger: options.logger,
     });
-    await supervisor.start();
+    await supervisor.start(signal);
     await prepareApplicationDatabase(socketFolder, options.createdb ?? false);
     await removeOtherVersions(source, layout, options.logger);
     return runningEngine(supervisor, engineUrl(socketFolder), () => lock.release());

@@ -1,11 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { open, readFile, rename, stat } from 'node:fs/promises';
+import { closeSync, openSync } from 'node:fs';
+import { readFile, rename, stat } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '#server/platform/logger.ts';
 import { EngineError } from './engine-error.ts';
-import { isPostmasterOf } from './engine-process.ts';
+import { isPostmasterOf, isPostmasterOfSync } from './engine-process.ts';
 import type { EngineUser } from './engine-user.ts';
+import { endBlocking } from './exit-guard.ts';
 import { readPostmasterRecord } from './postmaster-files.ts';
 
 /** The main process of a running PostgreSQL. */
@@ -36,31 +38,25 @@ const largestLogBytes = 10 * 1024 * 1024;
  */
 export async function launchPostmaster(options: LaunchOptions): Promise<Postmaster> {
   await rotateLog(options.logFile);
-  const log = await open(options.logFile, 'a', 0o600);
-  try {
-    options.signal.throwIfAborted();
-    const child = spawn(options.program, options.words, {
-      ...options.user.spawnAs,
-      cwd: '/',
-      env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
-      detached: true,
-      stdio: ['ignore', log.fd, log.fd],
-    });
-    const ended = once(child, 'exit').then(
-      () => undefined,
-      () => undefined,
-    );
-    await once(child, 'spawn');
-    child.unref();
-    if (child.pid === undefined) throw new EngineError('PostgreSQL was started without a process id.');
-    return {
-      pid: child.pid,
-      ended,
-      isRunning: async () => child.exitCode === null && child.signalCode === null,
-    };
-  } finally {
-    await log.close();
+  options.signal.throwIfAborted();
+  const log = openSync(options.logFile, 'a', 0o600);
+  const child = spawn(options.program, options.words, {
+    ...options.user.spawnAs,
+    cwd: '/',
+    env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
+    detached: true,
+    stdio: ['ignore', log, log],
+  });
+  closeSync(log);
+  const { pid } = child;
+  if (pid === undefined) {
+    const [error] = await once(child, 'error');
+    throw new EngineError(`PostgreSQL could not be started from ${options.program}.`, error);
   }
+  const ended = once(child, 'exit').then(() => undefined);
+  child.unref();
+  // Nothing was awaited since it was spawned: an exit of this process finds it registered.
+  return { pid, ended, isRunning: async () => child.exitCode === null && child.signalCode === null };
 }
 
 /** Finds the PostgreSQL that runs a data folder, started by an earlier process that was killed. */
@@ -90,6 +86,14 @@ export async function shutDown(postmaster: Postmaster, logger: Logger): Promise<
   logger.warn({ pid: postmaster.pid }, 'PostgreSQL takes too long to stop: stopping it at once');
   if (await endsAfter(postmaster, 'SIGQUIT', immediateShutdownMs)) return;
   throw new EngineError(`PostgreSQL (process ${postmaster.pid}) does not stop.`);
+}
+
+/** As `shutDown`, for the moment in which this process exits: it returns once PostgreSQL has ended. */
+export function shutDownBlocking(pid: number, pgFolder: string): void {
+  endBlocking(pid, () => isPostmasterOfSync(pid, pgFolder), [
+    { signal: 'SIGINT', limitMs: fastShutdownMs / 2 },
+    { signal: 'SIGQUIT', limitMs: immediateShutdownMs / 2 },
+  ]);
 }
 
 async function endsAfter(postmaster: Postmaster, signal: NodeJS.Signals, limitMs: number): Promise<boolean> {

@@ -4,12 +4,14 @@ import { waitUntilReady } from './engine-connection.ts';
 import { EngineError } from './engine-error.ts';
 import type { EngineLayout } from './engine-layout.ts';
 import type { EngineUser } from './engine-user.ts';
+import { guardExit } from './exit-guard.ts';
 import {
   findRunningPostmaster,
   lastLogLines,
   launchPostmaster,
   type Postmaster,
   shutDown,
+  shutDownBlocking,
 } from './postmaster.ts';
 import { readPostmasterRecord, removeStalePidFiles, wasStartedWith } from './postmaster-files.ts';
 
@@ -31,13 +33,15 @@ const startsAfterCrash = 7;
 
 /**
  * Keeps PostgreSQL running. Promise: after `start` it accepts connections; when it dies it is started again,
- * after a pause that grows from 0.2 to 5 seconds; after `stop` it has ended and is never started again.
+ * after a pause that grows from 0.2 to 5 seconds; after `stop` it has ended and is never started again. Where this
+ * process exits without `stop`, PostgreSQL is stopped first; only a kill -9 leaves it running.
  */
 export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #stopping = new AbortController();
   #postmaster: Postmaster | undefined;
   #watching: Promise<void> = Promise.resolve();
+  #endGuard: () => void = () => undefined;
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
@@ -47,15 +51,31 @@ export class Supervisor {
     return this.#postmaster?.pid ?? 0;
   }
 
-  async start(): Promise<void> {
+  /** @param signal gives up the start; `stop` has to follow */
+  async start(signal: AbortSignal): Promise<void> {
+    const giveUp = () => this.#stopping.abort(signal.reason);
+    signal.throwIfAborted();
+    signal.addEventListener('abort', giveUp);
+    this.#endGuard = guardExit(() => {
+      if (this.#postmaster) shutDownBlocking(this.#postmaster.pid, this.#options.layout.pgFolder);
+    });
+    try {
+      await this.#startFirst();
+    } finally {
+      signal.removeEventListener('abort', giveUp);
+    }
+    this.#watching = this.#watch();
+  }
+
+  async #startFirst(): Promise<void> {
     const crashed = (await readPostmasterRecord(this.#options.layout.pgFolder)) !== undefined;
     let pauseMs = firstPauseMs;
     for (let startsLeft = crashed ? startsAfterCrash : 1; ; startsLeft -= 1) {
       try {
         await this.#obtain();
-        break;
+        return;
       } catch (error) {
-        if (startsLeft === 1) throw error;
+        if (startsLeft === 1 || this.#stopping.signal.aborted) throw error;
         this.#options.logger.warn(
           { err: error, pause_ms: pauseMs },
           'PostgreSQL did not start: trying again',
@@ -64,7 +84,6 @@ export class Supervisor {
         pauseMs = nextPauseMs(pauseMs);
       }
     }
-    this.#watching = this.#watch();
   }
 
   async stop(): Promise<void> {
@@ -73,6 +92,7 @@ export class Supervisor {
     await this.#watching;
     // Again: a start that was under way may have come to its process only now.
     if (this.#postmaster !== undefined) await shutDown(this.#postmaster, this.#options.logger);
+    this.#endGuard();
   }
 
   async #watch(): Promise<void> {
@@ -101,22 +121,22 @@ export class Supervisor {
   /** Takes over the one that runs, if it is the one we would start; else starts ours. */
   async #obtain(): Promise<void> {
     const { layout, program, words, socketFolder, user, logger } = this.#options;
+    const { signal } = this.#stopping;
     const running = await findRunningPostmaster(layout.pgFolder);
     if (running !== undefined) {
       this.#postmaster = running;
       if (!(await wasStartedWith(layout.pgFolder, program, words))) {
         logger.info({ pid: running.pid }, 'PostgreSQL runs in another version or setting: restarting it');
         await shutDown(running, logger);
-      } else if (await waitUntilReady(running, socketFolder, logger)) {
+      } else if (await waitUntilReady(running, socketFolder, logger, signal)) {
         logger.info({ pid: running.pid }, 'took over the running PostgreSQL');
         return;
       }
     }
     await removeStalePidFiles(layout.pgFolder, socketFolder);
-    const { signal } = this.#stopping;
     const started = await launchPostmaster({ program, words, logFile: layout.logFile, user, signal });
     this.#postmaster = started;
-    if (await waitUntilReady(started, socketFolder, logger)) return;
+    if (await waitUntilReady(started, socketFolder, logger, signal)) return;
     throw new EngineError(
       `PostgreSQL ended while it started. The end of ${layout.logFile}:\n${await lastLogLines(layout.logFile)}`,
     );

@@ -1,12 +1,10 @@
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { AppError, invalid } from '#server/platform/app-error.ts';
-import { describeProblem, shownName } from './schema-problem.ts';
+import { depthMax } from './json-bounds.ts';
+import { cutName, describeProblem, shownName } from './schema-problem.ts';
 
 export type BodyCheck = (body: unknown) => void;
-
-/** JSON bodies nest two levels at most; deeper ones are refused before a recursive walk could overflow. */
-const depthMax = 32;
 
 /**
  * Refuses what PostgreSQL or a receiver could not carry: U+0000 and lone surrogates, anywhere in a body
@@ -32,13 +30,12 @@ export function checkStrings(value: unknown, param?: string, depth = 0): void {
 /** The name itself may be what is broken. */
 function refuse(param: string | undefined, problem: string): AppError {
   if (param === undefined) return new AppError('invalid_request', `The body ${problem}.`);
-  return invalid(param.toWellFormed(), `${shownName(param)} ${problem}.`);
+  return invalid(cutName(param), `${shownName(param)} ${problem}.`);
 }
 
 /** The check of a body against its schema. Its refusal names the field and what the field wants. */
 export function compileBodyCheck(schema: TSchema): BodyCheck {
   const validator = Compile(schema);
-  const known = 'properties' in schema ? Object.keys(schema.properties as object) : [];
   return (body) => {
     if (validator.Check(body)) return;
     if (typeof body !== 'object' || body === null || Array.isArray(body)) {
@@ -47,13 +44,6 @@ export function compileBodyCheck(schema: TSchema): BodyCheck {
         'The body must be a JSON object, sent with Content-Type: application/json.',
       );
     }
-    const unknown = Object.keys(body).find((name) => !known.includes(name));
-    if (unknown !== undefined) {
-      throw invalid(
-        unknown,
-        `${shownName(unknown)} is not a field of this request. ${known.length > 0 ? `Known fields: ${known.join(', ')}.` : 'It takes none.'}`,
-      );
-    }
-    throw describeProblem(validator.Errors(body));
+    throw describeProblem(schema, body);
   };
 }

@@ -1,9 +1,10 @@
 import type { TObject, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { invalid } from '#server/platform/app-error.ts';
+import { AppError, invalid } from '#server/platform/app-error.ts';
 import { isMailAddress } from '#server/platform/mail-address.ts';
 import { checkStrings } from './check-body.ts';
-import { describeProblem, shownName } from './schema-problem.ts';
+import { excessiveQuery, parametersMax, queryMaxCharacters } from './parse-query.ts';
+import { cutName, describeProblem, shownName } from './schema-problem.ts';
 
 /** @param url as it came: a parser keeps what it can't decode as it was written */
 export type QueryCheck = (query: unknown, url: string) => Readonly<Record<string, unknown>>;
@@ -16,6 +17,7 @@ export function compileQueryCheck(schema: TObject): QueryCheck {
   const validator = Compile(schema);
   const known = Object.keys(schema.properties);
   return (query, url) => {
+    if (query === excessiveQuery) throw excessive(url);
     checkEncoding(url);
     const values: Record<string, unknown> = {};
     for (const [name, value] of Object.entries(query as object)) {
@@ -29,7 +31,7 @@ export function compileQueryCheck(schema: TObject): QueryCheck {
       values[name] = readValue(name, value, property);
     }
     checkStrings(values);
-    if (!validator.Check(values)) throw describeProblem(validator.Errors(values));
+    if (!validator.Check(values)) throw describeProblem(schema, values);
     return values;
   };
 }
@@ -43,11 +45,12 @@ function checkEncoding(url: string): void {
   const start = url.indexOf('?');
   if (start < 0) return;
   const query = url.slice(start + 1);
+  if (isDecodable(query)) return;
   for (const pair of query.split('&')) {
     const [name = ''] = pair.split('=', 1);
     if (isDecodable(pair)) continue;
     throw invalid(
-      name,
+      cutName(name),
       `${shownName(name)} must be percent-encoded UTF-8, with every % itself written as %25.`,
     );
   }
@@ -62,9 +65,21 @@ function isDecodable(text: string): boolean {
   }
 }
 
+/** Names the longest parameter, where they are not too many. */
+function excessive(url: string): AppError {
+  const parts = url.slice(url.indexOf('?') + 1).split('&', parametersMax + 1);
+  const longest = parts.reduce((one, other) => (other.length > one.length ? other : one));
+  const [name = ''] = longest.split('=', 1);
+  return new AppError(
+    'invalid_request',
+    `The query string is too long: ${queryMaxCharacters.toLocaleString('en')} characters and ${parametersMax} parameters at most.`,
+    parts.length > parametersMax ? {} : { param: cutName(name) },
+  );
+}
+
 function unknownParameter(name: string, known: readonly string[]) {
   const hint = known.length > 0 ? `Known parameters: ${known.join(', ')}.` : 'It takes none.';
-  return invalid(name, `${shownName(name)} is not a query parameter of this request. ${hint}`);
+  return invalid(cutName(name), `${shownName(name)} is not a query parameter of this request. ${hint}`);
 }
 
 function readValue(name: string, text: string, schema: TSchema): unknown {

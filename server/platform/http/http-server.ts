@@ -10,13 +10,17 @@ import type { ErrorCode } from '#contract/errors.ts';
 import { closed } from '#contract/schema.ts';
 import type { Actor, By } from '#server/platform/actor.ts';
 import { AppError } from '#server/platform/app-error.ts';
+import type { Clock } from '#server/platform/clock.ts';
 import type { AccountId, Ids, TeamId } from '#server/platform/ids.ts';
 import { InHand } from '#server/platform/in-hand.ts';
 import type { Logger } from '#server/platform/logger.ts';
 import type { Soon } from '#server/platform/soon.ts';
 import { compileBodyCheck } from './check-body.ts';
 import { compileQueryCheck } from './check-query.ts';
+import { drainBody } from './drain-body.ts';
+import { hasLeft } from './leaving.ts';
 import { pageHeaders, renderProblem } from './page.ts';
+import { parseQuery } from './parse-query.ts';
 import { createProxyNotice } from './proxy-notice.ts';
 import { readJson } from './read-json.ts';
 import {
@@ -53,6 +57,7 @@ export interface HttpServerOptions {
   readonly record: (answered: Answered) => void;
   readonly isStopping: () => boolean;
   readonly ids: Ids;
+  readonly clock: Clock;
   readonly logger: Logger;
   readonly trustProxy: readonly string[];
   /** On every answer but those of audiences that no browser asks for. */
@@ -110,7 +115,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     // Long polls hold 50 s at most; the header time-out still ends a peer that never finishes asking.
     requestTimeout: 70_000,
     keepAliveTimeout: 75_000,
-    routerOptions: { maxParamLength: paramMaxCharacters },
+    routerOptions: { maxParamLength: paramMaxCharacters, querystringParser: parseQuery },
     onProtoPoisoning: 'ignore',
     // Node's own refusal of a request without Host has no body; ours has the envelope.
     http: { requireHostHeader: false },
@@ -193,7 +198,7 @@ function register(server: FastifyInstance, options: HttpServerOptions, route: Ro
     config: { audience: route.audience, audit: route.audit },
     ...(route.bodyLimitBytes === undefined ? {} : { bodyLimit: route.bodyLimitBytes }),
     onRequest: letIn(options, route, inHand),
-    ...(route.onFailure ? { errorHandler: deviceErrorHandler(options, route.onFailure) } : {}),
+    ...(route.audience === 'device' ? { errorHandler: deviceErrorHandler(options, route) } : {}),
     handler: async (request, reply) => {
       inHand.begin();
       try {
@@ -295,6 +300,10 @@ class Asked implements Call {
     return this.request.caller?.signedIn ?? missing();
   }
 
+  get deviceTokenHash() {
+    return this.request.caller?.deviceTokenHash ?? missing();
+  }
+
   get by() {
     return byOf(this.request) ?? missing();
   }
@@ -329,13 +338,13 @@ function sendError(
   request: FastifyRequest,
   reply: FastifyReply,
 ): void {
-  const appError = toAppError(error);
+  const appError = toAppError(error, request.routeOptions.bodyLimit);
   request.errorCode = appError.code;
   // Without a cause it is a refusal over capacity, which is no fault.
   if (appError.code === 'internal_error' && appError.cause !== undefined) {
     options.logger.error({ err: appError.cause, requestId: request.id }, 'a request failed');
   }
-  if (appError.status === 413) keepOpenForRest(reply);
+  if (appError.status === 413 && audienceOf(request) !== 'device') keepOpenForRest(reply);
   setAnswerHeaders(options, audienceOf(request), request, reply);
   reply.code(appError.status).headers({ ...appError.headers });
   // By a page to whoever opens one; programs, which ask for none, by the envelope.
@@ -367,12 +376,20 @@ function hostMissing(): AppError {
   return new AppError('invalid_request', 'Send the header Host: HTTP/1.1 asks for it.', { param: 'Host' });
 }
 
-function deviceErrorHandler(options: HttpServerOptions, onFailure: (error: unknown) => unknown) {
-  return (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
-    if (toAppError(error).status === 413) keepOpenForRest(reply);
-    if (!(error instanceof AppError))
-      options.logger.warn({ err: error, requestId: request.id }, 'a device call failed');
+/**
+ * Answers a device call that failed: as its route says with HTTP 200, or by the envelope. A device that is not known is
+ * read 64 KB of its body at most; of one that is known the rest is read, so that the answer arrives.
+ */
+function deviceErrorHandler(options: HttpServerOptions, { onFailure }: Route) {
+  return async (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
+    const appError = toAppError(error, request.routeOptions.bodyLimit);
+    if (request.caller?.deviceTokenHash) {
+      if (appError.status === 413) keepOpenForRest(reply);
+    } else if (!(await drainBody(request, options.clock))) reply.header('connection', 'close');
+    if (!onFailure) return sendError(options, appError, request, reply);
+    if (appError.code === 'internal_error' && !hasLeft(reply))
+      options.logger.warn({ err: appError.cause ?? error, requestId: request.id }, 'a device call failed');
     setAnswerHeaders(options, 'device', request, reply);
-    reply.code(200).send(onFailure(error));
+    reply.code(200).send(onFailure(appError));
   };
 }

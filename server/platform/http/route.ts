@@ -32,13 +32,17 @@ export interface SignedIn {
   readonly actor: Actor;
 }
 
-/** The body of an ordinary request; content of 5,000 characters, each escaped as a surrogate pair, fits four times. */
-export const bodyLimitBytes = 256 * 1_024;
+/** The body of an ordinary request. A URL of 2,048 characters fits, however it is escaped. */
+export const bodyLimitBytes = 16 * 1_024;
+/** The body of a message: 5,000 characters fit, each escaped as a surrogate pair, and so does a URL. */
+export const messageBodyLimitBytes = 128 * 1_024;
 
 /** What a door found out about a caller: more, the further in it leads. */
 export interface Caller {
   readonly principal?: Principal;
   readonly signedIn?: SignedIn;
+  /** Of the audience `device`. */
+  readonly deviceTokenHash?: Buffer;
   /** Why somebody who is known may not enter; returned, not thrown, so that it is noted who it was. */
   readonly refusal?: AppError;
 }
@@ -60,6 +64,8 @@ export interface Call<Body = unknown, Query = unknown> {
   readonly principal: Principal;
   /** Of the audiences `team` and `account`. */
   readonly signedIn: SignedIn;
+  /** SHA-256 of the device token, which the database knew; of the audience `device`. */
+  readonly deviceTokenHash: Buffer;
   /** For the audit log; of every audience with a caller. */
   readonly by: By;
   readonly params: Readonly<Record<string, string>>;
@@ -119,7 +125,7 @@ export interface Route {
   readonly memberPermission?: PersonalPermission;
   /**
    * For the audience `page`: what it does is allowed by the token in its path, and by nothing that a browser sends along.
-   * A forged request could not know it, so nobody asks where it comes from.
+   * A forged request could not know it, so nobody asks where it comes from. For `device`: by the token in its body.
    */
   readonly byToken?: true;
   /** What the audit log calls it where it changes something: a refusal is noted under this name (section 12.6). */
@@ -140,8 +146,8 @@ export interface Route {
   readonly ownQueue?: true;
   /** Bytes; only where the route needs more than the rest. */
   readonly bodyLimitBytes?: number;
-  /** For `device`: what is answered with HTTP 200 where anything goes wrong, since a shortcut can't see a status. */
-  readonly onFailure?: (error: unknown) => unknown;
+  /** For `device`: the answer, with HTTP 200, where anything goes wrong, since a shortcut can't see a status. */
+  readonly onFailure?: (error: AppError) => unknown;
 }
 
 /** Declares a route whose handler gets a body or a query of the type that its schema describes. */

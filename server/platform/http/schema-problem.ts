@@ -1,62 +1,183 @@
+import type { TSchema } from 'typebox';
+import { e164Pattern } from '#contract/handles.ts';
 import { type AppError, invalid } from '#server/platform/app-error.ts';
 
-interface SchemaProblem {
-  readonly keyword: string;
-  readonly instancePath: string;
-  readonly params: object;
+/** JSON Schema as requests use it: a test holds that their schemas have no other keyword that refuses a value. */
+interface RequestSchema {
+  readonly type?: string;
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly anyOf?: readonly RequestSchema[];
+  readonly properties?: Readonly<Record<string, RequestSchema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: false;
+  readonly items?: RequestSchema;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly pattern?: string;
+  readonly examples?: readonly unknown[];
 }
+
+/** Keywords that `firstProblem` understands. */
+export const refusingKeywords = [
+  ...['type', 'enum', 'const', 'anyOf', 'properties', 'required', 'additionalProperties', 'items'],
+  ...['minItems', 'maxItems', 'minLength', 'maxLength', 'minimum', 'maximum', 'pattern'],
+] as const;
+
+const e164 = 'an E.164 phone number: +, country code and number';
+
+interface Problem {
+  /** Names from the outermost field to the one at fault. */
+  readonly path: readonly string[];
+  /** The rest of a sentence that begins with the field's name. */
+  readonly says: string;
+}
+
+/** A refusal shows the beginning of a longer name. */
+const nameMaxCharacters = 100;
 
 /** A name as a sentence shows it: well-formed, so that every parser can read the answer, and seen where it is empty. */
 export function shownName(name: string): string {
-  return name === '' ? '""' : name.toWellFormed();
+  return name === '' ? '""' : cutName(name);
+}
+
+/** A name as `param` shows it. */
+export function cutName(name: string): string {
+  const isLong = name.length > nameMaxCharacters;
+  return (isLong ? `${name.slice(0, nameMaxCharacters)}…` : name).toWellFormed();
 }
 
 /**
- * The refusal of a field or query parameter that does not fit its schema: it names it and what it wants.
- * @param problems as the validator lists them; the first one is told
+ * The refusal of a body or a query that does not fit its schema: it names the field and what the field wants. Stops at
+ * the first problem, and looks at no more entries of an array than it may have.
  */
-export function describeProblem(problems: readonly SchemaProblem[]): AppError {
-  const [problem] = problems;
-  const field = problem?.instancePath.split('/')[1] ?? '';
-  const detail = (of: SchemaProblem | undefined, name: string): string => {
-    const value: unknown = new Map<string, unknown>(Object.entries(of?.params ?? {})).get(name);
-    return Array.isArray(value) ? value.join(', ') : String(value);
+export function describeProblem(schema: TSchema, value: unknown): AppError {
+  const { path, says } = firstProblem(schema as RequestSchema, value, []) ?? {
+    path: [],
+    says: 'is not valid',
   };
-  const limit = () => detail(problem, 'limit');
-  const refuse = (wants: string) => invalid(field, `${shownName(field)} ${wants}.`);
-  switch (problem?.keyword) {
-    case 'required': {
-      const missing = detail(problem, 'requiredProperties').split(', ')[0] ?? '';
-      return invalid(missing, `${missing} is required.`);
-    }
-    case 'type': {
-      // Each way to be right is a problem of its own where there are several.
-      const types = problems
-        .filter(({ keyword, instancePath }) => keyword === 'type' && instancePath === problem.instancePath)
-        .map((one) => detail(one, 'type'));
-      return refuse(`must be ${withArticle(types.join(' or '))}`);
-    }
-    case 'enum':
-      return refuse(`must be one of: ${detail(problem, 'allowedValues')}`);
-    case 'minimum':
-      return refuse(`must be at least ${limit()}`);
-    case 'maximum':
-      return refuse(`must be at most ${limit()}`);
-    case 'maxLength':
-      return refuse(`may have at most ${characters(limit())}`);
-    case 'minLength':
-      return refuse(`must have at least ${characters(limit())}`);
-    case 'pattern':
-      return refuse('must be an E.164 phone number: +, country code and number, such as +14155550100');
-    default:
-      return refuse('is not valid');
+  return invalid(cutName(path[0] ?? ''), `${path.map(shownName).join('.')} ${says}.`);
+}
+
+function firstProblem(schema: RequestSchema, value: unknown, path: readonly string[]): Problem | undefined {
+  if (schema.anyOf) return problemOfUnion(schema.anyOf, value, path);
+  const wants = (says: string): Problem => ({ path, says });
+  if (schema.enum) {
+    if (schema.enum.includes(value)) return undefined;
+    return typeof value === 'string' || schema.type === undefined
+      ? wants(`must be one of: ${schema.enum.join(', ')}`)
+      : wants(mustBe([schema]));
   }
+  if ('const' in schema) {
+    return value === schema.const ? undefined : wants(`must be ${JSON.stringify(schema.const)}`);
+  }
+  if (schema.type !== undefined && !isOfType(schema.type, value)) return wants(mustBe([schema]));
+  if (typeof value === 'string') return problemOfText(schema, value, wants);
+  if (typeof value === 'number') {
+    const { minimum = -Infinity, maximum = Infinity } = schema;
+    if (value < minimum) return wants(`must be at least ${minimum}`);
+    return value > maximum ? wants(`must be at most ${maximum}`) : undefined;
+  }
+  if (Array.isArray(value)) return problemOfArray(schema, value, path);
+  return typeof value === 'object' && value !== null
+    ? problemOfObject(schema, value as Readonly<Record<string, unknown>>, path)
+    : undefined;
 }
 
-function characters(count: string): string {
-  return count === '1' ? '1 character' : `${count} characters`;
+/** The problem with the branch of the value's own type; where none is, every type that would do. */
+function problemOfUnion(
+  branches: readonly RequestSchema[],
+  value: unknown,
+  path: readonly string[],
+): Problem | undefined {
+  const own = branches.filter(({ type }) => type === undefined || isOfType(type, value));
+  if (own.length === 0) return { path, says: mustBe(branches) };
+  const problems = own.map((branch) => firstProblem(branch, value, path));
+  return problems.includes(undefined) ? undefined : problems[0];
 }
 
-function withArticle(noun: string): string {
-  return `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
+function problemOfText(
+  schema: RequestSchema,
+  value: string,
+  wants: (says: string) => Problem,
+): Problem | undefined {
+  const { minLength = 0, maxLength = Infinity, pattern, examples } = schema;
+  // Code points are at least half of the code units, so that a long text is not walked.
+  const tooLong = value.length > maxLength * 2 || (value.length > maxLength && [...value].length > maxLength);
+  if (tooLong) return wants(`may have at most ${counted(maxLength, 'character')}`);
+  if (value.length < minLength * 2 && [...value].length < minLength)
+    return wants(`must have at least ${counted(minLength, 'character')}`);
+  if (pattern === undefined || new RegExp(pattern, 'u').test(value)) return undefined;
+  const example = examples === undefined ? '' : `, such as ${examples[0]}`;
+  return wants(`must be ${pattern === e164Pattern ? e164 : 'of the right form'}${example}`);
+}
+
+function problemOfArray(
+  { items, minItems = 0, maxItems = Infinity }: RequestSchema,
+  value: readonly unknown[],
+  path: readonly string[],
+): Problem | undefined {
+  if (value.length < minItems) {
+    const choices = items?.enum === undefined ? '' : `, of: ${items.enum.join(', ')}`;
+    return { path, says: `must have at least ${entries(minItems)}${choices}` };
+  }
+  if (value.length > maxItems) return { path, says: `may have at most ${entries(maxItems)}` };
+  if (!items) return undefined;
+  for (const item of value) {
+    const problem = firstProblem(items, item, path);
+    if (problem) return problem;
+  }
+  return undefined;
+}
+
+function problemOfObject(
+  { properties = {}, required = [], additionalProperties }: RequestSchema,
+  value: Readonly<Record<string, unknown>>,
+  path: readonly string[],
+): Problem | undefined {
+  if (additionalProperties === false) {
+    const known = Object.keys(properties);
+    for (const name in value) {
+      if (!known.includes(name)) return { path: [...path, name], says: unknownField(known) };
+    }
+  }
+  const missing = required.find((name) => !Object.hasOwn(value, name));
+  if (missing !== undefined) return { path: [...path, missing], says: 'is required' };
+  for (const [name, schema] of Object.entries(properties)) {
+    const problem = Object.hasOwn(value, name)
+      ? firstProblem(schema, value[name], [...path, name])
+      : undefined;
+    if (problem) return problem;
+  }
+  return undefined;
+}
+
+function unknownField(known: readonly string[]): string {
+  const hint = known.length > 0 ? `Known fields: ${known.join(', ')}` : 'It takes none';
+  return `is not a field of this request. ${hint}`;
+}
+
+function isOfType(type: string, value: unknown): boolean {
+  if (type === 'array') return Array.isArray(value);
+  if (type === 'null') return value === null;
+  if (type === 'integer') return Number.isInteger(value);
+  if (type === 'object') return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return typeof value === type;
+}
+
+function mustBe(schemas: readonly RequestSchema[]): string {
+  const types = schemas.map(({ type }) => type ?? 'value').join(' or ');
+  return `must be ${/^[aeiou]/.test(types) ? 'an' : 'a'} ${types}`;
+}
+
+function counted(count: number, noun: string): string {
+  return count === 1 ? `1 ${noun}` : `${count} ${noun}s`;
+}
+
+function entries(count: number): string {
+  return count === 1 ? '1 entry' : `${count} entries`;
 }

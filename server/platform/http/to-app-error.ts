@@ -1,16 +1,17 @@
 import { AppError, unavailable } from '#server/platform/app-error.ts';
 import { bodyLimitBytes } from './route.ts';
 
-/** Maps whatever was thrown to what the caller is told. The only place where that is decided. */
-export function toAppError(error: unknown): AppError {
+/**
+ * Maps whatever was thrown to what the caller is told. The only place where that is decided.
+ * @param limitBytes of the route's body
+ */
+export function toAppError(error: unknown, limitBytes = bodyLimitBytes): AppError {
   if (error instanceof AppError) return error;
   const status = statusOf(error);
   if (status === 413) {
-    return new AppError(
-      'invalid_request',
-      `The body is too large: it may have ${bodyLimitBytes / 1_024} KiB.`,
-      { status: 413 },
-    );
+    return new AppError('invalid_request', `The body is too large: it may have ${limitBytes / 1_024} KiB.`, {
+      status: 413,
+    });
   }
   if (status === 415) {
     return new AppError('invalid_request', 'Send the body with Content-Type: application/json.', {

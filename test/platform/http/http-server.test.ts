@@ -29,6 +29,7 @@ describe('the server over HTTP (specification section 10.3)', () => {
       record: () => {},
       isStopping: () => false,
       ids: new Ids(new Clock()),
+      clock: new Clock(),
       logger: createLogger('fatal'),
       trustProxy: [],
       browserHeaders: {},

@@ -1,0 +1,71 @@
+import { errorCodeOf, isDatabaseAway } from '#server/database/database.ts';
+import { dropMonth, listMonths, makeMonth } from '#server/database/partitions.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { type Queryable, statement } from '#server/database/statement.ts';
+import { monthOf, nextMonthOf } from '#server/platform/calendar.ts';
+import { firstIdAt, momentOf } from '#server/platform/ids.ts';
+
+/** Months without a partition that one round takes; the next one goes on. */
+const unplacedMax = 100;
+
+const findUnplaced = statement<{ id: string }>(
+  'audit.find-unplaced',
+  'SELECT id FROM audit_log_unplaced WHERE id < $1 ORDER BY id LIMIT 1',
+);
+const findAny = statement<{ id: string }>(
+  'audit.find-any',
+  'SELECT id FROM audit_log WHERE id >= $1 AND id < $2 LIMIT 1',
+);
+
+/**
+ * Drops the months of the audit log that are older than AUDIT_DAYS as a whole (specification section 12.6): the database refuses
+ * to delete rows of it. A month that somebody reads or writes is left to the next round.
+ * @returns how many months were dropped
+ */
+export async function forgetAudit(
+  services: Pick<Runtime, 'database' | 'clock' | 'config' | 'logger'>,
+): Promise<number> {
+  const { database, clock, config, logger } = services;
+  if (config.auditMs === undefined) return 0;
+  const bound = monthOf(clock.in(-config.auditMs));
+  await placeOld(database.pool, bound).catch((error: unknown) => {
+    if (isDatabaseAway(error)) throw error;
+    logger.warn({ err: error }, 'old entries of the audit log got no month yet; it is tried again');
+  });
+  // Kept where it is empty: `ensurePartitions` makes the month before this one again each hour.
+  const lastMonth = monthOf(new Date(new Date(monthOf(clock.now())).getTime() - 1));
+  let dropped = 0;
+  for (const month of await listMonths(database.pool, 'audit_log')) {
+    if (month >= bound || (month >= lastMonth && !(await hasEntries(database.pool, month)))) continue;
+    try {
+      await dropMonth(database.pool, 'audit_log', month);
+      dropped += 1;
+      logger.info({ month }, 'a month of the audit log was dropped: AUDIT_DAYS have passed');
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error;
+      logger.info({ month }, 'a month of the audit log is in use; it is dropped in a later round');
+    }
+  }
+  return dropped;
+}
+
+/** Rows that had no month get one: restored ones, and those of a clock that was wrong. */
+async function placeOld(db: Queryable, bound: string): Promise<void> {
+  const boundId = firstIdAt(new Date(bound).getTime());
+  for (let months = 0; months < unplacedMax; months += 1) {
+    const oldest = await findUnplaced.row(db, boundId);
+    if (!oldest) return;
+    await makeMonth(db, 'audit_log', monthOf(momentOf(oldest.id)));
+  }
+}
+
+async function hasEntries(db: Queryable, month: string): Promise<boolean> {
+  const from = new Date(month);
+  return (
+    (await findAny.row(db, firstIdAt(from.getTime()), firstIdAt(nextMonthOf(from).getTime()))) !== undefined
+  );
+}
+
+function isLockTimeout(error: unknown): boolean {
+  return errorCodeOf(error) === '55P03';
+}

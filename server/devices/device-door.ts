@@ -1,0 +1,20 @@
+import type { Runtime } from '#server/database/runtime.ts';
+import { AppError } from '#server/platform/app-error.ts';
+import type { Door } from '#server/platform/http/route.ts';
+import { onceThere } from '#server/platform/soon.ts';
+import { KnownTokens } from './known-tokens.ts';
+
+/**
+ * The authenticator of device calls: the token is looked up before the body is read (specification section 11.1). A
+ * claim has no token yet: the setup link in its body allows it.
+ */
+export function createDeviceDoor(services: Pick<Runtime, 'database' | 'clock' | 'config'>): Door {
+  const tokens = new KnownTokens(services);
+  return ({ headers, ip }, _reply, { byToken }) => {
+    if (byToken) return {};
+    return onceThere(tokens.find(headers['x-device-token'], ip), (deviceTokenHash) => {
+      if (!deviceTokenHash) throw new AppError('unauthorized', 'This device token is not known.');
+      return { deviceTokenHash };
+    });
+  };
+}

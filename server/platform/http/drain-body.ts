@@ -1,0 +1,32 @@
+import type { FastifyRequest } from 'fastify';
+import type { Clock } from '#server/platform/clock.ts';
+
+const drainedBytesMax = 64 * 1_024;
+const drainedMs = 10_000;
+
+/**
+ * Reads a body to its end and discards it, so that the answer to a request that is refused without it arrives: closing
+ * a connection while its client writes resets it.
+ * @returns false where the body is larger than 64 KB or takes longer than 10 s: the connection is to be closed
+ */
+export async function drainBody({ raw }: FastifyRequest, clock: Clock): Promise<boolean> {
+  const { 'content-length': length = '0', 'transfer-encoding': coding } = raw.headers;
+  if (raw.readableEnded || (length === '0' && coding === undefined)) return true;
+  if (Number(length) > drainedBytesMax) return false;
+  return new Promise((resolve) => {
+    let bytes = 0;
+    const finish = (isDrained: boolean) => {
+      cancelTimeout();
+      raw.off('data', count).off('end', end).off('close', end);
+      if (!isDrained) raw.pause();
+      resolve(isDrained);
+    };
+    const end = () => finish(true);
+    const count = (piece: Buffer) => {
+      bytes += piece.length;
+      if (bytes > drainedBytesMax) finish(false);
+    };
+    const cancelTimeout = clock.after(drainedMs, () => finish(false));
+    raw.on('data', count).once('end', end).once('close', end);
+  });
+}

@@ -1,0 +1,85 @@
+import { AppError, invalid } from '#server/platform/app-error.ts';
+import { cutName, shownName } from './schema-problem.ts';
+
+/** Bodies of ours nest four levels at most. */
+export const depthMax = 32;
+/** Colons, commas and opening brackets outside of strings: of ours the largest body has some twenty. */
+export const valuesMax = 1_000;
+
+/** Smaller bodies cost little, whatever is in them: most requests are not scanned. */
+const scannedMinBytes = 2_048;
+
+const quote = 0x22;
+const backslash = 0x5c;
+const colon = 0x3a;
+const comma = 0x2c;
+
+/**
+ * Refuses JSON that is nested too deeply or has too many values before it is parsed: to parse 120,000 brackets, or 19,000
+ * fields, takes some 30 ms of the event loop, to scan them less than 1 ms. What is no JSON is left to the parser.
+ */
+export function checkJsonBounds(bytes: Uint8Array): void {
+  if (bytes.length < scannedMinBytes) return;
+  let depth = 0;
+  let values = 0;
+  /** The string that ended last, quotes included. */
+  let start = 0;
+  let end = 0;
+  /** The name of the outermost object that was read last. */
+  let field: Uint8Array | undefined;
+  for (let place = 0; place < bytes.length; place += 1) {
+    switch (bytes[place]) {
+      case quote:
+        start = place;
+        place = endOfString(bytes, place + 1);
+        end = place + 1;
+        break;
+      case 0x5b: // [
+      case 0x7b: // {
+        depth += 1;
+        values += 1;
+        if (depth > depthMax) throw excess(field, 'is nested too deeply');
+        break;
+      case 0x5d: // ]
+      case 0x7d: // }
+        depth -= 1;
+        break;
+      case colon:
+        values += 1;
+        if (depth === 1) field = bytes.subarray(start, end);
+        break;
+      case comma:
+        values += 1;
+        break;
+    }
+    if (values > valuesMax) {
+      throw excess(
+        depth > 1 ? field : undefined,
+        'has too many fields and entries: a body may have 500 of them',
+      );
+    }
+  }
+}
+
+/** Where the quote is that ends a string, or the end of all. */
+function endOfString(bytes: Uint8Array, start: number): number {
+  let place = start;
+  while (place < bytes.length && bytes[place] !== quote) place += bytes[place] === backslash ? 2 : 1;
+  return place;
+}
+
+function excess(field: Uint8Array | undefined, problem: string): AppError {
+  const name = field && readName(field);
+  if (name === undefined) return new AppError('invalid_request', `The body ${problem}.`);
+  return invalid(cutName(name), `${shownName(name)} ${problem}.`);
+}
+
+/** undefined where it is no string of JSON. */
+function readName(bytes: Uint8Array): string | undefined {
+  try {
+    const name: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    return typeof name === 'string' ? name : undefined;
+  } catch {
+    return undefined;
+  }
+}

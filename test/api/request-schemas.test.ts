@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { refusingKeywords } from '#server/platform/http/schema-problem.ts';
+import { startTestService, type TestService } from '#test/support/test-service.ts';
+
+/** Keywords that only tell people something. */
+const telling = ['description', 'examples', 'default', 'title'];
+
+type Schema = Readonly<Record<string, unknown>>;
+
+describe('the schemas of requests (specification section 8)', () => {
+  let service: TestService;
+
+  before(async () => {
+    service = await startTestService();
+  });
+  after(() => service.close());
+
+  /** Every schema in every body and query, with where it stands. */
+  function* schemas(): Generator<{ readonly where: string; readonly schema: Schema }> {
+    for (const { method, path, body, query } of service.app.routes) {
+      for (const schema of [body, query]) {
+        if (schema) yield* within(`${method} ${path}`, schema as Schema);
+      }
+    }
+  }
+  function* within(
+    where: string,
+    schema: Schema,
+  ): Generator<{ readonly where: string; readonly schema: Schema }> {
+    yield { where, schema };
+    const parts = Object.entries((schema.properties ?? {}) as Readonly<Record<string, Schema>>);
+    for (const [name, part] of parts) yield* within(`${where} ${name}`, part);
+    for (const part of (schema.anyOf ?? []) as readonly Schema[]) yield* within(where, part);
+    if (schema.items) yield* within(`${where} []`, schema.items as Schema);
+  }
+
+  it('bound every array by maxItems, and every string by a length, a pattern or its words', () => {
+    const bounds: Readonly<Record<string, readonly string[]>> = {
+      array: ['maxItems'],
+      string: ['maxLength', 'pattern', 'enum', 'const'],
+    };
+    const unbounded = [...schemas()].filter(({ schema }) => {
+      const needed = bounds[String(schema.type)];
+      return needed && !needed.some((keyword) => keyword in schema);
+    });
+    assert.deepEqual(
+      unbounded.map(({ where }) => where),
+      [],
+    );
+    const patterns = [...schemas()].flatMap(({ schema }) => schema.pattern ?? []);
+    assert.ok(patterns.length > 5);
+    for (const pattern of patterns) assert.match(String(pattern), /^\^[^*]*\$$/, 'has two ends and no *');
+  });
+
+  it('have only keywords whose refusal has a sentence', () => {
+    const known = new Set<string>([...refusingKeywords, ...telling]);
+    const unknown = [...schemas()].flatMap(({ where, schema }) =>
+      Object.keys(schema).flatMap((keyword) => (known.has(keyword) ? [] : [`${where}: ${keyword}`])),
+    );
+    assert.deepEqual(unknown, []);
+  });
+});

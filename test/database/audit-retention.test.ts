@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { afterEach, describe, it } from 'node:test';
+import pg from 'pg';
+import { forgetAudit } from '#server/audit/forget-audit.ts';
+import { ensurePartitions, makeMonth } from '#server/database/partitions.ts';
+import { monthOf } from '#server/platform/calendar.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+
+describe('retention of the audit log (specification section 12.6)', () => {
+  let service: TestService;
+  let team: TestTeam;
+
+  const start = async (days: string) => {
+    service = await startTestService({ ROLES: 'api', AUDIT_DAYS: days });
+    team = await service.newTeam();
+  };
+  afterEach(() => service.close());
+
+  /** The first moment of a month, so many months away. */
+  const monthAt = (ahead: number) => {
+    const now = service.clock.now();
+    return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + ahead, 1));
+  };
+  const addEntry = (at: Date, action: string) =>
+    service.query(
+      `INSERT INTO audit_log (id, team_id, actor_kind, actor_id, actor_name, action, target, details, outcome, ip, request_id, created_at)
+       VALUES (overlay(first_id_at($1)::text PLACING substr(gen_random_uuid()::text, 20) FROM 20)::uuid, $2, 'server', '', '', $3, '', '{}', 'done', '', '', $1)`,
+      [at, team.id, action],
+    );
+  const entries = async () => {
+    const rows = await service.query<{ action: string }>(
+      `SELECT action FROM audit_log WHERE team_id = $1 AND action <> 'key.created' ORDER BY id`,
+      [team.id],
+    );
+    return rows.map(({ action }) => action);
+  };
+  const months = async () =>
+    (
+      await service.query<{ name: string }>(
+        `SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'audit_log'::regclass ORDER BY 1`,
+      )
+    ).map(({ name }) => name);
+
+  it('AUDIT_DAYS drops the months that are older, rows that had no month included, and nothing younger', async () => {
+    await start('40');
+    await addEntry(monthAt(-1), 'last month');
+    // No partition was made for these.
+    await addEntry(monthAt(-30), 'long ago');
+    await addEntry(monthAt(-3), 'three months ago');
+    assert.deepEqual(await entries(), ['long ago', 'three months ago', 'last month', 'team.created']);
+    await forgetAudit(service.runtime);
+    assert.deepEqual(await entries(), ['last month', 'team.created']);
+
+    // Last month ends before the 40 days only once they have passed since.
+    service.clock.advance(monthAt(1).getTime() - service.clock.nowMs());
+    await forgetAudit(service.runtime);
+    assert.deepEqual(await entries(), ['last month', 'team.created']);
+    service.clock.advance(15 * 86_400_000);
+    await forgetAudit(service.runtime);
+    assert.deepEqual(await entries(), ['team.created']);
+  });
+
+  it('a month that is made again each hour is dropped only where it has rows', async () => {
+    await start('1');
+    service.clock.advance(monthAt(1).getTime() + 2 * 86_400_000 - service.clock.nowMs());
+    const made = async () =>
+      ensurePartitions(service.runtime.database.pool, service.clock, service.runtime.logger);
+    await made();
+    assert.equal(
+      await forgetAudit(service.runtime),
+      2,
+      'that in which the team was made, and the one before',
+    );
+    await made();
+    const before = await months();
+    assert.equal(await forgetAudit(service.runtime), 0);
+    assert.deepEqual(await months(), before);
+  });
+
+  it('a month that is in use is left alone, and writers do not wait for it longer than a moment; the next round drops it', async () => {
+    await start('40');
+    await makeMonth(service.runtime.database.pool, 'audit_log', monthOf(monthAt(-4)));
+    await addEntry(monthAt(-4), 'old');
+    // Without a partition.
+    await addEntry(monthAt(-5), 'older');
+    const reader = new pg.Client({ connectionString: service.databaseUrl });
+    await reader.connect();
+    await reader.query('BEGIN');
+    await reader.query('SELECT FROM audit_log WHERE action = $1', ['old']);
+    assert.equal(await forgetAudit(service.runtime), 0);
+    assert.equal((await team.api.put('/v1/team', { name: 'Still written' })).status, 200);
+    await reader.query('COMMIT');
+    await reader.end();
+    assert.equal(await forgetAudit(service.runtime), 2);
+    assert.deepEqual(await entries(), ['team.created', 'team.renamed']);
+  });
+
+  it('AUDIT_DAYS=0, the default, keeps everything', async () => {
+    await start('0');
+    await addEntry(monthAt(-100), 'kept');
+    service.clock.advance(4_000 * 86_400_000);
+    assert.equal(await forgetAudit(service.runtime), 0);
+    assert.deepEqual(await entries(), ['kept', 'team.created']);
+  });
+});

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { readDeviceBody } from '#server/device-protocol/device-body.ts';
+import { connectNumber, type DeviceWire } from '#test/support/test-phone.ts';
+import { startTestService, type TestService } from '#test/support/test-service.ts';
+
+const kibibyte = 1_024;
+
+describe('bodies of phones (specification sections 8 and 11.1)', () => {
+  let service: TestService;
+  let wire: DeviceWire;
+
+  before(async () => {
+    service = await startTestService();
+    ({ wire } = await connectNumber(service, await service.newTeam()));
+  });
+  after(() => service.close());
+
+  /** An inbound message with that many fields in all. */
+  const withFields = (count: number, text = 'Hello') => {
+    const others = Array.from({ length: count - 2 }, (_, n) => [`field ${n}`, '{"a":"b","c":[1,2]}']);
+    return Object.fromEntries([['from', '+12125550100'], ...others, ['text', text]]);
+  };
+
+  it('have 32 fields at most; more are unreadable', async () => {
+    assert.equal((await wire.call('inbound', withFields(32))).ok, '1');
+    assert.deepEqual(await wire.call('inbound', withFields(33)), { ok: '0', reason: 'unreadable' });
+    const poll = { session: 'ses_01h2xcejqtf2nbrexx3vqjhp41', ...withFields(31) };
+    assert.equal((await wire.call('poll', poll)).reason, 'superseded');
+    const unavailable = { ok: '0', reason: 'unavailable', wait: '15' };
+    assert.deepEqual(await wire.call('poll', { ...poll, more: '' }), unavailable);
+    assert.deepEqual(await wire.call('status', withFields(33)), { ok: '0', reason: 'unreadable' });
+  });
+
+  it('are counted without building their fields, however many there are', () => {
+    const original = JSON.parse;
+    let parsed = 0;
+    JSON.parse = (...values: Parameters<typeof original>) => {
+      parsed += 1;
+      return original(...values);
+    };
+    try {
+      const fields = Array.from({ length: 100_000 }, (_, n) => `"${n}":""`).join();
+      const hostile = [
+        `{${fields}}`,
+        `{"a":{${fields}}}`,
+        `{"a":${'['.repeat(100_000)}`,
+        `{"a":[${'0,'.repeat(100_000)}0]}`,
+        `{"a":[${'{},'.repeat(100_000)}0]}`,
+        `[${'0,'.repeat(100_000)}0]`,
+      ];
+      for (const body of hostile) assert.equal(readDeviceBody(Buffer.from(body)), undefined);
+      assert.equal(parsed, 0);
+      assert.equal(readDeviceBody(Buffer.from('{"text":"a"}'))?.get('text'), 'a');
+      assert.equal(parsed, 1);
+    } finally {
+      JSON.parse = original;
+    }
+  });
+
+  it('are read whatever a text holds: quotes, brackets, colons and commas are no fields', () => {
+    const texts = [
+      '"'.repeat(5_000),
+      '\\'.repeat(4_999),
+      ':,{}[]'.repeat(2_000),
+      '\\"'.repeat(3_333),
+      '👍"\\:',
+    ];
+    for (const text of texts) {
+      const body = readDeviceBody(Buffer.from(JSON.stringify({ from: 'a', text, id: 'b' })));
+      assert.deepEqual([body?.get('text'), body?.get('id')], [text, 'b']);
+    }
+  });
+
+  it('an inbound message may have 1 MiB, which no text reaches; one that is larger is answered too_large', async () => {
+    const escaped = '\\u00e9'.repeat(170_000);
+    const answer = await wire.call('inbound', `{"from":"+12125550100","text":"${escaped}"}`);
+    assert.equal(answer.ok, '1', 'a text of 170,000 characters, each of them escaped');
+    const largest = '{"from":"+12125550100","text":"Hello"}'.padEnd(1_024 * kibibyte);
+    assert.equal((await wire.call('inbound', largest)).ok, '1');
+    assert.deepEqual(await wire.call('inbound', `${largest} `), { ok: '0', reason: 'too_large' });
+  });
+
+  it('a poll and a status may have 256 KiB', async () => {
+    const poll = '{"session":"ses_01h2xcejqtf2nbrexx3vqjhp41"}'.padEnd(256 * kibibyte);
+    assert.equal((await wire.call('poll', poll)).reason, 'superseded');
+    assert.deepEqual(await wire.call('poll', `${poll} `), { ok: '0', reason: 'unavailable', wait: '15' });
+    const status = '{"status":"read"}'.padEnd(256 * kibibyte);
+    assert.equal((await wire.call('status', status)).reason, 'unknown_status');
+    assert.deepEqual(await wire.call('status', `${status} `), { ok: '0', reason: 'too_large' });
+  });
+});

@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { rawExchange, rawRequest } from '#test/support/raw-http.ts';
+import { type ConnectedNumber, claim, connectNumber, DeviceWire } from '#test/support/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { until } from '#test/support/until.ts';
+import { watchStatements } from '#test/support/watch-statements.ts';
+
+const stop = { action: 'stop', session: 'none', reason: 'unauthorized' };
+const refused = { ok: '0', reason: 'unauthorized' };
+const calls = [
+  ['poll', stop],
+  ['inbound', refused],
+  ['status', refused],
+] as const;
+const drainedBytesMax = 64 * 1_024;
+const lookups = ['devices.find-known-tokens', 'devices.find-by-token'];
+
+/** A token of the right form that no phone was given. */
+const unknownToken = () => `dev_${randomBytes(32).toString('base64url')}`;
+
+const head = (path: string, token: string, ...headers: string[]) =>
+  [`POST /v1/device/${path} HTTP/1.1`, 'Host: a', `x-device-token: ${token}`, ...headers, '', ''].join(
+    '\r\n',
+  );
+
+describe('calls without a known device token (specification section 11.1)', () => {
+  let service: TestService;
+  let team: TestTeam;
+  let number: ConnectedNumber;
+
+  before(async () => {
+    service = await startTestService({ RATE_LIMITS: 'on' });
+    team = await service.newTeam();
+    number = await connectNumber(service, team);
+  });
+  after(() => service.close());
+
+  const nextMinute = () => service.clock.advance(60_000 - (service.clock.nowMs() % 60_000));
+
+  /** A poll that is answered at once: its session is not the current one. */
+  const stale = { session: 'ses_01h2xcejqtf2nbrexx3vqjhp41' };
+
+  it('are answered before a body of more than 64 KB is sent, and the connection is closed', async () => {
+    for (const [path, answer] of calls) {
+      for (const token of [unknownToken(), 'dev_x', '']) {
+        const raw = await rawRequest(service.baseUrl, head(path, token, 'Content-Length: 6900000'));
+        assert.deepEqual([raw.status, JSON.parse(raw.body)], [200, answer], `${path} ${token}`);
+        assert.equal(raw.headers.get('connection'), 'close');
+      }
+    }
+  });
+
+  it('are answered without parsing the body; up to 64 KB are read, and the connection serves on', async () => {
+    const unreadable = '{"text":'.padEnd(drainedBytesMax, '[');
+    const length = `Content-Length: ${unreadable.length}`;
+    for (const [path, answer] of calls) {
+      const first = head(path, unknownToken(), length) + unreadable;
+      const second = head(path, unknownToken(), length, 'Connection: close') + unreadable;
+      const answers = await rawExchange(service.baseUrl, first + second);
+      assert.deepEqual(
+        answers.map(({ status, body }) => [status, JSON.parse(body)]),
+        [
+          [200, answer],
+          [200, answer],
+        ],
+        path,
+      );
+    }
+  });
+
+  it('are cut off where a body of no announced length goes beyond 64 KB', async () => {
+    const { hostname, port } = new URL(service.baseUrl);
+    const socket = connect(Number(port), hostname);
+    socket.on('error', () => undefined);
+    socket.on('data', () => undefined);
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    socket.setTimeout(10_000, () => socket.destroy());
+    socket.write(head('inbound', unknownToken(), 'Transfer-Encoding: chunked'));
+    const piece = Buffer.concat([Buffer.from('4000\r\n'), Buffer.alloc(0x4000, 'x'), Buffer.from('\r\n')]);
+    const bytesMax = 64 * 1_024 * 1_024;
+    while (!socket.destroyed && socket.bytesWritten < bytesMax) {
+      if (socket.write(piece)) continue;
+      await Promise.race([new Promise((resolve) => socket.once('drain', resolve)), closed]);
+    }
+    assert.ok(socket.bytesWritten < bytesMax, 'the server takes whatever is sent');
+    await closed;
+  });
+
+  it('are answered after 10 s where a body does not arrive, and the connection is closed', async () => {
+    const { hostname, port } = new URL(service.baseUrl);
+    const socket = connect(Number(port), hostname);
+    const parts: Buffer[] = [];
+    socket.on('data', (part: Buffer) => parts.push(part));
+    const closed = once(socket, 'close');
+    const statements = watchStatements(lookups);
+    try {
+      socket.write(`${head('inbound', unknownToken(), 'Content-Length: 100')}{"from":`);
+      await until('the token is looked up', () => statements.take().length > 0);
+      const advancing = setInterval(() => service.clock.advance(1_000), 20);
+      await closed.finally(() => clearInterval(advancing));
+    } finally {
+      statements.stop();
+    }
+    assert.match(Buffer.concat(parts).toString(), /\{"ok":"0","reason":"unauthorized"\}$/);
+  });
+
+  it('share their look-ups; a token that can be none, or was looked up just now, costs none', async () => {
+    nextMinute();
+    const statements = watchStatements(lookups);
+    const poll = (token: string) => new DeviceWire(service.baseUrl, token).call('poll', stale);
+    try {
+      const many = await Promise.all(Array.from({ length: 400 }, () => poll(unknownToken())));
+      for (const answer of many) assert.deepEqual(answer, stop);
+      const shared = statements.take().length;
+      assert.ok(shared > 0 && shared < 200, `${shared} statements for 400 tokens`);
+      const one = unknownToken();
+      assert.deepEqual(await poll(one), stop);
+      assert.equal(statements.take().length, 1);
+      const noTokens = ['', 'dev_x', `${one}x`, one.replace('dev_', 'own_'), 'x'.repeat(10_000)];
+      for (const token of [one, one, ...noTokens]) assert.deepEqual(await poll(token), stop);
+      assert.deepEqual(statements.take(), []);
+    } finally {
+      statements.stop();
+    }
+  });
+
+  it('hold back no phone of the same network, also one that the process has not seen yet', async () => {
+    const fresh = await service.startAnother();
+    try {
+      const flood = Array.from({ length: 300 }, () =>
+        new DeviceWire(fresh.baseUrl, unknownToken()).call('inbound', { from: 'a', text: 'b' }),
+      );
+      for (const answer of await Promise.all(flood)) assert.deepEqual(answer, refused);
+      const wire = new DeviceWire(fresh.baseUrl, number.wire.token);
+      assert.equal((await wire.call('poll', stale)).reason, 'superseded');
+      assert.equal((await wire.call('inbound', { from: '+12125550100', text: 'Hello' })).ok, '1');
+    } finally {
+      await fresh.close();
+    }
+  });
+
+  it('are told to come back where the token cannot be looked up: never to stop', async (t) => {
+    const fresh = await service.startAnother();
+    const lock = await service.runtime.database.pool.connect();
+    t.after(async () => {
+      lock.release(true);
+      await fresh.close();
+    });
+    await lock.query('BEGIN');
+    await lock.query('LOCK TABLE devices IN ACCESS EXCLUSIVE MODE');
+    const answer = new DeviceWire(fresh.baseUrl, number.wire.token).call('poll', stale);
+    await until('its connection is cut', async () => {
+      const cut = await service.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+         WHERE wait_event_type = 'Lock' AND query LIKE '%FROM devices%' AND datname = current_database()`,
+      );
+      return cut.length > 0;
+    });
+    assert.deepEqual(await answer, { ok: '0', reason: 'unavailable', wait: '15' });
+  });
+
+  it('a poll of a known token costs no look-up of its own', async () => {
+    assert.equal((await number.wire.call('poll', stale)).reason, 'superseded');
+    const statements = watchStatements(['devices.', 'device-protocol.']);
+    try {
+      for (let n = 0; n < 3; n += 1)
+        assert.equal((await number.wire.call('poll', stale)).reason, 'superseded');
+      assert.deepEqual(statements.take(), Array(3).fill('device-protocol.arrivals'));
+    } finally {
+      statements.stop();
+    }
+  });
+});
+
+describe('claims (specification section 11.1)', () => {
+  let service: TestService;
+  let team: TestTeam;
+
+  before(async () => {
+    service = await startTestService({ RATE_LIMITS: 'on' });
+    team = await service.newTeam();
+    service.clock.advance(60_000 - (service.clock.nowMs() % 60_000));
+  });
+  after(() => service.close());
+
+  const claimRaw = (body: string) => fetch(`${service.baseUrl}/v1/device/claim`, { method: 'POST', body });
+
+  it('have a body of 4 KiB at most', async () => {
+    const token = randomBytes(32).toString('base64url');
+    const fits = `{"token":"${token}"}`.padEnd(4_096);
+    assert.equal((await claimRaw(fits)).status, 404);
+    const tooLarge = await claimRaw(`${fits} `);
+    assert.equal(tooLarge.status, 413);
+    assert.match(await tooLarge.text(), /4 KiB/);
+    const unsent = await rawRequest(
+      service.baseUrl,
+      'POST /v1/device/claim HTTP/1.1\r\nHost: a\r\nContent-Length: 6900000\r\n\r\n',
+    );
+    assert.deepEqual([unsent.status, unsent.headers.get('connection')], [413, 'close']);
+  });
+
+  it('of links that do not exist are answered 404 sixty times a minute and 429 after; an open link is taken all the same', async () => {
+    service.clock.advance(60_000);
+    const statuses: number[] = [];
+    for (let n = 0; n < 65; n += 1) {
+      const token = n % 5 === 0 ? 'x' : randomBytes(32).toString('base64url');
+      statuses.push((await claimRaw(JSON.stringify({ token }))).status);
+    }
+    assert.deepEqual(statuses, [...Array(60).fill(404), ...Array(5).fill(429)]);
+    const last = await claimRaw('{"token":"x"}');
+    assert.equal(last.status, 429);
+    assert.match(last.headers.get('retry-after') ?? '', /^[1-9]\d?$/);
+    const { json } = await team.api.post('/v1/numbers/verify', { phone_number: '+14155550199' });
+    assert.match((await claim(team.api, String(json.setup_url))).token, /^dev_/);
+  });
+});

@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync } from 'node:fs';
+import { chmod, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import { findEngineUrl } from '#server/database/engine/engine-url.ts';
+import { ApiClient } from '#test/support/api-client.ts';
+import { processesOf } from '#test/support/processes-of.ts';
+import { lockRows } from '#test/support/row-lock.ts';
+import {
+  firstKey,
+  killGroup,
+  launchService,
+  type SpawnedService,
+  spawnService,
+} from '#test/support/spawned-service.ts';
+import { createTestDatabase } from '#test/support/test-database.ts';
+import { claim } from '#test/support/test-phone.ts';
+import { until } from '#test/support/until.ts';
+
+const from = '+14155550100';
+const to = '+14155550101';
+const npmStart = ['npm', 'start'] as const;
+
+/** Of service, npm and PostgreSQL. Only Linux tells of processes by their working folder. */
+const noProcessIsLeft = (dataDir: string) => {
+  if (process.platform === 'linux') assert.deepEqual(processesOf(dataDir), []);
+};
+
+/** A folder that the user of PostgreSQL can pass through. */
+async function makeParent(): Promise<string> {
+  const parent = await realpath(await mkdtemp(join(tmpdir(), 'ownline-stop-')));
+  await chmod(parent, 0o711);
+  return parent;
+}
+
+/** Also what a failed test left running. */
+async function removeParent(parent: string): Promise<void> {
+  if (process.platform === 'linux')
+    for (const line of processesOf(parent)) process.kill(Number.parseInt(line, 10), 'SIGKILL');
+  await rm(parent, { recursive: true, force: true, maxRetries: 10 });
+}
+
+describe('a stop of the service (specification section 10.3)', () => {
+  let parent: string;
+  let dataDir: string;
+  let service: SpawnedService;
+  let api: ApiClient;
+
+  before(async () => {
+    parent = await makeParent();
+    dataDir = join(parent, 'data');
+    service = await spawnService({ settings: { DATA_DIR: dataDir } });
+    api = new ApiClient(service.baseUrl, await firstKey(dataDir));
+    const verify = await api.post('/v1/numbers/verify', { phone_number: from });
+    const phone = await claim(api, String(verify.json.setup_url));
+    await phone.poll();
+    assert.equal(await service.kill('SIGTERM'), 0, service.output());
+  });
+  after(() => removeParent(parent));
+
+  const start = async (options: { command?: readonly [string, ...string[]] } = {}) => {
+    service = await spawnService({
+      settings: { DATA_DIR: dataDir, LOG_LEVEL: 'info' },
+      ownGroup: true,
+      ...options,
+    });
+    api = new ApiClient(service.baseUrl, await firstKey(dataDir));
+  };
+  /** A send that is in hand until `release` is called. */
+  const holdSend = async () => {
+    const lock = await lockRows(await findEngineUrl(dataDir), 'SELECT FROM numbers FOR UPDATE', []);
+    const answer = api.post('/v1/messages/send', { from, to, content: 'Hello' });
+    answer.catch(() => undefined);
+    await lock.waiting(1);
+    return { answer, release: () => lock.release() };
+  };
+  const isStopping = () =>
+    until('the service stops', () => service.log().includes('stopping: finishing what is in hand'));
+
+  // A terminal sends Ctrl-C to the group, and npm passes it on: the service gets each signal twice.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    it(`${signal} to the process group of npm start finishes what is in hand, exits 0 and leaves no process`, async () => {
+      await start({ command: npmStart });
+      const held = await holdSend();
+      killGroup(service.child, signal);
+      await isStopping();
+      await held.release();
+      assert.equal((await held.answer).status, 202);
+      const end = await service.ended;
+      // npm passes SIGINT and SIGTERM on and then waits; it has no handler for SIGHUP, which ends it before the service.
+      if (signal !== 'SIGHUP') assert.equal(end, 0, service.output());
+      await until('every process has ended', () => processesOf(dataDir).length === 0);
+      assert.ok(!existsSync(join(dataDir, 'pg', 'postmaster.pid')));
+    });
+  }
+
+  it('signals within a second are one; a later one exits at once with 1, after its PostgreSQL was stopped', async () => {
+    await start();
+    const held = await holdSend();
+    const startedMs = performance.now();
+    const sending = new AbortController();
+    service.child.once('exit', () => sending.abort());
+    while (!sending.signal.aborted) {
+      service.child.kill('SIGTERM');
+      await pause(100, undefined, { signal: sending.signal }).catch(() => undefined);
+    }
+    const tookMs = performance.now() - startedMs;
+    // PostgreSQL ended with the connection that held the lock.
+    await held.release().catch(() => undefined);
+    assert.ok(tookMs >= 1_000, `it ended after ${tookMs} ms`);
+    assert.equal(await service.ended, 1, service.output());
+    noProcessIsLeft(dataDir);
+    assert.ok(!existsSync(join(dataDir, 'pg', 'postmaster.pid')));
+    await assert.rejects(held.answer);
+  });
+});
+
+describe('a stop of a start under way (specification section 10.3)', () => {
+  let parent: string;
+
+  before(async () => {
+    parent = await makeParent();
+  });
+  after(() => removeParent(parent));
+
+  const phases: Readonly<Record<string, (dataDir: string) => boolean>> = {
+    'while the programs of PostgreSQL are copied': (dataDir) => existsSync(join(dataDir, 'engine')),
+    'while initdb runs': (dataDir) =>
+      existsSync(dataDir) &&
+      readdirSync(dataDir).some(
+        (name) => name.startsWith('pg.new-') && existsSync(join(dataDir, name, 'global')),
+      ),
+    'while PostgreSQL starts': (dataDir) => existsSync(join(dataDir, 'pg', 'postmaster.pid')),
+  };
+  for (const [phase, isReached] of Object.entries(phases)) {
+    it(`${phase}, SIGINT to the group exits 0, leaves no process and a DATA_DIR that starts`, async () => {
+      const dataDir = join(parent, phase.replaceAll(' ', '-'));
+      const settings = { DATA_DIR: dataDir };
+      const stopped = await launchService({ settings, command: npmStart, ownGroup: true });
+      await until(phase, () => isReached(dataDir));
+      killGroup(stopped.child, 'SIGINT');
+      assert.equal(await stopped.ended, 0, stopped.output());
+      noProcessIsLeft(dataDir);
+      assert.ok(!stopped.output().includes('Error'), stopped.output());
+      assert.deepEqual(
+        readdirSync(dataDir).filter((name) => name.startsWith('pg.new-')),
+        [],
+      );
+      const service = await spawnService({ settings });
+      assert.match(await firstKey(dataDir), /^own_live_/);
+      assert.equal(await service.kill('SIGTERM'), 0, service.output());
+    });
+  }
+
+  it('while another process migrates, the wait for it ends and the exit code is 0', async () => {
+    const database = await createTestDatabase();
+    const other = new pg.Client({ connectionString: database.url });
+    await other.connect();
+    // The lock of migrations, as a process that migrates holds it.
+    await other.query('SELECT pg_advisory_lock(7061726401)');
+    const settings = { DATABASE_URL: database.url, DATA_DIR: join(parent, 'migrating') };
+    const service = await launchService({ settings });
+    await until('the service waits', async () => {
+      const { rowCount } = await other.query(
+        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      return rowCount === 1;
+    });
+    assert.equal(await service.kill('SIGTERM'), 0, service.output());
+    await other.end();
+    await database.drop();
+  });
+});

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { pino } from 'pino';
+import { readConfig } from '#server/config.ts';
+import { checkMailServer } from '#server/mail/check-mail-server.ts';
+import { MailHealth } from '#server/mail/mail-health.ts';
+import { createSmtpCheck } from '#server/mail/smtp-sender.ts';
+import { type MailServer, startMailServer } from '#test/support/mail-server.ts';
+import { newMember, type TeamMember } from '#test/support/people.ts';
+import { freePort, startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { until } from '#test/support/until.ts';
+
+const from = { MAIL_FROM: 'texts@example.com' };
+
+describe('the mail server is tried at start (specification section 10.6)', () => {
+  /** What is logged of a server at start. */
+  async function logged(smtpUrl: string): Promise<{ readonly log: string; readonly fails: boolean }> {
+    const { mail } = readConfig({ SMTP_URL: smtpUrl, ...from });
+    assert.ok(mail);
+    let log = '';
+    const health = new MailHealth();
+    const logger = pino(
+      { level: 'info' },
+      {
+        write: (line: string) => {
+          log += line;
+        },
+      },
+    );
+    await checkMailServer(createSmtpCheck(mail), mail, health, logger);
+    return { log, fails: health.fails };
+  }
+
+  it('a failure is logged in a sentence that names SMTP_URL and what to check, and no password', async () => {
+    const server = await startMailServer({ login: { user: 'texts', password: 'right-password' } });
+    const port = await freePort();
+    const refused = await logged(`smtp://127.0.0.1:${port}`);
+    assert.match(
+      refused.log,
+      new RegExp(`SMTP_URL, 127.0.0.1:${port}, failed with ECONNREFUSED.* Check the host and the port`),
+    );
+    const login = await logged(`smtp://texts:wrong-password@127.0.0.1:${server.port}`);
+    assert.match(login.log, /SMTP_URL, .* failed with 535.*Check the user and the password/);
+    assert.doesNotMatch(login.log, /wrong-password/);
+    const tls = await logged(`smtps://127.0.0.1:${server.port}`);
+    assert.match(tls.log, /SMTP_URL, .* failed with .*smtps:\/\/ /);
+    assert.ok(refused.fails && login.fails && tls.fails);
+    await server.close();
+  });
+
+  it('one that answers is not mentioned, and gets no mail', async () => {
+    const server = await startMailServer({ login: { user: 'texts', password: 'right-password' } });
+    assert.deepEqual(await logged(`smtp://texts:right-password@127.0.0.1:${server.port}`), {
+      log: '',
+      fails: false,
+    });
+    assert.equal(server.received.length, 0);
+    await server.close();
+  });
+});
+
+describe('while mail fails (specification section 12.5)', () => {
+  let service: TestService;
+  let team: TestTeam;
+  let owner: TeamMember;
+  let server: MailServer;
+  before(async () => {
+    server = await startMailServer();
+    server.behave({ refuse: 451, at: 'sender' });
+    service = await startTestService({ SMTP_URL: server.url, ...from });
+    team = await service.newTeam();
+    owner = await newMember(service, team, 'owner');
+  });
+  after(async () => {
+    await service.close();
+    await server.close();
+  });
+
+  const invite = async (email: string) => {
+    const { status, json, text } = await owner.post(owner.in('/team/members/invite'), {
+      email,
+      role: 'viewer',
+    });
+    assert.equal(status, 201, text);
+    return json;
+  };
+  const proves = async (email: string) => {
+    const [row] = await service.query<{ proves_address: boolean }>(
+      'SELECT proves_address FROM invitations WHERE email = $1',
+      [email],
+    );
+    return row?.proves_address;
+  };
+
+  it('the answer of an invitation keeps accept_url, and its link proves no address; once mail is sent again, neither', async () => {
+    assert.equal((await invite('ada@example.com')).accept_url, undefined, 'nothing has failed yet');
+    await until('the first mail was not taken', async () => {
+      const rows = await service.query('SELECT FROM mails WHERE last_error IS NOT NULL');
+      return rows.length > 0;
+    });
+    const shown = await invite('grace@example.com');
+    assert.match(String(shown.accept_url), /\/invite\//);
+    assert.equal(await proves('grace@example.com'), false);
+    const resent = await owner.post(owner.in(`/team/invitations/${shown.invitation_id}/resend`));
+    assert.match(String(resent.json.accept_url), /\/invite\//);
+
+    server.behave('accept');
+    service.clock.advance(3_600_000);
+    await until('the mails are sent', async () => {
+      const rows = await service.query('SELECT FROM mails WHERE body IS NOT NULL');
+      return rows.length === 0;
+    });
+    assert.equal((await invite('joan@example.com')).accept_url, undefined);
+    assert.equal(await proves('joan@example.com'), true);
+  });
+
+  it('one recipient who is refused is no failure of mail', async () => {
+    server.behave({ refuse: 451, at: 'recipient' });
+    await invite('mary@example.com');
+    await until('it was not taken', async () => {
+      const rows = await service.query("SELECT FROM mails WHERE last_error LIKE '%RCPT TO'");
+      return rows.length > 0;
+    });
+    assert.equal((await invite('dorothy@example.com')).accept_url, undefined);
+    server.behave('accept');
+  });
+});
