@@ -4,6 +4,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { AppError, invalid } from '#server/platform/app-error.ts';
 import { publicId } from '#server/platform/ids.ts';
+import { refuseHiddenCharacters } from '#server/platform/plain-name.ts';
 import { type AccountRow, insertAccount, setPasswordHash } from './account-store.ts';
 import { readEmail } from './email.ts';
 
@@ -60,5 +61,6 @@ export function readName(text: string): string {
   if (length < 1 || length > nameMaxCharacters) {
     throw invalid('name', `name must have 1 to ${nameMaxCharacters} characters.`);
   }
+  refuseHiddenCharacters('name', name);
   return name;
 }

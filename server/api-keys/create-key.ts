@@ -7,6 +7,7 @@ import type { By } from '#server/platform/actor.ts';
 import { AppError, invalid } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { type MemberId, publicId, type TeamId } from '#server/platform/ids.ts';
+import { refuseHiddenCharacters } from '#server/platform/plain-name.ts';
 import { newApiKey } from './api-key.ts';
 import { type ApiKeyRow, insertApiKey } from './api-key-store.ts';
 
@@ -31,6 +32,7 @@ export async function createKey(
   const length = [...input.name].length;
   if (length < 1 || length > nameMaxCharacters)
     throw invalid('name', `name must have 1 to ${nameMaxCharacters} characters.`);
+  refuseHiddenCharacters('name', input.name);
   if (input.permissions.length === 0)
     throw invalid('permissions', 'permissions must name at least one permission, or *.');
   refuseMoreThanOwn(input);

@@ -5,6 +5,7 @@ import { queueChannel } from '#server/devices/queue-channel.ts';
 import type { By } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type NumberId, publicId, type TeamId } from '#server/platform/ids.ts';
+import { refuseHiddenCharacters } from '#server/platform/plain-name.ts';
 import { changeNumber, type NumberRow } from './number-store.ts';
 
 /**
@@ -18,6 +19,7 @@ export async function updateNumber(
   change: UpdateNumberRequest,
   by: By,
 ): Promise<NumberRow> {
+  if (change.label !== undefined) refuseHiddenCharacters('label', change.label);
   const { database } = services;
   const changed = await database.transaction(async (trx) => {
     const number = await changeNumber(trx, teamId, numberId, {

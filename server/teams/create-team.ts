@@ -5,6 +5,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { By } from '#server/platform/actor.ts';
 import { invalid } from '#server/platform/app-error.ts';
+import { refuseHiddenCharacters } from '#server/platform/plain-name.ts';
 import { insertTeam, type TeamRow } from './team-store.ts';
 
 interface NewTeam {
@@ -23,6 +24,7 @@ export async function createTeam(
   if (length < 1 || length > nameMaxCharacters) {
     throw invalid('name', `name must have 1 to ${nameMaxCharacters} characters.`);
   }
+  refuseHiddenCharacters('name', name);
   const team: TeamRow = {
     id: services.ids.next('team'),
     name,

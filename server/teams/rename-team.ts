@@ -3,6 +3,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { By } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import type { TeamId } from '#server/platform/ids.ts';
+import { refuseHiddenCharacters } from '#server/platform/plain-name.ts';
 import { requireStillAllowed } from './require-still-allowed.ts';
 import { lockTeam, setTeamName, type TeamRow } from './team-store.ts';
 
@@ -17,6 +18,7 @@ export async function renameTeam(
   name: string | undefined,
   by: By,
 ): Promise<TeamRow> {
+  if (name !== undefined) refuseHiddenCharacters('name', name);
   return services.database.transaction(async (trx) => {
     const team = await lockTeam(trx, teamId);
     if (!team) throw notFound('team');

@@ -69,7 +69,7 @@ describe('GET and PUT /v1/team (specification sections 2.2 and 4.1)', () => {
       '😀'.repeat(100),
       'e\u0301'.repeat(50),
       'null',
-      '\ufeffa\n',
+      '\ufeffa',
     ]) {
       const answer = await team.api.put('/v1/team', { name });
       assert.deepEqual([answer.status, answer.json.name], [200, name], answer.text);

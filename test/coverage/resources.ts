@@ -36,6 +36,9 @@ export const resources: Coverage = {
     'device/inbound.test.ts': ['a phone number becomes E.164, any other handle stays as it is'],
   },
   '2.1 Characters are Unicode code': {
+    'api/plain-names.test.ts': [
+      'refuses control characters and direction marks in every name, with 400 and the field; takes every script',
+    ],
     'api/send.test.ts': ['counts content in code points: 5,000 are accepted, 5,001 are refused'],
     'api/update-number.test.ts': ['takes labels of 0 to 100 code points'],
     'api/hostile-bodies.test.ts': [

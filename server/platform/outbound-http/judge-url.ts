@@ -18,6 +18,9 @@ export interface Target {
 
 export type JudgedUrl = { readonly target: Target } | { readonly refused: string };
 
+/** `https://@host` and `https://:@host`: an @ before the path that the parser leaves no trace of. */
+const emptyUserInfo = /^[a-z][a-z0-9+.-]*:[/\\]*:?@/i;
+
 /**
  * Judges what of a URL can be judged without a look-up (specification section 6.5). The parser of the URL standard turns
  * every spelling of an address into one (`0x7f.1`, `2130706433` and `127.1` are 127.0.0.1), and what it read is what is
@@ -32,7 +35,7 @@ export function judgeUrl(text: string, allowed: readonly AddressRange[]): Judged
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
     return { refused: 'The URL has to begin with https://.' };
   }
-  if (url.username !== '' || url.password !== '') {
+  if (url.username !== '' || url.password !== '' || emptyUserInfo.test(text)) {
     return {
       refused: 'The URL must not have a user name or password in it: addresses are shown and logged.',
     };

@@ -103,7 +103,14 @@ describe('a URL is judged before anything is looked up or sent (specification se
       ],
       [
         /user name or password/,
-        ['https://user@example.com', 'https://u:p@example.com', 'https://:p@example.com'],
+        [
+          'https://user@example.com',
+          'https://u:p@example.com',
+          'https://:p@example.com',
+          'https://@example.com',
+          'https://:@example.com',
+          'https:\\\\@example.com',
+        ],
       ],
       [
         /can be looked up/,
@@ -119,6 +126,7 @@ describe('a URL is judged before anything is looked up or sent (specification se
     ];
     for (const [reason, urls] of table) for (const url of urls) assert.match(refusal(url) ?? '', reason, url);
     assert.equal(refusal(`https://example.com/${'a'.repeat(2_028)}`), undefined);
+    assert.equal(refusal('https://example.com/@somebody?to=@x#:@'), undefined);
   });
 
   it('http goes to literal addresses inside EGRESS_ALLOW_CIDRS, and to nothing else', () => {

@@ -1,0 +1,18 @@
+import { invalid } from './app-error.ts';
+
+/** Control characters, line separators, and marks that change the direction of the text around them. */
+const hidden = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/u;
+
+/**
+ * A name stands in lists, mails and logs beside other text, so it is one line that reads as it was written.
+ * @throws AppError 400 with the field
+ */
+export function refuseHiddenCharacters(field: string, text: string): void {
+  const found = hidden.exec(text)?.[0].codePointAt(0);
+  if (found === undefined) return;
+  const shown = found.toString(16).toUpperCase().padStart(4, '0');
+  throw invalid(
+    field,
+    `${field} must be one line without control characters and direction marks; it has U+${shown}. Leave that out.`,
+  );
+}
