@@ -30,6 +30,7 @@ const expiring: Readonly<Record<string, readonly string[]>> = {
     'sign_in_failures',
   ],
   'forget attempts': ['attempts'],
+  'drop months of the audit log': ['audit_log'],
   'forget mails': ['mails'],
   'forget invitations': ['invitations'],
 };
@@ -51,7 +52,7 @@ describe('while the time is in doubt (specification section 10.7, decision 0020)
   let loops: SweepLoop[];
 
   before(async () => {
-    service = await startSteppingService({ ROLES: 'api' });
+    service = await startSteppingService({ ROLES: 'api', AUDIT_DAYS: '30' });
     await fill();
     const runtime: Runtime = { ...service.runtime, metrics: createMetrics() };
     const services = {
