@@ -2,10 +2,15 @@ import { Counter, collectDefaultMetrics, Histogram } from 'prom-client';
 import type { Answered } from '#server/platform/http/http-server.ts';
 import type { Logger } from '#server/platform/logger.ts';
 import type { Metrics } from '#server/platform/metrics.ts';
+import { RepeatLimit } from '#server/platform/repeat-limit.ts';
+
+/** Refusals of one kind (route, status, code, team) that have a line each in a minute; the others are counted in one. */
+const refusedMax = 10;
 
 /**
  * Counts and logs every answer (specification section 10.4). A log line names the route's pattern, the status and the
- * request id, never an address, a header or a body; what was refused is `info`, everything else `debug`.
+ * request id, never an address, a header or a body. A refusal is `info`, every other answer `debug`. Below the level debug
+ * repeats of a refusal are collapsed, so that nobody fills the log.
  */
 export function createRecorder(metrics: Metrics, logger: Logger): (answered: Answered) => void {
   collectDefaultMetrics({ register: metrics });
@@ -23,6 +28,12 @@ export function createRecorder(metrics: Metrics, logger: Logger): (answered: Ans
     labelNames: ['route', 'code'] as const,
     registers: [metrics],
   });
+  const refused = new RepeatLimit<object>({
+    max: refusedMax,
+    windowMs: 60_000,
+    kindsMax: 1_000,
+    summarize: (latest, repeats) => logger.info({ ...latest, repeats }, 'answered'),
+  });
   return (answered) => {
     const { method: asked, status, errorCode: code } = answered;
     // Clients choose methods: where no route takes one, it is no label, or anybody could add series.
@@ -32,14 +43,13 @@ export function createRecorder(metrics: Metrics, logger: Logger): (answered: Ans
     durations.observe({ method, route }, answered.durationMs / 1_000);
     requests(method, route, status);
     if (code !== undefined) refusals.inc({ route, code });
-    const level = code === undefined ? 'debug' : 'info';
-    if (logger.isLevelEnabled(level)) {
-      const { requestId, durationMs, teamId } = answered;
-      logger[level](
-        { requestId, method: asked, route, status, code, ms: Math.round(durationMs), teamId },
-        'answered',
-      );
-    }
+    const isDebugged = logger.isLevelEnabled('debug');
+    if (!isDebugged && (code === undefined || !logger.isLevelEnabled('info'))) return;
+    const { requestId, durationMs, teamId } = answered;
+    const line = { requestId, method: asked, route, status, code, ms: Math.round(durationMs), teamId };
+    if (code === undefined) logger.debug(line, 'answered');
+    else if (isDebugged || refused.pass([method, route, status, code, teamId].join(' '), line))
+      logger.info(line, 'answered');
   };
 }
 

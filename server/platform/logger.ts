@@ -1,18 +1,70 @@
-import { type Logger, pino } from 'pino';
+import { type LogFn, type Logger, pino } from 'pino';
+import { RepeatLimit } from './repeat-limit.ts';
 
 export type { Logger };
 
-/** One JSON line per event on standard error: standard output belongs to what a person or script asked for. */
+/** Equal failures are written once in this time, with the stack. */
+const windowMs = 60_000;
+
+/** Failures that are told apart in a window. */
+const kindsMax = 200;
+
+const warnLevel = pino.levels.values.warn ?? 40;
+
+/** A line about a failure, and how to write one like it. */
+interface Failure {
+  readonly fields: { readonly err: Error };
+  readonly message: string;
+  readonly write: (fields: object, message: string) => void;
+}
+
+/**
+ * One JSON line per event on standard error: standard output belongs to what a person or script asked for. Equal failures
+ * (warnings and errors with `err`) are collapsed: the first one of a minute is written with its stack, the others as one line with
+ * their number (specification section 10.4).
+ */
 export function createLogger(level: string): Logger {
+  const failures = new RepeatLimit<Failure>({
+    max: 1,
+    windowMs,
+    kindsMax,
+    summarize: ({ fields, message, write }, repeats) =>
+      write({ ...fields, err: withoutStack(fields.err), repeats }, message),
+  });
   return pino(
     {
       level,
       base: null,
       redact: ['*.content', '*.text', '*.headers'],
       serializers: { err: describeError },
+      hooks: {
+        logMethod(args: Parameters<LogFn>, method, lineLevel) {
+          const [fields, message] = args as readonly unknown[];
+          if (lineLevel >= warnLevel && typeof message === 'string' && hasError(fields)) {
+            const write: Failure['write'] = (...words) => method.apply(this, words);
+            if (!failures.pass(kindOf(fields, message), { fields, message, write })) return;
+          }
+          method.apply(this, args);
+        },
+      },
     },
     pino.destination(2),
   );
+}
+
+function hasError(fields: unknown): fields is { readonly err: Error } {
+  return typeof fields === 'object' && fields !== null && 'err' in fields && fields.err instanceof Error;
+}
+
+/** The same words about the same error; of loops each by itself. */
+function kindOf(fields: { readonly err: Error; readonly loop?: unknown }, message: string): string {
+  return `${message} ${fields.loop ?? ''} ${fields.err.name} ${fields.err.message}`;
+}
+
+function withoutStack(error: Error): Error {
+  const { name, message } = error;
+  const code = 'code' in error ? { code: error.code } : {};
+  return Object.assign(new Error(message), { name, stack: undefined }, code);
 }
 
 /** What a line says of an error. Libraries hang whole connections, settings and rows on theirs; none of it is logged. */

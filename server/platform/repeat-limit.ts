@@ -1,0 +1,53 @@
+interface RepeatLimitOptions<Item> {
+  /** Items of one kind that pass in a window. */
+  readonly max: number;
+  readonly windowMs: number;
+  /** Kinds that are told apart in a window; further ones count as one kind. */
+  readonly kindsMax: number;
+  /** Called at the end of a window, and of the process, for each kind of which some did not pass. */
+  readonly summarize: (latest: Item, repeats: number) => void;
+}
+
+interface Kind<Item> {
+  latest: Item;
+  passed: number;
+  repeats: number;
+}
+
+/** A rate limiter for what is written of equal events: the first ones pass, the others are counted and summarized. */
+export class RepeatLimit<Item> {
+  readonly #options: RepeatLimitOptions<Item>;
+  readonly #kinds = new Map<string, Kind<Item>>();
+
+  constructor(options: RepeatLimitOptions<Item>) {
+    this.#options = options;
+  }
+
+  /** Counts one. @returns whether it is to be written */
+  pass(name: string, item: Item): boolean {
+    if (this.#kinds.size === 0) this.#begin();
+    const key = this.#kinds.has(name) || this.#kinds.size < this.#options.kindsMax ? name : '';
+    const kind = this.#kinds.get(key) ?? { latest: item, passed: 0, repeats: 0 };
+    this.#kinds.set(key, kind);
+    if (kind.passed < this.#options.max) {
+      kind.passed += 1;
+      return true;
+    }
+    kind.latest = item;
+    kind.repeats += 1;
+    return false;
+  }
+
+  #begin(): void {
+    const end = () => {
+      clearTimeout(timer);
+      process.off('exit', end);
+      const kinds = [...this.#kinds.values()];
+      this.#kinds.clear();
+      for (const { latest, repeats } of kinds) if (repeats > 0) this.#options.summarize(latest, repeats);
+    };
+    const timer = setTimeout(end, this.#options.windowMs).unref();
+    // First: pino writes what it has buffered in a listener of its own.
+    process.prependListener('exit', end);
+  }
+}

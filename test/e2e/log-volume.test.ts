@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import pg from 'pg';
+import { ApiClient } from '#test/support/api-client.ts';
+import { firstKey, type SpawnedService, spawnService } from '#test/support/spawned-service.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
+
+interface Line {
+  readonly msg: string;
+  readonly route?: string;
+  readonly loop?: string;
+  readonly repeats?: number;
+  readonly err?: { readonly message: string; readonly stack?: string };
+}
+
+describe('how much is logged (specification section 10.4)', () => {
+  let database: TestDatabase;
+  let dataDir: string;
+  let service: SpawnedService;
+  let api: ApiClient;
+
+  beforeEach(async () => {
+    database = await createTestDatabase();
+    dataDir = await mkdtemp(join(tmpdir(), 'ownline-log-volume-'));
+    service = await spawnService({
+      settings: { DATABASE_URL: database.url, DATA_DIR: dataDir, LOG_LEVEL: 'info' },
+    });
+    api = new ApiClient(service.baseUrl, await firstKey(dataDir));
+  });
+  afterEach(async () => {
+    await service.kill('SIGKILL');
+    await database.drop();
+    await rm(dataDir, { recursive: true, force: true });
+  });
+
+  /** What was logged until the service stopped: a stop writes what was only counted. */
+  async function stopAndRead(): Promise<{ readonly lines: readonly Line[]; readonly bytes: number }> {
+    await service.kill('SIGTERM');
+    const log = service.log();
+    const lines = log.split('\n').flatMap((line) => (line.startsWith('{') ? [JSON.parse(line) as Line] : []));
+    return { lines, bytes: log.length };
+  }
+
+  /** Requests one after the other on few connections; what is answered to them does not matter. */
+  async function askOften(path: string, times: number): Promise<void> {
+    const asked = Array.from({ length: 20 }, async () => {
+      for (let n = 0; n < times / 20; n += 1) await (await fetch(`${service.baseUrl}${path}`)).arrayBuffer();
+    });
+    await Promise.all(asked);
+  }
+
+  it('10,000 refused requests make a few lines, and one that counts the others', async () => {
+    const startedMs = performance.now();
+    await askOften('/v1/team', 10_000);
+    const minutes = 1 + Math.floor((performance.now() - startedMs) / 60_000);
+    const { lines, bytes } = await stopAndRead();
+    const refused = lines.filter(({ route }) => route === '/v1/team');
+    const counted = refused.reduce((sum, { repeats }) => sum + (repeats ?? 1), 0);
+    assert.equal(counted, 10_000);
+    assert.ok(refused.length <= 11 * minutes, `${refused.length} lines`);
+    assert.ok(bytes < 10_000 * minutes, `${bytes} bytes`);
+  });
+
+  it('a body that its client breaks off makes no warning and no stack', async () => {
+    const breakOff = (path: string, header: string) =>
+      new Promise<void>((resolve) => {
+        const { hostname, port } = new URL(service.baseUrl);
+        const socket = connect(Number(port), hostname, () => {
+          const head = `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n${header}\r\ncontent-length: 1000\r\n\r\n`;
+          socket.write(`${head}{"to":`, () => socket.destroy());
+        });
+        socket.on('error', () => undefined).on('close', () => resolve());
+      });
+    const verified = await api.post('/v1/numbers/verify', { phone_number: '+14155550100' });
+    const claimed = await fetch(`${service.baseUrl}/v1/device/claim`, {
+      method: 'POST',
+      body: JSON.stringify({ token: String(verified.json.setup_url).split('/').at(-1) }),
+    });
+    const { device_token: token } = (await claimed.json()) as { device_token: string };
+    for (const [path, header] of [
+      ['/v1/messages/send', `x-api-key: ${api.key}`],
+      ['/v1/messages/send', 'x-api-key: none'],
+      ['/v1/device/inbound', `x-device-token: ${token}`],
+      ['/v1/device/inbound', 'x-device-token: none'],
+      ['/v1/device/poll', `x-device-token: ${token}`],
+      ['/v1/device/claim', 'x-none: none'],
+      ['/app/sign-in', 'sec-fetch-site: same-origin'],
+      ['/sign-in', 'sec-fetch-site: same-origin'],
+    ] as const)
+      for (let times = 0; times < 3; times += 1) await breakOff(path, header);
+    assert.equal((await api.get('/v1/team')).status, 200);
+    const { lines } = await stopAndRead();
+    assert.deepEqual(
+      lines.filter(({ err }) => err !== undefined),
+      [],
+    );
+  });
+
+  it('while the database is away each failure is logged once a minute with its stack, and the others are counted', async () => {
+    assert.equal((await api.get('/v1/team')).status, 200);
+    const outside = new pg.Client({ connectionString: database.url.replace(/\/\w+\?/, '/postgres?') });
+    await outside.connect();
+    const name = /\/(test_\w+)\?/.exec(database.url)?.[1];
+    try {
+      await outside.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
+      await outside.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [
+        name,
+      ]);
+      for (let times = 0; times < 100; times += 1) assert.equal((await api.get('/v1/numbers')).status, 500);
+    } finally {
+      await outside.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
+      await outside.end();
+    }
+    const { lines } = await stopAndRead();
+    const withStack = lines.filter(({ err }) => err?.stack !== undefined);
+    const kinds = new Set(withStack.map(({ msg, loop, err }) => `${msg} ${loop} ${err?.message}`));
+    assert.equal(withStack.length, kinds.size, 'no two are equal');
+    const failures = lines.filter(({ msg }) => msg === 'a request failed');
+    assert.equal(
+      failures.reduce((sum, { repeats }) => sum + (repeats ?? 1), 0),
+      100,
+    );
+    assert.ok(failures.length < 10, `${failures.length} lines`);
+  });
+});

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { RepeatLimit } from '#server/platform/repeat-limit.ts';
+import { until } from '#test/support/until.ts';
+
+describe('the limit of equal lines (specification section 10.4)', () => {
+  it('passes the first of a kind in each window and sums up the others; kinds beyond the bound count as one', async () => {
+    const sums: string[] = [];
+    const limit = new RepeatLimit<number>({
+      max: 2,
+      windowMs: 50,
+      kindsMax: 3,
+      summarize: (latest, repeats) => void sums.push(`${repeats} up to ${latest}`),
+    });
+    const passed = (name: string, numbers: readonly number[]) => numbers.filter((n) => limit.pass(name, n));
+    assert.deepEqual(passed('one', [1, 2, 3, 4]), [1, 2]);
+    assert.deepEqual(passed('two', [5]), [5]);
+    assert.deepEqual(passed('three', [6]), [6]);
+    assert.deepEqual([...passed('four', [7]), ...passed('five', [8, 9])], [7, 8], 'one kind together');
+    assert.deepEqual(sums, [], 'within one turn of the event loop no window ends');
+    // The timer of a window keeps no process alive: this one waits for it.
+    await until('the window ends', () => sums.length > 0);
+    assert.deepEqual(sums, ['2 up to 4', '1 up to 9']);
+    assert.deepEqual(passed('one', [10, 11, 12]), [10, 11], 'a new window');
+    await until('that window ends', () => sums.length > 2);
+    assert.deepEqual(sums.slice(2), ['1 up to 12']);
+  });
+});
