@@ -32,11 +32,12 @@ describe('bodies of phones (specification sections 8 and 11.1)', () => {
     assert.deepEqual(await wire.call('status', withFields(33)), { ok: '0', reason: 'unreadable' });
   });
 
-  it('are counted without building their fields, however many there are', () => {
+  it('are not even parsed where they have more than 4,096 values', () => {
     const original = JSON.parse;
     let parsed = 0;
     JSON.parse = (...values: Parameters<typeof original>) => {
-      parsed += 1;
+      // The name of the field that is too large is read, for the refusals of other bodies.
+      if (values[0].startsWith('{') || values[0].startsWith('[')) parsed += 1;
       return original(...values);
     };
     try {

@@ -18,7 +18,7 @@ import type { Soon } from '#server/platform/soon.ts';
 import { compileBodyCheck } from './check-body.ts';
 import { compileQueryCheck } from './check-query.ts';
 import { drainBody } from './drain-body.ts';
-import { hasLeft } from './leaving.ts';
+import { isBrokenOff } from './leaving.ts';
 import { pageHeaders, renderProblem } from './page.ts';
 import { parseQuery } from './parse-query.ts';
 import { createProxyNotice } from './proxy-notice.ts';
@@ -340,8 +340,8 @@ function sendError(
 ): void {
   const appError = toAppError(error, request.routeOptions.bodyLimit);
   request.errorCode = appError.code;
-  // Without a cause it is a refusal over capacity, which is no fault.
-  if (appError.code === 'internal_error' && appError.cause !== undefined) {
+  // Without a cause it is a refusal over capacity, which is no fault; nor is a body that its client broke off.
+  if (appError.code === 'internal_error' && appError.cause !== undefined && !isBrokenOff(request)) {
     options.logger.error({ err: appError.cause, requestId: request.id }, 'a request failed');
   }
   if (appError.status === 413 && audienceOf(request) !== 'device') keepOpenForRest(reply);
@@ -387,7 +387,7 @@ function deviceErrorHandler(options: HttpServerOptions, { onFailure }: Route) {
       if (appError.status === 413) keepOpenForRest(reply);
     } else if (!(await drainBody(request, options.clock))) reply.header('connection', 'close');
     if (!onFailure) return sendError(options, appError, request, reply);
-    if (appError.code === 'internal_error' && !hasLeft(reply))
+    if (appError.code === 'internal_error' && !isBrokenOff(request))
       options.logger.warn({ err: appError.cause ?? error, requestId: request.id }, 'a device call failed');
     setAnswerHeaders(options, 'device', request, reply);
     reply.code(200).send(onFailure(appError));

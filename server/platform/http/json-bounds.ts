@@ -18,7 +18,7 @@ const comma = 0x2c;
  * Refuses JSON that is nested too deeply or has too many values before it is parsed: to parse 120,000 brackets, or 19,000
  * fields, takes some 30 ms of the event loop, to scan them less than 1 ms. What is no JSON is left to the parser.
  */
-export function checkJsonBounds(bytes: Uint8Array): void {
+export function checkJsonBounds(bytes: Uint8Array, max = valuesMax): void {
   if (bytes.length < scannedMinBytes) return;
   let depth = 0;
   let values = 0;
@@ -52,7 +52,7 @@ export function checkJsonBounds(bytes: Uint8Array): void {
         values += 1;
         break;
     }
-    if (values > valuesMax) {
+    if (values > max) {
       throw excess(
         depth > 1 ? field : undefined,
         'has too many fields and entries: a body may have 500 of them',

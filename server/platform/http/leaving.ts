@@ -1,4 +1,4 @@
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /** Aborted once whoever asked has closed the connection: for requests that are held. */
 export function leaving(reply: FastifyReply): AbortSignal {
@@ -10,4 +10,9 @@ export function leaving(reply: FastifyReply): AbortSignal {
 
 export function hasLeft({ raw }: FastifyReply): boolean {
   return raw.destroyed || raw.socket === null || raw.socket.destroyed;
+}
+
+/** Whether the client closed the connection before the whole body had come. */
+export function isBrokenOff({ raw }: FastifyRequest): boolean {
+  return raw.destroyed && !raw.complete;
 }
