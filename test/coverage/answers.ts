@@ -133,6 +133,11 @@ export const answers: Coverage = {
       'believes only what the proxy added, not what its client sent',
       'believes no X-Forwarded-For',
     ],
+    'platform/credential-lookup.test.ts': [
+      'run in two statements at a time, however many there are',
+      'of a network past its limit share one statement, and delay no other network',
+      'are refused from memory for 10 s where nothing was found; equal ones at the same time are one',
+    ],
   },
   '7.2 There is no CORS': {
     'api/router.test.ts': ['lets no page of another origin read an answer: there is no CORS'],
