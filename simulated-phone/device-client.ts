@@ -1,3 +1,5 @@
+import { connectionProblem } from './connection-problem.ts';
+
 /** What the device protocol speaks: flat objects of strings (docs/specification.md section 11). */
 export type Flat = Readonly<Record<string, string>>;
 
@@ -23,7 +25,9 @@ export async function claimDevice(setupUrl: string): Promise<ClaimedDevice> {
     `${setupUrl.slice(0, setupUrl.indexOf('/setup/'))}/v1/device/claim`,
     { token },
     {},
-  );
+  ).catch((error: unknown) => {
+    throw new CommandError(`No answer from ${url.origin}: ${connectionProblem(error)}`);
+  });
   if (answer.device_token === undefined) {
     throw new CommandError(
       'The server did not take this setup link: it is used up, expired or of another server.',

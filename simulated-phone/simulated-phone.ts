@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { connectionProblem } from './connection-problem.ts';
 import { DeviceClient, type Flat } from './device-client.ts';
 
 /** Where a phone can die while it handles a message. */
@@ -117,11 +118,15 @@ export class SimulatedPhone {
       os: '26.0',
       v: '1',
     };
-    const answer = await this.#client.poll(body, signal).catch((): Flat => ({}));
+    let problem = 'no answer';
+    const answer = await this.#client.poll(body, signal).catch((error: unknown): Flat => {
+      problem = `no answer: ${connectionProblem(error)}`;
+      return {};
+    });
     if (dies) return this.#die('while_polling');
     if (this.#leaving.signal.aborted) return undefined;
     if (answer.action === undefined) {
-      await this.#wait(answer.reason ?? 'no answer', answer.wait ?? '15');
+      await this.#wait(answer.reason ?? problem, answer.wait ?? '15');
       return undefined;
     }
     this.#reported();

@@ -1,6 +1,7 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { simulatePhone } from '#simulated-phone/simulate-command.ts';
 import { readNumber } from './read-number.ts';
+import { readSecrets, secretHint } from './read-secret.ts';
 
 interface SimulateOptions {
   readonly setupUrl: string;
@@ -18,7 +19,14 @@ export function addPhoneCommands(program: Command): void {
   phone
     .command('simulate')
     .description('a simulated iPhone that speaks the real device protocol; ends with Ctrl-C')
-    .requiredOption('--setup-url <url>', 'setup_url from POST /v1/numbers/verify')
+    .addOption(
+      new Option(
+        '--setup-url <url>',
+        `setup_url from POST /v1/numbers/verify, or - for standard input; ${secretHint}`,
+      )
+        .env('OWNLINE_SETUP_URL')
+        .makeOptionMandatory(),
+    )
     .option(
       '--inbound <file>',
       'texts that the phone receives, a line each: {"from": "+14155550101", "text": "Yes"}',
@@ -29,8 +37,9 @@ export function addPhoneCommands(program: Command): void {
     .option('--no-delivered', 'do not report deliveries, as a real shortcut cannot')
     .option('--json', 'one JSON value per line', false)
     .action(async (options: SimulateOptions) => {
+      const [setupUrl = ''] = await readSecrets([options.setupUrl]);
       await simulatePhone({
-        setupUrl: options.setupUrl,
+        setupUrl,
         inboundFile: options.inbound,
         reply: options.reply,
         failRate: readNumber('--fail-rate', options.failRate, 0, 1),

@@ -1,6 +1,7 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { listenForEvents } from '#webhook-listener/listen-command.ts';
 import { readNumber } from './read-number.ts';
+import { readSecrets, secretHint } from './read-secret.ts';
 
 interface ListenOptions {
   readonly port: string;
@@ -21,11 +22,14 @@ export function addWebhookCommands(program: Command): void {
     )
     .requiredOption('--port <port>', 'where to listen; 0 takes any that is free')
     .option('--host <address>', 'the address to listen at', '127.0.0.1')
-    .option(
-      '--secret <whsec>',
-      'the secret that POST /v1/webhooks showed; twice during a rotation. Without it signatures are not checked',
-      (secret: string, secrets: readonly string[]) => [...secrets, secret],
-      [],
+    .addOption(
+      new Option(
+        '--secret <whsec>',
+        `the secret that POST /v1/webhooks showed, or - for standard input; ${secretHint}. Twice, or two with a comma, during a rotation. Without it signatures are not checked`,
+      )
+        .env('OWNLINE_WEBHOOK_SECRET')
+        .argParser((written: string, before: readonly string[] = []) => [...before, ...written.split(',')])
+        .default([], 'none'),
     )
     .option('--status <code>', 'what to answer, to see retries', '200')
     .option('--count <requests>', 'end after so many requests')
@@ -34,7 +38,7 @@ export function addWebhookCommands(program: Command): void {
       await listenForEvents({
         host: options.host,
         port: readNumber('--port', options.port, 0, 65_535),
-        secrets: options.secret,
+        secrets: await readSecrets(options.secret),
         status: readNumber('--status', options.status, 200, 599),
         count:
           options.count === undefined ? undefined : readNumber('--count', options.count, 1, 1_000_000_000),

@@ -35,25 +35,36 @@ describe('the first five minutes (README, specification section 10.1)', () => {
     }
   });
 
-  it('the tour of the README runs as it is printed, up to a delivered message and its reply', async () => {
+  it('the tour of the README runs as it is printed, up to a delivered message and its reply, and once more', async () => {
     const readme = await readFile(join(repository, 'README.md'), 'utf8');
-    const blocks = [...readme.matchAll(/```sh tour\n([\s\S]*?)```/g)].map((match) => match[1] ?? '');
-    assert.equal(blocks.length, 3);
+    const blocks = [...readme.matchAll(/```sh tour( end)?\n([\s\S]*?)```/g)].map((match) => match[2] ?? '');
+    assert.equal(blocks.length, 4);
     const key = await firstKey(dataDir);
+    const end = blocks.pop() ?? '';
     const script = [
-      `set -eu\nOWNLINE=${service.baseUrl}\nKEY=${key}`,
+      `set -eu\nexport DATA_DIR=${dataDir}\nOWNLINE=${service.baseUrl}\nKEY=${key}`,
       ...blocks,
-      'read -r _\nkill $PHONE\nwait $PHONE || true',
-    ];
-    // The reply is passed on beside the report: the phone is switched off once it has printed both.
-    const output = await bash(script.join('\n'), /^received .*$/m);
-    assert.match(output, /"status":"queued"/);
-    assert.match(output, /"status":"delivered"/);
-    const reply = /^received +id=(msg_\w+) from=\+14155550101 text="Yes, see you then"$/m.exec(output)?.[1];
-    assert.ok(reply, output);
-    const message = await new ApiClient(service.baseUrl, key).get(`/v1/messages/${reply}`);
-    assert.equal(message.json.content, 'Yes, see you then');
-    assert.equal(message.json.status, 'received');
+      `read -r _\n${end}\nwait $PHONE || true`,
+    ].join('\n');
+    for (const run of ['first', 'second']) {
+      // The reply is passed on beside the report: the phone is switched off once it has printed both.
+      const output = await bash(script, /^received .*$/m);
+      assert.match(output, /"status":"queued"/);
+      assert.match(output, /"status":"delivered"/);
+      const reply = /^received +id=(msg_\w+) from=\+14155550101 text="Yes, see you then"$/m.exec(output)?.[1];
+      assert.ok(reply, `${run}: ${output}`);
+      const message = await new ApiClient(service.baseUrl, key).get(`/v1/messages/${reply}`);
+      assert.equal(message.json.content, 'Yes, see you then');
+      assert.equal(message.json.status, 'received');
+    }
+  });
+
+  it('where a step of the tour is refused, it says why instead of going on with nothing', async () => {
+    const readme = await readFile(join(repository, 'README.md'), 'utf8');
+    const connect = /```sh tour\n([\s\S]*?)npm run/.exec(readme)?.[1] ?? '';
+    const script = `set -eu\nOWNLINE=${service.baseUrl}\nKEY=wrong\n${connect}`;
+    const output = await bash(script, /./).catch(String);
+    assert.match(output, /API key/);
   });
 });
 

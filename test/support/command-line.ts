@@ -18,14 +18,19 @@ export class CommandLine {
   }
 
   /** @param settings in the words of docs/configuration.md */
-  run(words: readonly string[], settings: Readonly<Record<string, string>> = {}): Promise<Outcome> {
+  run(
+    words: readonly string[],
+    settings: Readonly<Record<string, string>> = {},
+    input = '',
+  ): Promise<Outcome> {
     return new Promise((resolve) => {
-      execFile(
+      const child = execFile(
         process.execPath,
         ['server/cli/main.ts', ...words],
         { cwd: repository, env: { ...process.env, ...this.#settings, ...settings } },
         (error, output, errors) => resolve({ code: Number(error?.code ?? 0), output, errors }),
       );
+      child.stdin?.end(input);
     });
   }
 

@@ -1,0 +1,11 @@
+import { text } from 'node:stream/consumers';
+
+/** Of an option that holds a secret: what the words of a process are, every user of the machine can read. */
+export const secretHint = 'better not as a word, which others on this machine can read';
+
+/** Texts of an option, `-` replaced by the lines of standard input. */
+export async function readSecrets(values: readonly string[]): Promise<string[]> {
+  if (!values.includes('-')) return [...values];
+  const lines = (await text(process.stdin)).split('\n').flatMap((line) => line.trim() || []);
+  return values.flatMap((value) => (value === '-' ? lines : [value]));
+}

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { describe, it } from 'node:test';
+import { makeCertificate } from '#test/support/certificate.ts';
+import { CommandLine } from '#test/support/command-line.ts';
+import { freePort } from '#test/support/test-service.ts';
+import { until } from '#test/support/until.ts';
+
+const commands = new CommandLine('/nonexistent');
+const simulate = ['phone', 'simulate'];
+
+describe('secrets of commands (specification section 10.2)', () => {
+  it('phone simulate takes its setup link from the environment or standard input as well', async () => {
+    const ways = [
+      await commands.run([...simulate, '--setup-url', 'nowhere']),
+      await commands.run(simulate, { OWNLINE_SETUP_URL: 'nowhere' }),
+      await commands.run([...simulate, '--setup-url', '-'], {}, 'nowhere\n'),
+    ];
+    for (const { code, errors } of ways) {
+      assert.equal(code, 1);
+      assert.match(errors, /^"nowhere" is not a setup link/);
+    }
+    const { errors } = await commands.run(simulate);
+    assert.match(errors, /required option '--setup-url <url>'/);
+  });
+
+  it('webhook listen takes its secret from the environment or standard input as well', async () => {
+    const ways: [string[], Record<string, string>, string][] = [
+      [[], { OWNLINE_WEBHOOK_SECRET: 'whsec_c2VjcmV0,whsec_bmV4dA' }, ''],
+      [['--secret', '-'], {}, 'whsec_c2VjcmV0\n'],
+    ];
+    for (const [words, settings, input] of ways) {
+      const port = await freePort();
+      const listening = commands.run(
+        ['webhook', 'listen', '--port', String(port), '--count', '1', '--json', ...words],
+        settings,
+        input,
+      );
+      const answer = await until('it listens', () =>
+        fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: '{}' }).catch(() => undefined),
+      );
+      assert.equal(answer.status, 401, 'without a secret it would check no signature, and answer 200');
+      const { output, errors } = await listening;
+      assert.match(output, /"service_signature":"missing"/, errors);
+    }
+  });
+});
+
+describe('phone simulate names what is wrong with a connection (specification section 10.2)', () => {
+  const fault = async (url: string) =>
+    (await commands.run([...simulate, '--setup-url', `${url}/setup/x`])).errors;
+
+  it('a certificate that no iPhone takes, a port without TLS, and one where nothing listens', async () => {
+    const secure = createSecureServer(makeCertificate());
+    await new Promise<void>((resolve) => secure.listen(0, '127.0.0.1', resolve));
+    const plain = createServer();
+    await new Promise<void>((resolve) => plain.listen(0, '127.0.0.1', resolve));
+    const portOf = (server: typeof plain | typeof secure) => (server.address() as AddressInfo).port;
+    const https = `https://127.0.0.1:${portOf(secure)}`;
+    assert.match(
+      await fault(https),
+      new RegExp(`^No answer from ${https}: its certificate is self-signed .*An iPhone refuses it, too`),
+    );
+    assert.match(await fault(`https://127.0.0.1:${portOf(plain)}`), /does not speak TLS as expected/);
+    assert.match(
+      await fault(`http://127.0.0.1:${await freePort()}`),
+      /nothing listens there \(ECONNREFUSED\)/,
+    );
+    for (const server of [secure, plain]) server.close();
+  });
+});
