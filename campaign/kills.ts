@@ -1,9 +1,9 @@
 import { chmod, mkdtemp, realpath, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { check } from './checker.ts';
 import { readFailpoints } from './failpoints.ts';
+import { freePort } from './free-port.ts';
 import { History, type Row } from './history.ts';
 import { Ledger } from './ledger.ts';
 import { Ownline } from './ownline.ts';
@@ -107,13 +107,4 @@ function unfound(rows: readonly Row[]): string[] {
   return seededFaults
     .filter(({ rule, sow }) => !check(sow(rows)).some((violation) => violation.rule === rule))
     .map((fault) => fault.name);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (typeof address !== 'object' || address === null) throw new Error('There is no free port.');
-  return address.port;
 }

@@ -16,6 +16,8 @@ const readyWithinMs = 30_000;
 const stoppedWithinMs = 20_000;
 
 interface OwnlineOptions {
+  /** The checkout whose service is started; without it this one's. */
+  readonly repository?: string;
   /** An empty folder of the campaign's own. */
   readonly dataDir: string;
   readonly logFile: string;
@@ -44,7 +46,7 @@ export class Ownline {
   launch(failpoint?: string): void {
     const log = openSync(this.#options.logFile, 'a', 0o600);
     const child = spawn(process.execPath, [...node, 'server/main.ts'], {
-      cwd: repository,
+      cwd: this.#folder,
       env: { ...this.#environment(), ...(failpoint === undefined ? {} : { FAILPOINT: failpoint }) },
       stdio: ['ignore', log, log],
       // In a group of its own: a Ctrl-C is for the campaign, which then ends the service itself.
@@ -78,6 +80,13 @@ export class Ownline {
     throw new Error(`Ownline ended with ${await this.#ended}.\n${await this.lastWords()}`);
   }
 
+  /** Of the service's process. @throws where it doesn't run */
+  get pid(): number {
+    const pid = this.isRunning ? this.#child?.pid : undefined;
+    if (pid === undefined) throw new Error('Ownline does not run.');
+    return pid;
+  }
+
   get isRunning(): boolean {
     return this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
   }
@@ -89,11 +98,10 @@ export class Ownline {
 
   /** Ends PostgreSQL's first process as a machine would, and waits until the service has its database again. */
   async killDatabase(): Promise<void> {
-    const pid = await this.#postmasterPid();
-    if (pid === undefined) throw new Error('The embedded PostgreSQL does not run.');
+    const pid = await this.postmasterPid();
     process.kill(pid, 'SIGKILL');
     const deadlineMs = performance.now() + readyWithinMs;
-    while ((await this.#postmasterPid()) === pid || !(await this.#isReady())) {
+    while ((await this.#findPostmaster()) === pid || !(await this.#isReady())) {
       if (performance.now() > deadlineMs) throw new Error('The database did not come back.');
       await pause(20);
     }
@@ -106,18 +114,32 @@ export class Ownline {
       await Promise.race([this.#ended, pause(stoppedWithinMs, undefined, { ref: false })]);
       await this.kill();
     }
-    const pid = await this.#postmasterPid();
+    const pid = await this.#findPostmaster();
     if (pid === undefined) return;
     process.kill(pid, 'SIGQUIT');
     const deadlineMs = performance.now() + stoppedWithinMs;
-    while ((await this.#postmasterPid()) !== undefined && performance.now() < deadlineMs) await pause(50);
+    while ((await this.#findPostmaster()) !== undefined && performance.now() < deadlineMs) await pause(50);
   }
 
-  /** A command of the command line, beside the running service. @returns what it printed as JSON */
+  /** Of the embedded PostgreSQL's first process. @throws where it doesn't run */
+  async postmasterPid(): Promise<number> {
+    const pid = await this.#findPostmaster();
+    if (pid === undefined) throw new Error('The embedded PostgreSQL does not run.');
+    return pid;
+  }
+
+  /** A command of the command line, beside the running service. @returns what it printed as JSON: an object */
   async command(...words: readonly string[]): Promise<Record<string, unknown>> {
+    const printed = await this.commandOutput(...words);
+    return typeof printed === 'object' && printed !== null ? { ...printed } : {};
+  }
+
+  /** The same for a command that prints anything else. */
+  async commandOutput(...words: readonly string[]): Promise<unknown> {
     const { stdout } = await run(process.execPath, [...node, 'server/cli/main.ts', ...words, '--json'], {
-      cwd: repository,
+      cwd: this.#folder,
       env: this.#environment(),
+      maxBuffer: 16 * 1024 * 1024,
     });
     return JSON.parse(stdout);
   }
@@ -131,6 +153,10 @@ export class Ownline {
   async lastWords(): Promise<string> {
     const log = await readFile(this.#options.logFile, 'utf8').catch(() => '');
     return log.slice(-4_000);
+  }
+
+  get #folder(): string {
+    return this.#options.repository ?? repository;
   }
 
   #environment(): NodeJS.ProcessEnv {
@@ -154,7 +180,7 @@ export class Ownline {
   }
 
   /** Of the PostgreSQL of this data folder, while it lives. The file outlives one that was killed. */
-  async #postmasterPid(): Promise<number | undefined> {
+  async #findPostmaster(): Promise<number | undefined> {
     const folder = join(this.#options.dataDir, 'pg');
     const [line, recorded] = (await readFile(join(folder, 'postmaster.pid'), 'utf8').catch(() => '')).split(
       '\n',

@@ -1,3 +1,4 @@
+import { align } from './align.ts';
 import { repeatsOf } from './check-deliveries.ts';
 import { type Row, rowsOf } from './history.ts';
 import type { Ledger } from './ledger.ts';
@@ -45,21 +46,6 @@ function placeFinder(kills: readonly Row<'killed'>[]): (at: number) => string {
     }
     return kills[low]?.point ?? afterwards;
   };
-}
-
-function align(lines: readonly (readonly (string | number)[])[]): string {
-  const widths = headings.map((_, column) => Math.max(...lines.map((line) => String(line[column]).length)));
-  return lines
-    .map((line) =>
-      line
-        .map((cell, column) =>
-          column === 0
-            ? String(cell).padEnd(widths[column] ?? 0)
-            : String(cell).padStart(widths[column] ?? 0),
-        )
-        .join('  '),
-    )
-    .join('\n');
 }
 
 /** The first few of each rule, with the rows that show them. */

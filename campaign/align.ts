@@ -1,0 +1,25 @@
+/** Lines as columns: the first one to the left, numbers to the right. The first line is the headings. */
+export function align(lines: readonly (readonly (string | number)[])[]): string {
+  const columns = Math.max(...lines.map((line) => line.length));
+  const cells = (column: number) => lines.map((line) => line[column] ?? '');
+  const widths = Array.from({ length: columns }, (_, column) =>
+    Math.max(...cells(column).map((cell) => String(cell).length)),
+  );
+  const isText = widths.map((_, column) =>
+    cells(column)
+      .slice(1)
+      .some((cell) => typeof cell === 'string'),
+  );
+  return lines
+    .map((line) =>
+      line
+        .map((cell, column) =>
+          isText[column]
+            ? String(cell).padEnd(widths[column] ?? 0)
+            : String(cell).padStart(widths[column] ?? 0),
+        )
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}

@@ -1,0 +1,74 @@
+import type { CpuMeter } from './cpu-time.ts';
+import { applyLoad, type LoadResult, newNetwork } from './load.ts';
+import type { Probe } from './probe.ts';
+import { runVictim, type VictimFigures } from './victim.ts';
+
+/** What 64 connections of one request did to another team's sends. */
+export interface Attack {
+  readonly probe: Probe;
+  readonly victim: VictimFigures;
+  readonly load: LoadResult;
+  /** How much the memory of the service grew at most. */
+  readonly grownBytes: number;
+}
+
+export const attackConnections = 64;
+/** The load is there when the first send is due. */
+const leadMs = 500;
+const sampleMs = 25;
+
+export interface AttackPlan {
+  readonly port: number;
+  readonly meter: CpuMeter;
+  readonly victimRequest: Buffer;
+  readonly durationMs: number;
+}
+
+/**
+ * 64 connections, each from a client network of its own, send one request in closed loops while the victim sends.
+ * @param probes the same request with several credentials, where a limit is counted for each of them
+ */
+export async function runAttack(
+  [probe, ...others]: readonly [Probe, ...Probe[]],
+  plan: AttackPlan,
+  signal: AbortSignal,
+): Promise<Attack> {
+  const requests = [probe, ...others].map((one) => one.request());
+  const [first] = requests;
+  if (!first) throw new Error('There is no request.');
+  return beside(plan, signal, (end) =>
+    applyLoad({
+      port: plan.port,
+      connections: attackConnections,
+      from: newNetwork,
+      request: (index) => requests[index % requests.length] ?? first,
+      signal: end,
+    }),
+  ).then(({ result, ...figures }) => ({ probe, load: result, ...figures }));
+}
+
+/** Runs a load beside the victim's sends, and ends it when the last of them is due. */
+export async function beside<T>(
+  { port, meter, victimRequest, durationMs }: AttackPlan,
+  signal: AbortSignal,
+  load: (end: AbortSignal) => Promise<T>,
+): Promise<{ readonly result: T; readonly victim: VictimFigures; readonly grownBytes: number }> {
+  const before = meter.residentBytes();
+  let most = before;
+  const sampler = setInterval(() => {
+    most = Math.max(most, meter.residentBytes());
+  }, sampleMs);
+  const ending = new AbortController();
+  const running = load(AbortSignal.any([ending.signal, signal]));
+  try {
+    await new Promise((resolve) => setTimeout(resolve, leadMs));
+    const victim = await runVictim({ port, request: victimRequest, durationMs }, signal, () =>
+      ending.abort(),
+    );
+    return { result: await running, victim, grownBytes: most - before };
+  } finally {
+    ending.abort();
+    clearInterval(sampler);
+    await running.catch(() => undefined);
+  }
+}

@@ -1,0 +1,152 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Connection, type Reply } from './connection.ts';
+import { type CpuMeter, type CpuTime, since } from './cpu-time.ts';
+import { newNetwork } from './load.ts';
+import type { Probe } from './probe.ts';
+
+/** The cost of one request of a probe. */
+export interface Cost {
+  readonly probe: Probe;
+  /** 0 where the connection was closed without an answer. */
+  readonly status: number;
+  readonly answerBytes: number;
+  readonly cpu: CpuTime;
+  /** There was no answer in time: a long poll, or a request that is far too expensive. */
+  readonly isLate: boolean;
+}
+
+interface CostPlan {
+  readonly port: number;
+  readonly meter: CpuMeter;
+  /** CPU per ms of the service when it is asked nothing. */
+  readonly idle: CpuTime;
+  /** Requests of a batch, and batches: the median of the batches counts. */
+  readonly requests: number;
+  readonly batches: number;
+}
+
+/** An answer that takes longer is a long poll, or of a request that is too expensive to be repeated. */
+const answerWithinMs = 3_000;
+/** A batch ends after this time, so that expensive requests are not repeated for a better figure. */
+const enoughMs = 400;
+
+/** Measures the CPU of one request, sequentially on one connection of a client network of its own. */
+export async function measureCost(probe: Probe, plan: CostPlan): Promise<Cost> {
+  const client = new Client(plan.port, probe.request());
+  let reply: Reply | undefined;
+  const batch = async (requests: number): Promise<CpuTime> => {
+    const startedMs = performance.now();
+    const before = plan.meter.read();
+    let asked = 0;
+    while (asked < requests && (asked === 0 || performance.now() - startedMs < enoughMs)) {
+      reply = await client.ask();
+      asked += 1;
+    }
+    // The end of the last request's work: logs, metrics.
+    await pause(2);
+    const used = since(before, plan.meter.read());
+    return perRequest(used, plan.idle, performance.now() - startedMs, asked);
+  };
+  try {
+    // The first requests warm code and caches up; of one without an answer, theirs are the figures.
+    let cpu = await batch(2);
+    if (!client.isLate) {
+      const batches: CpuTime[] = [];
+      const startedMs = performance.now();
+      const isOver = () => client.isLate || (batches.length > 0 && performance.now() - startedMs > enoughMs);
+      while (batches.length < plan.batches && !isOver()) batches.push(await batch(plan.requests));
+      cpu = median(batches);
+    }
+    return {
+      probe,
+      status: reply?.status ?? 0,
+      answerBytes: reply?.bytes ?? 0,
+      cpu,
+      isLate: client.isLate,
+    };
+  } finally {
+    client.close();
+    if (client.isLate) await untilIdle(plan.port);
+  }
+}
+
+/** Waits until the service answers again. @throws where it doesn't in time */
+export async function untilIdle(port: number, timeoutMs = 120_000): Promise<void> {
+  const connection = await Connection.open({ port });
+  const request = Buffer.from(`GET /healthz HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n\r\n`);
+  try {
+    await connection.ask(request, timeoutMs);
+  } finally {
+    connection.close();
+  }
+}
+
+/** What the service uses while it is asked nothing, per ms. */
+export async function measureIdle(
+  meter: CpuMeter,
+  durationMs: number,
+  signal: AbortSignal,
+): Promise<CpuTime> {
+  const before = meter.read();
+  const startedMs = performance.now();
+  await pause(durationMs, undefined, { signal });
+  const used = since(before, meter.read());
+  const passedMs = performance.now() - startedMs;
+  return {
+    eventLoopMs: used.eventLoopMs / passedMs,
+    otherThreadsMs: used.otherThreadsMs / passedMs,
+    postgresMs: used.postgresMs / passedMs,
+  };
+}
+
+/** All CPU of a request, whatever used it. */
+export function totalMs({ eventLoopMs, otherThreadsMs, postgresMs }: CpuTime): number {
+  return eventLoopMs + otherThreadsMs + postgresMs;
+}
+
+/** One connection after the other, of one source address. */
+class Client {
+  readonly #port: number;
+  readonly #request: Buffer;
+  readonly #from = newNetwork();
+  #connection: Connection | undefined;
+  /** Whether an answer did not come in time. */
+  isLate = false;
+
+  constructor(port: number, request: Buffer) {
+    this.#port = port;
+    this.#request = request;
+  }
+
+  /** @returns undefined where the connection ended without an answer */
+  async ask(): Promise<Reply | undefined> {
+    const startedMs = performance.now();
+    try {
+      if (!this.#connection?.isUsable)
+        this.#connection = await Connection.open({ port: this.#port, from: this.#from });
+      return await this.#connection.ask(this.#request, answerWithinMs);
+    } catch {
+      this.isLate ||= performance.now() - startedMs >= answerWithinMs;
+      return undefined;
+    }
+  }
+
+  close(): void {
+    this.#connection?.close();
+  }
+}
+
+function perRequest(used: CpuTime, idle: CpuTime, passedMs: number, requests: number): CpuTime {
+  const part = (name: keyof CpuTime) => Math.max(0, used[name] - idle[name] * passedMs) / requests;
+  return {
+    eventLoopMs: part('eventLoopMs'),
+    otherThreadsMs: part('otherThreadsMs'),
+    postgresMs: part('postgresMs'),
+  };
+}
+
+/** The batch in the middle, by the CPU of the event loop. */
+function median(batches: readonly CpuTime[]): CpuTime {
+  const sorted = batches.toSorted((a, b) => a.eventLoopMs - b.eventLoopMs);
+  return sorted[Math.floor((sorted.length - 1) / 2)] ?? { eventLoopMs: 0, otherThreadsMs: 0, postgresMs: 0 };
+}

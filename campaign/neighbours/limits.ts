@@ -1,0 +1,158 @@
+import type { Attack } from './attack.ts';
+import type { Cost } from './cost.ts';
+import type { HeldBody } from './held-bodies.ts';
+import type { HeldPoll } from './held-poll.ts';
+import type { Refusals } from './refusals.ts';
+import type { SharedAddress } from './shared-address.ts';
+import type { SlowReaders } from './slow-readers.ts';
+import type { TeamLoad } from './team-at-its-limit.ts';
+import type { VictimFigures } from './victim.ts';
+
+const megabyte = 1024 * 1024;
+
+/** The promises about what a stranger or a neighbour may cost. */
+export const limits = {
+  strangerEventLoopMs: 1,
+  strangerBodyBytes: megabyte,
+  /** 64 requests of 1 MB, and as much garbage that is not collected yet. */
+  strangerGrowthBytes: 128 * megabyte,
+  strangerVictimP99Ms: 250,
+  teamVictimP99Ms: 500,
+  slowReadersGoneSeconds: 40,
+  slowReadersGrowthBytes: 100 * megabyte,
+  /** Longer than a socket that does not read is left open. */
+  heldPollSeconds: 40,
+  /** Of what 10,000 refusals write, as a share: what is written does not follow what is asked. */
+  rowsPerRefusal: 0.05,
+  logBytesPerRefusal: 20,
+} as const;
+
+/** A promise that did not hold. */
+export interface Breach {
+  readonly goal: 'R1' | 'R2' | 'R3' | 'R4';
+  readonly says: string;
+}
+
+/** R1: the event loop's time of one request of a stranger. Password hashing runs in other threads. */
+export function breachesOfCost({ probe, cpu }: Cost): Breach[] {
+  if (!probe.caller.isStranger || cpu.eventLoopMs <= limits.strangerEventLoopMs) return [];
+  const says = `${name(probe)}: ${ms(cpu.eventLoopMs)} of the event loop, ${ms(limits.strangerEventLoopMs)} allowed`;
+  return [{ goal: 'R1', says }];
+}
+
+/** R1: the memory of one request of a stranger. */
+export function breachesOfBody({ caller, route, bytesEach }: HeldBody): Breach[] {
+  if (!caller.isStranger || bytesEach <= limits.strangerBodyBytes) return [];
+  const says = `${caller.kind}, ${route}: ${megabytes(bytesEach)} for a body on its way, ${megabytes(limits.strangerBodyBytes)} allowed`;
+  return [{ goal: 'R1', says }];
+}
+
+/** R1: a limit on strangers is none on others. */
+export function breachesOfSharedAddress({ wrongKeys, status }: SharedAddress): Breach[] {
+  if (status === 200) return [];
+  return [
+    { goal: 'R1', says: `after ${wrongKeys} wrong keys from its address a good key was answered ${status}` },
+  ];
+}
+
+/** R1 for strangers, R3 for everybody else: what 64 connections leave to another team. */
+export function breachesOfAttack({ probe, victim, grownBytes }: Attack): Breach[] {
+  const { isStranger } = probe.caller;
+  const goal = isStranger ? 'R1' : 'R3';
+  const p99Ms = isStranger ? limits.strangerVictimP99Ms : limits.teamVictimP99Ms;
+  const found = breachesOfVictim(goal, `64 × ${name(probe)}`, victim, p99Ms);
+  if (isStranger && grownBytes > limits.strangerGrowthBytes) {
+    const says = `64 × ${name(probe)}: memory grew by ${megabytes(grownBytes)}, ${megabytes(limits.strangerGrowthBytes)} allowed`;
+    found.push({ goal, says });
+  }
+  return found;
+}
+
+/** R2 */
+export function breachesOfSlowReaders({
+  sockets,
+  goneAfterSeconds,
+  left,
+  grownBytes,
+}: SlowReaders): Breach[] {
+  const found: Breach[] = [];
+  const { slowReadersGoneSeconds, slowReadersGrowthBytes } = limits;
+  if (goneAfterSeconds === undefined || goneAfterSeconds > slowReadersGoneSeconds) {
+    const when =
+      goneAfterSeconds === undefined ? `${left} were left` : `gone after ${goneAfterSeconds.toFixed(0)} s`;
+    found.push({
+      goal: 'R2',
+      says: `${sockets} sockets that do not read: ${when}, ${slowReadersGoneSeconds} s allowed`,
+    });
+  }
+  if (grownBytes > slowReadersGrowthBytes) {
+    const says = `${sockets} sockets that do not read: memory grew by ${megabytes(grownBytes)}, ${megabytes(slowReadersGrowthBytes)} allowed`;
+    found.push({ goal: 'R2', says });
+  }
+  return found;
+}
+
+/** R2: a client that waits for an answer is no slow reader. */
+export function breachesOfHeldPoll({ status, seconds }: HeldPoll): Breach[] {
+  if (status === 200 && seconds >= limits.heldPollSeconds) return [];
+  const answer = status === 0 ? 'was cut' : `was answered ${status}`;
+  return [{ goal: 'R2', says: `a held poll ${answer} after ${seconds.toFixed(0)} s, not after its time` }];
+}
+
+/** R3 */
+export function breachesOfTeamLoad({ name: load, victim }: TeamLoad): Breach[] {
+  return breachesOfVictim('R3', load, victim, limits.teamVictimP99Ms);
+}
+
+/** R4 */
+export function breachesOfRefusals({ refused, rows, tables, logBytes }: Refusals): Breach[] {
+  const found: Breach[] = [];
+  const [rowsMax, logMax] = [refused * limits.rowsPerRefusal, refused * limits.logBytesPerRefusal];
+  if (rows > rowsMax) {
+    const most = tables.slice(0, 3).map(([table, count]) => `${table} ${count}`);
+    const says = `${refused} refusals wrote ${rows} rows (${most.join(', ')}), ${rowsMax.toFixed(0)} allowed`;
+    found.push({ goal: 'R4', says });
+  }
+  if (logBytes > logMax) {
+    const says = `${refused} refusals wrote ${megabytes(logBytes)} of log, ${megabytes(logMax)} allowed`;
+    found.push({ goal: 'R4', says });
+  }
+  return found;
+}
+
+function breachesOfVictim(
+  goal: Breach['goal'],
+  load: string,
+  victim: VictimFigures,
+  p99Ms: number,
+): Breach[] {
+  const found: Breach[] = [];
+  if (victim.p99Ms > p99Ms)
+    found.push({
+      goal,
+      says: `${load}: another team's sends have a p99 of ${ms(victim.p99Ms)}, ${ms(p99Ms)} allowed`,
+    });
+  if (victim.serverErrors > 0)
+    found.push({
+      goal,
+      says: `${load}: ${victim.serverErrors} of another team's ${victim.sends} sends got 5xx or no answer`,
+    });
+  if (victim.refusals > 0)
+    found.push({
+      goal,
+      says: `${load}: ${victim.refusals} of another team's ${victim.sends} sends were refused`,
+    });
+  return found;
+}
+
+export function name({ caller, route, shape }: Cost['probe']): string {
+  return `${caller.kind}, ${route}, ${shape}`;
+}
+
+export function ms(value: number): string {
+  return `${value.toFixed(value < 10 ? 1 : 0)} ms`;
+}
+
+export function megabytes(bytes: number): string {
+  return `${(bytes / megabyte).toFixed(1)} MB`;
+}

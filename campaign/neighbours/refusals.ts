@@ -1,0 +1,100 @@
+import { randomBytes } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { pathOf } from './addresses.ts';
+import { asks, type Caller } from './caller.ts';
+import { readDatabase, type Written } from './database.ts';
+import { applyLoad, newNetwork } from './load.ts';
+import { requestBytes } from './probe.ts';
+import type { Route } from './route-table.ts';
+
+/** What many refusals made the service write. */
+export interface Refusals {
+  /** Answers of 400 to 499. */
+  readonly refused: number;
+  /** Added to the tables of the database. */
+  readonly rows: number;
+  /** The tables that grew, the most first. */
+  readonly tables: readonly (readonly [string, number])[];
+  /** Added to the database's write-ahead log. */
+  readonly databaseBytes: number;
+  readonly logBytes: number;
+}
+
+interface RefusalsPlan {
+  readonly port: number;
+  readonly routes: readonly Route[];
+  readonly callers: readonly Caller[];
+  readonly databaseUrl: string;
+  readonly logFile: string;
+  readonly requests: number;
+  /** Rows that are gathered are written at the end of a minute: how long to wait for them. */
+  readonly waitMs: number;
+}
+
+const connections = 16;
+
+/** The audiences whose requests with an unknown field change nothing, whoever sends them. */
+const jsonAudiences = ['api', 'team', 'account', 'visitor'];
+
+/**
+ * Has requests refused, each for another id, over all routes and callers, and reads what was written.
+ * Nobody else may use the service meanwhile.
+ */
+export async function runRefusals(plan: RefusalsPlan, signal: AbortSignal): Promise<Refusals> {
+  const { port, databaseUrl, logFile } = plan;
+  const before = await readDatabase(databaseUrl);
+  const logBefore = statSync(logFile).size;
+  let refused = 0;
+  for (const caller of plan.callers) {
+    const routes = plan.routes.filter(
+      (route) => route.method !== 'GET' && jsonAudiences.includes(route.audience) && asks(caller, route),
+    );
+    if (routes.length === 0) continue;
+    await applyLoad({
+      port,
+      connections,
+      requests: Math.ceil(plan.requests / plan.callers.length),
+      // Strangers come from many networks: a limit of each bounds nothing then.
+      ...(caller.isStranger ? { from: newNetwork } : {}),
+      request: (index) => refusedRequest(routes[index % routes.length], caller, port),
+      onReply: ({ status }) => {
+        if (status >= 400 && status < 500) refused += 1;
+      },
+      signal,
+    });
+  }
+  await pause(plan.waitMs, undefined, { signal });
+  const after = await readDatabase(databaseUrl);
+  const tables = grownTables(before, after);
+  return {
+    refused,
+    rows: tables.reduce((sum, [, rows]) => sum + rows, 0),
+    tables,
+    databaseBytes: after.logBytes - before.logBytes,
+    logBytes: statSync(logFile).size - logBefore,
+  };
+}
+
+/** A field that no route knows, for an id that nothing has. */
+function refusedRequest(route: Route | undefined, caller: Caller, port: number): Buffer {
+  if (!route) throw new Error('There is no route that refuses.');
+  const parameter = (name: string) =>
+    name === 'team_id' ? caller.parameter(route, name) : `x_${randomBytes(13).toString('hex')}`;
+  const content = Buffer.from('{"unknown_field":1}');
+  return requestBytes({
+    method: route.method,
+    address: { shape: '', path: pathOf(route.path, parameter), headers: [] },
+    body: { shape: '', contentType: 'application/json', bytes: () => content },
+    caller,
+    port,
+    route,
+  });
+}
+
+function grownTables(before: Written, after: Written): [string, number][] {
+  return [...after.rows]
+    .map(([table, rows]): [string, number] => [table, rows - (before.rows.get(table) ?? 0)])
+    .filter(([, rows]) => rows > 0)
+    .toSorted(([, a], [, b]) => b - a);
+}

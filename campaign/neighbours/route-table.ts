@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs';
+import type { Ownline } from '../ownline.ts';
+import type { Schema } from './schema.ts';
+
+/** A route as `ownline routes --json` prints it. */
+export interface Route {
+  readonly method: string;
+  readonly path: string;
+  readonly audience: string;
+  readonly bodyLimitBytes: number;
+  readonly body: Schema | undefined;
+  readonly query: Schema | undefined;
+}
+
+/** The body of an ordinary request, where the table names no limit. */
+const bodyLimitBytes = 256 * 1_024;
+
+/** The routes of versions that lack the command. */
+const fixedTable = new URL('./routes-without-the-command.json', import.meta.url);
+
+/** The route table of a running service: a route that is added to it is measured without a change here. */
+export async function readRoutes(ownline: Ownline): Promise<{ routes: Route[]; isFixed: boolean }> {
+  try {
+    return { routes: parseRoutes(await ownline.commandOutput('routes')), isFixed: false };
+  } catch (error) {
+    if (!(error instanceof Error && error.message.includes("unknown command 'routes'"))) throw error;
+    return { routes: parseRoutes(JSON.parse(readFileSync(fixedTable, 'utf8'))), isFixed: true };
+  }
+}
+
+function parseRoutes(printed: unknown): Route[] {
+  if (!Array.isArray(printed) || printed.length === 0) throw new Error('`ownline routes` printed no routes.');
+  return printed.map((route: Partial<Record<keyof Route, unknown>>) => ({
+    method: String(route.method),
+    path: String(route.path),
+    audience: String(route.audience),
+    bodyLimitBytes: typeof route.bodyLimitBytes === 'number' ? route.bodyLimitBytes : bodyLimitBytes,
+    body: schemaOf(route.body),
+    query: schemaOf(route.query),
+  }));
+}
+
+function schemaOf(value: unknown): Schema | undefined {
+  return typeof value === 'object' && value !== null ? { ...value } : undefined;
+}

@@ -1,0 +1,48 @@
+import type { AttackCounts } from './selection.ts';
+
+/** How much of everything a campaign does. */
+export interface CampaignSize {
+  /** How often a request is measured at first. */
+  readonly requests: number;
+  /** Strangers without a credential ask for every route, not only for those that need none. */
+  readonly allStrangers: boolean;
+  readonly attacks: AttackCounts;
+  readonly attackMs: number;
+  /** Messages of each team that attacks. */
+  readonly messages: number;
+  readonly slowReaders: number;
+  readonly lists: number;
+  readonly heldReads: number;
+  readonly webhooks: number;
+  readonly refusals: number;
+  /** Rows that are gathered in memory are written at the end of a minute. */
+  readonly refusalsWaitMs: number;
+}
+
+export const fullSize: CampaignSize = {
+  requests: 5,
+  allStrangers: true,
+  attacks: { strangers: 18, member: 8, key: 8, phone: 3 },
+  attackMs: 8_000,
+  messages: 12_000,
+  slowReaders: 3_000,
+  lists: 3_000,
+  heldReads: 5_000,
+  webhooks: 2_000,
+  refusals: 10_000,
+  refusalsWaitMs: 62_000,
+};
+
+export const quickSize: CampaignSize = {
+  requests: 2,
+  allStrangers: false,
+  attacks: { strangers: 4, member: 2, key: 2, phone: 1 },
+  attackMs: 4_000,
+  messages: 2_000,
+  slowReaders: 300,
+  lists: 500,
+  heldReads: 500,
+  webhooks: 200,
+  refusals: 2_000,
+  refusalsWaitMs: 2_000,
+};

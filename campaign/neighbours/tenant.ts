@@ -1,0 +1,243 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Api, itemsOf } from '../api.ts';
+import type { Ownline } from '../ownline.ts';
+import { type Caller, collectionOf, createValueOf } from './caller.ts';
+import { Connection, jsonOf } from './connection.ts';
+import { applyLoad } from './load.ts';
+import type { Route } from './route-table.ts';
+import type { KnownValues } from './schema.ts';
+
+const contact = '+14155550150';
+
+const sessionsEach = 2;
+
+interface Credentials {
+  readonly teamId: string;
+  readonly apiKey: string;
+  readonly deviceToken: string;
+  readonly from: string;
+  /** Cookies of the owner, one per session. */
+  readonly sessions: string[];
+}
+
+/** A team with a number, a key and an owner. */
+export class Tenant {
+  readonly #ownline: Ownline;
+  readonly #port: number;
+  readonly #credentials: Credentials;
+  readonly #api: Api;
+  #ids: ReadonlyMap<string, string> = new Map();
+
+  constructor(ownline: Ownline, credentials: Credentials, signal: AbortSignal) {
+    this.#ownline = ownline;
+    this.#port = Number(new URL(ownline.baseUrl).port);
+    this.#credentials = credentials;
+    this.#api = new Api(ownline.baseUrl, { 'x-api-key': credentials.apiKey }, signal);
+  }
+
+  get credentials(): Credentials {
+    return this.#credentials;
+  }
+
+  get api(): Api {
+    return this.#api;
+  }
+
+  /** Values that its requests name. @param hook where its webhooks are sent */
+  known(hook: string): KnownValues {
+    const { from } = this.#credentials;
+    return {
+      ...{ from, to: contact, phone_number: from, url: hook, email: 'guest@example.com', role: 'viewer' },
+      ...{
+        status: 'active',
+        wait: 0,
+        since: '2026-01-01T00:00:00.000Z',
+        media_url: null,
+        until: '2027-01-01T00:00:00.000Z',
+      },
+    };
+  }
+
+  /** The team's callers: one for each kind of credential. @param session which of its sessions the member uses */
+  callers(known: KnownValues, session = 0): Caller[] {
+    const { teamId, apiKey, deviceToken, sessions } = this.#credentials;
+    const parameter = createValueOf(teamId, this.#ids);
+    const caller = (kind: Caller['kind'], header: string): Caller => ({
+      kind,
+      isStranger: false,
+      headers: [header],
+      known,
+      parameter,
+    });
+    return [
+      caller('member', `cookie: ${sessions[session % sessions.length] ?? ''}`),
+      caller('key', `x-api-key: ${apiKey}`),
+      caller('phone', `x-device-token: ${deviceToken}`),
+    ];
+  }
+
+  /** Signs its owner in again where a request ended a session. @returns whether it did */
+  async restoreSession(index: number): Promise<boolean> {
+    const { sessions, teamId } = this.#credentials;
+    const headers = { cookie: sessions[index] ?? '' };
+    const answer = await fetch(`${this.#ownline.baseUrl}/app/account`, { headers });
+    await answer.arrayBuffer();
+    if (answer.status !== 401) return false;
+    sessions[index] = await signIn(this.#ownline, teamId);
+    return true;
+  }
+
+  async restoreSessions(): Promise<void> {
+    for (const index of this.#credentials.sessions.keys()) await this.restoreSession(index);
+  }
+
+  /** Reads an id for each parameter of a path from the list that it belongs to. */
+  async readIds(routes: readonly Route[]): Promise<void> {
+    const ids = new Map<string, string>();
+    this.#ids = ids;
+    const collections = routes.flatMap(({ path, audience }) =>
+      audience === 'api' || audience === 'team' || audience === 'account'
+        ? [...path.matchAll(/:(\w+)/g)]
+            .map(([, name = '']) => collectionOf(path, name))
+            .filter((collection) => collection !== '/app/teams')
+        : [],
+    );
+    // Shorter paths first: their ids are parts of the longer ones.
+    for (const collection of [...new Set(collections)].toSorted((a, b) => a.length - b.length)) {
+      const route = routes.find(({ method, path }) => method === 'GET' && path === collection);
+      const id = route && (await this.#firstId(route));
+      if (id !== undefined) ids.set(collection, id);
+    }
+  }
+
+  async #firstId(route: Route): Promise<string | undefined> {
+    const caller = this.callers({}).find(({ kind }) => (kind === 'key') === (route.audience === 'api'));
+    if (!caller) return undefined;
+    const path = route.path.replaceAll(/:(\w+)/g, (_, name: string) => caller.parameter(route, name));
+    const connection = await Connection.open({ port: this.#port });
+    const head = [`GET ${path} HTTP/1.1`, `host: 127.0.0.1:${this.#port}`, ...caller.headers];
+    const reply = await connection.ask(Buffer.from(`${head.join('\r\n')}\r\n\r\n`), 10_000);
+    connection.close();
+    const [items] = Object.values(jsonOf(reply) ?? {}).filter(Array.isArray);
+    const id = Object.entries(items?.[0] ?? {}).find(([name]) => /^(\w+_)?id$/.test(name))?.[1];
+    return typeof id === 'string' ? id : undefined;
+  }
+
+  /** A send of this team. */
+  sendRequest(content: string): Buffer {
+    const { apiKey, from } = this.#credentials;
+    return this.#post('/v1/messages/send', `x-api-key: ${apiKey}`, { from, to: contact, content });
+  }
+
+  cancelRequest(message: string): Buffer {
+    return this.#post(`/v1/messages/${message}/cancel`, `x-api-key: ${this.#credentials.apiKey}`, {});
+  }
+
+  /** Stores messages, and cancels some of them, so that there are events. @returns ids of messages that are queued */
+  async seed(messages: number, cancelled: number, signal: AbortSignal): Promise<string[]> {
+    const ids: string[] = [];
+    const stored = await applyLoad({
+      port: this.#port,
+      connections: 32,
+      requests: messages,
+      request: (index) => this.sendRequest(`Message ${index}`),
+      onReply: (reply) => {
+        const answer = jsonOf(reply);
+        if (typeof answer === 'object' && answer !== null && 'id' in answer) ids.push(String(answer.id));
+      },
+      signal,
+    });
+    if (ids.length < messages) {
+      const counts = [...stored.statuses].map(([status, count]) => `${count} × ${status}`).join(', ');
+      throw new Error(`Of ${messages} messages ${ids.length} were accepted (${counts}).`);
+    }
+    const gone = ids.splice(0, cancelled);
+    const request = (index: number) => this.cancelRequest(gone[index] ?? '');
+    await applyLoad({ port: this.#port, connections: 8, requests: gone.length, request, signal });
+    return ids;
+  }
+
+  /** Makes webhooks for all events. */
+  async subscribe(count: number, url: string, signal: AbortSignal): Promise<void> {
+    const header = `x-api-key: ${this.#credentials.apiKey}`;
+    const request = () => this.#post('/v1/webhooks', header, { url, events: ['message.failed'] });
+    const made = await applyLoad({ port: this.#port, connections: 16, requests: count, request, signal });
+    if (made.statuses.get(201) !== count) throw new Error(`Not all of ${count} webhooks were made.`);
+  }
+
+  #post(path: string, header: string, body: unknown): Buffer {
+    const json = JSON.stringify(body);
+    const head = [
+      ...[`POST ${path} HTTP/1.1`, `host: 127.0.0.1:${this.#port}`, header],
+      ...['content-type: application/json', `content-length: ${Buffer.byteLength(json)}`],
+    ];
+    return Buffer.from(`${head.join('\r\n')}\r\n\r\n${json}`);
+  }
+}
+
+/** Makes a team by the command line, with a number whose phone has polled and an owner who is signed in. */
+export async function makeTenant(
+  ownline: Ownline,
+  { name, from }: { readonly name: string; readonly from: string },
+  signal: AbortSignal,
+): Promise<Tenant> {
+  const teamId = String((await ownline.command('team', 'create', '--name', name)).id);
+  const { key } = await makeKey(ownline, teamId);
+  const sessions: string[] = [];
+  while (sessions.length < sessionsEach) sessions.push(await signIn(ownline, teamId));
+  const deviceToken = await connectPhone(ownline.baseUrl, key, from, signal);
+  return new Tenant(ownline, { teamId, apiKey: key, deviceToken, from, sessions }, signal);
+}
+
+/** A key for everything in a team. */
+export async function makeKey(ownline: Ownline, teamId: string): Promise<{ id: string; key: string }> {
+  const words = ['--team', teamId, '--name', 'Campaign', '--permissions', '*'];
+  const { id, key } = await ownline.command('key', 'create', ...words);
+  return { id: String(id), key: String(key) };
+}
+
+/** A new session of a team's owner. @returns its cookie */
+async function signIn(ownline: Ownline, teamId: string): Promise<string> {
+  const email = `owner-of-${teamId}@example.com`;
+  const { url } = await ownline.command('link', '--email', email, '--team', teamId);
+  return openLink(String(url));
+}
+
+/** Opens a link of the command line as a person would. @returns the cookie of the new session */
+async function openLink(url: string): Promise<string> {
+  const answer = await fetch(url, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { 'sec-fetch-site': 'same-origin' },
+    body: new URLSearchParams({ name: 'Ada Example' }),
+  });
+  await answer.arrayBuffer();
+  const cookie = answer.headers.getSetCookie().find((text) => /^(__Host-)?ownline=/.test(text));
+  if (!cookie) throw new Error(`The link gave no session: ${answer.status}.`);
+  return cookie.split(';')[0] ?? '';
+}
+
+/** Verifies a number: its phone claims the link and polls once. @returns the device's token */
+async function connectPhone(
+  baseUrl: string,
+  apiKey: string,
+  number: string,
+  signal: AbortSignal,
+): Promise<string> {
+  const api = new Api(baseUrl, { 'x-api-key': apiKey }, signal);
+  const verify = { method: 'POST', path: '/v1/numbers/verify', body: { phone_number: number } } as const;
+  const { json } = await api.insist(verify);
+  const body = { token: String(json.setup_url).split('/').at(-1) };
+  const claim = await api.insist({ method: 'POST', path: '/v1/device/claim', body });
+  const token = String(claim.json.device_token);
+  const device = new Api(baseUrl, { 'x-device-token': token }, signal);
+  const polled = new AbortController();
+  const poll = { method: 'POST', path: '/v1/device/poll', body: { session: 'new', v: '1' } } as const;
+  const held = device.call({ ...poll, signal: polled.signal }).catch(() => undefined);
+  const isVerified = async () =>
+    itemsOf(await api.get('/v1/numbers'), 'numbers').some((item) => item.verified === true);
+  while (!(await isVerified())) await pause(100, undefined, { signal });
+  polled.abort();
+  await held;
+  return token;
+}
