@@ -32,12 +32,13 @@ export function createIdentify(services: Pick<Runtime, 'database' | 'clock' | 'c
 
   return async (request) => {
     const token = cookie.read(request);
-    const session =
-      token === undefined
-        ? undefined
-        : await findLiveSession(database.pool, sha256(token), clock.expiryNow());
-    if (!session) throw new AppError('unauthorized', 'You are not signed in. Sign in, and repeat this.');
-    if (config.rateLimits && !limit.allows(session.id)) throw tooManyRequests(secondsLeft(clock.nowMs()));
+    if (token === undefined) throw notSignedIn();
+    const hash = sha256(token);
+    // Counted before the look-up, which therefore has the same limit.
+    if (config.rateLimits && !limit.allows(hash.toString('latin1')))
+      throw tooManyRequests(secondsLeft(clock.nowMs()));
+    const session = await findLiveSession(database.pool, hash, clock.expiryNow());
+    if (!session) throw notSignedIn();
     await touch(session);
     return {
       accountId: session.account_id,
@@ -45,6 +46,10 @@ export function createIdentify(services: Pick<Runtime, 'database' | 'clock' | 'c
       actor: { kind: 'account', id: publicId('acc', session.account_id), name: session.email },
     };
   };
+}
+
+function notSignedIn(): AppError {
+  return new AppError('unauthorized', 'You are not signed in. Sign in, and repeat this.');
 }
 
 /** Who is signed in; undefined where nobody is: for pages, which then show something else. */

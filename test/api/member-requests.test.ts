@@ -3,8 +3,9 @@ import { after, before, describe, it } from 'node:test';
 import { plans } from '#contract/plans.ts';
 import { setTeamPlan } from '#server/teams/team-store.ts';
 import { field } from '#test/support/api-client.ts';
-import { join, newMember, type TeamMember } from '#test/support/people.ts';
+import { join, newMember, newPerson, type TeamMember } from '#test/support/people.ts';
 import { startTestService, type TestService } from '#test/support/test-service.ts';
+import { watchStatements } from '#test/support/watch-statements.ts';
 
 const ofFree = 5 * plans.free.requestsPerMinute;
 
@@ -44,6 +45,21 @@ describe('requests of members per minute (specification section 12.3)', () => {
     await setTeamPlan(service.runtime.database.pool, team.id, 'free', 100);
     service.clock.advance(seconds * 1_000);
     assert.equal(await passing(1, alan), 1);
+  });
+
+  it('a session past its 600 requests a minute is refused without a look-up, so that no member fills the pool of others', async () => {
+    const person = await newPerson(service);
+    nextMinute();
+    const watch = watchStatements(['account-sessions.find-live']);
+    try {
+      const asked = Array.from({ length: 900 }, () => person.get('/app/account/sessions'));
+      const statuses = (await Promise.all(asked)).map(({ status }) => status);
+      assert.equal(statuses.filter((status) => status === 200).length, 600);
+      assert.equal(statuses.filter((status) => status === 429).length, 300);
+      assert.equal(watch.take().length, 600);
+    } finally {
+      watch.stop();
+    }
   });
 
   it('who is no member of a team takes none of its requests', async () => {

@@ -208,6 +208,7 @@ export const people: Coverage = {
       'is a team that does not exist to who is no member of it, whatever is asked',
     ],
     'api/member-requests.test.ts': [
+      'a session past its 600 requests a minute is refused without a look-up, so that no member fills the pool of others',
       'all members together have five times what keys have, apart from those, and each team has its own',
       'who is no member of a team takes none of its requests',
     ],
