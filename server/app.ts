@@ -45,6 +45,7 @@ import { firstStart } from './first-start.ts';
 import { createClockLoop, createLoops, createPublisher } from './loops.ts';
 import { createRecorder } from './observe.ts';
 import { createRoutes } from './routes.ts';
+import { SettingsComparison, settingsChannel } from './shared-settings.ts';
 import { warnOfLinks } from './warn-of-links.ts';
 
 export interface App {
@@ -109,6 +110,8 @@ async function open(
   });
   const changes = new Changes(logger);
   notifications.on(changesChannel, (payload) => changes.hear(payload));
+  const settings = new SettingsComparison(runtime, config);
+  notifications.on(settingsChannel, (payload) => settings.hear(payload));
   const delivers = config.mail && config.duties.has('deliver');
   const mailHealth = new MailHealth();
   const countMail = watchMail(runtime, mailHealth);

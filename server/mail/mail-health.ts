@@ -9,10 +9,16 @@ export class MailHealth {
 // is said to a recipient or a content ("to RCPT TO") is about that mail alone.
 const find = statement<{ fails: boolean }>(
   'mail.find-failing',
+  // Each step along an index, also in a plan that is made while the table is empty.
   `SELECT EXISTS (
-     SELECT FROM mails f
-     WHERE f.body IS NOT NULL AND f.last_error IS NOT NULL AND f.last_error !~ ' to (RCPT TO|DATA)$'
-       AND NOT EXISTS (SELECT FROM mails s WHERE s.id > f.id AND s.sent_at IS NOT NULL)
+     SELECT FROM (
+       SELECT id, last_error FROM mails WHERE body IS NOT NULL AND next_attempt_at > '-infinity'
+       ORDER BY next_attempt_at LIMIT 100
+     ) f
+     LEFT JOIN LATERAL (
+       SELECT s.id FROM mails s WHERE s.id > f.id AND s.sent_at IS NOT NULL ORDER BY s.id LIMIT 1
+     ) later ON true
+     WHERE f.last_error !~ ' to (RCPT TO|DATA)$' AND later.id IS NULL
    ) AS fails`,
 );
 

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { type SpawnedService, spawnService } from '#test/support/spawned-service.ts';
+import { createTestDatabase } from '#test/support/test-database.ts';
+import { until } from '#test/support/until.ts';
+
+describe('settings that have to be equal in all processes (specification section 10.3)', () => {
+  const started: SpawnedService[] = [];
+  const closing: (() => Promise<unknown>)[] = [];
+  after(async () => {
+    for (const service of started) await service.kill('SIGTERM');
+    for (const close of closing) await close();
+  });
+
+  it('are compared through the database: a difference is logged once in both processes, by its name and without its value', async () => {
+    const database = await createTestDatabase();
+    const dataDir = await mkdtemp(join(tmpdir(), 'ownline-settings-'));
+    closing.push(
+      () => database.drop(),
+      () => rm(dataDir, { recursive: true, force: true }),
+    );
+    const common = { DATABASE_URL: database.url, DATA_DIR: dataDir, BASE_URL: 'https://texts.example.com' };
+    const start = async (settings: Record<string, string>) => {
+      const service = await spawnService({ settings: { ...common, ...settings } });
+      started.push(service);
+      return service;
+    };
+    const first = await start({ EGRESS_ALLOW_CIDRS: '10.1.2.3/32' });
+    const second = await start({});
+    const differences = (service: SpawnedService) =>
+      service.log().match(/[A-Z_]+ is another one in this process/g);
+    for (const service of [first, second]) {
+      await until('it is logged', () => differences(service) !== null);
+      assert.deepEqual(differences(service), ['EGRESS_ALLOW_CIDRS is another one in this process']);
+      assert.doesNotMatch(service.log(), /10\.1\.2\.3|0a010203/);
+    }
+    // A third with the settings of the second: again a difference to the first, and none between those two.
+    const third = await start({});
+    await until('it is logged', () => differences(third) !== null && (differences(first)?.length ?? 0) === 2);
+    assert.equal(differences(third)?.length, 1);
+    assert.equal(differences(second)?.length, 1);
+  });
+});
