@@ -270,6 +270,11 @@ describe('what meets no operation (specification section 7)', () => {
         400,
         `POST /v1/numbers/verify HTTP/1.1\r\nHost: a\r\n${key}\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`,
       ],
+      [
+        'chunked twice',
+        400,
+        `POST /v1/numbers/verify HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+      ],
       ['no Host', 400, `GET /v1/numbers HTTP/1.1\r\nConnection: close\r\n${key}\r\n\r\n`],
       ['headers of 20 KB', 431, `GET /v1/numbers HTTP/1.1\r\nHost: a\r\nx: ${'a'.repeat(20_000)}\r\n\r\n`],
       ['an address of 20 KB', 431, `GET /v1/${'a'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`],
@@ -285,6 +290,36 @@ describe('what meets no operation (specification section 7)', () => {
       assert.equal(answer.status, status, `${what}: ${answer.body}`);
       assertEnvelope(answer, status);
     }
+  });
+
+  it('refuses what two servers may read in two ways, and closes the connection', async () => {
+    const chunks = '2\r\n{}\r\n0\r\n\r\n';
+    const post = (version: string, ...headers: readonly string[]) =>
+      [`POST /v1/numbers/verify HTTP/${version}`, ...headers, `x-api-key: ${team.api.key}`, '', chunks].join(
+        '\r\n',
+      );
+    const ambiguous: [string, string, string][] = [
+      ['two Hosts', post('1.1', 'Host: a', 'Host: b', 'Transfer-Encoding: chunked'), 'Host'],
+      ['the same Host twice', post('1.1', 'Host: a', 'hOsT: a', 'Transfer-Encoding: chunked'), 'Host'],
+      ['chunks in HTTP/1.0', post('1.0', 'Host: a', 'Transfer-Encoding: chunked'), 'Transfer-Encoding'],
+      ['chunks in HTTP/1.0 without Host', post('1.0', 'Transfer-Encoding: chunked'), 'Transfer-Encoding'],
+      ['an unknown coding', post('1.1', 'Host: a', 'Transfer-Encoding: x, chunked'), 'Transfer-Encoding'],
+      ['gzip', post('1.1', 'Host: a', 'Transfer-Encoding: gzip, chunked'), 'Transfer-Encoding'],
+    ];
+    for (const [what, bytes, param] of ambiguous) {
+      const answer = await rawRequest(service.baseUrl, bytes);
+      const body = assertEnvelope(answer, 400);
+      assert.equal(field(body, 'error.param'), param, what);
+      assert.equal(answer.headers.get('connection'), 'close', what);
+    }
+    const right = post(
+      '1.1',
+      'Host: a',
+      'Transfer-Encoding: Chunked',
+      'Content-Type: application/json',
+      'Connection: close',
+    );
+    assert.match((await rawRequest(service.baseUrl, right)).body, /phone_number is required/);
   });
 
   it('refuses a phone without Host as phones are refused, with the headers of every answer', async () => {

@@ -139,6 +139,26 @@ export const answers: Coverage = {
       'are refused from memory for 10 s where nothing was found; equal ones at the same time are one',
     ],
   },
+  '7.2 A client that takes': {
+    'platform/http/slow-readers.test.ts': [
+      'are disconnected after 30 s without a byte, and within 40 s',
+      'are disconnected though they take a few bytes now and then',
+      'stay where they take 1 KB/s and more, part of one large answer too',
+      'stay while nothing waits for them: a held request, and a connection that is kept',
+    ],
+  },
+  '7.2 Pipelined requests of a': {
+    'platform/http/pipelining.test.ts': [
+      'of a connection are served one after the other, in their order',
+      'end their connection where more wait than a client has use for',
+    ],
+    'api/generated-requests.test.ts': [
+      'answers each request of a pipeline in its place, and what is unreadable after them last',
+    ],
+  },
+  '7.2 A request with several': {
+    'api/router.test.ts': ['refuses what two servers may read in two ways, and closes the connection'],
+  },
   '7.2 There is no CORS': {
     'api/router.test.ts': ['lets no page of another origin read an answer: there is no CORS'],
   },

@@ -9,7 +9,6 @@ import { Compile } from 'typebox/compile';
 import type { ErrorCode } from '#contract/errors.ts';
 import { closed } from '#contract/schema.ts';
 import type { Actor, By } from '#server/platform/actor.ts';
-import { AppError } from '#server/platform/app-error.ts';
 import type { Clock } from '#server/platform/clock.ts';
 import type { AccountId, Ids, TeamId } from '#server/platform/ids.ts';
 import { InHand } from '#server/platform/in-hand.ts';
@@ -21,8 +20,10 @@ import { drainBody } from './drain-body.ts';
 import { isBrokenOff } from './leaving.ts';
 import { pageHeaders, renderProblem } from './page.ts';
 import { parseQuery } from './parse-query.ts';
+import { Pipelining } from './pipelining.ts';
 import { createProxyNotice } from './proxy-notice.ts';
 import { readJson } from './read-json.ts';
+import { framingProblem } from './request-framing.ts';
 import {
   type Audience,
   bodyLimitBytes,
@@ -32,6 +33,7 @@ import {
   type LimitConcurrency,
   type Route,
 } from './route.ts';
+import { SlowReaders } from './slow-readers.ts';
 import { toAppError } from './to-app-error.ts';
 import { UnreadableRequests } from './unreadable-request.ts';
 import { asksForPage, audienceOf, PathIndex } from './unrouted.ts';
@@ -123,6 +125,9 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     clientErrorHandler: unreadable.onClientError,
   });
   unreadable.listenTo(server.server);
+  const slowReaders = new SlowReaders(options);
+  slowReaders.watch(server.server);
+  server.addHook('onClose', async () => slowReaders.stop());
 
   server.removeAllContentTypeParsers();
   // JSON by name, too: the parser of '*' alone is looked for anew, from the header's letters, for every request.
@@ -135,14 +140,14 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
 
   const paths = new PathIndex(options.routes);
   const noticeProxy = createProxyNotice(options);
+  const pipelining = new Pipelining();
   // Hooks that wait for nothing return no promise: each would cost every request a turn more.
   server.addHook('onRequest', (request, reply, done) => {
     noticeProxy(request);
     if (options.isStopping()) reply.header('connection', 'close');
     // Which is no address; the router takes it for the start page.
-    if (request.url === '*') done(paths.refusal(request));
-    else if (request.headers.host === undefined && request.raw.httpVersion === '1.1') done(hostMissing());
-    else done();
+    const refusal = request.url === '*' ? paths.refusal(request) : framingProblem(request.raw);
+    pipelining.whenDue(request.raw, reply.raw, () => (refusal ? done(refusal) : done()));
   });
   server.addHook('onResponse', (request, reply, done) => {
     const { url, config } = request.routeOptions;
@@ -370,10 +375,6 @@ function setAnswerHeaders(
 ): void {
   if (!machineAudiences.includes(audience)) reply.headers(browserHeaders);
   reply.header('request-id', request.id).header('cache-control', 'no-store');
-}
-
-function hostMissing(): AppError {
-  return new AppError('invalid_request', 'Send the header Host: HTTP/1.1 asks for it.', { param: 'Host' });
 }
 
 /**

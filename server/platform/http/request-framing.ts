@@ -1,0 +1,33 @@
+import type { IncomingMessage } from 'node:http';
+import { AppError } from '#server/platform/app-error.ts';
+
+/**
+ * Refuses requests that another server on the way may read differently than Node does, which is how requests are smuggled
+ * (RFC 9112, sections 3.2, 6.1 and 11.2): no Host or several, a transfer coding in HTTP/1.0, or one other than chunked.
+ */
+export function framingProblem({ headers, rawHeaders, httpVersion }: IncomingMessage): AppError | undefined {
+  const { host, 'transfer-encoding': coding } = headers;
+  if (host === undefined && httpVersion === '1.1')
+    return refusal('Send the header Host: HTTP/1.1 asks for it.', 'Host');
+  if (hostCount(rawHeaders) > 1) return refusal('Send the header Host once.', 'Host');
+  if (coding === undefined) return undefined;
+  if (httpVersion === '1.0')
+    return refusal('HTTP/1.0 has no transfer codings: send Content-Length.', 'Transfer-Encoding');
+  return coding.toLowerCase() === 'chunked'
+    ? undefined
+    : refusal('Of all transfer codings, only chunked is read, once.', 'Transfer-Encoding');
+}
+
+function hostCount(rawHeaders: readonly string[]): number {
+  let count = 0;
+  for (let place = 0; place < rawHeaders.length; place += 2) {
+    const name = rawHeaders[place];
+    if (name?.length === 4 && name.toLowerCase() === 'host') count += 1;
+  }
+  return count;
+}
+
+/** Where a body of such a request ends is not certain: the connection is closed. */
+function refusal(message: string, param: string): AppError {
+  return new AppError('invalid_request', message, { param, headers: { connection: 'close' } });
+}

@@ -1,0 +1,98 @@
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Clock } from '#server/platform/clock.ts';
+import type { Logger } from '#server/platform/logger.ts';
+
+/** How often all sockets are looked at. */
+export const lookMs = 2_000;
+/** How long a socket may be slow: with a look before and one after, it is gone within 40 s. */
+export const slowMs = 30_000;
+/** What a client has to take, on average, while bytes wait for it. */
+const bytesPerSecondMin = 1_024;
+
+/** A socket with bytes that wait, since a moment at which it had taken so many. */
+interface Waiting {
+  readonly sinceMs: number;
+  readonly taken: number;
+}
+
+interface SlowReadersOptions {
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * Write time-out: destroys a socket that takes less than 1 KB/s over 30 s while bytes wait for it (specification section
+ * 7.2). A held poll has no bytes that wait, and may last. One timer looks at all sockets; a socket itself has none.
+ */
+export class SlowReaders {
+  readonly #options: SlowReadersOptions;
+  readonly #sockets = new Set<Socket>();
+  readonly #waiting = new Map<Socket, Waiting>();
+  #cancel: (() => void) | undefined;
+
+  constructor(options: SlowReadersOptions) {
+    this.#options = options;
+  }
+
+  watch(server: Server): void {
+    server.on('connection', (socket) => {
+      this.#sockets.add(socket);
+      socket.once('close', () => {
+        this.#sockets.delete(socket);
+        this.#waiting.delete(socket);
+      });
+    });
+    server.once('listening', () => this.#lookLater());
+  }
+
+  stop(): void {
+    this.#cancel?.();
+  }
+
+  #lookLater(): void {
+    this.#cancel = this.#options.clock.after(lookMs, () => {
+      this.#lookLater();
+      this.#look();
+    });
+  }
+
+  #look(): void {
+    const nowMs = this.#options.clock.elapsedMs();
+    let destroyed = 0;
+    for (const socket of this.#sockets) {
+      if (socket.writableLength === 0) {
+        this.#waiting.delete(socket);
+        continue;
+      }
+      const taken = takenBytes(socket);
+      const { sinceMs, taken: takenBefore } = this.#waiting.get(socket) ?? { sinceMs: nowMs, taken };
+      const elapsedMs = nowMs - sinceMs;
+      if (elapsedMs < slowMs) {
+        this.#waiting.set(socket, { sinceMs, taken: takenBefore });
+      } else if ((taken - takenBefore) * 1_000 >= elapsedMs * bytesPerSecondMin) {
+        this.#waiting.set(socket, { sinceMs: nowMs, taken });
+      } else {
+        // A reset: what the kernel holds for it is given up as well.
+        socket.resetAndDestroy();
+        destroyed += 1;
+      }
+    }
+    if (destroyed > 0)
+      this.#options.logger.info({ sockets: destroyed }, 'disconnected clients that did not read');
+  }
+}
+
+/** What a socket's handle counts; Node's own time-outs of sockets read the second one too. */
+interface StreamHandle {
+  /** Given to it so far. */
+  readonly bytesWritten: number;
+  /** Of that, what the kernel has not taken yet. */
+  readonly writeQueueSize: number;
+}
+
+/** Bytes that the kernel has taken: part of a large Buffer counts, which `socket.bytesWritten` can't tell. */
+function takenBytes(socket: Socket): number {
+  const { _handle: handle } = socket as Socket & { readonly _handle?: StreamHandle | null };
+  return handle ? handle.bytesWritten - handle.writeQueueSize : 0;
+}

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { Clock } from '#server/platform/clock.ts';
+import { createHttpServer } from '#server/platform/http/http-server.ts';
+import { waitingMax } from '#server/platform/http/pipelining.ts';
+import { Ids } from '#server/platform/ids.ts';
+import { createLogger } from '#server/platform/logger.ts';
+import { rawExchange } from '#test/support/raw-http.ts';
+
+describe('pipelined requests (specification section 7.2)', () => {
+  let running = 0;
+  let most = 0;
+  let served: string[] = [];
+  const server = createHttpServer({
+    routes: [
+      {
+        method: 'GET',
+        path: '/numbered/:id',
+        audience: 'page',
+        answers: {},
+        handle: async ({ params: { id = '' } }) => {
+          running += 1;
+          most = Math.max(most, running);
+          served.push(id);
+          await new Promise((resolve) => setImmediate(resolve));
+          running -= 1;
+          return { body: id };
+        },
+      },
+    ],
+    doors: {},
+    record: () => {},
+    isStopping: () => false,
+    ids: new Ids(new Clock()),
+    clock: new Clock(),
+    logger: createLogger('fatal'),
+    trustProxy: [],
+    browserHeaders: {},
+    startPath: '/',
+  });
+  let address: string;
+
+  before(async () => {
+    address = await server.listen({ host: '127.0.0.1', port: 0 });
+  });
+  after(() => server.close());
+
+  const pipeline = (count: number) => {
+    const ids = Array.from({ length: count }, (_, n) => String(n));
+    const requests = ids.map((id) => {
+      const connection = Number(id) === count - 1 ? 'close' : 'keep-alive';
+      return `GET /numbered/${id} HTTP/1.1\r\nHost: localhost\r\nConnection: ${connection}\r\n\r\n`;
+    });
+    return { ids, bytes: requests.join('') };
+  };
+
+  it('of a connection are served one after the other, in their order', async () => {
+    const { ids, bytes } = pipeline(waitingMax);
+    const answers = await rawExchange(address, bytes);
+    assert.deepEqual(
+      answers.map(({ body }) => body),
+      ids,
+    );
+    assert.deepEqual(served, ids);
+    assert.equal(most, 1);
+  });
+
+  it('end their connection where more wait than a client has use for', async () => {
+    served = [];
+    await assert.rejects(rawExchange(address, pipeline(1_000).bytes));
+    assert.ok(served.length <= 1, `${served.length} were served`);
+  });
+});

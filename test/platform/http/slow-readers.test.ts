@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { Clock } from '#server/platform/clock.ts';
+import { createHttpServer } from '#server/platform/http/http-server.ts';
+import type { Route } from '#server/platform/http/route.ts';
+import { lookMs, slowMs } from '#server/platform/http/slow-readers.ts';
+import { Ids } from '#server/platform/ids.ts';
+import { createLogger } from '#server/platform/logger.ts';
+import { until } from '#test/support/until.ts';
+
+/** More than the buffers of the kernel on both sides hold, so that bytes wait in this process. */
+const large = Buffer.alloc(32 * 1_024 * 1_024, 'a');
+
+describe('clients that do not read (specification section 7.2)', () => {
+  const clock = new Clock();
+  const held = Promise.withResolvers<void>();
+  const routes: readonly Route[] = [
+    { method: 'GET', path: '/large', audience: 'page', answers: {}, handle: async () => ({ body: large }) },
+    {
+      method: 'GET',
+      path: '/held',
+      audience: 'page',
+      answers: {},
+      handle: async () => {
+        await held.promise;
+        return { body: 'held' };
+      },
+    },
+  ];
+  const server = createHttpServer({
+    routes,
+    doors: {},
+    record: () => {},
+    isStopping: () => false,
+    ids: new Ids(new Clock()),
+    clock,
+    logger: createLogger('fatal'),
+    trustProxy: [],
+    browserHeaders: {},
+    startPath: '/',
+  });
+  let port: number;
+
+  before(async () => {
+    port = Number(new URL(await server.listen({ host: '127.0.0.1', port: 0 })).port);
+  });
+  after(async () => {
+    held.resolve();
+    server.server.closeAllConnections();
+    await server.close();
+  });
+
+  /** The server's side of a connection that asks and does not read. */
+  async function ask(path: string): Promise<{ readonly client: Socket; readonly served: Socket }> {
+    const connected = once(server.server, 'connection') as Promise<[Socket]>;
+    const client = connect(port, '127.0.0.1');
+    client.on('error', () => {});
+    client.pause();
+    client.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+    const [served] = await connected;
+    return { client, served };
+  }
+  const read = (client: Socket, bytes: number) =>
+    new Promise<void>((resolve) => {
+      let received = 0;
+      const take = (piece: Buffer) => {
+        received += piece.length;
+        if (received < bytes) return;
+        client.pause().off('data', take);
+        resolve();
+      };
+      client.on('data', take).resume();
+    });
+  const hasWaiting = (socket: Socket) => until('bytes wait', () => socket.writableLength > 0);
+  /** Looks at all sockets, as often as that many seconds have it. */
+  const pass = (ms: number) => {
+    for (let passed = 0; passed < ms; passed += lookMs) clock.advance(lookMs);
+  };
+
+  it('are disconnected after 30 s without a byte, and within 40 s', async () => {
+    const { client, served } = await ask('/large');
+    await hasWaiting(served);
+    pass(slowMs - lookMs);
+    assert.equal(served.destroyed, false);
+    pass(40_000 - (slowMs - lookMs));
+    assert.equal(served.destroyed, true);
+    client.resume();
+    await until('the client sees it', () => client.destroyed);
+  });
+
+  it('are disconnected though they take a few bytes now and then', async () => {
+    const { client, served } = await ask('/large');
+    await hasWaiting(served);
+    for (let passed = 0; passed < 40_000; passed += lookMs) {
+      client.read(1);
+      pass(lookMs);
+    }
+    assert.equal(served.destroyed, true);
+    client.destroy();
+  });
+
+  it('stay where they take 1 KB/s and more, part of one large answer too', async () => {
+    const { client, served } = await ask('/large');
+    await hasWaiting(served);
+    for (let round = 0; round < 15; round += 1) {
+      // The kernel passes on what it holds before it takes more: enough is read that it takes some.
+      await read(client, large.length / 20);
+      pass(lookMs);
+      assert.equal(served.destroyed, false, `round ${round}`);
+    }
+    assert.ok(served.writableLength > 0);
+    client.destroy();
+  });
+
+  it('stay while nothing waits for them: a held request, and a connection that is kept', async () => {
+    const { client, served } = await ask('/held');
+    const other = await ask('/nothing');
+    pass(5 * 60_000);
+    assert.equal(served.destroyed, false);
+    assert.equal(other.served.destroyed, false);
+    for (const socket of [client, other.client]) socket.destroy();
+  });
+});
