@@ -1,11 +1,13 @@
 import type { Command } from './command.ts';
 import { killsCommand } from './kills-command.ts';
 import { neighboursCommand } from './neighbours/command.ts';
+import { stopsCommand } from './stops/command.ts';
 
 /** `npm run campaign -- <name>`: exit code 0 where everything that the campaign checks holds, else 1. */
 const commands: Readonly<Record<string, Command>> = {
   kills: killsCommand,
   neighbours: neighboursCommand,
+  stops: stopsCommand,
 };
 
 /** The first Ctrl-C ends the campaign and what it started. */

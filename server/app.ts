@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify';
 import { createIdentify } from '#server/accounts/doors.ts';
 import { LinkRequests } from '#server/accounts/link-requests.ts';
 import { createSendSignInLink } from '#server/accounts/send-sign-in-link.ts';
@@ -26,6 +25,7 @@ import { dueDeliveriesChannel, unpublishedEventsChannel } from '#server/outbox/a
 import { feedChannel } from '#server/outbox/publish-events.ts';
 import { WaitingReaders } from '#server/outbox/waiting-readers.ts';
 import type { Clock } from '#server/platform/clock.ts';
+import { closeServer } from '#server/platform/http/close-server.ts';
 import { createHttpServer } from '#server/platform/http/http-server.ts';
 import { ownPath } from '#server/platform/http/own-path.ts';
 import type { Route } from '#server/platform/http/route.ts';
@@ -168,7 +168,10 @@ async function open(
     startPath: ownPath(config.appUrl, '/'),
     checkAnswers: checkAnswers ?? false,
   });
-  lifecycle.onClose('http', () => closeServer(server, [waiting, readers]));
+  lifecycle.onClose('http', async () => {
+    for (const held of [waiting, readers]) held.stop();
+    await closeServer(server);
+  });
   warnOfLinks(config, logger);
   if (delivers) checkMailServer(createSmtpCheck(config.mail), config.mail, mailHealth, logger);
   const address = await server.listen({ host: config.host, port: config.port });
@@ -189,18 +192,4 @@ async function openEngine({ dataDir }: Config, logger: Logger, lifecycle: Lifecy
   const engine = await startEngine({ dataDir, logger, signal: lifecycle.signal });
   lifecycle.onClose('engine', () => engine.stop());
   return engine.databaseUrl;
-}
-
-/**
- * Held requests are answered at once; every other request is finished, and no new connection is taken. A kept connection
- * whose last answer left before we stopped would be waited for until its time-out: it is closed as soon as it is idle.
- */
-async function closeServer(
-  server: FastifyInstance,
-  held: readonly { readonly stop: () => void }[],
-): Promise<void> {
-  for (const requests of held) requests.stop();
-  const closing = setInterval(() => server.server.closeIdleConnections(), 50).unref();
-  await server.close();
-  clearInterval(closing);
 }

@@ -1,0 +1,82 @@
+import { request } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** What became of the requests of a load. */
+export interface LoadCounts {
+  answered: number;
+  /** Of those, with 5xx. */
+  failed: number;
+  /** The connection stood before the stop was sent, and ended before the whole answer had come. */
+  cut: number;
+  /** The same of a connection that was made afterwards. */
+  late: number;
+}
+
+/** Requests without a pause between them, each on a connection of its own, until the service is gone. */
+export class Load {
+  readonly counts: LoadCounts = { answered: 0, failed: 0, cut: 0, late: 0 };
+  readonly #baseUrl: string;
+  readonly #key: string;
+  readonly #clients: Promise<void>[];
+  #isOver = false;
+  #stopAtMs = Number.POSITIVE_INFINITY;
+
+  constructor(baseUrl: string, key: string) {
+    this.#baseUrl = baseUrl;
+    this.#key = key;
+    const message = { from: '+14155550100', to: '+14155550101', content: 'Hello' };
+    this.#clients = [
+      ...Array.from({ length: 4 }, () => this.#repeat('POST', '/v1/messages/send', message)),
+      ...Array.from({ length: 2 }, () => this.#repeat('GET', '/v1/messages?limit=20')),
+      // Held until something happens, or the service stops.
+      this.#repeat('GET', '/v1/events?wait=25&limit=1&after='),
+    ];
+  }
+
+  /** What is asked from this moment on may be refused or reset. */
+  expectStop(atMs: number): void {
+    this.#stopAtMs = atMs;
+  }
+
+  /** Waits until each client has its last answer. */
+  async end(): Promise<void> {
+    this.#isOver = true;
+    await Promise.all(this.#clients);
+  }
+
+  async #repeat(method: string, path: string, body?: unknown): Promise<void> {
+    while (!this.#isOver) {
+      if ((await this.#ask(method, path, body)) === 'refused') await pause(20);
+    }
+  }
+
+  #ask(method: string, path: string, body: unknown): Promise<'refused' | 'done'> {
+    return new Promise((resolve) => {
+      let connectedAtMs: number | undefined;
+      const asking = request(`${this.#baseUrl}${path}`, {
+        method,
+        agent: false,
+        headers: {
+          'x-api-key': this.#key,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+      });
+      const lose = () => {
+        if (connectedAtMs !== undefined) this.counts[connectedAtMs < this.#stopAtMs ? 'cut' : 'late'] += 1;
+        resolve('refused');
+      };
+      asking.on('socket', (socket) => socket.once('connect', () => (connectedAtMs = performance.now())));
+      asking.on('error', lose);
+      asking.on('response', (response) => {
+        response.resume();
+        response.on('end', () => {
+          this.counts.answered += 1;
+          if ((response.statusCode ?? 0) >= 500) this.counts.failed += 1;
+          resolve('done');
+        });
+        response.on('error', lose);
+      });
+      asking.end(body === undefined ? undefined : JSON.stringify(body));
+    });
+  }
+}

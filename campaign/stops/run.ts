@@ -1,0 +1,182 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { Load, type LoadCounts } from './load.ts';
+import { type Process, processesOf, send } from './processes.ts';
+import type { Way } from './ways.ts';
+
+const repository = fileURLToPath(new URL('../..', import.meta.url));
+const limitMs = 120_000;
+
+/** What was going on when the stop came. */
+export const phases = ['before', 'copying', 'initdb', 'starting', 'ready'] as const;
+export type Phase = (typeof phases)[number];
+
+export interface Outcome {
+  /** undefined where it is not seen. */
+  readonly code: number | NodeJS.Signals | undefined;
+  readonly phase: Phase;
+  readonly orphans: readonly Process[];
+  readonly load: Readonly<LoadCounts>;
+  readonly output: string;
+}
+
+interface RunOptions {
+  readonly way: Way;
+  readonly dataDir: string;
+  readonly port: number;
+  /** From the beginning of the start, or of the load, to the stop. */
+  readonly stopAfterMs: number;
+  /** Put under load once it is ready; undefined: stopped at whatever it does. */
+  readonly key: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** Starts, stops in the given way, and looks at what is left. */
+export async function runOnce(options: RunOptions): Promise<Outcome> {
+  const { way, dataDir, stopAfterMs, key } = options;
+  const startedMs = performance.now();
+  const child = launch(way.command(stopAfterMs / 1_000), options);
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text) => (output += text));
+  const ended = new Promise<number | NodeJS.Signals>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code, signal) => resolve(signal ?? code ?? 0));
+  });
+  const isOver = ended.then(() => true as const);
+  let load: Load | undefined;
+  let phase: Phase = 'before';
+  try {
+    if (key !== undefined) {
+      await until('it is ready', () => isReady(options), isOver, options.signal);
+      load = new Load(baseUrlOf(options), key);
+    }
+    if (way.stop) {
+      if (key === undefined)
+        await until('the service begins', () => existsSync(dataDir), isOver, options.signal);
+      await pause(stopAfterMs, undefined, { signal: options.signal });
+      phase = await phaseOf(options);
+      load?.expectStop(performance.now());
+      way.stop({ child, dataDir });
+    } else {
+      load?.expectStop(startedMs + stopAfterMs);
+      // Looked at shortly before the command sends its signal.
+      const leftMs = stopAfterMs - (performance.now() - startedMs) - 50;
+      await Promise.race([isOver, pause(Math.max(0, leftMs), undefined, { signal: options.signal })]);
+      phase = await phaseOf(options);
+    }
+    const code = await within(ended, options.signal);
+    // npm ended by the signal that the service still obeys.
+    if (!way.tellsCode)
+      await until('the service ends', () => processesOf(dataDir).length === 0, undefined, options.signal);
+    const orphans = processesOf(dataDir);
+    await load?.end();
+    return {
+      code: way.tellsCode ? code : undefined,
+      phase,
+      orphans,
+      load: load?.counts ?? { answered: 0, failed: 0, cut: 0, late: 0 },
+      output,
+    };
+  } finally {
+    await clear(dataDir, child);
+    await load?.end();
+  }
+}
+
+/** Starts once more and stops: the data must be as good as before. @returns the key of the first start */
+export async function startAgain(
+  options: Pick<RunOptions, 'dataDir' | 'port' | 'signal'>,
+  prepare?: (baseUrl: string, key: string) => Promise<void>,
+): Promise<string> {
+  const child = launch(['npm', 'start'], options);
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text) => (output += text));
+  const ended = new Promise<number | NodeJS.Signals>((resolve) =>
+    child.once('exit', (code, signal) => resolve(signal ?? code ?? 0)),
+  );
+  try {
+    await until('it is ready', () => isReady(options), undefined, options.signal);
+    const text = await readFile(join(options.dataDir, 'first-start.txt'), 'utf8').catch(() => '');
+    const key = /own_live_\w+/.exec(text)?.[0] ?? '';
+    await prepare?.(baseUrlOf(options), key);
+    child.kill('SIGTERM');
+    const code = await within(ended, options.signal);
+    if (code !== 0) throw new Error(`npm start ended with ${code}.\n${output}`);
+    return key;
+  } catch (error) {
+    throw new Error(`A start did not work.\n${output}`, { cause: error });
+  } finally {
+    await clear(options.dataDir, child);
+  }
+}
+
+function launch(
+  [program, ...words]: readonly [string, ...string[]],
+  { dataDir, port }: Pick<RunOptions, 'dataDir' | 'port'>,
+): ChildProcess {
+  const { PATH, HOME, TMPDIR } = process.env;
+  return spawn(program, words, {
+    cwd: repository,
+    env: { PATH, HOME, TMPDIR, DATA_DIR: dataDir, PORT: String(port), RATE_LIMITS: 'off', LOG_LEVEL: 'warn' },
+    stdio: ['pipe', 'pipe', 'pipe'],
+    // As a shell starts it: in a process group of its own.
+    detached: true,
+  });
+}
+
+async function phaseOf(options: Pick<RunOptions, 'dataDir' | 'port'>): Promise<Phase> {
+  const names = existsSync(options.dataDir) ? readdirSync(options.dataDir) : [];
+  if (names.includes('pg')) return (await isReady(options)) ? 'ready' : 'starting';
+  if (names.some((name) => name.startsWith('pg.new-'))) return 'initdb';
+  return names.length > 0 ? 'copying' : 'before';
+}
+
+function baseUrlOf({ port }: Pick<RunOptions, 'port'>): string {
+  return `http://127.0.0.1:${port}`;
+}
+
+function isReady(options: Pick<RunOptions, 'port'>): Promise<boolean> {
+  return fetch(`${baseUrlOf(options)}/readyz`, { signal: AbortSignal.timeout(2_000) }).then(
+    async (answer) => {
+      await answer.arrayBuffer();
+      return answer.ok;
+    },
+    () => false,
+  );
+}
+
+async function until(
+  what: string,
+  isSo: () => boolean | Promise<boolean>,
+  isOver: Promise<true> | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const deadlineMs = performance.now() + limitMs;
+  const over = { value: false };
+  isOver?.then(() => (over.value = true));
+  while (!(await isSo())) {
+    if (over.value) return;
+    if (performance.now() > deadlineMs) throw new Error(`Not within ${limitMs} ms: ${what}.`);
+    await pause(10, undefined, { signal });
+  }
+}
+
+async function within<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  const timer = new AbortController();
+  const late = pause(limitMs, undefined, { signal: AbortSignal.any([signal, timer.signal]) }).then(() => {
+    throw new Error(`It did not end within ${limitMs} ms.`);
+  });
+  late.catch(() => undefined);
+  return Promise.race([promise, late]).finally(() => timer.abort());
+}
+
+/** Ends what is left of a run, so that the next one has its port and its folder. */
+async function clear(dataDir: string, child: ChildProcess): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+  for (const { pid } of processesOf(dataDir)) send(pid, 'SIGKILL');
+  while (processesOf(dataDir).length > 0) await pause(20);
+}

@@ -1,0 +1,166 @@
+import { spawnSync } from 'node:child_process';
+import { chmod, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { align } from '../align.ts';
+import { freePort } from '../free-port.ts';
+import { type Outcome, phases, runOnce, startAgain } from './run.ts';
+import { type Way, ways } from './ways.ts';
+
+export interface StopsOptions {
+  readonly runs: number;
+  /** undefined: all. */
+  readonly ways: readonly string[] | undefined;
+}
+
+/** As long as an operator tries `timeout 5 npm start`. */
+const timeoutMs = 5_000;
+
+const dataStates = ['existing', 'empty'] as const;
+type DataState = (typeof dataStates)[number];
+
+interface Row {
+  readonly way: Way;
+  readonly state: DataState;
+  readonly outcomes: readonly Outcome[];
+}
+
+/** @returns whether no process was left, no request cut and every exit code seen was 0 */
+export async function runStops(options: StopsOptions, signal: AbortSignal): Promise<boolean> {
+  if (process.platform !== 'linux') throw new Error('This campaign looks at /proc: it runs on Linux only.');
+  const say = (text: string) => process.stdout.write(`${text}\n`);
+  const chosen = chooseWays(options.ways);
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'ownline-stops-')));
+  // PostgreSQL may run as another user and has to get through.
+  await chmod(folder, 0o711);
+  const port = await freePort();
+  try {
+    const existing = join(folder, 'existing');
+    const firstStartMs = performance.now();
+    const key = await startAgain({ dataDir: existing, port, signal }, connectNumber);
+    const readyMs = performance.now() - firstStartMs;
+    const rows: Row[] = [];
+    for (const way of chosen) {
+      for (const state of dataStates) {
+        const outcomes: Outcome[] = [];
+        for (let run = 0; run < options.runs; run += 1) {
+          const share = (run + 1) / options.runs;
+          const isEmpty = state === 'empty';
+          const dataDir = isEmpty ? join(folder, `${way.name.replaceAll(/\W+/g, '-')}-${run}`) : existing;
+          const outcome = await runOnce({
+            way,
+            dataDir,
+            port,
+            signal,
+            stopAfterMs: stopAfterMs(way, isEmpty, share, readyMs),
+            key: isEmpty ? undefined : key,
+          });
+          outcomes.push(outcome);
+          if (!isClean(outcome)) say(`${way.name}, ${state}, run ${run}: ${describe(outcome)}`);
+          if (isEmpty) {
+            await startAgain({ dataDir, port, signal });
+            await rm(dataDir, { recursive: true, force: true, maxRetries: 10 });
+          }
+        }
+        rows.push({ way, state, outcomes });
+        process.stderr.write(`${way.name}, ${state} data: done\n`);
+      }
+    }
+    say(drawTable(rows));
+    return rows.every(({ outcomes }) => outcomes.every(isClean));
+  } finally {
+    await rm(folder, { recursive: true, force: true, maxRetries: 10 });
+  }
+}
+
+function chooseWays(names: readonly string[] | undefined): readonly Way[] {
+  const unknown = names?.find((name) => !ways.some((way) => way.name === name));
+  if (unknown !== undefined) throw new Error(`There is no way "${unknown}".`);
+  const hasTerminal = spawnSync('script', ['--version']).error === undefined;
+  return ways.filter((way) => {
+    if (names && !names.includes(way.name)) return false;
+    if (hasTerminal || way.command(0)[0] !== 'script') return true;
+    process.stderr.write(`${way.name}: left out, because script(1) is not installed\n`);
+    return false;
+  });
+}
+
+/** On existing data during the load; on empty data at moments that are spread over the whole first start. */
+function stopAfterMs(way: Way, isEmpty: boolean, share: number, readyMs: number): number {
+  if (way.stop) return isEmpty ? readyMs * share : 300 + 700 * share;
+  return isEmpty ? timeoutMs * share : timeoutMs;
+}
+
+function isClean({ code, orphans, load, phase }: Outcome): boolean {
+  // npm alone was there yet, and ends by the signal as every program does.
+  const isBeforeStart = phase === 'before';
+  return orphans.length === 0 && load.cut === 0 && (code === 0 || code === undefined || isBeforeStart);
+}
+
+function describe({ code, orphans, load, phase, output }: Outcome): string {
+  const left = orphans.map(({ pid, words }) => `    ${pid} ${words}`).join('\n');
+  return `${phase}, exit code ${code}, ${load.cut} cut, ${orphans.length} left\n${left}\n${output.slice(-1_000)}`;
+}
+
+function drawTable(rows: readonly Row[]): string {
+  const headings = [
+    'way',
+    'data',
+    'runs',
+    'orphans',
+    'requests',
+    'cut',
+    'late',
+    '5xx',
+    'exit codes',
+    'stopped while',
+  ];
+  const lines = rows.map(({ way, state, outcomes }) => {
+    const sum = (of: (outcome: Outcome) => number) =>
+      outcomes.reduce((total, outcome) => total + of(outcome), 0);
+    return [
+      way.name,
+      state,
+      outcomes.length,
+      sum(({ orphans }) => orphans.length),
+      sum(({ load }) => load.answered + load.cut + load.late),
+      sum(({ load }) => load.cut),
+      sum(({ load }) => load.late),
+      sum(({ load }) => load.failed),
+      counted(outcomes.map(({ code }) => String(code ?? 'not seen'))),
+      counted(
+        phases.flatMap((phase) => outcomes.flatMap((outcome) => (outcome.phase === phase ? phase : []))),
+      ),
+    ] as const;
+  });
+  return align([headings, ...lines]);
+}
+
+/** `0 (10)`, or `initdb 4, ready 6`. */
+function counted(words: readonly string[]): string {
+  return [...Map.groupBy(words, (word) => word)].map(([word, of]) => `${word} × ${of.length}`).join(', ');
+}
+
+/** So that messages are accepted: their number has to be verified by the poll of a phone. */
+async function connectNumber(baseUrl: string, key: string): Promise<void> {
+  const post = async (path: string, body: unknown, headers: Readonly<Record<string, string>>) => {
+    const answer = await fetch(`${baseUrl}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+    return (await answer.json()) as Record<string, string>;
+  };
+  const verify = await post('/v1/numbers/verify', { phone_number: '+14155550100' }, { 'x-api-key': key });
+  const token = verify.setup_url?.split('/').at(-1);
+  const { device_token = '' } = await post('/v1/device/claim', { token }, {});
+  const poll = { session: 'new', last: 'none', device_name: 'Test', os: '18.0', v: '1' };
+  // Held for 25 s at most; the number is verified when it arrives.
+  void post('/v1/device/poll', poll, { 'x-device-token': device_token }).catch(() => undefined);
+  for (let tries = 0; tries < 200; tries += 1) {
+    const answer = await fetch(`${baseUrl}/v1/numbers`, { headers: { 'x-api-key': key } });
+    if ((await answer.text()).includes('"verified":true')) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error('The number was not verified.');
+}

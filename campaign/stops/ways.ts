@@ -1,0 +1,82 @@
+import type { ChildProcess } from 'node:child_process';
+import { processesOf, send, serviceOf } from './processes.ts';
+
+/** What was started, to be stopped. */
+export interface Started {
+  readonly child: ChildProcess;
+  readonly dataDir: string;
+}
+
+/** One way in which operators and machines stop `npm start`. */
+export interface Way {
+  readonly name: string;
+  /** @param afterSeconds where the command itself sends the stop */
+  readonly command: (afterSeconds: number) => readonly [string, ...string[]];
+  /** undefined: the command stops by itself. */
+  readonly stop: ((started: Started) => void) | undefined;
+  /** false: npm ends by the signal before the service, so that the exit code is not seen. */
+  readonly tellsCode: boolean;
+}
+
+const npmStart = () => ['npm', 'start'] as const;
+
+/** In a terminal of its own, with npm as the command in its foreground. */
+const inTerminal = () =>
+  ['script', '--quiet', '--return', '--command', 'exec npm start', '/dev/null'] as const;
+
+const toGroup = (signal: NodeJS.Signals) => (started: Started) => send(-pidOf(started), signal);
+
+export const ways: readonly Way[] = [
+  {
+    name: 'Ctrl-C in a terminal',
+    command: inTerminal,
+    stop: ({ child }) => void child.stdin?.write('\x03'),
+    tellsCode: true,
+  },
+  {
+    name: 'terminal closed',
+    command: inTerminal,
+    // Its other side goes with the program that holds it.
+    stop: ({ child }) => void child.kill('SIGKILL'),
+    tellsCode: false,
+  },
+  { name: 'SIGINT to the group', command: npmStart, stop: toGroup('SIGINT'), tellsCode: true },
+  { name: 'SIGTERM to the group', command: npmStart, stop: toGroup('SIGTERM'), tellsCode: true },
+  {
+    name: 'SIGTERM to npm',
+    command: npmStart,
+    stop: (started) => send(pidOf(started), 'SIGTERM'),
+    tellsCode: true,
+  },
+  {
+    name: 'SIGTERM to the service',
+    command: npmStart,
+    stop: ({ dataDir }) => {
+      const service = serviceOf(dataDir);
+      if (service) send(service.pid, 'SIGTERM');
+    },
+    tellsCode: true,
+  },
+  {
+    name: 'timeout --preserve-status',
+    command: (seconds) => ['timeout', '--preserve-status', seconds.toFixed(2), 'npm', 'start'],
+    stop: undefined,
+    tellsCode: true,
+  },
+  {
+    // What systemd does with its default, KillMode=control-group.
+    name: 'SIGTERM to every process',
+    command: npmStart,
+    stop: ({ dataDir }) => {
+      for (const { pid } of processesOf(dataDir)) send(pid, 'SIGTERM');
+    },
+    tellsCode: true,
+  },
+];
+
+export const wayNames = ways.map(({ name }) => name);
+
+function pidOf({ child }: Started): number {
+  if (child.pid === undefined) throw new Error('The command could not be started.');
+  return child.pid;
+}
