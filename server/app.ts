@@ -21,7 +21,8 @@ import { watchMail } from '#server/mail/mail-metrics.ts';
 import { mailChannel } from '#server/mail/mail-store.ts';
 import { createSmtpCheck, createSmtpSender } from '#server/mail/smtp-sender.ts';
 import { watchQueue } from '#server/messages/queue-metrics.ts';
-import { dueDeliveriesChannel, unpublishedEventsChannel } from '#server/outbox/append.ts';
+import { unpublishedEventsChannel } from '#server/outbox/append.ts';
+import { dueDeliveriesChannel, fanOutsChannel } from '#server/outbox/delivery-channels.ts';
 import { feedChannel } from '#server/outbox/publish-events.ts';
 import { WaitingReaders } from '#server/outbox/waiting-readers.ts';
 import type { Clock } from '#server/platform/clock.ts';
@@ -42,7 +43,7 @@ import type { Config } from './config.ts';
 import { connect } from './connect.ts';
 import { createDoors } from './doors.ts';
 import { firstStart } from './first-start.ts';
-import { createClockLoop, createLoops, createPublisher } from './loops.ts';
+import { createClockLoop, createFanOutLoop, createLoops, createPublisher } from './loops.ts';
 import { createRecorder } from './observe.ts';
 import { createRoutes } from './routes.ts';
 import { SettingsComparison, settingsChannel } from './shared-settings.ts';
@@ -121,6 +122,8 @@ async function open(
   if (publisher) notifications.on(unpublishedEventsChannel, () => publisher.notify());
   const dispatcher = config.duties.has('deliver') ? openDispatcher(runtime, outbound, lifecycle) : undefined;
   if (dispatcher) notifications.on(dueDeliveriesChannel, () => dispatcher.notify());
+  const fanOut = config.duties.has('deliver') ? createFanOutLoop(runtime) : undefined;
+  if (fanOut) notifications.on(fanOutsChannel, () => fanOut.notify());
   const followClock = createClockLoop(clockSync, logger);
   notifications.on(clockChannel, () => followClock.notify());
   await notifications.start();
@@ -128,7 +131,7 @@ async function open(
 
   const uses = new KeyUses(runtime);
   loops.push(...createLoops({ ...runtime, waiting, readers, uses, clockSync }));
-  const own = [mailLoop, publisher, dispatcher].filter((loop) => loop !== undefined);
+  const own = [mailLoop, publisher, fanOut, dispatcher].filter((loop) => loop !== undefined);
   const running = [followClock, ...loops, ...own];
   for (const loop of running) loop.start();
   lifecycle.onClose('loops', async () => void (await Promise.all(running.map((loop) => loop.stop()))));

@@ -10,6 +10,7 @@ import { forgetMails } from '#server/mail/mail-loop.ts';
 import { numbersWithMessages } from '#server/messages/claim-message.ts';
 import { failExpired, failOrphaned, forgetOldKeys, settleOverdue } from '#server/messages/sweep-messages.ts';
 import { deleteOverduePending } from '#server/numbers/number-store.ts';
+import { writeFanOuts } from '#server/outbox/fan-out.ts';
 import { teamsWithMore } from '#server/outbox/feed-store.ts';
 import { publishEvents } from '#server/outbox/publish-events.ts';
 import type { WaitingReaders } from '#server/outbox/waiting-readers.ts';
@@ -33,6 +34,16 @@ export function createPublisher(services: Runtime): Loop {
     intervalMs: second,
     logger: services.logger,
     run: async () => void (await publishEvents(services)),
+  });
+}
+
+/** Writes the deliveries of events for many webhooks. A duty of `deliver`: nothing else waits for them. */
+export function createFanOutLoop(services: Runtime): Loop {
+  return new Loop({
+    name: 'write deliveries of events for many webhooks',
+    intervalMs: second,
+    logger: services.logger,
+    run: () => writeFanOuts(services),
   });
 }
 

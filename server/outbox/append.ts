@@ -2,6 +2,11 @@ import type { EventType } from '#contract/event.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement, type Transaction } from '#server/database/statement.ts';
 import { type EventId, type MessageId, type NumberId, publicId, type TeamId } from '#server/platform/ids.ts';
+import { dueDeliveriesChannel, fanOutsChannel } from './delivery-channels.ts';
+import { sqlDeliveryId } from './fan-out.ts';
+
+/** Deliveries of one event that are written with it; where more webhooks match, they are written after the commit. */
+const writtenAtOnceMax = 100;
 
 export interface NewEvent {
   readonly teamId: TeamId;
@@ -12,10 +17,6 @@ export interface NewEvent {
   readonly sequence: number;
   readonly data: Readonly<Record<string, unknown>>;
 }
-
-/** The notification channel that says: there are deliveries to make. */
-export const dueDeliveriesChannel = 'due_deliveries';
-
 /** The notification channel that says: there are events without a place in the feed. */
 export const unpublishedEventsChannel = 'unpublished_events';
 
@@ -23,8 +24,12 @@ export const unpublishedEventsChannel = 'unpublished_events';
 //
 // The id of a delivery is its event's with a count in place of the last 32 bits. It is of the same month, cannot be that of
 // another delivery, and deliveries sort as their events do, to the event: a random one would only do so to the millisecond.
-// What comes back are the teams that have deliveries by it, and whether any of them is to be made.
-const insertEvents = statement<{ readonly team_id: TeamId; readonly due: boolean }>(
+// What comes back are the teams that have deliveries by it, and whether any of them is to be made, or written.
+const insertEvents = statement<{
+  readonly team_id: TeamId;
+  readonly due: boolean;
+  readonly is_large: boolean;
+}>(
   'outbox.append',
   `WITH new_events AS MATERIALIZED (
      SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::uuid[], $6::smallint[], $7::text[])
@@ -36,28 +41,34 @@ const insertEvents = statement<{ readonly team_id: TeamId; readonly due: boolean
      INSERT INTO unpublished_events (team_id, event_id) SELECT team_id, id FROM new_events ORDER BY n
    ), matched AS MATERIALIZED (
      SELECT e.team_id, e.id AS event_id, e.type, e.n, w.id AS webhook_id, w.is_active,
-       overlay(e.id::text PLACING lpad(to_hex(row_number() OVER (PARTITION BY e.n ORDER BY w.id)), 8, '0') FROM 29)::uuid
-         AS delivery_id
+       row_number() OVER (PARTITION BY e.n ORDER BY w.id) AS place,
+       count(*) OVER (PARTITION BY e.n) > ${writtenAtOnceMax} AS is_large
      FROM new_events e
      JOIN webhooks w ON w.team_id = e.team_id AND e.type = ANY (w.events)
      WHERE w.phone_number IS NULL OR w.phone_number =
        (SELECT phone_number FROM numbers WHERE team_id = e.team_id AND id = e.number_id)
+   ), large AS (
+     INSERT INTO fan_outs (team_id, event_id, event_type, created_at, webhook_ids, are_active)
+     SELECT team_id, event_id, type, $8, array_agg(webhook_id ORDER BY place), array_agg(is_active ORDER BY place)
+     FROM matched WHERE is_large GROUP BY team_id, event_id, type
    ), delivered AS (
      INSERT INTO deliveries (team_id, id, webhook_id, event_id, event_type, status, created_at, finished_at)
-     SELECT team_id, delivery_id, webhook_id, event_id, type, CASE WHEN is_active THEN 'pending' ELSE 'skipped' END, $8,
-       CASE WHEN NOT is_active THEN $8 END
-     FROM matched
+     SELECT team_id, ${sqlDeliveryId('event_id', 'place')}, webhook_id, event_id, type,
+       CASE WHEN is_active THEN 'pending' ELSE 'skipped' END, $8, CASE WHEN NOT is_active THEN $8 END
+     FROM matched WHERE NOT is_large
    ), due AS (
      INSERT INTO due_deliveries (webhook_id, delivery_id, team_id, event_id, due_at)
-     SELECT webhook_id, delivery_id, team_id, event_id, $8 FROM matched WHERE is_active ORDER BY n
+     SELECT webhook_id, ${sqlDeliveryId('event_id', 'place')}, team_id, event_id, $8
+     FROM matched WHERE is_active AND NOT is_large ORDER BY n
    )
-   SELECT team_id, bool_or(is_active) AS due FROM matched GROUP BY team_id`,
+   SELECT team_id, bool_or(is_active AND NOT is_large) AS due, bool_or(is_large) AS is_large FROM matched GROUP BY team_id`,
   { changes: 'delivery', team: 'team_id' },
 );
 
 /**
  * Writes the events of state changes in the transaction of those changes, each with one delivery for every webhook that
- * matches it then (specification sections 6.1 and 6.3, decision 0017): to be made now, or skipped where the webhook is off.
+ * matches it then (specification sections 6.1 and 6.3, decision 0017): to be made now, or skipped where the webhook is off. Where
+ * more than 100 match, one row says which, and the deliveries are written after the commit (fan-out.ts, decision 0023).
  * Each envelope is serialised here, once; what is stored is what every attempt will send. After the commit the
  * publisher is woken, and who makes deliveries.
  */
@@ -82,6 +93,7 @@ export async function append(
   );
   trx.notifyAfterCommit(unpublishedEventsChannel);
   if (written.some(({ due }) => due)) trx.notifyAfterCommit(dueDeliveriesChannel);
+  if (written.some((of) => of.is_large)) trx.notifyAfterCommit(fanOutsChannel);
 }
 
 /** The body of every delivery of an event (specification section 6.2). */

@@ -44,6 +44,7 @@ const unseen: Readonly<Record<string, string>> = {
   inbound_recent: 'shown to nobody',
   events: 'shown once they have a place in the feed',
   unpublished_events: 'shown once they have a place in the feed',
+  fan_outs: 'shown once their deliveries are written',
   mails: 'shown to nobody',
   rate_windows: 'shown to nobody',
   instance: 'shown to nobody',

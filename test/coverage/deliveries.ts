@@ -79,6 +79,14 @@ export const deliveries: Coverage = {
       'the target of a redirect is never reached',
     ],
   },
+  '6.3 Where more than 100': {
+    'outbox/fan-out.test.ts': [
+      'the request that makes the event writes one row for 2,000 webhooks; each delivery is written after it, once, by several processes too',
+      'the webhooks are those that matched with the event: later ones have none, those that are off a skipped one, deleted ones none',
+      'teams take turns, a part at a time: many events of one do not delay that of another',
+      'reaches every webhook once',
+    ],
+  },
   '6.3 Four attempts, 0, 10': {
     'webhooks/retries.test.ts': [
       'are four attempts of the same bytes, none before its time, and then the delivery has failed',
