@@ -154,9 +154,11 @@ async function open(
     isStopping,
   });
   const record = createRecorder(runtime.metrics, logger);
+  const { byAudience, unrouted } = createDoors({ ...runtime, uses, identify });
   const server = createHttpServer({
     routes,
-    doors: createDoors({ ...runtime, uses, identify }),
+    doors: byAudience,
+    limitUnrouted: (request) => unrouted.take(request),
     limitConcurrency: createConcurrencyLimit(runtime),
     record: (answered) => {
       record(answered);

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import {
   createAccountDoor,
   createPageDoor,
@@ -10,6 +11,8 @@ import type { KeyUses } from '#server/api-keys/key-uses.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { createDeviceDoor } from '#server/devices/device-door.ts';
 import type { Audience, Door } from '#server/platform/http/route.ts';
+import { NetworkLimit } from '#server/platform/network-limit.ts';
+import type { Soon } from '#server/platform/soon.ts';
 import { createTeamDoor } from '#server/teams/team-door.ts';
 import { MemberRequests } from '#server/usage/member-requests.ts';
 import { RateLimits } from '#server/usage/rate-limit.ts';
@@ -19,15 +22,33 @@ interface DoorServices extends Runtime {
   readonly identify: Identify;
 }
 
+/** Pages, static content and addresses with nothing, which one client network may ask for in a minute. */
+export const openPerMinute = 6_000;
+/** Forms and operations that need no session, such as signing in, likewise. */
+export const visitsPerMinute = 120;
+
+interface Doors {
+  readonly byAudience: Readonly<Partial<Record<Audience, Door>>>;
+  /** For requests that no route serves. */
+  readonly unrouted: NetworkLimit;
+}
+
 /** Who is let in to what, by audience. Operators have no door: routes of theirs look for themselves. */
-export function createDoors(services: DoorServices): Readonly<Partial<Record<Audience, Door>>> {
-  const { config, identify } = services;
+export function createDoors(services: DoorServices): Doors {
+  const { clock, config, identify } = services;
+  const authenticate = createAuthenticate(services);
+  const hasCredential = async (request: FastifyRequest) =>
+    (request.headers['x-api-key'] !== undefined && (await isAccepted(() => authenticate(request)))) ||
+    (request.headers.cookie !== undefined && (await isAccepted(() => identify(request))));
+  const limitOf = (perMinute: number) =>
+    new NetworkLimit({ clock, rateLimits: config.rateLimits, perMinute, hasCredential });
+  const openLimit = limitOf(openPerMinute);
   const rateLimits = new RateLimits(services);
   const memberRequests = new MemberRequests(services.clock);
-  const visitor = createVisitorDoor(identify, services);
-  return {
+  const visitor = createVisitorDoor(identify, limitOf(visitsPerMinute), services);
+  const byAudience = {
     api: createApiDoor({
-      authenticate: createAuthenticate(services),
+      authenticate,
       limit: (teamId, plan) => (config.rateLimits ? rateLimits.take(teamId, plan) : {}),
     }),
     team: createTeamDoor(
@@ -40,6 +61,17 @@ export function createDoors(services: DoorServices): Readonly<Partial<Record<Aud
     device: createDeviceDoor(services),
     account: createAccountDoor(identify, services),
     visitor,
-    page: createPageDoor(visitor),
+    page: createPageDoor(visitor, openLimit),
   };
+  return { byAudience, unrouted: openLimit };
+}
+
+/** Whether an authenticator accepts what it is given: it throws where it does not. */
+async function isAccepted(authenticate: () => Soon<unknown>): Promise<boolean> {
+  try {
+    await authenticate();
+    return true;
+  } catch {
+    return false;
+  }
 }

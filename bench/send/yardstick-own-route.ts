@@ -28,7 +28,8 @@ const accept = async () => ({
 });
 const server = createHttpServer({
   routes: messageRoutes({ ...runtime, sends: { accept } }),
-  doors: createDoors({ ...runtime, uses: new KeyUses(runtime), identify: createIdentify(runtime) }),
+  doors: createDoors({ ...runtime, uses: new KeyUses(runtime), identify: createIdentify(runtime) })
+    .byAudience,
   record: createRecorder(runtime.metrics, logger),
   isStopping: () => false,
   ids: runtime.ids,

@@ -5,15 +5,14 @@ import { sha256 } from '#server/platform/crypto.ts';
 import type { Door, SignedIn } from '#server/platform/http/route.ts';
 import { publicId } from '#server/platform/ids.ts';
 import { MinuteLimit } from '#server/platform/minute-limit.ts';
-import { sourceOf } from '#server/platform/source-of.ts';
+import type { NetworkLimit } from '#server/platform/network-limit.ts';
+import { onceThere } from '#server/platform/soon.ts';
 import { foreignOrigin } from './same-origin.ts';
 import { SessionCookie, sessionDays } from './session-cookie.ts';
 import { findLiveSession, type LiveSessionRow, touchSession } from './session-store.ts';
 
 /** What a person and a page of theirs may ask in a minute; far more than a page asks for. */
 const requestsPerMinute = 600;
-/** What one source may ask in a minute without being signed in. */
-const visitsPerMinute = 120;
 /** A session's last use is written no more often than this. */
 const touchMs = 60_000;
 
@@ -77,12 +76,11 @@ export function createAccountDoor(identify: Identify, { config }: Pick<Runtime, 
 /** The door of what the dashboard asks before somebody is signed in. A forged request is noted where the browser is. */
 export function createVisitorDoor(
   identify: Identify,
-  { clock, config }: Pick<Runtime, 'clock' | 'config'>,
+  limit: NetworkLimit,
+  { config }: Pick<Runtime, 'config'>,
 ): Door {
-  const limit = new MinuteLimit(clock, visitsPerMinute);
   return async (request) => {
-    if (config.rateLimits && !limit.allows(sourceOf(request.ip)))
-      throw tooManyRequests(secondsLeft(clock.nowMs()));
+    await limit.take(request);
     const refusal = foreignOrigin(request, config.appUrl);
     if (!refusal) return {};
     const signedIn = await whoIsSignedIn(identify, request);
@@ -90,10 +88,15 @@ export function createVisitorDoor(
   };
 }
 
-/** The door of pages: opening one changes nothing; a form is let in like anything else that a visitor sends. */
-export function createPageDoor(visitorDoor: Door): Door {
-  return async (request, reply, route) =>
-    route.method === 'GET' || route.byToken ? {} : visitorDoor(request, reply, route);
+/**
+ * The door of pages: opening one changes nothing, and has the limit of what is open to everybody. A form is let in like
+ * anything else that a visitor sends.
+ */
+export function createPageDoor(visitorDoor: Door, openLimit: NetworkLimit): Door {
+  return (request, reply, route) =>
+    route.method === 'GET' || route.byToken
+      ? onceThere(openLimit.take(request), () => ({}))
+      : visitorDoor(request, reply, route);
 }
 
 function secondsLeft(nowMs: number): number {

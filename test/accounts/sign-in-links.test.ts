@@ -11,6 +11,7 @@ import { signInPageRoutes } from '#server/accounts/sign-in-page-routes.ts';
 import { signInRoutes } from '#server/accounts/sign-in-routes.ts';
 import { RefusalLog } from '#server/audit/refusal-log.ts';
 import { createHttpServer } from '#server/platform/http/http-server.ts';
+import { NetworkLimit } from '#server/platform/network-limit.ts';
 import { field } from '#test/support/api-client.ts';
 import { Browser, newAccount, signedIn } from '#test/support/browser-client.ts';
 import { startTestService, type TestService } from '#test/support/test-service.ts';
@@ -203,13 +204,19 @@ describe('links that are asked for by mail (specification section 12.2)', () => 
     const send: SendSignInLink = async (_trx, to, url) => void sent.push({ to: to.email, url });
     links = new LinkRequests(services, send);
     const refusals = new RefusalLog(services);
-    const visitor = createVisitorDoor(createIdentify(services), services);
+    const limit = new NetworkLimit({
+      clock: services.clock,
+      rateLimits: false,
+      perMinute: 1,
+      hasCredential: async () => false,
+    });
+    const visitor = createVisitorDoor(createIdentify(services), limit, services);
     server = createHttpServer({
       routes: [
         ...signInRoutes({ ...services, links, refusals }),
         ...signInPageRoutes({ ...services, links, refusals, identify: createIdentify(services) }),
       ],
-      doors: { visitor, page: createPageDoor(visitor) },
+      doors: { visitor, page: createPageDoor(visitor, limit) },
       record: () => undefined,
       isStopping: () => false,
       ids: services.ids,

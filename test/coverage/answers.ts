@@ -139,6 +139,14 @@ export const answers: Coverage = {
       'are refused from memory for 10 s where nothing was found; equal ones at the same time are one',
     ],
   },
+  '7.2 Requests that need no': {
+    'api/network-limit.test.ts': [
+      'pages, static content and addresses with nothing share one limit, and its 429 says when to come again',
+      'a valid key or session is served past it; a wrong one is not',
+      'forms and operations without a session have a lower one, which spares who is signed in',
+      'RATE_LIMITS=off lifts the limit of client networks (docs/configuration.md)',
+    ],
+  },
   '7.2 A client that takes': {
     'platform/http/slow-readers.test.ts': [
       'are disconnected after 30 s without a byte, and within 40 s',

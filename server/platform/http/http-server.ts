@@ -53,6 +53,8 @@ export interface HttpServerOptions {
   readonly routes: readonly Route[];
   /** By audience; where there is none, everybody may enter. */
   readonly doors: Readonly<Partial<Record<Audience, Door>>>;
+  /** Counts requests that no route serves; throws 429. Without it they have no limit. */
+  readonly limitUnrouted?: (request: FastifyRequest) => Soon<void>;
   /** Around the work of each request, but of routes that bound it themselves. Without it no work is bounded. */
   readonly limitConcurrency?: LimitConcurrency;
   /** Told of each answer once it is sent, for metrics, logs and the audit of refusals. */
@@ -168,17 +170,16 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     done();
   });
   server.setErrorHandler((error, request, reply) => sendError(options, error, request, reply));
-  server.setNotFoundHandler((request, reply) => {
+  const refuseUnrouted = async (request: FastifyRequest, reply: FastifyReply) => {
+    await options.limitUnrouted?.(request);
     sendError(options, paths.refusal(request), request, reply);
-  });
+    return reply;
+  };
+  server.setNotFoundHandler(refuseUnrouted);
   const inHand = new InHand();
   for (const route of options.routes) register(server, options, route, inHand);
   for (const { method, path } of paths.shadowed()) {
-    server.route({
-      method,
-      url: path,
-      handler: (request, reply) => sendError(options, paths.refusal(request), request, reply),
-    });
+    server.route({ method, url: path, handler: refuseUnrouted });
   }
   // The server's own end waits for connections, and whoever asked may have hung up: what was asked for is finished all the same.
   server.addHook('onClose', () => inHand.drain());

@@ -1,0 +1,42 @@
+import type { FastifyRequest } from 'fastify';
+import { tooManyRequests } from './app-error.ts';
+import type { Clock } from './clock.ts';
+import { MinuteLimit } from './minute-limit.ts';
+import type { Soon } from './soon.ts';
+import { sourceOf } from './source-of.ts';
+
+interface NetworkLimitOptions {
+  readonly clock: Clock;
+  /** RATE_LIMITS */
+  readonly rateLimits: boolean;
+  readonly perMinute: number;
+  /** Whether the request carries a valid credential of any kind. Asked past the limit only. */
+  readonly hasCredential: (request: FastifyRequest) => Promise<boolean>;
+}
+
+/**
+ * Rate limiter per client network, for requests that need no credential (specification section 7.2). One with a valid
+ * credential is served past the limit: a network may be that of a whole office, or of a proxy that TRUST_PROXY does not name.
+ */
+export class NetworkLimit {
+  readonly #options: NetworkLimitOptions;
+  readonly #limit: MinuteLimit;
+
+  constructor(options: NetworkLimitOptions) {
+    this.#options = options;
+    this.#limit = new MinuteLimit(options.clock, options.perMinute);
+  }
+
+  /** Counts a request. @throws AppError 429 with retry-after: whole seconds until the minute ends */
+  take(request: FastifyRequest): Soon<void> {
+    if (!this.#options.rateLimits || this.#limit.allows(sourceOf(request.ip))) return undefined;
+    return this.#takePastLimit(request);
+  }
+
+  async #takePastLimit(request: FastifyRequest): Promise<void> {
+    const { clock, hasCredential } = this.#options;
+    if (!(await hasCredential(request))) {
+      throw tooManyRequests(60 - Math.floor((clock.nowMs() / 1_000) % 60));
+    }
+  }
+}

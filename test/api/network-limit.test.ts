@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { openPerMinute, visitsPerMinute } from '#server/doors.ts';
+import { newMember } from '#test/support/people.ts';
+import { KeptConnections } from '#test/support/raw-http.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+
+describe('requests that need no credential are limited per client network (specification section 7.2)', () => {
+  let service: TestService;
+  let team: TestTeam;
+  let connections: KeptConnections;
+
+  before(async () => {
+    service = await startTestService({ RATE_LIMITS: 'on', TRUST_PROXY: '127.0.0.1' });
+    team = await service.newTeam();
+    connections = new KeptConnections(service.baseUrl, 16);
+  });
+  after(async () => {
+    connections.close();
+    await service.close();
+  });
+
+  /** Each test begins with a minute and a network of its own. */
+  const nextMinute = (secondsLeft = 60) =>
+    service.clock.advance(60_000 - (service.clock.nowMs() % 60_000) + (60 - secondsLeft) * 1_000);
+  const ask = (
+    path: string,
+    network: string,
+    headers: Readonly<Record<string, string>> = {},
+    method = 'GET',
+  ) =>
+    connections.ask({ method, path, headers: { host: 'localhost', 'x-forwarded-for': network, ...headers } });
+  /** Uses the network's minute up, but for what comes next. */
+  const useUp = async (network: string) => {
+    const paths = ['/nothing', '/v1/messages/send', '/sign-in', '/v1/openapi.json', '/v1/nothing'];
+    const one = (n: number) => ask(paths[n % paths.length] ?? '/', network, {}, 'HEAD');
+    for (let n = 0; n < openPerMinute; n += 500) {
+      const answers = await Promise.all(Array.from({ length: 500 }, (_, index) => one(n + index)));
+      assert.ok(!answers.some(({ status }) => status === 429));
+    }
+  };
+
+  it('pages, static content and addresses with nothing share one limit, and its 429 says when to come again', async () => {
+    nextMinute(17);
+    await useUp('203.0.113.1');
+    for (const path of ['/nothing', '/sign-in', '/docs', '/v1/openapi.json', '/v1/messages/send']) {
+      const refused = await ask(path, '203.0.113.1');
+      assert.equal(refused.status, 429, path);
+      const seconds = Number(refused.headers.get('retry-after'));
+      assert.ok(seconds >= 1 && seconds <= 17, `retry-after: ${seconds}`);
+      assert.match(refused.body, new RegExp(`Too many requests. Retry in ${seconds} seconds.`));
+    }
+    assert.equal((await ask('/sign-in', '203.0.113.2')).status, 200, 'another network');
+    for (const path of ['/healthz', '/readyz'])
+      assert.equal((await ask(path, '203.0.113.1')).status, 200, path);
+    nextMinute();
+    assert.equal((await ask('/sign-in', '203.0.113.1')).status, 200, 'the next minute');
+  });
+
+  it('a valid key or session is served past it; a wrong one is not', async () => {
+    nextMinute();
+    const { cookie } = await newMember(service, team, 'member');
+    await useUp('203.0.113.3');
+    assert.equal((await ask('/sign-in', '203.0.113.3')).status, 429);
+    const key = { 'x-api-key': team.api.key };
+    assert.equal((await ask('/v1/nothing', '203.0.113.3', key)).status, 404);
+    assert.equal((await ask('/v1/openapi.json', '203.0.113.3', key)).status, 200);
+    assert.equal((await ask('/v1/team', '203.0.113.3', key)).status, 200);
+    assert.equal((await ask('/', '203.0.113.3', { cookie })).status, 200);
+    for (const wrong of [{ 'x-api-key': `${team.api.key}0` }, { cookie: `${cookie}0` }])
+      assert.equal((await ask('/', '203.0.113.3', wrong)).status, 429);
+  });
+
+  it('forms and operations without a session have a lower one, which spares who is signed in', async () => {
+    nextMinute();
+    const { cookie } = await newMember(service, team, 'member');
+    const headers = { origin: service.baseUrl, 'content-type': 'application/json' };
+    const signIn = (more = {}) => ask('/app/sign-in', '203.0.113.4', { ...headers, ...more }, 'POST');
+    for (let n = 0; n < visitsPerMinute; n += 1) assert.equal((await signIn()).status, 400);
+    assert.equal((await signIn()).status, 429);
+    assert.equal((await signIn({ cookie })).status, 400);
+    assert.equal((await ask('/sign-in', '203.0.113.4')).status, 200);
+  });
+});
+
+it('RATE_LIMITS=off lifts the limit of client networks (docs/configuration.md)', async () => {
+  const service = await startTestService({ RATE_LIMITS: 'off' });
+  const connections = new KeptConnections(service.baseUrl, 16);
+  try {
+    const ask = () => connections.ask({ method: 'GET', path: '/nothing', headers: { host: 'localhost' } });
+    const answers = await Promise.all(Array.from({ length: openPerMinute + 1 }, ask));
+    assert.ok(answers.every(({ status }) => status === 404));
+  } finally {
+    connections.close();
+    await service.close();
+  }
+});
