@@ -13,7 +13,13 @@ export function addClockCommands(program: Command): void {
     .command('status')
     .description("show the service's time, the database's clock, and a step of it that is not followed yet")
     .option('--json', 'print as JSON', false)
-    .action(async (options: { json: boolean }) => printResult(await withRuntime(clockStatus), options.json));
+    .action(async (options: { json: boolean }) => {
+      const status = await withRuntime(async (runtime) => {
+        await watch(runtime).run();
+        return clockStatus(runtime);
+      });
+      printResult(status, options.json);
+    });
 
   clock
     .command('confirm')
@@ -21,23 +27,22 @@ export function addClockCommands(program: Command): void {
     .option('--json', 'print as JSON', false)
     .action(async (options: { json: boolean }) => {
       const result = await withRuntime(async (runtime) => {
-        await watchClock(runtime);
+        await watch(runtime).run();
         const movedMs = await followStep(runtime, runningLeases);
-        const { step_seconds: _, ...status } = await clockStatus(runtime);
-        return { confirmed: true, moved_seconds: movedMs / 1_000, ...status };
+        const { settled, service_time, database_time } = await clockStatus(runtime);
+        return { confirmed: true, moved_seconds: movedMs / 1_000, settled, service_time, database_time };
       });
       printResult(result, options.json);
     });
 }
 
 /** Looks as a process of the service does, so that a step is known that came while none ran. */
-async function watchClock(runtime: Runtime): Promise<void> {
-  await new ClockSync(runtime, { leases: runningLeases, onJump: () => undefined }).run();
+function watch(runtime: Runtime): ClockSync {
+  return new ClockSync(runtime, { leases: runningLeases, onJump: () => undefined });
 }
 
-async function clockStatus(runtime: Runtime) {
-  await watchClock(runtime);
-  const look = await lookAtClock(runtime.database.pool);
+async function clockStatus({ database }: Runtime) {
+  const look = await lookAtClock(database.pool);
   return {
     settled: look.held_ms === 0,
     step_seconds: look.held_ms === 0 ? 0 : -look.held_ms / 1_000,
