@@ -1,3 +1,4 @@
+import { clocksCommand } from './clocks/command.ts';
 import type { Command } from './command.ts';
 import { killsCommand } from './kills-command.ts';
 import { neighboursCommand } from './neighbours/command.ts';
@@ -5,6 +6,7 @@ import { stopsCommand } from './stops/command.ts';
 
 /** `npm run campaign -- <name>`: exit code 0 where everything that the campaign checks holds, else 1. */
 const commands: Readonly<Record<string, Command>> = {
+  clocks: clocksCommand,
   kills: killsCommand,
   neighbours: neighboursCommand,
   stops: stopsCommand,

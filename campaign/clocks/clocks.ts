@@ -1,0 +1,269 @@
+import { chmod, copyFile, mkdir, mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
+
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { align } from '../align.ts';
+import { check } from '../checker.ts';
+import { freePort } from '../free-port.ts';
+import { History } from '../history.ts';
+import { Ownline } from '../ownline.ts';
+import { describeViolations } from '../table.ts';
+import { World } from '../world.ts';
+import { FakeClock, findFaketime } from './faketime.ts';
+import { Keeper } from './keeper.ts';
+import { Limits } from './limits.ts';
+import { Postgres } from './postgres.ts';
+
+/** Whose clock is set: PostgreSQL's, that of the machine of the service, or that of one machine with both. */
+export const clocks = ['database', 'service', 'both'] as const;
+export type ClockName = (typeof clocks)[number];
+
+export interface ClocksOptions {
+  readonly clocks: readonly ClockName[];
+  /** In seconds, ahead or back. */
+  readonly steps: readonly number[];
+  /** How long each clock is wrong, in seconds. */
+  readonly forSeconds: number;
+  /** The checkout whose service is started. */
+  readonly repository: string;
+  readonly keep: boolean;
+}
+
+const settings = {
+  EGRESS_ALLOW_CIDRS: '127.0.0.1/32',
+  WEBHOOK_OFFSETS_SECONDS: '0,1,2,3',
+  WEBHOOK_TIMEOUT_MS: '2000',
+  DEVICE_HOLD_SECONDS: '2',
+  LOG_LEVEL: 'warn',
+};
+
+/** A window of a rate limit, and a second for the clock to be seen. */
+const minuteMs = 61_000;
+
+/** What became of one step. */
+interface Result {
+  readonly clock: ClockName;
+  readonly step: number;
+  readonly wrong429: number;
+  readonly openAfterMinute: boolean;
+  readonly openAfterRestart: boolean;
+  readonly missing: readonly string[];
+  readonly logged: number;
+  readonly shown: boolean;
+}
+
+/**
+ * Sets clocks under load, ahead and back, for a while each, with a restart in the middle of it and one afterwards. Then it
+ * looks for wrong 429s and for what has expired, and checks the whole history as the campaign of kills does.
+ * @returns whether all of it holds
+ */
+export async function runClocks(options: ClocksOptions, signal: AbortSignal): Promise<boolean> {
+  const library = findFaketime();
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'ownline-clocks-')));
+  // PostgreSQL may run as another user and has to get through.
+  await chmod(folder, 0o711);
+  const history = new History(join(folder, 'history.jsonl'));
+  const [databaseDir, dataDir] = [join(folder, 'database'), join(folder, 'data')];
+  const logFile = join(folder, 'service.log');
+  const fake = {
+    database: new FakeClock(library, join(folder, 'database-clock')),
+    service: new FakeClock(library, join(folder, 'service-clock')),
+  };
+  for (const clock of Object.values(fake)) await clock.set(0);
+  const { repository } = options;
+  await makeDatabase({ repository, dataDir: databaseDir, logFile, port: await freePort(), settings });
+  // The service goes on with it as with an operator's own database, from a folder of its own.
+  await mkdir(dataDir, { mode: 0o700 });
+  for (const file of ['secrets.key', 'first-start.txt'])
+    await copyFile(join(databaseDir, file), join(dataDir, file));
+  const postgres = new Postgres({ dataDir: databaseDir, environment: fake.database.environment });
+  const ownline = new Ownline({
+    repository,
+    dataDir,
+    logFile,
+    port: await freePort(),
+    settings: { ...settings, ...fake.service.environment, DATABASE_URL: postgres.url },
+  });
+  let isClean = false;
+  try {
+    await postgres.start();
+    await ownline.start();
+    const stage: Stage = { options, signal, history, ownline, logFile, fake };
+    const { results, unrest } = await runSteps(stage);
+    const violations = check(history.rows);
+    process.stdout.write(`${drawTable(results)}\n`);
+    for (const { clock, step, missing } of results)
+      if (missing.length > 0) process.stdout.write(`\n${clock} ${named(step)}: ${missing.join('; ')}.\n`);
+    if (violations.length > 0) process.stdout.write(`\n${describeViolations(violations)}\n`);
+    if (unrest) process.stdout.write(`\nIt did not become quiet: ${unrest}.\n`);
+    const count = history.rows.filter((row) => row.did === 'accepted').length;
+    process.stdout.write(`\n${count} sends accepted, ${violations.length} violations.\n`);
+    isClean = !unrest && violations.length === 0 && results.every(holds);
+    return isClean;
+  } finally {
+    await ownline.stop();
+    await postgres.stop();
+    history.close();
+    if (isClean && !options.keep) await rm(folder, { recursive: true, force: true });
+    else process.stdout.write(`\nHistory, log and data: ${folder}\n`);
+  }
+}
+
+interface Stage {
+  readonly options: ClocksOptions;
+  readonly signal: AbortSignal;
+  readonly history: History;
+  readonly ownline: Ownline;
+  readonly logFile: string;
+  readonly fake: Readonly<Record<'database' | 'service', FakeClock>>;
+}
+
+async function runSteps(stage: Stage): Promise<{ results: Result[]; unrest: string | undefined }> {
+  const { options, signal, history, ownline } = stage;
+  const world = await World.open(history, ownline);
+  const results: Result[] = [];
+  const over = new AbortController();
+  const ending = AbortSignal.any([signal, world.signal, over.signal]);
+  try {
+    const keeper = await Keeper.open(ownline, ending);
+    const limits = await Limits.open(ownline, ending);
+    const probing = limits.probe(over.signal).catch(() => undefined);
+    world.begin();
+    for (const clock of options.clocks) {
+      for (const step of options.steps) {
+        const result = await runStep(stage, { clock, step, keeper, limits, ending });
+        process.stderr.write(`${clock} ${named(step)}: ${holds(result) ? 'holds' : 'does not hold'}\n`);
+        results.push(result);
+      }
+    }
+    const unrest = await world.settle(signal);
+    over.abort();
+    await probing;
+    return { results, unrest };
+  } finally {
+    over.abort();
+    await world.close();
+  }
+}
+
+interface Step {
+  readonly clock: ClockName;
+  readonly step: number;
+  readonly keeper: Keeper;
+  readonly limits: Limits;
+  readonly ending: AbortSignal;
+}
+
+async function runStep(stage: Stage, { clock, step, keeper, limits, ending }: Step): Promise<Result> {
+  const { ownline, options, logFile, fake } = stage;
+  const set = async (seconds: number) => {
+    if (clock !== 'service') await fake.database.set(seconds);
+    if (clock !== 'database') await fake.service.set(seconds);
+  };
+  const wait = (ms: number) => pause(ms, undefined, { signal: ending });
+  const wrongBefore = limits.wrong;
+  const loggedBefore = await countSteps(logFile);
+  const halfMs = (options.forSeconds * 1_000) / 2;
+  await set(step);
+  await wait(halfMs);
+  let shown = await isUnsettled(ownline);
+  await limits.useUp();
+  await ownline.stop();
+  await ownline.start();
+  await limits.useUp();
+  await wait(halfMs);
+  shown ||= await isUnsettled(ownline);
+  await set(0);
+  await wait(minuteMs);
+  const openAfterMinute = await limits.isOpen();
+  await ownline.stop();
+  await ownline.start();
+  const openAfterRestart = await limits.isOpen();
+  return {
+    clock,
+    step,
+    shown,
+    openAfterMinute,
+    openAfterRestart,
+    missing: await keeper.missing(),
+    wrong429: limits.wrong - wrongBefore,
+    logged: (await countSteps(logFile)) - loggedBefore,
+  };
+}
+
+/** A host's clock by itself is none that the service follows: nothing is seen of it. */
+function holds({
+  clock,
+  wrong429,
+  openAfterMinute,
+  openAfterRestart,
+  missing,
+  logged,
+  shown,
+}: Result): boolean {
+  const isSeen = clock !== 'service';
+  const isRight = wrong429 === 0 && openAfterMinute && openAfterRestart && missing.length === 0;
+  return isRight && shown === isSeen && logged > 0 === isSeen;
+}
+
+async function isUnsettled({ baseUrl }: Ownline): Promise<boolean> {
+  const answer = await fetch(`${baseUrl}/readyz`);
+  const body = (await answer.json()) as { readonly clock?: { readonly settled?: boolean } };
+  return body.clock?.settled === false;
+}
+
+/** Lines of the log about a clock that was set. */
+async function countSteps(logFile: string): Promise<number> {
+  return (await readFile(logFile, 'utf8')).split('\n').filter((line) => /clock was set/.test(line)).length;
+}
+
+function drawTable(results: readonly Result[]): string {
+  const yes = (is: boolean) => (is ? 'yes' : 'no');
+  return align([
+    [
+      'clock',
+      'step',
+      'wrong 429',
+      'open a minute later',
+      'after a restart',
+      'expired',
+      'steps logged',
+      'shown',
+    ],
+    ...results.map((result) => [
+      result.clock,
+      named(result.step),
+      result.wrong429,
+      yes(result.openAfterMinute),
+      yes(result.openAfterRestart),
+      result.missing.length,
+      result.logged,
+      yes(result.shown),
+    ]),
+  ]);
+}
+
+/** `+1d` */
+function named(step: number): string {
+  const seconds = Math.abs(step);
+  const [size, unit] = (
+    [
+      [365 * 86_400, 'y'],
+      [86_400, 'd'],
+      [3_600, 'h'],
+      [60, 'm'],
+    ] as const
+  ).find(([size]) => seconds % size === 0) ?? [1, 's'];
+  return `${step < 0 ? '-' : '+'}${seconds / size}${unit}`;
+}
+
+/** The embedded database of a first start, which is then stopped. */
+async function makeDatabase(options: ConstructorParameters<typeof Ownline>[0]): Promise<void> {
+  const embedded = new Ownline(options);
+  try {
+    await embedded.start();
+  } finally {
+    await embedded.stop();
+  }
+}

@@ -1,0 +1,47 @@
+import { existsSync, globSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+
+const places = [
+  '/usr/lib/*/faketime/libfaketime.so.1',
+  '/usr/lib/faketime/libfaketime.so.1',
+  '/usr/local/lib/faketime/libfaketime.so.1',
+];
+
+/** The library that shows a process another time of day. @throws where it is not installed */
+export function findFaketime(): string {
+  const named = process.env.FAKETIME_LIBRARY;
+  const found = named ?? places.flatMap((place) => globSync(place)).at(0);
+  if (found !== undefined && existsSync(found)) return found;
+  throw new Error(
+    'This campaign needs libfaketime. Install it (apt-get install libfaketime), or set FAKETIME_LIBRARY to libfaketime.so.1.',
+  );
+}
+
+/** The time of day of some processes. Their monotonic clock stays as it is, as it does when a real clock is set. */
+export class FakeClock {
+  readonly #file: string;
+  readonly #library: string;
+
+  /** @param file that every one of those processes may read */
+  constructor(library: string, file: string) {
+    this.#library = library;
+    this.#file = file;
+  }
+
+  /** For the environment of a process that is to have this clock. */
+  get environment(): Readonly<Record<string, string>> {
+    return {
+      LD_PRELOAD: this.#library,
+      FAKETIME_TIMESTAMP_FILE: this.#file,
+      FAKETIME_CACHE_DURATION: '1',
+      FAKETIME_DONT_FAKE_MONOTONIC: '1',
+    };
+  }
+
+  /** Sets it so many seconds ahead of the real time, or back. Processes see it within a second. */
+  async set(aheadSeconds: number): Promise<void> {
+    await writeFile(this.#file, `${aheadSeconds < 0 ? '-' : '+'}${Math.abs(aheadSeconds)}\n`, {
+      mode: 0o644,
+    });
+  }
+}
