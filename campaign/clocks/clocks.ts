@@ -42,7 +42,7 @@ const settings = {
 const minuteMs = 61_000;
 
 /** What became of one step. */
-interface Result {
+export interface Result {
   readonly clock: ClockName;
   readonly step: number;
   readonly wrong429: number;
@@ -192,8 +192,8 @@ async function runStep(stage: Stage, { clock, step, keeper, limits, ending }: St
   };
 }
 
-/** A host's clock by itself is none that the service follows: nothing is seen of it. */
-function holds({
+/** Whether all is as it should be. The clock of the service's machine alone changes nothing: nothing is seen of it. */
+export function holds({
   clock,
   wrong429,
   openAfterMinute,

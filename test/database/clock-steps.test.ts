@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { describe, it } from 'node:test';
+import { ClockSync } from '#server/database/clock-sync.ts';
+import { startClock } from '#server/database/start-clock.ts';
 import { Clock } from '#server/platform/clock.ts';
+import { readHostClock } from '#server/platform/host-clock.ts';
+import { createMetrics } from '#server/platform/metrics.ts';
 import { field } from '#test/support/api-client.ts';
 import {
   clockOf,
@@ -119,6 +124,24 @@ describe('a step of the database clock (specification section 10.7)', () => {
       } finally {
         await other.close();
       }
+    }));
+
+  it('is none where the machine slept as long: the time goes on with its uptime', () =>
+    withService(async (service) => {
+      const { runtime } = service;
+      const [clock, real] = [new Clock(), readHostClock()];
+      let sleptMs = 0;
+      const host = { ...real, bootId: randomUUID(), uptimeMs: () => real.uptimeMs() + sleptMs };
+      await startClock(runtime.database.pool, clock, host);
+      const services = { ...runtime, clock, metrics: createMetrics() };
+      const sync = new ClockSync(services, { leases: [], onJump: () => undefined, host });
+      await sync.run();
+      sleptMs = 8 * hourMs;
+      await service.step(sleptMs);
+      assert.ok(sync.mayExpire());
+      await sync.run();
+      assert.deepEqual(sync.status, { settled: true, step_seconds: 0 });
+      assert.ok(Math.abs(aheadMs(clock) - sleptMs) < 5_000, `${aheadMs(clock)} ms`);
     }));
 
   it('is known to a process that starts in the middle of it, whatever its own clock says', () =>

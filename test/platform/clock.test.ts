@@ -14,6 +14,31 @@ describe('the clock (specification section 2.1, decision 0007)', () => {
     assert.equal(clock.nowMs(), ahead);
   });
 
+  it('goes back in a jump and in nothing else, and keeps what has elapsed', () => {
+    const clock = new Clock();
+    clock.follow(1_900_000_000_000, performance.now());
+    const [before, elapsed] = [clock.nowMs(), clock.elapsedMs()];
+    clock.jump(-3_600_000);
+    assert.ok(clock.nowMs() >= before - 3_600_000 && clock.nowMs() < before - 3_590_000);
+    assert.ok(clock.elapsedMs() >= elapsed);
+    clock.jump(7_200_000);
+    assert.ok(clock.nowMs() >= before + 3_600_000);
+    assert.equal(clock.followedMs, 3_600_000);
+    clock.follow(1_800_000_000_000, performance.now());
+    assert.ok(clock.nowMs() >= before + 3_600_000, 'a correction does not take it back');
+  });
+
+  it('holds ends against an earlier moment while it may be too far ahead', () => {
+    const clock = new Clock();
+    assert.ok(clock.mayExpire);
+    clock.holdExpiry(60_000);
+    assert.ok(!clock.mayExpire);
+    const apartMs = clock.nowMs() - clock.expiryNow().getTime();
+    assert.ok(apartMs > 59_000 && apartMs <= 60_000, `${apartMs} ms`);
+    clock.allowExpiry();
+    assert.ok(clock.mayExpire && clock.nowMs() - clock.expiryNow().getTime() < 1_000);
+  });
+
   it('calls back by itself when the time has come', async () => {
     const clock = new Clock();
     const askedAtMs = clock.nowMs();

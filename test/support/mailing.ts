@@ -37,8 +37,12 @@ export interface Mailing {
 /** In every mail that it queues. */
 export const secretLink = 'https://texts.example.com/invite/Zk3v9Qm1canary';
 
-export async function startMailing(settings: Readonly<Record<string, string>>): Promise<Mailing> {
-  const service = await startTestService({
+/** @param start of the service, where it is to be another one than the ordinary */
+export async function startMailing(
+  settings: Readonly<Record<string, string>>,
+  start: (settings: Readonly<Record<string, string>>) => Promise<TestService> = startTestService,
+): Promise<Mailing> {
+  const service = await start({
     ROLES: 'api,maintain',
     MAIL_FROM: 'texts@example.com',
     ...settings,

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { holds, type Result } from '#campaign/clocks/clocks.ts';
+
+describe('the verdict of the campaign of clocks (docs/testing.md)', () => {
+  const sound: Result = {
+    clock: 'database',
+    step: 86_400,
+    wrong429: 0,
+    openAfterMinute: true,
+    openAfterRestart: true,
+    missing: [],
+    logged: 2,
+    shown: true,
+  };
+
+  it('holds where nothing was refused, limited or lost and the step was logged and shown', () => {
+    assert.ok(holds(sound));
+    assert.ok(holds({ ...sound, clock: 'both', step: -3_600 }));
+    assert.ok(holds({ ...sound, clock: 'service', logged: 0, shown: false }));
+  });
+
+  it('does not hold with any one of them otherwise', () => {
+    const faults: readonly Partial<Result>[] = [
+      { wrong429: 1 },
+      { openAfterMinute: false },
+      { openAfterRestart: false },
+      { missing: ['the invitation is over'] },
+      { logged: 0 },
+      { shown: false },
+      { clock: 'service' },
+    ];
+    for (const fault of faults) assert.ok(!holds({ ...sound, ...fault }), JSON.stringify(fault));
+  });
+});

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { startMailServer } from '#test/support/mail-server.ts';
+import { startMailing } from '#test/support/mailing.ts';
+import { newMember } from '#test/support/people.ts';
+import { startSteppingService, untilStep } from '#test/support/stepping-service.ts';
+
+const dayMs = 86_400_000;
+
+it('no mail is given up as too old or over while the time is in doubt: it is sent (specification section 10.7)', async () => {
+  const server = await startMailServer();
+  let step = async (_aheadMs: number) => {};
+  const mailing = await startMailing({ SMTP_URL: server.url }, async (settings) => {
+    const stepping = await startSteppingService(settings);
+    step = stepping.step;
+    return stepping;
+  });
+  const { service } = mailing;
+  try {
+    await mailing.queue('old@example.com', 'silently');
+    const owner = await newMember(service, await service.newTeam(), 'owner');
+    const invited = { email: 'over@example.com', role: 'viewer' };
+    assert.equal((await owner.post(owner.in('/team/members/invite'), invited)).status, 201);
+    await step(dayMs);
+    await untilStep(service.baseUrl, dayMs / 1_000);
+    service.clock.advance(30 * dayMs);
+    mailing.start();
+    const recipients: string[] = [];
+    while (recipients.length < 2) recipients.push(...(await server.next()).to);
+    assert.deepEqual(recipients.sort(), ['old@example.com', 'over@example.com']);
+    assert.ok((await mailing.attempted('old@example.com', 1)).sent_at);
+  } finally {
+    await mailing.close();
+    await server.close();
+  }
+});
