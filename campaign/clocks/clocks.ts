@@ -137,7 +137,8 @@ async function runSteps(stage: Stage): Promise<{ results: Result[]; unrest: stri
         results.push(result);
       }
     }
-    const unrest = await world.settle(signal);
+    // Where a limit refuses the campaign itself, what was seen so far is printed all the same.
+    const unrest = await world.settle(signal).catch((error: unknown) => String(error));
     over.abort();
     await probing;
     return { results, unrest };
