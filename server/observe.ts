@@ -5,7 +5,7 @@ import type { Metrics } from '#server/platform/metrics.ts';
 import { RepeatLimit } from '#server/platform/repeat-limit.ts';
 
 /** Refusals of one kind (route, status, code, team) that have a line each in a minute; the others are counted in one. */
-const refusedMax = 10;
+const refusedMax = 3;
 
 /**
  * Counts and logs every answer (specification section 10.4). A log line names the route's pattern, the status and the
