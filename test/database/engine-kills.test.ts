@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chown, readdir, stat, writeFile } from 'node:fs/promises';
+import { chown, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import pg from 'pg';
@@ -74,6 +74,35 @@ test('PostgreSQL killed under the service is restarted with its data, and the lo
   }
   assert.deepEqual(await query(engine.databaseUrl, readTheRow), [['a row']]);
   assert.ok(place.logLines.some((line) => line.includes('PostgreSQL has ended: starting it again')));
+});
+
+for (const [length, below] of [
+  ['short', 'data'],
+  ['long', join('a'.repeat(90), 'b'.repeat(90))],
+] as const) {
+  test(`PostgreSQL that died comes back at its address although the socket's folder is gone, with a ${length} DATA_DIR (section 10.3)`, async (t) => {
+    const place = await Place.makeUsed(t, below);
+    const engine = await place.start();
+    const socketFolder = (await readFile(join(place.dataDir, 'socket-folder'), 'utf8')).trim();
+    await rm(socketFolder, { recursive: true });
+    const pid = engine.postmasterPid();
+    process.kill(pid, 'SIGKILL');
+    const rows = await until('an answer', () => query(engine.databaseUrl, 'SELECT 1').catch(() => undefined));
+    assert.deepEqual(rows, [[1]]);
+    assert.equal((await stat(socketFolder)).mode & 0o777, 0o700);
+  });
+}
+
+test('a running PostgreSQL whose socket is gone is replaced by the next start, with its data kept (section 10.3)', async (t) => {
+  const place = await Place.makeUsed(t);
+  const owner = place.spawnOwner();
+  const before = await firstLine(owner);
+  await query(before.databaseUrl, keepARow);
+  await kill9(owner);
+  await rm(join(place.dataDir, 'socket'), { recursive: true });
+  const engine = await place.start();
+  await hasEnded(before.postmasterPid);
+  assert.deepEqual(await query(engine.databaseUrl, readTheRow), [['a row']]);
 });
 
 test('a stop while PostgreSQL is being restarted leaves nothing running and a database that starts (section 10)', async (t) => {

@@ -67,6 +67,18 @@ test('the socket, the data and the programs are closed to other users, and Postg
   assert.deepEqual(await query(engine.databaseUrl, 'SELECT 1 + 1'), [[2]]);
 });
 
+test('no other user can open the lock of DATA_DIR, also where an older release left it open to all (section 10)', async (t) => {
+  const place = await Place.makeUsed(t);
+  const lock = join(place.dataDir, 'lock');
+  const first = await place.start();
+  assert.equal(await modeOf(lock), '600');
+  await first.stop();
+  await chmod(lock, 0o644);
+  await place.start();
+  assert.equal(await modeOf(lock), '600');
+  await assert.rejects(place.start(), /is in use by process/, 'the lock still holds');
+});
+
 test('the libraries have their links although npm ran no scripts (section 10)', async (t) => {
   const place = await Place.make(t);
   await place.start();
@@ -171,7 +183,7 @@ test('data of another PostgreSQL version is refused with the way to move it (sec
   const engine = await place.start();
   await engine.stop();
   await writeFile(join(place.dataDir, 'pg', 'PG_VERSION'), '17\n');
-  await assert.rejects(place.start(), /holds data of PostgreSQL 17.*backup FILE/);
+  await assert.rejects(place.start(), /holds data of PostgreSQL 17.*Start the former release.*pg_dump/);
 });
 
 test('no error and no log line shows a statement, a value or a credential (section 10)', async (t) => {
@@ -187,6 +199,29 @@ test('no error and no log line shows a statement, a value or a credential (secti
     return text.includes('duplicate key') && text;
   });
   assert.ok(!(log + place.logLines.join('')).includes('own_live_secret'));
+});
+
+test('postgres.log has a bound while PostgreSQL runs, and its older half stays (section 10.4)', async (t) => {
+  const place = await Place.makeUsed(t);
+  const engine = await place.start({}, { logCheckIntervalMs: 50 });
+  const log = join(place.dataDir, 'postgres.log');
+  const write = (word: string, times: number) =>
+    query(
+      engine.databaseUrl,
+      `DO $$ BEGIN FOR line IN 1..${times} LOOP RAISE LOG '${word} %', repeat('x', 100000); END LOOP; END $$`,
+    );
+  for (let round = 0; round < 3; round += 1) {
+    await write('filler', 110);
+    await until('the log is cut', async () => (await stat(log)).size < 1_000_000);
+    assert.ok((await stat(`${log}.1`)).size > 10_000_000);
+    assert.equal(await modeOf(`${log}.1`), '600');
+  }
+  await write('afterwards', 1);
+  assert.match(
+    await readFile(log, 'utf8'),
+    /^[^\0]*LOG: {2}afterwards/,
+    'PostgreSQL writes on at the beginning',
+  );
 });
 
 test('a C library that PostgreSQL does not run on is named, with DATABASE_URL as the way out (section 10)', () => {

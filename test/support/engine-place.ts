@@ -58,9 +58,12 @@ export class Place {
     return place;
   }
 
-  async start(parameters: Record<string, string> = {}): Promise<Engine> {
+  async start(
+    parameters: Record<string, string> = {},
+    options: { readonly logCheckIntervalMs?: number } = {},
+  ): Promise<Engine> {
     const logger = pino({ base: null }, { write: (line: string) => void this.logLines.push(line) });
-    const engine = await startEngine({ dataDir: this.dataDir, logger, parameters });
+    const engine = await startEngine({ dataDir: this.dataDir, logger, parameters, ...options });
     this.#engines.push(engine);
     return engine;
   }

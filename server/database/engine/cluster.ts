@@ -101,7 +101,9 @@ async function checkMajor(layout: EngineLayout, major: string): Promise<void> {
   if (found.trim() === major) return;
   throw new EngineError(
     `DATA_DIR ${layout.dataDir} holds data of PostgreSQL ${found.trim()}, and this release brings PostgreSQL ${major}. ` +
-      'Run `npm run -s ownline -- backup FILE` with the former release, move DATA_DIR/pg away and restore FILE with this one.',
+      'Start the former release again. To change over, make a copy there with pg_dump of a PostgreSQL installation of your own, ' +
+      'from the address that `npm run -s ownline -- database-url` prints, and load it with pg_restore --clean --if-exists into ' +
+      'what this release makes in an empty DATA_DIR that has a copy of secrets.key.',
   );
 }
 

@@ -1,4 +1,4 @@
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, readFile, rm, writeFile } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { EngineError } from './engine-error.ts';
 import type { EngineLayout } from './engine-layout.ts';
@@ -18,6 +18,7 @@ const SQLITE_BUSY = 5;
  * process may open the file: closing it would give the lock away.)
  */
 export async function lockDataDir(layout: EngineLayout): Promise<EngineLock> {
+  await makeLockFile(layout.lockFile);
   const lock = takeLock(layout);
   if (lock === undefined) throw new EngineError(await describeOwner(layout));
   await writeFile(layout.lockOwnerFile, `${process.pid}\n`);
@@ -27,6 +28,14 @@ export async function lockDataDir(layout: EngineLayout): Promise<EngineLock> {
       if (lock.isOpen) lock.close();
     },
   };
+}
+
+/** Closed to other users, who could take the lock otherwise. It is never opened where it exists: see above. */
+async function makeLockFile(lockFile: string): Promise<void> {
+  await writeFile(lockFile, '', { mode: 0o600, flag: 'wx' }).catch(async (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+    await chmod(lockFile, 0o600);
+  });
 }
 
 function takeLock({ dataDir, lockFile }: EngineLayout): DatabaseSync | undefined {

@@ -31,6 +31,8 @@ interface EngineOptions {
   readonly createdb?: boolean;
   /** Gives up the start. */
   readonly signal?: AbortSignal;
+  /** How often the size of postgres.log is looked at. */
+  readonly logCheckIntervalMs?: number;
 }
 
 /**
@@ -59,6 +61,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
       socketFolder,
       user,
       logger: options.logger,
+      logCheckIntervalMs: options.logCheckIntervalMs ?? 60_000,
     });
     await supervisor.start(signal);
     await prepareApplicationDatabase(socketFolder, options.createdb ?? false);

@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
-import { readFile, rename, stat } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '#server/platform/logger.ts';
 import { EngineError } from './engine-error.ts';
 import { isPostmasterOf, isPostmasterOfSync } from './engine-process.ts';
 import type { EngineUser } from './engine-user.ts';
 import { endBlocking } from './exit-guard.ts';
+import { boundLog } from './postgres-log.ts';
 import { readPostmasterRecord } from './postmaster-files.ts';
 
 /** The main process of a running PostgreSQL. */
@@ -30,14 +30,13 @@ interface LaunchOptions {
 const livenessIntervalMs = 1_000;
 const fastShutdownMs = 10_000;
 const immediateShutdownMs = 10_000;
-const largestLogBytes = 10 * 1024 * 1024;
 
 /**
  * Starts PostgreSQL in a session of its own: a Ctrl-C on the terminal does not reach it, and it outlives this
  * process. It has an environment of its own too, since variables such as PGPORT would change what it does.
  */
 export async function launchPostmaster(options: LaunchOptions): Promise<Postmaster> {
-  await rotateLog(options.logFile);
+  await boundLog(options.logFile);
   options.signal.throwIfAborted();
   const log = openSync(options.logFile, 'a', 0o600);
   const child = spawn(options.program, options.words, {
@@ -109,18 +108,4 @@ async function endsAfter(postmaster: Postmaster, signal: NodeJS.Signals, limitMs
     await pause(20);
   }
   return true;
-}
-
-/** What PostgreSQL logged last, for an error message. Statements and their values are never in its log. */
-export async function lastLogLines(logFile: string): Promise<string> {
-  const text = await readFile(logFile, 'utf8').catch(() => '');
-  return text.trimEnd().split('\n').slice(-8).join('\n');
-}
-
-async function rotateLog(logFile: string): Promise<void> {
-  const size = await stat(logFile).then(
-    (found) => found.size,
-    () => 0,
-  );
-  if (size > largestLogBytes) await rename(logFile, `${logFile}.1`);
 }

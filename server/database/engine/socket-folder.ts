@@ -1,4 +1,4 @@
-import { lstat, mkdtemp, readFile, rename, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, mkdtemp, readFile, rename, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EngineError } from './engine-error.ts';
@@ -8,6 +8,8 @@ import type { EngineUser } from './engine-user.ts';
 
 /** Part of the socket's name. Nothing listens on a TCP port. */
 export const socketPort = 5432;
+
+const socketFile = `/.s.PGSQL.${socketPort}`;
 
 /** A socket's path ends at 107 bytes on Linux and at 103 on macOS, and a longer one does not start. */
 const longestSocketPath = 103;
@@ -25,6 +27,26 @@ export async function prepareSocketFolder(layout: EngineLayout, user: EngineUser
   const recorded = await readSocketFolder(layout);
   if (recorded !== undefined && fits(recorded) && (await isPrivateTo(recorded, user.uid))) return recorded;
   return recordSocketFolder(layout, await makeShortFolder(user));
+}
+
+/**
+ * Makes the folder again where it was deleted, as programs that clean temporary folders do: connections look for the socket
+ * at its old address. One that another user made there is refused.
+ */
+export async function restoreSocketFolder(folder: string, user: EngineUser): Promise<void> {
+  if (await isPrivateTo(folder, user.uid)) return;
+  await mkdir(folder, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+    throw new EngineError(
+      `${folder}, the folder of the embedded database's socket, is not private to its user. Delete it.`,
+      error,
+    );
+  });
+  await giveFolderTo(folder, user);
+}
+
+export async function hasSocket(folder: string): Promise<boolean> {
+  return (await lstat(folder + socketFile).catch(() => undefined)) !== undefined;
 }
 
 /** What the last start recorded; undefined where there was none. */
@@ -64,8 +86,6 @@ async function makeShortFolder(user: EngineUser): Promise<string> {
     new AggregateError(refusals),
   );
 }
-
-const socketFile = `/.s.PGSQL.${socketPort}`;
 
 function fits(folder: string): boolean {
   return Buffer.byteLength(folder + socketFile) <= longestSocketPath;

@@ -5,15 +5,16 @@ import { EngineError } from './engine-error.ts';
 import type { EngineLayout } from './engine-layout.ts';
 import type { EngineUser } from './engine-user.ts';
 import { guardExit } from './exit-guard.ts';
+import { boundLog, lastLogLines } from './postgres-log.ts';
 import {
   findRunningPostmaster,
-  lastLogLines,
   launchPostmaster,
   type Postmaster,
   shutDown,
   shutDownBlocking,
 } from './postmaster.ts';
 import { readPostmasterRecord, removeStalePidFiles, wasStartedWith } from './postmaster-files.ts';
+import { hasSocket, restoreSocketFolder } from './socket-folder.ts';
 
 interface SupervisorOptions {
   readonly layout: EngineLayout;
@@ -22,6 +23,7 @@ interface SupervisorOptions {
   readonly socketFolder: string;
   readonly user: EngineUser;
   readonly logger: Logger;
+  readonly logCheckIntervalMs: number;
 }
 
 const firstPauseMs = 200;
@@ -42,6 +44,7 @@ export class Supervisor {
   #postmaster: Postmaster | undefined;
   #watching: Promise<void> = Promise.resolve();
   #endGuard: () => void = () => undefined;
+  #logChecks: NodeJS.Timeout | undefined;
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
@@ -65,6 +68,7 @@ export class Supervisor {
       signal.removeEventListener('abort', giveUp);
     }
     this.#watching = this.#watch();
+    this.#logChecks = setInterval(() => this.#boundLog(), this.#options.logCheckIntervalMs).unref();
   }
 
   async #startFirst(): Promise<void> {
@@ -88,6 +92,7 @@ export class Supervisor {
 
   async stop(): Promise<void> {
     this.#stopping.abort();
+    clearInterval(this.#logChecks);
     if (this.#postmaster !== undefined) await shutDown(this.#postmaster, this.#options.logger);
     await this.#watching;
     // Again: a start that was under way may have come to its process only now.
@@ -125,8 +130,10 @@ export class Supervisor {
     const running = await findRunningPostmaster(layout.pgFolder);
     if (running !== undefined) {
       this.#postmaster = running;
-      if (!(await wasStartedWith(layout.pgFolder, program, words))) {
-        logger.info({ pid: running.pid }, 'PostgreSQL runs in another version or setting: restarting it');
+      const isOurs = await wasStartedWith(layout.pgFolder, program, words);
+      if (!isOurs || !(await hasSocket(socketFolder))) {
+        const reason = isOurs ? 'has lost its socket' : 'runs in another version or setting';
+        logger.info({ pid: running.pid }, `PostgreSQL ${reason}: restarting it`);
         await shutDown(running, logger);
       } else if (await waitUntilReady(running, socketFolder, logger, signal)) {
         logger.info({ pid: running.pid }, 'took over the running PostgreSQL');
@@ -134,11 +141,18 @@ export class Supervisor {
       }
     }
     await removeStalePidFiles(layout.pgFolder, socketFolder);
+    await restoreSocketFolder(socketFolder, user);
     const started = await launchPostmaster({ program, words, logFile: layout.logFile, user, signal });
     this.#postmaster = started;
     if (await waitUntilReady(started, socketFolder, logger, signal)) return;
     throw new EngineError(
       `PostgreSQL ended while it started. The end of ${layout.logFile}:\n${await lastLogLines(layout.logFile)}`,
+    );
+  }
+
+  #boundLog(): void {
+    boundLog(this.#options.layout.logFile).catch((error: Error) =>
+      this.#options.logger.warn({ err: error }, 'postgres.log could not be cut'),
     );
   }
 
