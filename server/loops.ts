@@ -6,6 +6,7 @@ import { type ClockSync, clockLookMs } from '#server/database/clock-sync.ts';
 import { ensurePartitions } from '#server/database/partitions.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { WaitingPolls } from '#server/device-protocol/waiting-polls.ts';
+import { forgetSetupLinks } from '#server/devices/forget-setup-links.ts';
 import { forgetMails } from '#server/mail/mail-loop.ts';
 import { numbersWithMessages } from '#server/messages/claim-message.ts';
 import { failExpired, failOrphaned, forgetOldKeys, settleOverdue } from '#server/messages/sweep-messages.ts';
@@ -117,6 +118,7 @@ export function createLoops(
       notifyLimits(services),
     ),
     ...loop('maintain', 'forget attempts', 3_600 * second, 'expires', () => forgetAttempts(services)),
+    ...loop('maintain', 'forget setup links', 3_600 * second, 'expires', () => forgetSetupLinks(services)),
     ...loop('maintain', 'drop months of the audit log', 60 * second, 'expires', () => forgetAudit(services)),
     ...loop('deliver', 'skip deliveries of webhooks that are off', second, 'keeps', () =>
       sweepDeliveries(services),

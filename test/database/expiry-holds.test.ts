@@ -30,6 +30,7 @@ const expiring: Readonly<Record<string, readonly string[]>> = {
     'sign_in_failures',
   ],
   'forget attempts': ['attempts'],
+  'forget setup links': ['setup_links'],
   'drop months of the audit log': ['audit_log'],
   'forget mails': ['mails'],
   'forget invitations': ['invitations'],

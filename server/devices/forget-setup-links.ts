@@ -1,0 +1,32 @@
+import type { Runtime } from '#server/database/runtime.ts';
+import { statement } from '#server/database/statement.ts';
+
+/** How long a setup link is kept after its end. */
+const keptMs = 30 * 86_400_000;
+
+const batchMax = 1_000;
+
+/** Batches of one round; the next round goes on. */
+const batchesMax = 100;
+
+// Those that gave a token stay: the token refers to its link.
+const forget = statement<{ readonly id: string }>(
+  'devices.forget-setup-links',
+  `DELETE FROM setup_links WHERE (team_id, id) IN (
+     SELECT l.team_id, l.id FROM setup_links l
+     WHERE l.expires_at < $1
+       AND NOT EXISTS (SELECT FROM devices d WHERE d.team_id = l.team_id AND d.setup_link_id = l.id)
+     LIMIT $2 FOR UPDATE SKIP LOCKED
+   ) RETURNING id`,
+);
+
+/** Deletes setup links 30 days after they expired, where no phone used them (specification section 4.2). */
+export async function forgetSetupLinks({
+  database,
+  clock,
+}: Pick<Runtime, 'database' | 'clock'>): Promise<void> {
+  for (let batches = 0; batches < batchesMax; batches += 1) {
+    const rows = await forget.rows(database.pool, clock.in(-keptMs), batchMax);
+    if (rows.length < batchMax) return;
+  }
+}
