@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
@@ -63,41 +62,6 @@ describe('how much is logged (specification section 10.4)', () => {
     assert.equal(counted, 10_000);
     assert.ok(refused.length <= 4 * minutes, `${refused.length} lines`);
     assert.ok(bytes < 5_000 * minutes, `${bytes} bytes`);
-  });
-
-  it('a body that its client breaks off makes no warning and no stack', async () => {
-    const breakOff = (path: string, header: string) =>
-      new Promise<void>((resolve) => {
-        const { hostname, port } = new URL(service.baseUrl);
-        const socket = connect(Number(port), hostname, () => {
-          const head = `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n${header}\r\ncontent-length: 1000\r\n\r\n`;
-          socket.write(`${head}{"to":`, () => socket.destroy());
-        });
-        socket.on('error', () => undefined).on('close', () => resolve());
-      });
-    const verified = await api.post('/v1/numbers/verify', { phone_number: '+14155550100' });
-    const claimed = await fetch(`${service.baseUrl}/v1/device/claim`, {
-      method: 'POST',
-      body: JSON.stringify({ token: String(verified.json.setup_url).split('/').at(-1) }),
-    });
-    const { device_token: token } = (await claimed.json()) as { device_token: string };
-    for (const [path, header] of [
-      ['/v1/messages/send', `x-api-key: ${api.key}`],
-      ['/v1/messages/send', 'x-api-key: none'],
-      ['/v1/device/inbound', `x-device-token: ${token}`],
-      ['/v1/device/inbound', 'x-device-token: none'],
-      ['/v1/device/poll', `x-device-token: ${token}`],
-      ['/v1/device/claim', 'x-none: none'],
-      ['/app/sign-in', 'sec-fetch-site: same-origin'],
-      ['/sign-in', 'sec-fetch-site: same-origin'],
-    ] as const)
-      for (let times = 0; times < 3; times += 1) await breakOff(path, header);
-    assert.equal((await api.get('/v1/team')).status, 200);
-    const { lines } = await stopAndRead();
-    assert.deepEqual(
-      lines.filter(({ err }) => err !== undefined),
-      [],
-    );
   });
 
   it('while the database is away each failure is logged once a minute with its stack, and the others are counted', async () => {
