@@ -94,13 +94,27 @@ const refusals: Readonly<Record<number, string>> = {
 
 const pageHeaders = { 'content-type': 'text/html; charset=utf-8', 'x-content-type-options': 'nosniff' };
 
-/** The renderer loads nothing from elsewhere and calls nobody but this server. Its styles are inline; its scripts are named. */
+/**
+ * The style elements that the renderer adds while it runs, by their hashes: of its own, of its theme, of notices, of the
+ * editor without and with an answer, and an empty one. They belong to the version of the renderer; test/browser/reference.test.ts names new ones.
+ */
+const styles = [
+  'd7niGYA9R/xp7r1pyc/+3ntTepKCabnrqd2exao76s4=',
+  'DLlkYCuDYGe6ME23YkUFB7Tc36rGDeo4mVBFbZX3uaU=',
+  'rO+6k1mDRASa9Q8IQu9I3bF+bjRdxDreAZCyGSaxzeI=',
+  'ZW1GSuo0pKyEx5Ar7ZC5Dflb/mjatjeTW9aVx0iZAzE=',
+  'J67fTR5mDvALp7QuWc3tH+yxVQJfjhfhSOU5ebiDUuY=',
+  '6yUmCzjKI9QJ6pgqaxDcqL0Z4Ad4tGLu8KSyotx1ojY=',
+  '47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=',
+].map((hash) => `'sha256-${hash}'`);
+
+/** The renderer loads nothing from elsewhere and calls nobody but this server. Its styles and scripts are named. */
 function contentSecurityPolicy(page: string): string {
   const inline = [...page.matchAll(/<script[^>]*>([^<]+)<\/script>/g)].map(
     ([, script = '']) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,
   );
   return (
-    `default-src 'none'; script-src 'self' ${inline.join(' ')}; style-src 'self' 'unsafe-inline'; ` +
+    `default-src 'none'; script-src 'self' ${inline.join(' ')}; style-src 'self' ${styles.join(' ')}; ` +
     "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; worker-src blob:; " +
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
   );

@@ -17,6 +17,8 @@ await renderer.register(scalar, {
   routePrefix: '/docs',
   configuration: {
     url: '/v1/openapi.json',
+    // The address that the page was opened at: its policy lets it call no other, and /v1 answers no other origin.
+    servers: [{ url: '/' }],
     pageTitle: 'Ownline API',
     cdn: '/docs/js/scalar.js',
     withDefaultFonts: false,

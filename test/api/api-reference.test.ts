@@ -58,11 +58,11 @@ describe('the reference of the API (specification section 9)', () => {
     assert.equal(response.headers.get('content-type'), 'text/html; charset=utf-8');
     const policy = response.headers.get('content-security-policy') ?? '';
     assert.match(policy, /default-src 'none'; script-src 'self' 'sha256-[^']+';/);
-    assert.doesNotMatch(policy, /unsafe-eval|script-src[^;]*unsafe-inline|https?:/);
+    assert.doesNotMatch(policy, /unsafe|https?:/);
     const addresses = [...page.matchAll(/(?:src|href|url)["']?\s*[=:]\s*["']([^"']+)/g)].map(
       (match) => match[1],
     );
-    assert.deepEqual(addresses.sort(), ['/docs/js/scalar.js', '/v1/openapi.json']);
+    assert.deepEqual(addresses.sort(), ['/', '/docs/js/scalar.js', '/v1/openapi.json']);
     const script = await fetch(`${service.baseUrl}/docs/js/scalar.js`);
     assert.equal(script.status, 200);
     assert.match(script.headers.get('content-type') ?? '', /javascript/);

@@ -322,6 +322,10 @@ export const answers: Coverage = {
       'the page runs no script but those it names, and loads nothing from elsewhere',
       'is an OpenAPI 3.1 document, had without a key',
     ],
+    'browser/reference.test.ts': [
+      'is shown without a style of its own that its policy does not name',
+      'sends a test request to the address that it was opened at, and shows its answer',
+    ],
   },
   '9 The device protocol is': {
     'device/frozen-protocol.test.ts': [

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { newPage, startBrowser } from '#test/support/browser.ts';
+import { startTestService, type TestService } from '#test/support/test-service.ts';
+import { until } from '#test/support/until.ts';
+
+/** Whole style elements, and what is loaded or called: a style attribute that is refused costs a width of line numbers. */
+const directives = ['style-src-elem', 'connect-src', 'img-src', 'font-src', 'script-src-elem', 'worker-src'];
+
+describe('the reference in a browser (specification section 9)', () => {
+  let service: TestService;
+  let browser: Browser;
+  let page: Page;
+  const hashes: string[] = [];
+  const asked: string[] = [];
+
+  before(async () => {
+    // Opened at another address than BASE_URL, as on the machine itself behind a proxy.
+    service = await startTestService({ BASE_URL: 'https://texts.example.com' });
+    browser = await startBrowser();
+    page = await newPage(browser, { width: 1280, height: 800, colorScheme: 'light' });
+    // The hashes of refused style elements, for who has the list to write anew.
+    page.on('console', (message) => {
+      const hash = /a hash \('([^']+)'/.exec(message.text())?.[1];
+      if (hash && !message.text().includes('unsafe-hashes')) hashes.push(hash);
+    });
+    page.on('request', (request) => asked.push(`${request.method()} ${request.url()}`));
+    await page.addInitScript(`globalThis.violations = [];
+      document.addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI }) =>
+        violations.push(effectiveDirective + ' ' + blockedURI));`);
+    await page.goto(`${service.baseUrl}/docs`);
+    await page.getByText('Send a message').first().waitFor();
+  });
+  after(async () => {
+    await browser?.close();
+    await service.close();
+  });
+
+  /** What its policy refused so far, of what matters; with the hashes that the console names. */
+  const violations = async (): Promise<readonly string[]> => {
+    const found = (await page.evaluate('globalThis.violations')) as readonly string[];
+    const serious = found.filter((text) => directives.some((directive) => text.startsWith(`${directive} `)));
+    return serious.length === 0 ? [] : [...serious, ...hashes];
+  };
+
+  it('is shown without a style of its own that its policy does not name', async () => {
+    await until('it is styled', async () =>
+      page.evaluate(`[...document.styleSheets].some(({ cssRules }) => cssRules.length > 1_000)`),
+    );
+    assert.deepEqual(await violations(), []);
+  });
+
+  it('sends a test request to the address that it was opened at, and shows its answer', async () => {
+    await page.getByText('Send a message').first().click();
+    await page.locator('button:visible', { hasText: 'Test Request' }).first().click();
+    const send = page.locator('[role=dialog] button:visible', { hasText: /^\s*Send/ }).first();
+    await send.waitFor();
+    const answered = page.waitForResponse((response) => response.url().endsWith('/v1/messages/send'));
+    await send.click();
+    const answer = await answered;
+    assert.equal(answer.url(), `${service.baseUrl}/v1/messages/send`);
+    assert.equal(answer.status(), 401);
+    await page.getByText('Send your API key in the header x-api-key').first().waitFor();
+    assert.deepEqual(await violations(), []);
+    assert.deepEqual(
+      asked.filter((request) => !request.split(' ')[1]?.startsWith(service.baseUrl)),
+      [],
+    );
+  });
+});
