@@ -33,7 +33,7 @@ export function messageRoutes(services: Runtime & { readonly sends: SendAcceptor
         summary: 'Send a message',
         description:
           'Accepts a message and queues it for the iPhone of `from`. 202 means that it is stored: it will be handed to the phone, or fail with a reason. Send an `Idempotency-Key` and repeat the request after any doubt: it is accepted once.',
-        refusals: [402, 503],
+        refusals: [402],
         headers: [
           {
             name: 'Idempotency-Key',

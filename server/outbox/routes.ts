@@ -19,7 +19,7 @@ export function eventRoutes(services: Runtime & { readonly readers: WaitingReade
         summary: 'Follow the events',
         description:
           'The team’s events, oldest first, each once, as webhooks are sent them. Send `cursor` as `after` to get what follows: nothing is missed and nothing comes twice, whether or not a webhook was there. With `wait` an empty page is held until there is an event, for at most so many seconds; a team can have 20 such requests wait at a time.',
-        refusals: [503],
+        refusals: [],
       },
       query: ListEventsQuery,
       answers: { 200: EventList },

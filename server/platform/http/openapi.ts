@@ -20,7 +20,7 @@ interface DocumentOptions {
 type Json = Readonly<Record<string, unknown>>;
 
 /** Every operation can be refused with these, and with the others where a body is read. */
-const commonRefusals = [400, 401, 403, 429, 500];
+const commonRefusals = [400, 401, 403, 429, 500, 503];
 const bodyRefusals = [413, 415];
 
 /** Many clients send `{}` with every POST: an operation that needs no body takes that one. */
