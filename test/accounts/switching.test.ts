@@ -82,7 +82,10 @@ describe('who is signed in as somebody else (specification sections 12.2 and 12.
     const pressed = await Promise.all([browser.submit(link, form), browser.submit(link, form)]);
     assert.deepEqual(pressed.map(({ status }) => status).sort(), [303, 404]);
     const over = pressed.find(({ status }) => status === 404);
-    assert.match(over?.text ?? '', /<h1>[^<]*<\/h1><p>You may have joined just now: <a href="\/sign-in">/);
+    assert.match(
+      over?.text ?? '',
+      /<h1>This invitation was used<\/h1><p>[^<]*<\/p>\s*<p><a href="\/sign-in">/,
+    );
   });
 
   it('the second of two presses of one form is let in, and nobody else who has the link', async () => {

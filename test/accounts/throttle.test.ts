@@ -76,7 +76,7 @@ describe('failed passwords are held back (specification section 12.2)', () => {
     assert.match(
       held.text,
       new RegExp(
-        `Retry in ${seconds} seconds, or sign in with a passkey or a link, which whoever runs this server`,
+        `Retry in ${seconds} seconds, or sign in with a passkey or a link, for which you ask your administrator`,
       ),
     );
     service.clock.advance(seconds * 1_000);

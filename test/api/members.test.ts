@@ -281,19 +281,27 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
     team = await service.newTeam();
     const bob = await newMember(service, team, 'admin');
     const eve = await newMember(service, team, 'member');
-    const row = await lockRows(service.databaseUrl, 'SELECT FROM teams WHERE id = $1 FOR UPDATE', [team.id]);
-    const demotion = team.api.put(`/v1/team/members/${bob.memberId}/role`, { role: 'viewer' });
-    await row.waiting(1);
-    const requests = [
-      bob.put(bob.in(`/team/members/${eve.memberId}/role`), { role: 'admin' }),
-      bob.delete(bob.in(`/team/members/${eve.memberId}`)),
-      bob.post(bob.in('/team/members/invite'), { email: 'friend@example.com', role: 'admin' }),
-      bob.put(bob.in('/team'), { name: 'By Bob' }),
-    ];
-    await row.waiting(1 + requests.length);
-    await row.release();
-    assert.equal((await demotion).status, 200);
-    for (const answer of await Promise.all(requests)) assertRefused(answer, 403, 'forbidden');
+    // Three requests of a team run at once in a process: the fourth and the fifth wait for the row in another one.
+    const other = await service.startAnother();
+    try {
+      const there = new PageClient(other.baseUrl, bob.cookie);
+      const select = 'SELECT FROM teams WHERE id = $1 FOR UPDATE';
+      const row = await lockRows(service.databaseUrl, select, [team.id]);
+      const demotion = team.api.put(`/v1/team/members/${bob.memberId}/role`, { role: 'viewer' });
+      await row.waiting(1);
+      const requests = [
+        bob.put(bob.in(`/team/members/${eve.memberId}/role`), { role: 'admin' }),
+        bob.delete(bob.in(`/team/members/${eve.memberId}`)),
+        there.post(bob.in('/team/members/invite'), { email: 'friend@example.com', role: 'admin' }),
+        there.put(bob.in('/team'), { name: 'By Bob' }),
+      ];
+      await row.waiting(1 + requests.length);
+      await row.release();
+      assert.equal((await demotion).status, 200);
+      for (const answer of await Promise.all(requests)) assertRefused(answer, 403, 'forbidden');
+    } finally {
+      await other.close();
+    }
     assert.equal(await roleOf(team, eve.memberId), 'member');
     assert.deepEqual((await team.api.get('/v1/team/invitations')).json.invitations, []);
     assert.equal((await team.api.get('/v1/team')).json.name, 'Example team');
