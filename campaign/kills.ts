@@ -86,7 +86,7 @@ async function runWorld(
   options: KillsOptions & { readonly failpoints: readonly string[] },
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const world = await World.open(history, ownline);
+  const world = await World.open(history, ownline, signal);
   let kills = 0;
   const startedMs = performance.now();
   try {
@@ -96,7 +96,7 @@ async function runWorld(
       const seconds = Math.round((performance.now() - startedMs) / 1_000);
       if (kills % 25 === 0) process.stderr.write(`${kills} kills in ${seconds} s\n`);
     });
-    return await world.settle(signal);
+    return await world.settle();
   } finally {
     await world.close();
   }

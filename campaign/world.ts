@@ -24,9 +24,11 @@ export class World {
     this.#receivers = receivers;
   }
 
-  /** Makes the teams on a service that has just been started for the first time. */
-  static async open(history: History, ownline: Ownline): Promise<World> {
+  /** Makes the teams on a service that has just been started for the first time. @param signal ends it, also half-way */
+  static async open(history: History, ownline: Ownline, signal: AbortSignal): Promise<World> {
+    signal.throwIfAborted();
     const over = new AbortController();
+    signal.addEventListener('abort', () => over.abort(signal.reason), { once: true });
     const receivers = new Receivers(history);
     await receivers.listen();
     const other = await ownline.command('team', 'create', '--name', 'Other team');
@@ -59,8 +61,13 @@ export class World {
     ] as const;
     const teams = plans.map((plan) => new Team(history, ownline.baseUrl, plan, over.signal));
     const world = new World(teams, receivers, over);
-    for (const team of teams) world.#lasting.push(...(await team.open(receivers, world.#rest.signal)));
-    return world;
+    try {
+      for (const team of teams) world.#lasting.push(...(await team.open(receivers, world.#rest.signal)));
+      return world;
+    } catch (error) {
+      await world.close();
+      throw error;
+    }
   }
 
   /** Everybody begins. */
@@ -85,22 +92,16 @@ export class World {
    * become so, the feed is walked and the end is written down.
    * @returns what kept it from being quiet; undefined for nothing
    */
-  async settle(signal: AbortSignal): Promise<string | undefined> {
-    const giveUp = () => this.#over.abort(signal.reason);
-    signal.addEventListener('abort', giveUp);
-    try {
-      this.#traffic.abort();
-      await Promise.all(this.#ends);
-      this.#receivers.heal();
-      const unrest = await this.#untilQuiet();
-      for (const team of this.#teams) await team.reader.walk();
-      this.#rest.abort();
-      await Promise.all(this.#lasting);
-      for (const team of this.#teams) await team.look(this.#day);
-      return unrest;
-    } finally {
-      signal.removeEventListener('abort', giveUp);
-    }
+  async settle(): Promise<string | undefined> {
+    this.#traffic.abort();
+    await Promise.all(this.#ends);
+    this.#receivers.heal();
+    const unrest = await this.#untilQuiet();
+    for (const team of this.#teams) await team.reader.walk();
+    this.#rest.abort();
+    await Promise.all(this.#lasting);
+    for (const team of this.#teams) await team.look(this.#day);
+    return unrest;
   }
 
   async #untilQuiet(): Promise<string | undefined> {

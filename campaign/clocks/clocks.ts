@@ -121,7 +121,7 @@ interface Stage {
 
 async function runSteps(stage: Stage): Promise<{ results: Result[]; unrest: string | undefined }> {
   const { options, signal, history, ownline } = stage;
-  const world = await World.open(history, ownline);
+  const world = await World.open(history, ownline, signal);
   const results: Result[] = [];
   const over = new AbortController();
   const ending = AbortSignal.any([signal, world.signal, over.signal]);
@@ -138,7 +138,7 @@ async function runSteps(stage: Stage): Promise<{ results: Result[]; unrest: stri
       }
     }
     // Where a limit refuses the campaign itself, what was seen so far is printed all the same.
-    const unrest = await world.settle(signal).catch((error: unknown) => String(error));
+    const unrest = await world.settle().catch((error: unknown) => String(error));
     over.abort();
     await probing;
     return { results, unrest };
