@@ -34,8 +34,7 @@ export function createIdentify(services: Pick<Runtime, 'database' | 'clock' | 'c
     if (token === undefined) throw notSignedIn();
     const hash = sha256(token);
     // Counted before the look-up, which therefore has the same limit.
-    if (config.rateLimits && !limit.allows(hash.toString('latin1')))
-      throw tooManyRequests(secondsLeft(clock.nowMs()));
+    if (config.rateLimits && !limit.allows(hash.toString('latin1'))) throw tooManyRequests(limit.secondsLeft);
     const session = await findLiveSession(database.pool, hash, clock.expiryNow());
     if (!session) throw notSignedIn();
     await touch(session);
@@ -97,8 +96,4 @@ export function createPageDoor(visitorDoor: Door, openLimit: NetworkLimit): Door
     route.method === 'GET' || route.byToken
       ? onceThere(openLimit.take(request), () => ({}))
       : visitorDoor(request, reply, route);
-}
-
-function secondsLeft(nowMs: number): number {
-  return 60 - Math.floor((nowMs / 1_000) % 60);
 }

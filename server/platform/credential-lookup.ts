@@ -90,7 +90,7 @@ export class CredentialLookup<Row extends { readonly hash: Buffer }> {
 
   /** 429 for a refusal past the limit of its client network; another one may be tried in the next minute. */
   tooManyRefusals(): Error {
-    return tooManyRequests(60 - Math.floor((this.#clock.nowMs() / 1_000) % 60));
+    return tooManyRequests(this.#refusals.secondsLeft);
   }
 
   async #look(credential: string, ip: string | undefined): Promise<Row | undefined> {

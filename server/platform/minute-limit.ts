@@ -3,6 +3,8 @@ import type { Clock } from './clock.ts';
 /** How many keys are remembered at once: whoever makes keys up must not fill the memory. */
 export const keysMax = 10_000;
 
+const minuteMs = 60_000;
+
 /**
  * Counts something per key and minute in this process. It guards the server against the runaway and the curious, not
  * a price, so a count per process is enough. Past `keysMax` the key that was not asked for the longest begins anew:
@@ -11,6 +13,8 @@ export const keysMax = 10_000;
 export class MinuteLimit {
   readonly #clock: Clock;
   readonly #max: number;
+  /** From the time that has elapsed to the minutes of the day. No jump of the clock shortens or lengthens a minute. */
+  readonly #phaseMs: number;
   #minute = 0;
   /** The one that was asked for last is the last. */
   #counts = new Map<string, number>();
@@ -19,6 +23,7 @@ export class MinuteLimit {
   constructor(clock: Clock, max = Number.POSITIVE_INFINITY) {
     this.#clock = clock;
     this.#max = max;
+    this.#phaseMs = clock.nowMs() - clock.elapsedMs();
   }
 
   /** Keys that are remembered. */
@@ -40,8 +45,17 @@ export class MinuteLimit {
     return this.#countOf(key) >= this.#max;
   }
 
+  /** Whole seconds until the minute ends and all counts begin anew: for retry-after. */
+  get secondsLeft(): number {
+    return Math.max(1, Math.ceil((minuteMs - (this.#passedMs % minuteMs)) / 1_000));
+  }
+
+  get #passedMs(): number {
+    return this.#clock.elapsedMs() + this.#phaseMs;
+  }
+
   #countOf(key: string): number {
-    const minute = Math.floor(this.#clock.nowMs() / 60_000);
+    const minute = Math.floor(this.#passedMs / minuteMs);
     if (minute !== this.#minute) {
       this.#minute = minute;
       this.#counts = new Map();

@@ -34,9 +34,6 @@ export class NetworkLimit {
   }
 
   async #takePastLimit(request: FastifyRequest): Promise<void> {
-    const { clock, hasCredential } = this.#options;
-    if (!(await hasCredential(request))) {
-      throw tooManyRequests(60 - Math.floor((clock.nowMs() / 1_000) % 60));
-    }
+    if (!(await this.#options.hasCredential(request))) throw tooManyRequests(this.#limit.secondsLeft);
   }
 }

@@ -12,17 +12,15 @@ const timesOfKeys = 5;
  * five times what its keys may, and apart from that, so that neither a page takes a system's requests nor the other way.
  */
 export class MemberRequests {
-  readonly #clock: Clock;
   readonly #limit: MinuteLimit;
 
   constructor(clock: Clock) {
-    this.#clock = clock;
     this.#limit = new MinuteLimit(clock);
   }
 
   /** Lets one through. @throws AppError 429 with retry-after: whole seconds until the minute ends */
   take(teamId: TeamId, plan: PlanName): void {
     if (this.#limit.allows(teamId, timesOfKeys * plans[plan].requestsPerMinute)) return;
-    throw tooManyRequests(60 - Math.floor((this.#clock.nowMs() / 1_000) % 60));
+    throw tooManyRequests(this.#limit.secondsLeft);
   }
 }

@@ -18,6 +18,17 @@ describe('a limit per key and minute (specification sections 7.2 and 11.7)', () 
     assert.equal(limit.size, keysMax);
   });
 
+  it('holds no key back for longer where the time jumps, ahead or back (specification section 10.7)', () => {
+    for (const byMs of [86_400_000, -86_400_000, -30_000, 600_000]) {
+      const limit = new MinuteLimit(clock, 1);
+      assert.ok(limit.allows('key') && !limit.allows('key'));
+      clock.jump(byMs);
+      clock.advance(60_000);
+      assert.ok(limit.allows('key'), `${byMs} ms`);
+      clock.advance(60_000 - (clock.nowMs() % 60_000));
+    }
+  });
+
   it('tells whether a key has used it up without counting', () => {
     const limit = new MinuteLimit(clock, 2);
     assert.equal(limit.isUsedUp('key'), false);
