@@ -138,6 +138,7 @@ export const outgoingRequests: Coverage = {
     ],
     'platform/outbound-http/own-network.test.ts': [
       'a request for a name while no name server answers is a fault of our own network, in each way that it may fail',
+      'name servers that are back before the time-out count, though a question asked before found no answer',
       'a name that alone is not answered for is a fault of DNS, however it fails',
       'a name server that takes more than a second once is waited for, after however many fast answers',
     ],

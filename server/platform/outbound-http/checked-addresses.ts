@@ -30,7 +30,7 @@ export class CheckedAddresses {
   readonly #servers: readonly string[] | undefined;
   readonly #known = new Map<string, { readonly checked: Checked; readonly untilMs: number }>();
   readonly #asked = new Map<string, Promise<Checked>>();
-  #probing: Promise<void> | undefined;
+  #probing: { readonly askedAtMs: number; readonly ended: Promise<void> } | undefined;
   #answeredAtMs = Number.NEGATIVE_INFINITY;
   #resolver: { readonly resolver: Resolver; readonly untilMs: number } | undefined;
 
@@ -61,18 +61,25 @@ export class CheckedAddresses {
   /**
    * Asks for the name servers of the root, which every resolver knows that has a way out: tells a network that is down
    * from a name that nobody answers for. One question at a time, whoever asks. `answeredSince` says what came of it.
+   * @param sinceMs a question that was asked before then does not count: once it has ended, the root is asked again
    */
-  probe(): Promise<void> {
-    this.#probing ??= this.#hear([this.#newResolver({ timeout: 1_000, tries: 1 }).resolveNs('.')])
-      .then(() => undefined)
-      .finally(() => {
-        this.#probing = undefined;
-      });
-    return this.#probing;
+  async probe(sinceMs: number): Promise<void> {
+    if (this.#probing && this.#probing.askedAtMs < sinceMs) await this.#probing.ended;
+    if (this.answeredSince(sinceMs)) return;
+    this.#probing ??= { askedAtMs: performance.now(), ended: this.#askRoot() };
+    await this.#probing.ended;
   }
 
   close(): void {
     this.#resolver?.resolver.cancel();
+  }
+
+  async #askRoot(): Promise<void> {
+    try {
+      await this.#hear([this.#newResolver({ timeout: 1_000, tries: 1 }).resolveNs('.')]);
+    } finally {
+      this.#probing = undefined;
+    }
   }
 
   async #ask(name: string): Promise<Checked> {

@@ -46,7 +46,10 @@ const nobodyHome: ReadonlySet<TransportFailure> = new Set([
 ]);
 /** Failures before a connection stands that may be those of our own network. */
 const noWay: ReadonlySet<TransportFailure> = new Set(['dns', 'unreachable', 'timeout']);
-/** How long before its deadline a request without an answer asks whether the network works: longer than a probe takes. */
+/**
+ * How long before its deadline a request without an answer asks whether the network works: time for a probe that times out
+ * and for one that is answered. c-ares looks for time-outs once a second, so the first takes up to 2 s.
+ */
 const lateMs = 3_500;
 
 type Result = { readonly exchanged: Exchanged; readonly address: string | undefined };
@@ -104,7 +107,8 @@ export class OutboundHttp {
     if ('refused' in judged) return failed('forbidden_address');
     const startedMs = performance.now();
     const deadline = new Deadline(request.timeoutMs, Math.min(lateMs, request.timeoutMs / 2), () => {
-      if (!judged.target.isLiteral && !this.#addresses.answeredSince(startedMs)) this.#addresses.probe();
+      if (!judged.target.isLiteral && !this.#addresses.answeredSince(startedMs))
+        void this.#addresses.probe(performance.now());
     });
     this.#running.set(deadline, request.signal);
     if (request.signal) this.#hear(request.signal);
@@ -158,7 +162,7 @@ export class OutboundHttp {
   ): Promise<boolean> {
     if (isLiteral || exchanged.did === 'answered' || exchanged.connected || !noWay.has(exchanged.class))
       return false;
-    if (!this.#addresses.answeredSince(startedMs)) await deadline.within(this.#addresses.probe());
+    if (!this.#addresses.answeredSince(startedMs)) await deadline.within(this.#addresses.probe(startedMs));
     return deadline.ended !== 'aborted' && !this.#addresses.answeredSince(startedMs);
   }
 

@@ -5,6 +5,7 @@ import type { OutboundHttp } from '#server/platform/outbound-http/outbound-http.
 import type { DnsAnswer } from '#test/support/dns-server.ts';
 import { certificate, guard, here, host, post, startKept, withNames } from '#test/support/outbound.ts';
 import { freePort } from '#test/support/test-service.ts';
+import { until } from '#test/support/until.ts';
 
 const classOf = async (http: OutboundHttp, url: string, timeoutMs = 2_000) => {
   const outcome = await http.send(post(url, { timeoutMs }));
@@ -28,12 +29,25 @@ describe('failures of our own network are told apart from those of a receiver (s
     assert.equal(await classOf(http, `https://${host}:${receiver.port}/`), 200);
     answer = 'silence';
     assert.equal(await classOf(http, `https://${host}:${silent.port}/`), 'no_network', 'no connection');
+  });
+
+  it('name servers that are back before the time-out count, though a question asked before found no answer', async () => {
+    let answer: DnsAnswer = here;
+    const { http, dns } = await withNames(() => answer);
+    const receiver = await startKept({ certificate });
+    const silent = await startKept({ answer: () => undefined });
+    assert.equal(await classOf(http, `https://${host}:${receiver.port}/`), 200);
+    answer = 'silence';
+    const url = `https://${host}:${silent.port}/`;
+    const abort = new AbortController();
+    // A request asks at half of its time. 300 ms after the first one asked, its question is still open.
+    const first = http.send(post(url, { timeoutMs: 4_400, signal: abort.signal }));
+    const second = classOf(http, url, 5_000);
+    await until('the root is asked for', () => dns.questions.some((question) => !question.endsWith(host)));
     answer = here;
-    assert.equal(
-      await classOf(http, `https://${host}:${silent.port}/`),
-      'timeout',
-      'the name servers are back',
-    );
+    abort.abort();
+    await first;
+    assert.equal(await second, 'timeout');
   });
 
   it('a name that alone is not answered for is a fault of DNS, however it fails', async () => {
