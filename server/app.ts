@@ -7,6 +7,7 @@ import { Changes } from '#server/dashboard/changes.ts';
 import { changesChannel } from '#server/database/change.ts';
 import { ClockSync } from '#server/database/clock-sync.ts';
 import { startEngine } from '#server/database/engine/engine.ts';
+import { explainDatabase } from '#server/database/explain-database.ts';
 import { clockChannel } from '#server/database/follow-step.ts';
 import { migrate } from '#server/database/migrate.ts';
 import { Notifications } from '#server/database/notifications.ts';
@@ -42,6 +43,7 @@ import { runningLeases } from './clock-jumps.ts';
 import type { Config } from './config.ts';
 import { connect } from './connect.ts';
 import { createDoors } from './doors.ts';
+import { explainListen } from './explain-listen.ts';
 import { firstStart } from './first-start.ts';
 import { createClockLoop, createFanOutLoop, createLoops, createPublisher } from './loops.ts';
 import { createRecorder } from './observe.ts';
@@ -82,8 +84,10 @@ async function open(
 ): Promise<App> {
   const databaseUrl = config.databaseUrl ?? (await openEngine(config, logger, lifecycle));
   const { signal } = lifecycle;
-  await migrate(databaseUrl, { logger, signal });
-  const runtime = await connect(config, databaseUrl, logger, clock);
+  const runtime = await explainDatabase(config.databaseUrl, async () => {
+    await migrate(databaseUrl, { logger, signal });
+    return connect(config, databaseUrl, logger, clock);
+  });
   lifecycle.onClose('database', () => runtime.database.close());
   const loops: Loop[] = [];
   const clockSync = new ClockSync(runtime, {
@@ -179,7 +183,9 @@ async function open(
   });
   warnOfLinks(config, logger);
   if (delivers) checkMailServer(createSmtpCheck(config.mail), config.mail, mailHealth, logger);
-  const address = await server.listen({ host: config.host, port: config.port });
+  const address = await server.listen({ host: config.host, port: config.port }).catch((error: unknown) => {
+    throw explainListen(error, config);
+  });
   return { lifecycle, address, routes, changes };
 }
 

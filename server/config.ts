@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { isPlanName, type PlanName, planNames } from '#contract/plans.ts';
+import { parseDatabaseUrl } from './database/database-address.ts';
+import { misspeltSettings } from './misspelt-settings.ts';
 import { ConfigError } from './platform/config-error.ts';
 import { parseSecretsKey } from './platform/crypto.ts';
 import { type ArmedFailpoint, parseFailpoint } from './platform/failpoint.ts';
@@ -57,6 +59,8 @@ export interface Config {
   readonly logLevel: string;
   /** Where a test has this process killed. */
   readonly failpoint: ArmedFailpoint | undefined;
+  /** Sentences about variables that are probably meant as settings. */
+  readonly misspelt: readonly string[];
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -72,7 +76,11 @@ const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 /** @throws ConfigError that lists every problem */
 export function readConfig(environment: Environment, userId = process.getuid?.()): Config {
   const problems: string[] = [];
-  const text = (name: string) => environment[name]?.trim() || undefined;
+  const known = new Set<string>();
+  const text = (name: string) => {
+    known.add(name);
+    return environment[name]?.trim() || undefined;
+  };
 
   const integer = (name: string, fallback: number, min: number, max: number): number => {
     const written = text(name);
@@ -103,6 +111,17 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
     return fallback;
   };
 
+  /** Addresses of the API are made by appending its paths, and documents and clients expect them at the root of a host. */
+  const addressWithoutPath = (name: string, fallback: string): string => {
+    const url = address(name, fallback);
+    if (!URL.canParse(url) || new URL(url).pathname === '/') return url;
+    problems.push(
+      `${name} must be an address without a path, such as ${new URL(url).origin}, not "${url}": the API is served at the ` +
+        'root of a host. Only APP_URL may have a path, which the proxy removes.',
+    );
+    return fallback;
+  };
+
   const offsets = text('WEBHOOK_OFFSETS_SECONDS') ?? '0,10,60,300';
   const offsetsSeconds = parseOffsets(offsets);
   if (offsetsSeconds === undefined) {
@@ -118,13 +137,21 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
   }
 
   const host = text('HOST') ?? '127.0.0.1';
+  if (isIP(host) === 0 && !isHostName(host)) {
+    problems.push(`HOST must be an address of this machine, such as 127.0.0.1 or 0.0.0.0, not "${host}".`);
+  }
   const port = integer('PORT', 3000, 1, 65_535);
   const hostInUrl = host.includes(':') ? `[${host}]` : host;
-  const baseUrl = address('BASE_URL', `http://${hostInUrl}:${port}`);
+  const baseUrl = addressWithoutPath('BASE_URL', `http://${hostInUrl}:${port}`);
 
   const databaseUrl = text('DATABASE_URL');
   if (databaseUrl !== undefined && !/^postgres(ql)?:\/\//.test(databaseUrl)) {
     problems.push('DATABASE_URL must begin with postgresql:// (unset, Ownline runs its own PostgreSQL).');
+  } else if (databaseUrl !== undefined && parseDatabaseUrl(databaseUrl) === undefined) {
+    problems.push(
+      'DATABASE_URL must be an address such as postgresql://role:password@db.example.com:5432/ownline; write special ' +
+        'characters of the password as %40, %2F and so on.',
+    );
   }
 
   const secretsKeyText = text('SECRETS_KEY');
@@ -192,7 +219,7 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
     );
   }
 
-  const config: Config = {
+  const config: Omit<Config, 'misspelt'> = {
     host,
     port,
     baseUrl,
@@ -217,8 +244,9 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
     failpoint: armed,
     logLevel: oneOf('LOG_LEVEL', 'info', logLevels),
   };
-  if (problems.length > 0) throw new ConfigError(problems);
-  return config;
+  const misspelt = misspeltSettings(Object.keys(environment), known);
+  if (problems.length > 0) throw new ConfigError([...problems, ...misspelt]);
+  return { ...config, misspelt };
 }
 
 /**
@@ -229,7 +257,7 @@ function parseSmtpUrl(text: string): SmtpServer | undefined {
   const parts = URL.canParse(text) ? new URL(text) : undefined;
   if (!parts || !/^smtps?:$/.test(parts.protocol)) return undefined;
   const host = parts.hostname.replace(/^\[(.*)\]$/, '$1');
-  const isHost = isIP(host) !== 0 || /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(host);
+  const isHost = isIP(host) !== 0 || isHostName(host);
   if (!isHost || !/^\/?$/.test(parts.pathname) || parts.search || parts.hash) return undefined;
   const user = decodePercent(parts.username);
   const password = decodePercent(parts.password);
@@ -241,6 +269,10 @@ function parseSmtpUrl(text: string): SmtpServer | undefined {
     secure,
     login: user === '' ? undefined : { user, password },
   };
+}
+
+function isHostName(text: string): boolean {
+  return /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(text);
 }
 
 /** So many attempts has a delivery (specification section 6.3). */

@@ -15,6 +15,7 @@ try {
   const logger = createLogger(config.logLevel);
   lifecycle = new Lifecycle(logger);
   lifecycle.listenForSignals();
+  for (const warning of config.misspelt) logger.warn(warning);
   // Loading the rest takes up to a second, in which a signal must not end the process without an exit code.
   const { startApp } = await import('./app.ts');
   const { address } = await startApp({ config, logger, clock, lifecycle, terminal: process.stdout });

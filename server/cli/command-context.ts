@@ -1,6 +1,7 @@
 import { type Config, loadEnvironment, readConfig } from '#server/config.ts';
 import { connect } from '#server/connect.ts';
 import { findEngineUrl } from '#server/database/engine/engine-url.ts';
+import { explainDatabase } from '#server/database/explain-database.ts';
 import { migrate } from '#server/database/migrate.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError } from '#server/platform/app-error.ts';
@@ -18,8 +19,10 @@ export function databaseUrlOf(config: Config): Promise<string> {
 export async function withRuntime<T>(command: (runtime: Runtime) => Promise<T>): Promise<T> {
   const config = readConfig(loadEnvironment());
   const databaseUrl = await databaseUrlOf(config);
-  await migrate(databaseUrl);
-  const runtime = await connect(config, databaseUrl, createLogger('error'));
+  const runtime = await explainDatabase(config.databaseUrl, async () => {
+    await migrate(databaseUrl);
+    return connect(config, databaseUrl, createLogger('error'));
+  });
   try {
     return await command(runtime);
   } finally {

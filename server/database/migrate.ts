@@ -53,6 +53,7 @@ export async function migrate(databaseUrl: string, options: MigrationOptions = {
 
 async function migrateOn(client: pg.Client, { logger, upTo = 'max' }: MigrationOptions): Promise<number[]> {
   await client.connect();
+  refuseOld(await versionOf(client));
   await client.query('BEGIN');
   await client.query('SELECT pg_advisory_xact_lock($1)', [migrationLock]);
   await client.query("SET LOCAL lock_timeout = '10s'");
@@ -64,9 +65,30 @@ async function migrateOn(client: pg.Client, { logger, upTo = 'max' }: MigrationO
   });
   refuseNewer(await postgrator.getDatabaseVersion());
   if (logger) logMigrations(postgrator, logger);
-  const applied = await postgrator.migrate(upTo);
+  const applied = await postgrator.migrate(upTo).catch((error: unknown) => {
+    throw explainChecksum(error);
+  });
   await client.query('COMMIT');
   return applied.map((migration) => migration.version);
+}
+
+const oldestVersion = 15;
+
+/** PostgreSQL's own number of its version, such as 180004. */
+async function versionOf(client: pg.Client): Promise<number> {
+  const { rows } = await client.query<{ version: string }>(
+    "SELECT current_setting('server_version_num') AS version",
+  );
+  return Number(rows[0]?.version);
+}
+
+function refuseOld(version: number): void {
+  const major = Math.floor(version / 10_000);
+  if (major >= oldestVersion) return;
+  throw new StartError(
+    `DATABASE_URL leads to PostgreSQL ${major}, and Ownline needs ${oldestVersion} or newer. Upgrade that server, or leave ` +
+      'DATABASE_URL out to use the PostgreSQL that Ownline brings.',
+  );
 }
 
 /** Migrations only add what the release before can live with while both run; a start is no part of that promise. */
@@ -76,6 +98,20 @@ function refuseNewer(found: number): void {
     `The database has schema version ${found}, made by a newer release of Ownline; this is release ${productVersion} ` +
       `with schema version ${schemaVersion}, and could damage the data. Start the newer release again, or restore a copy of the ` +
       'database from before the upgrade.',
+  );
+}
+
+/** A migration that has run is never changed: another text of it belongs to another line of development. */
+function explainChecksum(error: unknown): unknown {
+  const version =
+    error instanceof Error
+      ? /^MD5 checksum failed for migration \[(\d+)\]/.exec(error.message)?.[1]
+      : undefined;
+  if (version === undefined) return error;
+  return new StartError(
+    `The database was set up with another migration ${version} than this release has. Start the release that set it up, or ` +
+      'restore the files in server/database/migrations.',
+    error,
   );
 }
 

@@ -68,6 +68,89 @@ describe('the settings (specification section 10.5, docs/configuration.md)', () 
     assert.throws(() => readConfig({ APP_URL: 'ftp://texts.example.com' }), ConfigError);
   });
 
+  it('refuse a BASE_URL with a path, since the API is served at the root of a host; APP_URL may have one', () => {
+    for (const path of ['/api', '/a/b/', '//x']) {
+      assert.throws(
+        () => readConfig({ BASE_URL: `https://texts.example.com${path}` }),
+        /BASE_URL must be an address without a path, such as https:\/\/texts\.example\.com, not/,
+      );
+    }
+    const config = readConfig({
+      BASE_URL: 'https://texts.example.com/',
+      APP_URL: 'https://texts.example.com/app/',
+    });
+    assert.deepEqual(
+      [config.baseUrl, config.appUrl],
+      ['https://texts.example.com', 'https://texts.example.com/app'],
+    );
+  });
+
+  it('refuse a HOST that is neither an address nor a name', () => {
+    for (const host of ['127.0.0.1', '0.0.0.0', '::1', 'localhost', 'texts.example.com']) {
+      assert.equal(readConfig({ HOST: host }).host, host);
+    }
+    for (const host of ['not a host!', 'http://127.0.0.1', '127.0.0.1:3000', '[::1]', '-x']) {
+      assert.throws(() => readConfig({ HOST: host }), /HOST must be an address of this machine/, host);
+    }
+  });
+
+  it('refuse a DATABASE_URL that can not be read, and never repeat it, for it holds a password', () => {
+    for (const right of [
+      'postgresql://ownline:p%40ss@db.example.com:5433/ownline?sslmode=verify-full',
+      'postgres://db.example.com/ownline',
+      'postgresql://ownline@/ownline?host=%2Fvar%2Frun&port=5432',
+      'postgresql:///ownline?host=/var/run',
+    ]) {
+      assert.equal(readConfig({ DATABASE_URL: right }).databaseUrl, right);
+    }
+    for (const wrong of [
+      'postgresql://ownline:secret#1@db.example.com/ownline',
+      'postgresql://ownline:secret/1@db.example.com/ownline',
+      'postgresql://ownline:secret%zz@db.example.com/ownline',
+      'postgresql://ownline:secret@db.example.com:99999/ownline',
+    ]) {
+      assert.throws(
+        () => readConfig({ DATABASE_URL: wrong }),
+        (error: Error) =>
+          /DATABASE_URL must be an address such as postgresql:/.test(error.message) &&
+          !error.message.includes('secret'),
+        wrong,
+      );
+    }
+  });
+
+  it('name the setting that a misspelt variable was probably meant as, and say nothing of others', () => {
+    const meant = (names: readonly string[]) =>
+      readConfig(Object.fromEntries(names.map((name) => [name, 'x']))).misspelt.map((sentence) =>
+        /^(\S+) is no setting and has no effect\. Did you mean (\S+)\?$/.exec(sentence)?.slice(1).join(' → '),
+      );
+    assert.deepEqual(
+      meant(['DATABSE_URL', 'DATABASE_URI', 'BASEURL', 'LOGLEVEL', 'SECRET_KEY', 'ROLE', 'PROT']),
+      [
+        'DATABSE_URL → DATABASE_URL',
+        'DATABASE_URI → DATABASE_URL',
+        'BASEURL → BASE_URL',
+        'LOGLEVEL → LOG_LEVEL',
+        'SECRET_KEY → SECRETS_KEY',
+        'ROLE → ROLES',
+        'PROT → PORT',
+      ],
+    );
+    assert.deepEqual(meant(['OWNLINE_PORT', 'OWNLINE_DATA_DIR']), [
+      'OWNLINE_PORT → PORT',
+      'OWNLINE_DATA_DIR → DATA_DIR',
+    ]);
+    const strangers =
+      'HOME PATH USER SHELL LANG TERM PWD MAIL LOGNAME HOSTNAME EDITOR PAGER DISPLAY NODE_ENV NODE_OPTIONS npm_config_port ' +
+      'PGPORT PGHOST REDIS_URL SMTP_HOST JAVA_HOME XDG_DATA_DIRS';
+    assert.deepEqual(meant(strangers.split(' ')), []);
+    assert.throws(
+      () => readConfig({ PORT: 'x', DATABSE_URL: 'x' }),
+      /PORT must be[\s\S]*DATABSE_URL is no setting/,
+      'a problem may be the mistake itself',
+    );
+  });
+
   it('EGRESS_ALLOW_CIDRS takes addresses and ranges, no wider than private ones are, and nothing else', () => {
     assert.deepEqual(readConfig({}).egressAllowed, []);
     const { egressAllowed } = readConfig({ EGRESS_ALLOW_CIDRS: '127.0.0.1, 10.0.0.0/8,fc00::/7 ,' });

@@ -32,6 +32,8 @@ interface SpawnOptions {
   readonly movesClock?: boolean;
   /** Starts it in a process group of its own, as a shell does: `killGroup` then reaches all of it. */
   readonly ownGroup?: boolean;
+  /** As another user, which root may choose. */
+  readonly as?: { readonly uid: number; readonly gid: number };
 }
 
 /** Sends a signal to the process group of a child that was started with `ownGroup`. */
@@ -52,6 +54,7 @@ export async function launchService(options: SpawnOptions): Promise<LaunchedServ
     env: { ...process.env, PORT: String(chosen), LOG_LEVEL: 'warn', RATE_LIMITS: 'off', ...settings },
     stdio: ['ignore', 'pipe', 'pipe', ...(movesClock ? (['ipc'] as const) : [])],
     detached: ownGroup,
+    ...options.as,
   });
   let printed = '';
   let logged = '';

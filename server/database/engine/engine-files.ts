@@ -68,9 +68,15 @@ export async function installPrograms(
   const folder = join(layout.programsFolder, source.version);
   if ((await stat(folder).catch(() => undefined)) === undefined) {
     const unfinished = await mkdtemp(join(layout.programsFolder, 'new-'));
-    await copyPrograms(source.folder, unfinished);
-    await checkRuns(join(unfinished, 'bin', 'postgres'), user);
-    await rename(unfinished, folder);
+    try {
+      await copyPrograms(source.folder, unfinished);
+      await checkRuns(join(unfinished, 'bin', 'postgres'), user);
+      await rename(unfinished, folder);
+    } catch (error) {
+      // Where the disk is full, what was copied would keep the next start from working.
+      await rm(unfinished, { recursive: true, force: true });
+      throw error;
+    }
   }
   return {
     postgres: join(folder, 'bin', 'postgres'),

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { chmod, lchown, lstat, mkdir, readdir, realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { explainFile } from '#server/platform/explain-file.ts';
 import { makeDataDir } from '../data-dir.ts';
 import { EngineError } from './engine-error.ts';
 import type { EngineUser } from './engine-user.ts';
@@ -27,7 +28,7 @@ export async function prepareDataDir(path: string): Promise<string> {
     return dataDir;
   } catch (error) {
     throw new EngineError(
-      `Can't use DATA_DIR ${path}: ${error instanceof Error ? error.message : error}`,
+      `DATA_DIR ${path} can't be used: ${explainFile(error)}. Choose a folder that this user may write to.`,
       error,
     );
   }

@@ -21,7 +21,12 @@ export async function lockDataDir(layout: EngineLayout): Promise<EngineLock> {
   await makeLockFile(layout.lockFile);
   const lock = takeLock(layout);
   if (lock === undefined) throw new EngineError(await describeOwner(layout));
-  await writeFile(layout.lockOwnerFile, `${process.pid}\n`);
+  try {
+    await writeFile(layout.lockOwnerFile, `${process.pid}\n`);
+  } catch (error) {
+    lock.close();
+    throw error;
+  }
   return {
     async release() {
       await rm(layout.lockOwnerFile, { force: true });

@@ -7,6 +7,7 @@ import { engineLayout } from './engine-layout.ts';
 import { lockDataDir } from './engine-lock.ts';
 import { engineUrl } from './engine-url.ts';
 import { chooseEngineUser } from './engine-user.ts';
+import { explainFailure } from './explain-failure.ts';
 import { postgresArguments } from './postgres-settings.ts';
 import { prepareSocketFolder, socketPort } from './socket-folder.ts';
 import { Supervisor } from './supervisor.ts';
@@ -44,7 +45,9 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
   const signal = options.signal ?? new AbortController().signal;
   const source = await findEnginePackage();
   const layout = engineLayout(await prepareDataDir(options.dataDir));
-  const lock = await lockDataDir(layout);
+  const lock = await lockDataDir(layout).catch(async (error: unknown) => {
+    throw await explainFailure(error, layout.dataDir);
+  });
   let supervisor: Supervisor | undefined;
   try {
     const user = await chooseEngineUser({ layout, logger: options.logger });
@@ -68,9 +71,10 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     await removeOtherVersions(source, layout, options.logger);
     return runningEngine(supervisor, engineUrl(socketFolder), () => lock.release());
   } catch (error) {
+    const failure = signal.aborted ? error : await explainFailure(error, layout.dataDir);
     await supervisor?.stop().catch(() => undefined);
     await lock.release();
-    throw error;
+    throw failure;
   }
 }
 

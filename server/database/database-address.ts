@@ -1,0 +1,33 @@
+/** Where DATABASE_URL leads, in words for messages. It never holds the password. */
+export interface DatabaseAddress {
+  /** `db.example.com:5432`, or the path of a socket. */
+  readonly server: string;
+  readonly role: string;
+  readonly database: string;
+}
+
+/** @returns undefined where node-postgres could not read the address */
+export function parseDatabaseUrl(text: string): DatabaseAddress | undefined {
+  // An address of a socket has no host, which a URL with a role needs.
+  const written = text.replace(/^(postgres(?:ql)?:\/\/[^/?#]*@)(?=[/?#]|$)/, '$1socket');
+  if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(written)) return undefined;
+  const url = new URL(written);
+  const [role, database, hostname] = [url.username, url.pathname.slice(1), url.hostname].map(decode);
+  if (role === undefined || database === undefined || hostname === undefined) return undefined;
+  if (decode(url.password) === undefined) return undefined;
+  const host = url.searchParams.get('host') ?? (written === text ? hostname : 'localhost');
+  const port = url.searchParams.get('port') ?? (url.port || '5432');
+  return {
+    server: host.startsWith('/') ? `${host}/.s.PGSQL.${port}` : `${host || 'localhost'}:${port}`,
+    role,
+    database: database || role,
+  };
+}
+
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,19 @@
+import { explainFile, isFileError } from '#server/platform/explain-file.ts';
+import { fullDisk } from '../disk-space.ts';
+import { EngineError } from './engine-error.ts';
+
+/** @returns why the embedded database did not start, with the path and what to do; the error itself where that is not known */
+export async function explainFailure(error: unknown, dataDir: string): Promise<unknown> {
+  const message = error instanceof Error ? error.message : String(error);
+  const full = await fullDisk(dataDir).catch(() => undefined);
+  if (full !== undefined || /No space left on device|ENOSPC/.test(message)) {
+    const tooSmall = `The disk of DATA_DIR ${dataDir} is too small: a new database takes 130 MB. Free space on it, or make it larger.`;
+    return new EngineError(`${full ?? tooSmall} What failed: ${message}`, error);
+  }
+  if (!isFileError(error)) return error;
+  return new EngineError(
+    `DATA_DIR ${dataDir} can't be used, because of ${error.path}: ${explainFile(error)}. Start Ownline as the user who owns ` +
+      'the folder, or choose another DATA_DIR.',
+    error,
+  );
+}

@@ -1,0 +1,116 @@
+import { StartError } from '#server/platform/start-error.ts';
+import { errorCodeOf } from './database.ts';
+import { type DatabaseAddress, parseDatabaseUrl } from './database-address.ts';
+
+/**
+ * Runs what a start, or a command, does first with the database.
+ * @param databaseUrl what the setting DATABASE_URL says; undefined: the embedded database
+ * @throws StartError that names the setting and says what to do, where the reason is one that an operator can remove
+ */
+export async function explainDatabase<T>(
+  databaseUrl: string | undefined,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const address = databaseUrl === undefined ? undefined : parseDatabaseUrl(databaseUrl);
+    const text = address && sentenceFor(error, address);
+    throw text === undefined ? error : new StartError(text, error);
+  }
+}
+
+const certificateCodes =
+  /^(SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_|CERT_|ERR_TLS_CERT_ALTNAME_INVALID)/;
+
+function sentenceFor(error: unknown, address: DatabaseAddress): string | undefined {
+  if (!(error instanceof Error) || error instanceof StartError) return undefined;
+  const code = errorCodeOf(error) ?? '';
+  const { message } = error;
+  return connectionProblem(code, error, address) ?? refusal(code, message, address);
+}
+
+/** No PostgreSQL was reached. */
+function connectionProblem(code: string, error: Error, { server }: DatabaseAddress): string | undefined {
+  const { message } = error;
+  if ('syscall' in error && error.syscall === 'open' && 'path' in error) {
+    return `The file ${error.path}, which DATABASE_URL names, can't be read (${code}). Correct sslrootcert, sslcert or sslkey.`;
+  }
+  if (code === 'ECONNREFUSED' || code === 'ENOENT') {
+    return `DATABASE_URL names ${server}, where no PostgreSQL listens. Start it, or correct host and port.`;
+  }
+  if (code === 'EACCES') return `DATABASE_URL names ${server}, which this user may not open.`;
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
+    return `DATABASE_URL names ${server}, and that name has no address. Correct it, or check the name server.`;
+  }
+  if (['ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH'].includes(code) || message === 'timeout expired') {
+    return `DATABASE_URL names ${server}, which does not answer. Check host, port and the firewall between here and there.`;
+  }
+  if (message === 'The server does not support SSL connections') {
+    return (
+      `DATABASE_URL asks for TLS, which PostgreSQL at ${server} does not offer. Set ssl = on there, or take sslmode and ssl ` +
+      'out of DATABASE_URL.'
+    );
+  }
+  if (certificateCodes.test(code)) {
+    return (
+      `The certificate of PostgreSQL at ${server} is not trusted (${code}). Add sslrootcert=/path/to/its/authority.pem to ` +
+      'DATABASE_URL, and use a host name that the certificate has.'
+    );
+  }
+  if (code === 'ECONNRESET' || message === 'Connection terminated unexpectedly') {
+    return `DATABASE_URL names ${server}, which ended the connection: it may be no PostgreSQL. Correct host and port.`;
+  }
+  return undefined;
+}
+
+/** PostgreSQL answered, and refused. */
+function refusal(code: string, message: string, address: DatabaseAddress): string | undefined {
+  const { server, role, database } = address;
+  if (/password must be a (non-empty )?string/.test(message)) {
+    return `PostgreSQL at ${server} asks for a password, and DATABASE_URL has none for the role ${role}. Add it.`;
+  }
+  switch (code) {
+    case '28P01':
+      return `PostgreSQL at ${server} refuses the password of the role ${role}. Correct it in DATABASE_URL.`;
+    case '28000':
+      return notAllowed(message, address);
+    case '3D000':
+      return (
+        `PostgreSQL at ${server} has no database ${database}. Correct DATABASE_URL, or make it: ` +
+        `CREATE DATABASE ${database} OWNER ${role};`
+      );
+    case '42501':
+      return (
+        `The role ${role} may not change the database ${database} at ${server} (${message}). Use its owner in DATABASE_URL, ` +
+        `or make this role the owner: ALTER DATABASE ${database} OWNER TO ${role};`
+      );
+    case '25006':
+      return `DATABASE_URL leads to a read-only PostgreSQL at ${server}, such as a standby. Use the address of the primary.`;
+    case '53300':
+      return `PostgreSQL at ${server} has no connection left. Raise its max_connections: each process of Ownline takes up to 25.`;
+    case '57P03':
+      return `PostgreSQL at ${server}, which DATABASE_URL names, is starting or stopping. Repeat this in a moment.`;
+    case '53100':
+      return `PostgreSQL at ${server}, which DATABASE_URL names, has a full disk (${message}). Free space there.`;
+    case '55P03':
+      return (
+        `Another session locks tables of the database ${database} at ${server}, so the schema could not be changed within ` +
+        '10 s. Repeat this when that session has ended.'
+      );
+    default:
+      return undefined;
+  }
+}
+
+function notAllowed(message: string, { server, role, database }: DatabaseAddress): string {
+  if (/^role .* does not exist$/.test(message)) {
+    return `PostgreSQL at ${server} has no role ${role}. Correct DATABASE_URL, or make it: CREATE ROLE ${role} LOGIN PASSWORD '…';`;
+  }
+  const isPlain = /no encryption|SSL off/.test(message);
+  return (
+    `PostgreSQL at ${server} does not let the role ${role} into the database ${database} (${message}). ` +
+    `${isPlain ? 'Where it takes encrypted connections only, add sslmode=verify-full to DATABASE_URL. Else add' : 'Add'} a line ` +
+    'for them to its pg_hba.conf and reload it.'
+  );
+}

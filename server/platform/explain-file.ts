@@ -1,0 +1,23 @@
+const reasons: Readonly<Record<string, string>> = {
+  EACCES: 'this user has no right to it',
+  EPERM: 'this user has no right to it',
+  EEXIST: 'it is not a folder',
+  ENOTDIR: 'it is not a folder',
+  EROFS: 'its file system is read-only',
+  ENOSPC: 'its disk is full',
+  EDQUOT: 'the disk quota is used up',
+  ENAMETOOLONG: 'the path is too long',
+  ELOOP: 'its symbolic links lead in a circle',
+};
+
+/** Why a file or folder can't be used, in words; the error's own ones where there are none. */
+export function explainFile(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  return reasons[code] === undefined ? error.message : `${reasons[code]} (${code})`;
+}
+
+/** Whether the operating system refused a file or folder. */
+export function isFileError(error: unknown): error is NodeJS.ErrnoException & { readonly path: string } {
+  return error instanceof Error && 'syscall' in error && 'code' in error && 'path' in error;
+}

@@ -1,0 +1,229 @@
+import assert from 'node:assert/strict';
+import { randomInt } from 'node:crypto';
+import { chown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import pg from 'pg';
+import { pino } from 'pino';
+import { type Engine, startEngine } from '#server/database/engine/engine.ts';
+import { explainDatabase } from '#server/database/explain-database.ts';
+import { migrate } from '#server/database/migrate.ts';
+import { StartError } from '#server/platform/start-error.ts';
+import { makeCertificate } from '#test/support/certificate.ts';
+import { until } from '#test/support/until.ts';
+
+/** Of this run alone, so that PostgreSQL can have its usual port. */
+const host = `127.${randomInt(1, 255)}.${randomInt(256)}.${randomInt(1, 255)}`;
+const server = `${host}:5432`;
+const password = 'sw0rdf1sh';
+
+const rules = `
+local   all           all                    trust
+host    closed        all      127.0.0.0/8   reject
+hostssl encrypted     all      127.0.0.0/8   scram-sha-256
+host    guests,of_others,missing,readonly all 127.0.0.0/8 scram-sha-256
+`;
+
+describe('a DATABASE_URL that does not work ends the start in a sentence (specification section 10.5)', () => {
+  let dataDir: string;
+  let engine: Engine;
+  const listeners: Server[] = [];
+
+  before(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'ownline-explain-'));
+    engine = await startEngine({
+      dataDir,
+      logger: pino({ level: 'silent' }),
+      parameters: { fsync: 'off', listen_addresses: host },
+    });
+    await asSuperuser(
+      'SELECT pg_reload_conf()',
+      `CREATE ROLE guest LOGIN PASSWORD '${password}'`,
+      'CREATE DATABASE closed OWNER guest',
+      'CREATE DATABASE encrypted OWNER guest',
+      'CREATE DATABASE of_others',
+      'CREATE DATABASE readonly OWNER guest',
+      'ALTER DATABASE readonly SET default_transaction_read_only = on',
+      'CREATE DATABASE guests OWNER guest',
+    );
+  });
+  after(async () => {
+    for (const listener of listeners) listener.close();
+    await engine.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  });
+
+  async function asSuperuser(...statements: string[]): Promise<void> {
+    await writeFile(join(dataDir, 'pg', 'pg_hba.conf'), rules);
+    const client = new pg.Client({ host: join(dataDir, 'socket'), user: 'postgres', database: 'postgres' });
+    await client.connect();
+    for (const statement of statements) await client.query(statement);
+    await client.end();
+  }
+
+  const url = (database: string, { role = 'guest', secret = password, at = server, query = '' } = {}) =>
+    `postgresql://${role}${secret === '' ? '' : `:${secret}`}@${at}/${database}${query}`;
+
+  async function explained(databaseUrl: string): Promise<string> {
+    const problem = await explainDatabase(databaseUrl, () => migrate(databaseUrl)).then(
+      () => assert.fail(`${databaseUrl} works`),
+      (error: unknown) => error,
+    );
+    assert.ok(problem instanceof StartError, String(problem));
+    assert.ok(!problem.message.includes(password), 'the password is never shown');
+    return problem.message;
+  }
+
+  /** @returns where it listens */
+  async function listen(onConnection: (socket: Socket) => void): Promise<string> {
+    const listener = createServer(onConnection);
+    listeners.push(listener);
+    await new Promise<void>((resolve) => listener.listen(0, host, resolve));
+    const address = listener.address();
+    assert.ok(typeof address === 'object' && address !== null);
+    return `${host}:${address.port}`;
+  }
+
+  it('works with all of that right', async () => {
+    const right = url('guests');
+    assert.ok((await explainDatabase(right, () => migrate(right))).length > 0);
+  });
+
+  it('no PostgreSQL listens there, at a port or a socket', async () => {
+    assert.equal(
+      await explained(url('guests', { at: `${host}:1` })),
+      `DATABASE_URL names ${host}:1, where no PostgreSQL listens. Start it, or correct host and port.`,
+    );
+    assert.match(
+      await explained('postgresql://guest@/guests?host=/nowhere'),
+      /names \/nowhere\/\.s\.PGSQL\.5432, where no PostgreSQL listens/,
+    );
+  });
+
+  it('a host whose name has no address', async () => {
+    assert.match(
+      await explained(url('guests', { at: 'nowhere.invalid' })),
+      /names nowhere\.invalid:5432, and that name has no address/,
+    );
+  });
+
+  it('something that ends the connection, as no PostgreSQL does', async () => {
+    const at = await listen((socket) => socket.once('data', () => socket.destroy()));
+    assert.match(
+      await explained(url('guests', { at })),
+      /which ended the connection: it may be no PostgreSQL/,
+    );
+  });
+
+  it('a wrong password, and none', async () => {
+    assert.equal(
+      await explained(url('guests', { secret: 'wrong' })),
+      `PostgreSQL at ${server} refuses the password of the role guest. Correct it in DATABASE_URL.`,
+    );
+    assert.match(
+      await explained(url('guests', { secret: '' })),
+      /asks for a password, and DATABASE_URL has none/,
+    );
+  });
+
+  it('a role that is not there, over a socket', async () => {
+    const socket = encodeURIComponent(join(dataDir, 'socket'));
+    assert.match(
+      await explained(`postgresql://nobody_knows@/guests?host=${socket}`),
+      /has no role nobody_knows\. .*CREATE ROLE nobody_knows LOGIN PASSWORD/,
+    );
+  });
+
+  it('a database that is not there', async () => {
+    assert.equal(
+      await explained(url('missing')),
+      `PostgreSQL at ${server} has no database missing. Correct DATABASE_URL, or make it: CREATE DATABASE missing OWNER guest;`,
+    );
+  });
+
+  it('a role that may not make tables', async () => {
+    assert.match(
+      await explained(url('of_others')),
+      /The role guest may not change the database of_others .*ALTER DATABASE of_others OWNER TO guest;/,
+    );
+  });
+
+  it('a database that takes no writes, as a standby', async () => {
+    assert.match(await explained(url('readonly')), /leads to a read-only PostgreSQL at .* the primary/);
+  });
+
+  it('a role that pg_hba.conf does not let in', async () => {
+    assert.match(
+      await explained(url('closed')),
+      /does not let the role guest into the database closed .*pg_hba\.conf/,
+    );
+  });
+
+  it('sslmode that does not fit the server: neither offered nor asked for', async () => {
+    assert.match(
+      await explained(url('guests', { query: '?sslmode=verify-full' })),
+      /DATABASE_URL asks for TLS, which PostgreSQL at .* does not offer/,
+    );
+    assert.match(
+      await explained(url('encrypted')),
+      /takes encrypted connections only, add sslmode=verify-full to DATABASE_URL/,
+    );
+    assert.match(
+      await explained(url('guests', { query: '?sslrootcert=/nowhere.pem' })),
+      /The file \/nowhere\.pem, which DATABASE_URL names, can't be read \(ENOENT\)/,
+    );
+  });
+
+  it('a certificate that is not trusted', async () => {
+    const { key, cert } = makeCertificate([host]);
+    const files = { cert: join(dataDir, 'pg', 'server.crt'), key: join(dataDir, 'pg', 'server.key') };
+    await writeFile(files.cert, cert, { mode: 0o644 });
+    await writeFile(files.key, key, { mode: 0o600 });
+    if (process.getuid?.() === 0) {
+      const { uid, gid } = await stat(join(dataDir, 'pg'));
+      for (const file of Object.values(files)) await chown(file, uid, gid);
+    }
+    await asSuperuser("ALTER SYSTEM SET ssl = 'on'", 'SELECT pg_reload_conf()');
+    const query = '?sslmode=verify-full';
+    assert.match(
+      await until('TLS is offered', async () => {
+        const text = await explained(url('guests', { query }));
+        return !text.includes('does not offer') && text;
+      }),
+      /The certificate of PostgreSQL at .* is not trusted \(\w+\)\. Add sslrootcert=/,
+    );
+  });
+
+  it('a PostgreSQL older than 15', async () => {
+    // PostgreSQL as it is, but for its version: the six digits on their way to the client.
+    const at = await listen((socket) => {
+      const upstream = connect(5432, host);
+      socket.on('error', () => upstream.destroy()).pipe(upstream);
+      upstream.on('error', () => socket.destroy());
+      upstream.on('end', () => socket.end());
+      upstream.on('data', (data) => {
+        const text = data.toString('latin1').replace(/18(\d{4})/, '14$1');
+        socket.write(Buffer.from(text, 'latin1'));
+      });
+    });
+    assert.match(
+      await explained(url('guests', { at })),
+      /DATABASE_URL leads to PostgreSQL 14, and Ownline needs 15 or newer/,
+    );
+  });
+
+  it('a migration that is another one than that of this release', async () => {
+    const client = new pg.Client({ connectionString: url('guests') });
+    await client.connect();
+    await client.query("UPDATE schema_version SET md5 = 'another' WHERE version = 1");
+    await client.end();
+    assert.match(await explained(url('guests')), /was set up with another migration 1 than this release has/);
+  });
+
+  it('no connection left', async () => {
+    await asSuperuser('ALTER DATABASE guests CONNECTION LIMIT 0');
+    assert.match(await explained(url('guests')), /has no connection left\. Raise its max_connections/);
+  });
+});

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { CommandLine } from '#test/support/command-line.ts';
+import { launchService, spawnService } from '#test/support/spawned-service.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
+
+const ordinaryId = 65_534;
+const isRoot = process.getuid?.() === 0;
+/** Not where the checkout lies below a closed home. */
+const ordinaryUserRuns =
+  !isRoot ||
+  spawnSync(process.execPath, ['--version'], { uid: ordinaryId, gid: ordinaryId }).error === undefined;
+
+describe('what is tried at start ends in one sentence with the setting and what to do (specification section 10.5)', () => {
+  let parent: string;
+  let database: TestDatabase;
+  const listeners: Server[] = [];
+
+  before(async () => {
+    parent = await mkdtemp(join(tmpdir(), 'ownline-problems-'));
+    await chmod(parent, 0o755);
+    database = await createTestDatabase();
+  });
+  after(async () => {
+    for (const listener of listeners) listener.close();
+    await database.drop();
+    await rm(parent, { recursive: true, force: true });
+  });
+
+  /** Starts where the start has to fail. @returns what it printed */
+  async function failStart(
+    settings: Readonly<Record<string, string>>,
+    options: { readonly port?: number; readonly asOrdinaryUser?: boolean } = {},
+  ): Promise<string> {
+    const service = await launchService({
+      settings: {
+        DATABASE_URL: database.url,
+        DATA_DIR: join(parent, 'data'),
+        LOG_LEVEL: 'error',
+        ...settings,
+      },
+      ...(options.port === undefined ? {} : { port: options.port }),
+      ...(options.asOrdinaryUser && isRoot ? { as: { uid: ordinaryId, gid: ordinaryId } } : {}),
+    });
+    assert.equal(await service.ended, 1, service.output());
+    assert.doesNotMatch(service.output(), /^ +at |node:internal|Error:/m);
+    return service.log().trim();
+  }
+
+  it('PORT in use', async () => {
+    const listener = createServer();
+    listeners.push(listener);
+    await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
+    const address = listener.address();
+    assert.ok(typeof address === 'object' && address !== null);
+    const { port } = address;
+    assert.equal(
+      await failStart({}, { port }),
+      `PORT ${port} is in use: another process listens on 127.0.0.1:${port}. Stop that process, or set PORT to a free port.`,
+    );
+  });
+
+  it('PORT that is closed to this user', {
+    skip:
+      (!ordinaryUserRuns && 'an ordinary user can not read below this folder') ||
+      (mayListenOn(80) && 'this machine lets every user listen on port 80'),
+  }, async () => {
+    const dataDir = join(parent, 'of-user');
+    await mkdir(dataDir);
+    if (isRoot) await chown(dataDir, ordinaryId, ordinaryId);
+    assert.match(
+      await failStart({ DATABASE_URL: '', DATA_DIR: dataDir }, { port: 80, asOrdinaryUser: true }),
+      /^PORT 80 is closed to this user: ports below 1024 belong to root\. Set PORT to 1024 or more/m,
+    );
+  });
+
+  it('HOST that is no address of this machine, a name without an address, or neither', async () => {
+    assert.match(
+      await failStart({ HOST: '203.0.113.7' }),
+      /^HOST 203\.0\.113\.7 is no address of this machine\./,
+    );
+    assert.match(
+      await failStart({ HOST: 'nowhere.invalid' }),
+      /^HOST nowhere\.invalid is a name without an address/,
+    );
+    assert.match(
+      await failStart({ HOST: 'not a host!' }),
+      /- HOST must be an address of this machine, .*"not a host!"/,
+    );
+  });
+
+  it('DATABASE_URL, also for the command line', async () => {
+    const DATABASE_URL = 'postgresql://ownline@127.0.0.1:1/ownline';
+    const sentence =
+      'DATABASE_URL names 127.0.0.1:1, where no PostgreSQL listens. Start it, or correct host and port.';
+    assert.equal(await failStart({ DATABASE_URL }), sentence);
+    const { code, errors } = await new CommandLine(join(parent, 'data')).run(['team', 'list'], {
+      DATABASE_URL,
+    });
+    assert.deepEqual([code, errors.trim()], [1, sentence]);
+  });
+
+  it('DATA_DIR that is a file, lies below one, or takes no files of this user', async () => {
+    const file = join(parent, 'file');
+    await writeFile(file, '');
+    for (const DATA_DIR of [file, join(file, 'data')]) {
+      assert.match(
+        await failStart({ DATA_DIR, DATABASE_URL: '' }),
+        /^DATA_DIR \S+ can't be used: it is not a folder \(E\w+\)\. Choose a folder that this user may write to\.$/,
+      );
+    }
+    if (!ordinaryUserRuns) return;
+    const closed = join(parent, 'closed');
+    await mkdir(closed, { mode: 0o555 });
+    const below = join(closed, 'data');
+    assert.match(
+      await failStart({ DATA_DIR: below, DATABASE_URL: '' }, { asOrdinaryUser: true }),
+      /^DATA_DIR \S+ can't be used: this user has no right to it \(EACCES\)\./,
+    );
+    const others = join(parent, 'others');
+    await mkdir(others, { mode: 0o555 });
+    if (isRoot) await chown(others, ordinaryId, ordinaryId);
+    assert.match(
+      await failStart({ DATA_DIR: others, DATABASE_URL: '' }, { asOrdinaryUser: true }),
+      /^DATA_DIR \S+ can't be used, because of \S+\/lock: this user has no right to it \(EACCES\)\. Start Ownline as/,
+    );
+  });
+
+  it('a misspelt setting is named with the one that is meant', async () => {
+    const service = await spawnService({
+      settings: { DATABASE_URL: database.url, DATA_DIR: join(parent, 'data'), DATABSE_URL: 'x' },
+    });
+    assert.equal(await service.kill('SIGTERM'), 0);
+    assert.match(service.log(), /DATABSE_URL is no setting and has no effect\. Did you mean DATABASE_URL\?/);
+  });
+});
+
+function mayListenOn(port: number): boolean {
+  if (isRoot && !ordinaryUserRuns) return true;
+  const script = `require('net').createServer().on('error', () => process.exit(1)).listen(${port}, '127.0.0.1', () => process.exit(0))`;
+  return (
+    spawnSync(process.execPath, ['-e', script], isRoot ? { uid: ordinaryId, gid: ordinaryId } : {}).status ===
+    0
+  );
+}
