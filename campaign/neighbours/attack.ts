@@ -1,15 +1,23 @@
-import type { CpuMeter } from './cpu-time.ts';
+import { type CpuMeter, since } from './cpu-time.ts';
 import { applyLoad, type LoadResult, newNetwork } from './load.ts';
 import type { Probe } from './probe.ts';
 import { runVictim, type VictimFigures } from './victim.ts';
 
-/** What 64 connections of one request did to another team's sends. */
-export interface Attack {
-  readonly probe: Probe;
+/** What a load beside another team's sends did to them. */
+export interface Beside {
   readonly victim: VictimFigures;
-  readonly load: LoadResult;
   /** How much the memory of the service grew at most. */
   readonly grownBytes: number;
+  /** Share of the time in which the event loop was at work. */
+  readonly busy: number;
+  /** Share of the time in which it had work and no core: latencies are the machine's then, not the service's. */
+  readonly waited: number;
+}
+
+/** What 64 connections of one request did. */
+export interface Attack extends Beside {
+  readonly probe: Probe;
+  readonly load: LoadResult;
 }
 
 export const attackConnections = 64;
@@ -52,20 +60,25 @@ export async function beside<T>(
   { port, meter, victimRequest, durationMs }: AttackPlan,
   signal: AbortSignal,
   load: (end: AbortSignal) => Promise<T>,
-): Promise<{ readonly result: T; readonly victim: VictimFigures; readonly grownBytes: number }> {
+): Promise<Beside & { readonly result: T }> {
   const before = meter.residentBytes();
   let most = before;
   const sampler = setInterval(() => {
     most = Math.max(most, meter.residentBytes());
   }, sampleMs);
   const ending = new AbortController();
+  const cpuBefore = meter.read();
+  const startedMs = performance.now();
   const running = load(AbortSignal.any([ending.signal, signal]));
   try {
     await new Promise((resolve) => setTimeout(resolve, leadMs));
     const victim = await runVictim({ port, request: victimRequest, durationMs }, signal, () =>
       ending.abort(),
     );
-    return { result: await running, victim, grownBytes: most - before };
+    const { eventLoopMs, waitedMs } = since(cpuBefore, meter.read());
+    const passedMs = performance.now() - startedMs;
+    const shares = { busy: eventLoopMs / passedMs, waited: waitedMs / passedMs };
+    return { result: await running, victim, grownBytes: most - before, ...shares };
   } finally {
     ending.abort();
     clearInterval(sampler);

@@ -5,6 +5,7 @@ import { meterOf } from './cpu-time.ts';
 import { breachesOfCost } from './limits.ts';
 import { type Probe, probeAs, probesOf, unroutedProbes } from './probe.ts';
 import type { Route } from './route-table.ts';
+import { warmUp } from './warm-up.ts';
 
 interface CostsPlan {
   readonly ownline: Ownline;
@@ -33,7 +34,8 @@ export interface Costs {
 export async function measureCosts(plan: CostsPlan, signal: AbortSignal): Promise<Costs> {
   const port = Number(new URL(plan.ownline.baseUrl).port);
   const meter = await meterOf(plan.ownline);
-  const idle = await measureIdle(meter, 2_000, signal);
+  for (const stranger of plan.strangers) await warmUp(plan.routes, stranger, port);
+  const idle = await measureIdle(meter, 5, signal);
   const costs: Cost[] = [];
   const endsCredential = new Set<string>();
   const measureAll = async (probes: readonly Probe[]) => {
@@ -91,7 +93,8 @@ async function confirm(
     const next = choose(costs).filter((cost) => !cost.isLate && !confirmed.has(cost));
     if (next.length === 0 || performance.now() > endMs) return costs;
     const better = new Map<Cost, Cost>();
-    for (const cost of mostExpensive(next, next.length)) {
+    // Cheap ones first: the garbage of expensive ones would count in what comes after them.
+    for (const cost of mostExpensive(next, next.length).toReversed()) {
       signal.throwIfAborted();
       if (performance.now() > endMs) break;
       const again = { ...(await measure(cost)), probe: cost.probe };

@@ -11,6 +11,11 @@ export interface CpuTime {
   readonly postgresMs: number;
 }
 
+/** The same, and how long the event loop's thread could have run but had no core, because of other work on the machine. */
+export interface CpuReading extends CpuTime {
+  readonly waitedMs: number;
+}
+
 /** Of a service that runs now. */
 export async function meterOf(ownline: Ownline): Promise<CpuMeter> {
   return new CpuMeter(ownline.pid, await ownline.postmasterPid());
@@ -27,8 +32,8 @@ export class CpuMeter {
     this.#postmaster = postmaster;
   }
 
-  read(): CpuTime {
-    const eventLoopMs = runMsOf(`/proc/${this.#service}/task/${this.#service}/schedstat`);
+  read(): CpuReading {
+    const [eventLoopMs, waitedMs] = timesOf(`/proc/${this.#service}/task/${this.#service}/schedstat`);
     const threads = readdirSync(`/proc/${this.#service}/task`).map((thread) =>
       runMsOf(`/proc/${this.#service}/task/${thread}/schedstat`),
     );
@@ -36,6 +41,7 @@ export class CpuMeter {
     const backends = postmaster === undefined ? [] : [postmaster, ...childrenOf(postmaster)];
     return {
       eventLoopMs,
+      waitedMs,
       otherThreadsMs: Math.max(0, sum(threads) - eventLoopMs),
       postgresMs: sum(backends.map((pid) => runMsOf(`/proc/${pid}/schedstat`))),
     };
@@ -50,21 +56,27 @@ export class CpuMeter {
 }
 
 /** What was used between two readings. */
-export function since(before: CpuTime, after: CpuTime): CpuTime {
+export function since(before: CpuReading, after: CpuReading): CpuReading {
   return {
+    waitedMs: after.waitedMs - before.waitedMs,
     eventLoopMs: after.eventLoopMs - before.eventLoopMs,
     otherThreadsMs: Math.max(0, after.otherThreadsMs - before.otherThreadsMs),
     postgresMs: Math.max(0, after.postgresMs - before.postgresMs),
   };
 }
 
-/** 0 for a process or thread that has ended. */
-function runMsOf(path: string): number {
+/** How long a thread ran, and how long it waited for a core; 0 for one that has ended. */
+function timesOf(path: string): [number, number] {
   try {
-    return Number(readFileSync(path, 'utf8').split(' ')[0]) / 1e6;
+    const [ran, waited] = readFileSync(path, 'utf8').split(' ');
+    return [Number(ran) / 1e6, Number(waited) / 1e6];
   } catch {
-    return 0;
+    return [0, 0];
   }
+}
+
+function runMsOf(path: string): number {
+  return timesOf(path)[0];
 }
 
 function childrenOf(parent: number): number[] {

@@ -16,6 +16,7 @@ import { runSlowReaders, type SlowReaders } from './slow-readers.ts';
 import { runAtOnce, runHeldReads, runManyWebhooks, type TeamLoad } from './team-at-its-limit.ts';
 import type { Tenant } from './tenant.ts';
 import { runVictim, type VictimFigures } from './victim.ts';
+import { warmUp } from './warm-up.ts';
 
 /** What is measured on a service whose limits per minute are on. */
 export interface LimitedResults {
@@ -52,6 +53,7 @@ export async function measureLimited(
   const { cast, size, ownline, port, report } = plan;
   const victimRequest = cast.victim.sendRequest('Your table is ready.');
   const victimPlan = { port, request: victimRequest };
+  for (const stranger of cast.strangers) await warmUp(plan.routes, stranger, port);
   await runVictim({ ...victimPlan, durationMs: 2_000 }, signal);
   const alone = await runVictim({ ...victimPlan, durationMs: size.attackMs }, signal);
   report(`another team alone: p50 ${alone.p50Ms.toFixed(0)} ms, p99 ${alone.p99Ms.toFixed(0)} ms`);
@@ -80,15 +82,12 @@ export async function measureLimited(
       teamLoads: [],
     };
 
-  // Takes a minute, in which no team of ours asks for anything: its limit is fresh for its loads.
   await settle(plan, signal);
   const [slowReaders, heldPoll] = await Promise.all([
     slowReadersOf(plan, measured.costs, signal),
     runHeldPoll(cast.attackers[1], port),
   ]);
   report('sockets that do not read: done');
-  const teamLoads = await loadOfTeams(plan, measured.costs, () => attackPlan(teamLoadMs), signal);
-  report('one team at its limit: done');
   // In a new process, which has seen no key yet.
   await ownline.stop();
   await ownline.start();
@@ -96,6 +95,9 @@ export async function measureLimited(
   const sharedAddress = await runSharedAddress({ port, wrongKey: cast.wrongKey, goodKey }, signal);
   const refusals = await refusalsOf(plan, signal);
   report('refusals: done');
+  // The minute of the refusals is over: the limits of the teams are fresh for their loads.
+  const teamLoads = await loadOfTeams(plan, measured.costs, () => attackPlan(teamLoadMs), signal);
+  report('one team at its limit: done');
   return { ...results, teamLoads, slowReaders, heldPoll, sharedAddress, refusals };
 }
 

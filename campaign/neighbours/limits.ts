@@ -1,4 +1,4 @@
-import type { Attack } from './attack.ts';
+import type { Attack, Beside } from './attack.ts';
 import type { Cost } from './cost.ts';
 import type { HeldBody } from './held-bodies.ts';
 import type { HeldPoll } from './held-poll.ts';
@@ -6,7 +6,6 @@ import type { Refusals } from './refusals.ts';
 import type { SharedAddress } from './shared-address.ts';
 import type { SlowReaders } from './slow-readers.ts';
 import type { TeamLoad } from './team-at-its-limit.ts';
-import type { VictimFigures } from './victim.ts';
 
 const megabyte = 1024 * 1024;
 
@@ -18,14 +17,17 @@ export const limits = {
   strangerGrowthBytes: 128 * megabyte,
   strangerVictimP99Ms: 250,
   teamVictimP99Ms: 500,
-  slowReadersGoneSeconds: 40,
+  slowReadersOpenSeconds: 40,
   slowReadersGrowthBytes: 100 * megabyte,
   /** Longer than a socket that does not read is left open. */
   heldPollSeconds: 40,
-  /** Of what 10,000 refusals write, as a share: what is written does not follow what is asked. */
-  rowsPerRefusal: 0.05,
-  logBytesPerRefusal: 20,
+  /** What refusals write within a minute, however many they are. */
+  refusalRows: 500,
+  refusalLogBytes: 600 * 1024,
 } as const;
+
+/** Beyond this share a latency may be the machine's. */
+const waitedMax = 0.25;
 
 /** A promise that did not hold. */
 export interface Breach {
@@ -56,11 +58,11 @@ export function breachesOfSharedAddress({ wrongKeys, status }: SharedAddress): B
 }
 
 /** R1 for strangers, R3 for everybody else: what 64 connections leave to another team. */
-export function breachesOfAttack({ probe, victim, grownBytes }: Attack): Breach[] {
+export function breachesOfAttack({ probe, grownBytes, ...beside }: Attack): Breach[] {
   const { isStranger } = probe.caller;
   const goal = isStranger ? 'R1' : 'R3';
   const p99Ms = isStranger ? limits.strangerVictimP99Ms : limits.teamVictimP99Ms;
-  const found = breachesOfVictim(goal, `64 × ${name(probe)}`, victim, p99Ms);
+  const found = breachesOfVictim(goal, `64 × ${name(probe)}`, beside, p99Ms);
   if (isStranger && grownBytes > limits.strangerGrowthBytes) {
     const says = `64 × ${name(probe)}: memory grew by ${megabytes(grownBytes)}, ${megabytes(limits.strangerGrowthBytes)} allowed`;
     found.push({ goal, says });
@@ -69,21 +71,12 @@ export function breachesOfAttack({ probe, victim, grownBytes }: Attack): Breach[
 }
 
 /** R2 */
-export function breachesOfSlowReaders({
-  sockets,
-  goneAfterSeconds,
-  left,
-  grownBytes,
-}: SlowReaders): Breach[] {
+export function breachesOfSlowReaders({ sockets, openSeconds, left, grownBytes }: SlowReaders): Breach[] {
   const found: Breach[] = [];
-  const { slowReadersGoneSeconds, slowReadersGrowthBytes } = limits;
-  if (goneAfterSeconds === undefined || goneAfterSeconds > slowReadersGoneSeconds) {
-    const when =
-      goneAfterSeconds === undefined ? `${left} were left` : `gone after ${goneAfterSeconds.toFixed(0)} s`;
-    found.push({
-      goal: 'R2',
-      says: `${sockets} sockets that do not read: ${when}, ${slowReadersGoneSeconds} s allowed`,
-    });
+  const { slowReadersOpenSeconds, slowReadersGrowthBytes } = limits;
+  if (left > 0 || openSeconds > slowReadersOpenSeconds) {
+    const says = `${sockets} sockets that do not read: open for ${openSeconds.toFixed(0)} s, ${slowReadersOpenSeconds} s allowed; ${left} were left`;
+    found.push({ goal: 'R2', says });
   }
   if (grownBytes > slowReadersGrowthBytes) {
     const says = `${sockets} sockets that do not read: memory grew by ${megabytes(grownBytes)}, ${megabytes(slowReadersGrowthBytes)} allowed`;
@@ -100,17 +93,17 @@ export function breachesOfHeldPoll({ status, seconds }: HeldPoll): Breach[] {
 }
 
 /** R3 */
-export function breachesOfTeamLoad({ name: load, victim }: TeamLoad): Breach[] {
-  return breachesOfVictim('R3', load, victim, limits.teamVictimP99Ms);
+export function breachesOfTeamLoad({ name: load, ...beside }: TeamLoad): Breach[] {
+  return breachesOfVictim('R3', load, beside, limits.teamVictimP99Ms);
 }
 
 /** R4 */
 export function breachesOfRefusals({ refused, rows, tables, logBytes }: Refusals): Breach[] {
   const found: Breach[] = [];
-  const [rowsMax, logMax] = [refused * limits.rowsPerRefusal, refused * limits.logBytesPerRefusal];
+  const { refusalRows: rowsMax, refusalLogBytes: logMax } = limits;
   if (rows > rowsMax) {
     const most = tables.slice(0, 3).map(([table, count]) => `${table} ${count}`);
-    const says = `${refused} refusals wrote ${rows} rows (${most.join(', ')}), ${rowsMax.toFixed(0)} allowed`;
+    const says = `${refused} refusals wrote ${rows} rows (${most.join(', ')}), ${rowsMax} allowed`;
     found.push({ goal: 'R4', says });
   }
   if (logBytes > logMax) {
@@ -123,26 +116,18 @@ export function breachesOfRefusals({ refused, rows, tables, logBytes }: Refusals
 function breachesOfVictim(
   goal: Breach['goal'],
   load: string,
-  victim: VictimFigures,
+  { victim, waited }: Pick<Beside, 'victim' | 'waited'>,
   p99Ms: number,
 ): Breach[] {
-  const found: Breach[] = [];
-  if (victim.p99Ms > p99Ms)
-    found.push({
-      goal,
-      says: `${load}: another team's sends have a p99 of ${ms(victim.p99Ms)}, ${ms(p99Ms)} allowed`,
-    });
-  if (victim.serverErrors > 0)
-    found.push({
-      goal,
-      says: `${load}: ${victim.serverErrors} of another team's ${victim.sends} sends got 5xx or no answer`,
-    });
-  if (victim.refusals > 0)
-    found.push({
-      goal,
-      says: `${load}: ${victim.refusals} of another team's ${victim.sends} sends were refused`,
-    });
-  return found;
+  const says: string[] = [];
+  if (victim.p99Ms > p99Ms) {
+    const core =
+      waited > waitedMax ? `; the service had no core for ${(100 * waited).toFixed(0)} % of the time` : '';
+    says.push(`a p99 of ${ms(victim.p99Ms)}, ${ms(p99Ms)} allowed${core}`);
+  }
+  if (victim.serverErrors > 0) says.push(`5xx or no answer: ${victim.serverErrors} of ${victim.sends}`);
+  if (victim.refusals > 0) says.push(`refusals: ${victim.refusals} of ${victim.sends}`);
+  return says.map((found) => ({ goal, says: `${load}: another team's sends have ${found}` }));
 }
 
 export function name({ caller, route, shape }: Cost['probe']): string {

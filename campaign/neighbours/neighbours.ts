@@ -64,6 +64,8 @@ export async function runNeighbours(options: NeighboursOptions, signal: AbortSig
     const routes = all.filter(({ method, path }) => `${method} ${path}`.includes(route));
     const cast = await makeCast({ ownline: unlimited, routes: all, hook, ...size }, signal);
     report(`${routes.length} routes; the teams are made`);
+    // First, while the service has little memory that it could use again.
+    const heldBodies = await measureHeldBodies(unlimited, port, routes, cast.strangers, signal);
     const [first] = cast.attackers;
     const members = () => first.callers(first.known(hook));
     const restore = () => first.restoreSession(0);
@@ -77,7 +79,6 @@ export async function runNeighbours(options: NeighboursOptions, signal: AbortSig
       report,
     };
     const measured = await measureCosts(plan, signal);
-    const heldBodies = await measureHeldBodies(unlimited, port, routes, cast.strangers, signal);
     await unlimited.stop();
     await ownline.start();
     const isFiltered = options.route !== undefined;

@@ -65,13 +65,9 @@ export function describe(results: Results): string {
   if (results.teamLoads.length > 0)
     sections.push('\nOne team at its own limit', align([loadHeadings, ...results.teamLoads.map(loadLine)]));
   if (slowReaders) {
-    const { path, sockets, goneAfterSeconds, left, grownBytes } = slowReaders;
-    const gone =
-      goneAfterSeconds === undefined
-        ? `${left} were left`
-        : `all gone after ${goneAfterSeconds.toFixed(0)} s`;
+    const { path, sockets, openSeconds, left, grownBytes } = slowReaders;
     sections.push(
-      `\n${sockets} sockets that do not read GET ${path}: ${gone}, memory + ${limits.megabytes(grownBytes)}`,
+      `\n${sockets} sockets that do not read GET ${path}: open for ${openSeconds.toFixed(0)} s at most, ${left} left, memory + ${limits.megabytes(grownBytes)}`,
     );
   }
   if (refusals) {
@@ -110,11 +106,11 @@ function costLine({ probe, status, cpu, answerBytes }: Cost): string[] {
 
 const attackHeadings = [
   ...['caller', 'route', 'request', 'status', 'loop ms', 'threads ms', 'PostgreSQL ms'],
-  ...['p50 ms', 'p99 ms', '5xx', 'refused', 'answers/s', 'memory MB'],
+  ...['p50 ms', 'p99 ms', '5xx', 'refused', 'answers/s', 'memory MB', 'busy %', 'waited %'],
 ];
 
 function attackLine(
-  { probe, victim, load, grownBytes }: Attack,
+  { probe, victim, load, grownBytes, busy, waited }: Attack,
   cost: Cost | undefined,
 ): (string | number)[] {
   const answers = [...load.statuses.values()].reduce((sum, count) => sum + count, 0);
@@ -126,17 +122,20 @@ function attackLine(
     ),
     ...[Math.round(victim.p50Ms), Math.round(victim.p99Ms), victim.serverErrors, victim.refusals],
     ...[Math.round(answers / load.seconds), Math.round(grownBytes / 1024 / 1024)],
+    ...[Math.round(100 * busy), Math.round(100 * waited)],
   ];
 }
 
-const loadHeadings = ['load', 'p50 ms', 'p99 ms', '5xx', 'refused', 'its own answers'];
+const loadHeadings = [
+  ...['load', 'p50 ms', 'p99 ms', '5xx', 'refused', 'busy %', 'waited %', 'its own answers'],
+];
 
-function loadLine({ name, victim, statuses }: TeamLoad): (string | number)[] {
+function loadLine({ name, victim, statuses, busy, waited }: TeamLoad): (string | number)[] {
   const own = [...statuses]
     .toSorted(([a], [b]) => a - b)
     .map(([status, count]) => `${count} × ${status || 'none'}`);
   return [
     ...[name, Math.round(victim.p50Ms), Math.round(victim.p99Ms), victim.serverErrors, victim.refusals],
-    own.join(', '),
+    ...[Math.round(100 * busy), Math.round(100 * waited), own.join(', ')],
   ];
 }

@@ -43,6 +43,6 @@ export const quickSize: CampaignSize = {
   lists: 500,
   heldReads: 500,
   webhooks: 200,
-  refusals: 2_000,
+  refusals: 5_000,
   refusalsWaitMs: 2_000,
 };

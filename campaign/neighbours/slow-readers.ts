@@ -7,8 +7,9 @@ import { newNetwork } from './load.ts';
 export interface SlowReaders {
   readonly path: string;
   readonly sockets: number;
-  /** undefined: some were left when the campaign gave up. */
-  readonly goneAfterSeconds: number | undefined;
+  /** The longest time for which a socket stayed open after it last took bytes. */
+  readonly openSeconds: number;
+  /** Sockets that were open when the campaign gave up. */
   readonly left: number;
   readonly grownBytes: number;
 }
@@ -17,6 +18,8 @@ export interface SlowReaders {
 const askedBytes = 8 * 1024 * 1024;
 const requestsMax = 64;
 const openedAtOnce = 250;
+/** A socket that stays open for so long is not disconnected at all. */
+const stuckSeconds = 60;
 
 interface SlowReadersPlan {
   readonly port: number;
@@ -29,7 +32,7 @@ interface SlowReadersPlan {
 
 /** Sockets that ask for the largest static answer, often enough that bytes wait in the service, and never read. */
 export async function runSlowReaders(plan: SlowReadersPlan, signal: AbortSignal): Promise<SlowReaders> {
-  const { port, meter, sockets, path, answerBytes, giveUpMs = 60_000 } = plan;
+  const { port, meter, sockets, path, answerBytes, giveUpMs = 180_000 } = plan;
   const count = Math.min(requestsMax, Math.max(2, Math.ceil(askedBytes / answerBytes)));
   const head = `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n\r\n`;
   const requests = Buffer.from(head.repeat(count));
@@ -52,18 +55,11 @@ export async function runSlowReaders(plan: SlowReadersPlan, signal: AbortSignal)
       }
       open.push(...opened);
     }
-    const startedMs = performance.now();
-    const seconds = () => (performance.now() - startedMs) / 1_000;
-    while (countOpen(port) > 0 && performance.now() - startedMs < giveUpMs)
+    const watch = new SocketWatch(port);
+    const endMs = performance.now() + giveUpMs;
+    while (watch.look() > 0 && watch.openSeconds < stuckSeconds && performance.now() < endMs)
       await pause(500, undefined, { signal });
-    const left = countOpen(port);
-    return {
-      path,
-      sockets,
-      goneAfterSeconds: left === 0 ? seconds() : undefined,
-      left,
-      grownBytes: most - before,
-    };
+    return { path, sockets, openSeconds: watch.openSeconds, left: watch.look(), grownBytes: most - before };
   } finally {
     clearInterval(sampler);
     for (const connection of open) connection.close();
@@ -71,18 +67,46 @@ export async function runSlowReaders(plan: SlowReadersPlan, signal: AbortSignal)
 }
 
 /**
- * Connections that the service holds open to other networks than 127.0.0.0/24, as the kernel lists them: a client that
- * does not read does not learn that it was disconnected.
+ * The sockets that the service holds open to other networks than 127.0.0.0/24, as the kernel lists them: a client that does
+ * not read does not learn that it was disconnected. The kernel takes bytes for such a client as well while it has memory, and
+ * the service sees no difference: a socket counts from the time at which it last did.
  */
-function countOpen(port: number): number {
-  const [established, closeWait] = ['01', '08'];
+class SocketWatch {
+  readonly #port: number;
+  readonly #sockets = new Map<string, { queued: string; sinceMs: number }>();
+  #longestMs = 0;
+
+  constructor(port: number) {
+    this.#port = port;
+  }
+
+  get openSeconds(): number {
+    return this.#longestMs / 1_000;
+  }
+
+  /** @returns how many are open */
+  look(): number {
+    const nowMs = performance.now();
+    const open = openSockets(this.#port);
+    for (const { remote, queued } of open) {
+      const known = this.#sockets.get(remote);
+      if (known?.queued === queued) this.#longestMs = Math.max(this.#longestMs, nowMs - known.sinceMs);
+      else this.#sockets.set(remote, { queued, sinceMs: nowMs });
+    }
+    return open.length;
+  }
+}
+
+const openStates = ['01', '08'];
+
+/** @returns of each socket its remote end, and the bytes that the kernel keeps for it */
+function openSockets(port: number): { readonly remote: string; readonly queued: string }[] {
   return readFileSync('/proc/net/tcp', 'utf8')
     .split('\n')
     .map((line) => line.trim().split(/\s+/))
-    .filter(
-      ([, local = '', remote = '', state]) =>
-        Number.parseInt(local.split(':')[1] ?? '', 16) === port &&
-        !remote.startsWith('0100007F') &&
-        (state === established || state === closeWait),
-    ).length;
+    .filter(([, local = '', remote = '', state = '']) => {
+      const isOurs = Number.parseInt(local.split(':')[1] ?? '', 16) === port;
+      return isOurs && !remote.startsWith('0100007F') && openStates.includes(state);
+    })
+    .map(([, , remote = '', , queues = '']) => ({ remote, queued: queues.split(':')[0] ?? '' }));
 }

@@ -1,14 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { itemsOf } from '../api.ts';
-import { type AttackPlan, beside } from './attack.ts';
+import { type AttackPlan, type Beside, beside } from './attack.ts';
 import { Connection } from './connection.ts';
 import type { Tenant } from './tenant.ts';
-import type { VictimFigures } from './victim.ts';
 
 /** What one team's load left to another team. */
-export interface TeamLoad {
+export interface TeamLoad extends Beside {
   readonly name: string;
-  readonly victim: VictimFigures;
   /** How the team's own requests were answered. */
   readonly statuses: ReadonlyMap<number, number>;
 }
@@ -25,10 +23,10 @@ export async function runAtOnce(
   const connections = await openMany(plan.port, requests, signal);
   const statuses = new Map<number, number>();
   try {
-    const { victim } = await beside(plan, signal, async () => {
+    const { result: _, ...figures } = await beside(plan, signal, async () => {
       await Promise.all(connections.map((connection) => askOnce(connection, request, statuses)));
     });
-    return { name, victim, statuses };
+    return { name, statuses, ...figures };
   } finally {
     for (const connection of connections) connection.close();
   }
@@ -50,14 +48,14 @@ export async function runHeldReads(
   const connections = await openMany(plan.port, reads, signal);
   const statuses = new Map<number, number>();
   try {
-    const { victim } = await beside(plan, signal, async (end) => {
+    const { result: _, ...figures } = await beside(plan, signal, async (end) => {
       const reading = connections.map((connection) => askOnce(connection, request, statuses));
       const cancelled = await cancelEvery(2_000, { tenant, messages }, plan.port, end);
       for (const connection of connections) connection.close();
       await Promise.all(reading);
       return cancelled;
     });
-    return { name: `${reads} reads of the feed at once`, victim, statuses };
+    return { name: `${reads} reads of the feed at once`, statuses, ...figures };
   } finally {
     for (const connection of connections) connection.close();
   }
@@ -74,11 +72,11 @@ export async function runManyWebhooks(
   signal: AbortSignal,
 ): Promise<TeamLoad> {
   const statuses = new Map<number, number>();
-  const { victim } = await beside(plan, signal, async (end) => {
+  const { result: _, ...figures } = await beside(plan, signal, async (end) => {
     const everyMs = 1_000;
     return cancelEvery(everyMs, { tenant, messages, statuses }, plan.port, end);
   });
-  return { name: `an event a second, each for ${webhooks} webhooks`, victim, statuses };
+  return { name: `an event a second, each for ${webhooks} webhooks`, statuses, ...figures };
 }
 
 /** Cancels a message every so often, which makes an event. */

@@ -29,19 +29,26 @@ function cost(eventLoopMs: number, of = probe('no credential')): Cost {
 
 const calm = { sends: 300, p50Ms: 5, p99Ms: 20, serverErrors: 0, refusals: 0 };
 const load = { statuses: new Map([[400, 10]]), unanswered: 0, seconds: 1 };
+const shares = { busy: 1, waited: 0 };
 const attack = (kind: CallerKind, victim: object, grownBytes = 0) =>
-  limits.breachesOfAttack({ probe: probe(kind), victim: { ...calm, ...victim }, load, grownBytes });
-const slowReaders = (goneAfterSeconds: number | undefined, grownBytes: number) =>
-  limits.breachesOfSlowReaders({
-    ...{ path: '/docs', sockets: 3_000, left: goneAfterSeconds === undefined ? 1 : 0 },
-    ...{ goneAfterSeconds, grownBytes },
+  limits.breachesOfAttack({
+    probe: probe(kind),
+    victim: { ...calm, ...victim },
+    load,
+    grownBytes,
+    ...shares,
   });
+const slowReaders = (openSeconds: number, grownBytes: number, left = 0) =>
+  limits.breachesOfSlowReaders({ path: '/docs', sockets: 3_000, openSeconds, left, grownBytes });
 const refusals = (rows: number, logBytes: number) =>
   limits.breachesOfRefusals({ refused: 10_000, rows, tables: [], databaseBytes: 0, logBytes });
 const heldBody = (bytesEach: number) =>
   limits.breachesOfBody({ caller: probe('no credential').caller, route: 'POST /v1/things', bytesEach });
 const teamLoad = (victim: object) =>
-  limits.breachesOfTeamLoad({ name: 'lists', victim: { ...calm, ...victim }, statuses: new Map() });
+  limits.breachesOfTeamLoad({
+    ...{ name: 'lists', victim: { ...calm, ...victim }, statuses: new Map(), grownBytes: 0 },
+    ...shares,
+  });
 
 /** Of each limit what still holds, and what is just over it. */
 const bounds: readonly (readonly [string, limits.Breach['goal'], limits.Breach[], limits.Breach[]])[] = [
@@ -73,7 +80,7 @@ const bounds: readonly (readonly [string, limits.Breach['goal'], limits.Breach[]
     limits.breachesOfSharedAddress({ wrongKeys: 300, status: 429 }),
   ],
   ['slow readers', 'R2', slowReaders(40, 0), slowReaders(41, 0)],
-  ['slow readers that stay', 'R2', slowReaders(40, 0), slowReaders(undefined, 0)],
+  ['slow readers that stay', 'R2', slowReaders(40, 0), slowReaders(40, 0, 1)],
   [
     'memory of slow readers',
     'R2',
@@ -90,7 +97,7 @@ const bounds: readonly (readonly [string, limits.Breach['goal'], limits.Breach[]
   ['p99 beside a team', 'R3', teamLoad({ p99Ms: 500 }), teamLoad({ p99Ms: 501 })],
   ['errors beside a team', 'R3', teamLoad({}), teamLoad({ serverErrors: 1 })],
   ['rows of refusals', 'R4', refusals(500, 0), refusals(501, 0)],
-  ['log of refusals', 'R4', refusals(0, 200_000), refusals(0, 200_001)],
+  ['log of refusals', 'R4', refusals(0, max.refusalLogBytes), refusals(0, max.refusalLogBytes + 1)],
 ];
 
 describe('the campaign of neighbours', () => {
