@@ -21,9 +21,20 @@ export class HostCookie {
 
   /** What a request carries; undefined where it carries none. */
   read({ headers }: Pick<FastifyRequest, 'headers'>): string | undefined {
-    const pairs = (headers.cookie ?? '').split(';').map((pair) => pair.trim());
-    const found = pairs.find((pair) => pair.startsWith(`${this.#name}=`));
-    return found?.slice(this.#name.length + 1) || undefined;
+    const { cookie = '' } = headers;
+    const name = `${this.#name}=`;
+    // Searched, not split: a header of 16 KB holds thousands of pairs.
+    for (let start = cookie.indexOf(name); start >= 0; start = cookie.indexOf(name, start + 1)) {
+      const before = cookie.slice(0, start).trimEnd();
+      if (before !== '' && !before.endsWith(';')) continue;
+      return (
+        cookie
+          .slice(start + name.length)
+          .split(';', 1)[0]
+          ?.trim() || undefined
+      );
+    }
+    return undefined;
   }
 
   /** The header that gives it to a browser. */

@@ -151,6 +151,7 @@ export const answers: Coverage = {
     'platform/http/slow-readers.test.ts': [
       'are disconnected after 30 s without a byte, and within 40 s',
       'are disconnected though they take a few bytes now and then',
+      'are disconnected within 40 s after they stopped to read, whatever they took before',
       'stay where they take 1 KB/s and more, part of one large answer too',
       'stay while nothing waits for them: a held request, and a connection that is kept',
     ],

@@ -5,14 +5,14 @@ import type { Logger } from '#server/platform/logger.ts';
 
 /** How often all sockets are looked at. */
 export const lookMs = 2_000;
-/** How long a socket may be slow: with a look before and one after, it is gone within 40 s. */
+/** How long a socket may be slow. */
 export const slowMs = 30_000;
 /** What a client has to take, on average, while bytes wait for it. */
 const bytesPerSecondMin = 1_024;
 
-/** A socket with bytes that wait, since a moment at which it had taken so many. */
-interface Waiting {
-  readonly sinceMs: number;
+/** What a socket had taken at a moment. */
+interface Sample {
+  readonly atMs: number;
   readonly taken: number;
 }
 
@@ -28,7 +28,8 @@ interface SlowReadersOptions {
 export class SlowReaders {
   readonly #options: SlowReadersOptions;
   readonly #sockets = new Set<Socket>();
-  readonly #waiting = new Map<Socket, Waiting>();
+  /** Of each socket for which bytes wait: the last 30 s, and one sample before them. */
+  readonly #waiting = new Map<Socket, Sample[]>();
   #cancel: (() => void) | undefined;
 
   constructor(options: SlowReadersOptions) {
@@ -65,22 +66,26 @@ export class SlowReaders {
         this.#waiting.delete(socket);
         continue;
       }
-      const taken = takenBytes(socket);
-      const { sinceMs, taken: takenBefore } = this.#waiting.get(socket) ?? { sinceMs: nowMs, taken };
-      const elapsedMs = nowMs - sinceMs;
-      if (elapsedMs < slowMs) {
-        this.#waiting.set(socket, { sinceMs, taken: takenBefore });
-      } else if ((taken - takenBefore) * 1_000 >= elapsedMs * bytesPerSecondMin) {
-        this.#waiting.set(socket, { sinceMs: nowMs, taken });
-      } else {
-        // A reset: what the kernel holds for it is given up as well.
-        socket.resetAndDestroy();
-        destroyed += 1;
-      }
+      const now = { atMs: nowMs, taken: takenBytes(socket) };
+      const samples = this.#waiting.get(socket) ?? [];
+      this.#waiting.set(socket, samples);
+      samples.push(now);
+      if (!isSlow(samples, now)) continue;
+      // A reset: what the kernel holds for it is given up as well.
+      socket.resetAndDestroy();
+      destroyed += 1;
     }
     if (destroyed > 0)
       this.#options.logger.info({ sockets: destroyed }, 'disconnected clients that did not read');
   }
+}
+
+/** Whether bytes waited for 30 s, and too few were taken since. Drops samples that are older than needed. */
+function isSlow(samples: Sample[], now: Sample): boolean {
+  while (samples[1] && now.atMs - samples[1].atMs >= slowMs) samples.shift();
+  const [then = now] = samples;
+  const elapsedMs = now.atMs - then.atMs;
+  return elapsedMs >= slowMs && (now.taken - then.taken) * 1_000 < elapsedMs * bytesPerSecondMin;
 }
 
 /** What a socket's handle counts; Node's own time-outs of sockets read the second one too. */
@@ -92,7 +97,7 @@ interface StreamHandle {
 }
 
 /** Bytes that the kernel has taken: part of a large Buffer counts, which `socket.bytesWritten` can't tell. */
-function takenBytes(socket: Socket): number {
+export function takenBytes(socket: Socket): number {
   const { _handle: handle } = socket as Socket & { readonly _handle?: StreamHandle | null };
   return handle ? handle.bytesWritten - handle.writeQueueSize : 0;
 }

@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { Clock } from '#server/platform/clock.ts';
 import { createHttpServer } from '#server/platform/http/http-server.ts';
 import type { Route } from '#server/platform/http/route.ts';
-import { lookMs, slowMs } from '#server/platform/http/slow-readers.ts';
+import { lookMs, slowMs, takenBytes } from '#server/platform/http/slow-readers.ts';
 import { Ids } from '#server/platform/ids.ts';
 import { createLogger } from '#server/platform/logger.ts';
 import { until } from '#test/support/until.ts';
@@ -111,6 +111,18 @@ describe('clients that do not read (specification section 7.2)', () => {
       assert.equal(served.destroyed, false, `round ${round}`);
     }
     assert.ok(served.writableLength > 0);
+    client.destroy();
+  });
+
+  it('are disconnected within 40 s after they stopped to read, whatever they took before', async () => {
+    const { client, served } = await ask('/large');
+    await hasWaiting(served);
+    pass(10_000);
+    const before = takenBytes(served);
+    await read(client, large.length / 20);
+    await until('the kernel takes more', () => takenBytes(served) > before);
+    pass(40_000);
+    assert.equal(served.destroyed, true);
     client.destroy();
   });
 
