@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { plans } from '#contract/plans.ts';
 import { setTeamPlan } from '#server/teams/team-store.ts';
 import { field } from '#test/support/api-client.ts';
+import { nextMinute } from '#test/support/next-minute.ts';
 import { join, newMember, newPerson, type TeamMember } from '#test/support/people.ts';
 import { startTestService, type TestService } from '#test/support/test-service.ts';
 import { watchStatements } from '#test/support/watch-statements.ts';
@@ -17,8 +18,6 @@ describe('requests of members per minute (specification section 12.3)', () => {
   });
   after(() => service.close());
 
-  /** To the start of the next minute, so that no test runs over its end. */
-  const nextMinute = () => service.clock.advance(60_020 - (service.clock.nowMs() % 60_000));
   /** @returns how many were let through, of so many that came at once from each of them */
   const passing = async (count: number, ...members: readonly TeamMember[]) => {
     const answers = await Promise.all(
@@ -32,7 +31,7 @@ describe('requests of members per minute (specification section 12.3)', () => {
     const [ada, alan] = [await newMember(service, team, 'owner'), await newMember(service, team, 'viewer')];
     const other = await join(service, await service.newTeam({ plan: 'free' }), ada, 'owner');
     await setTeamPlan(service.runtime.database.pool, team.id, 'free', 100);
-    nextMinute();
+    nextMinute(service.clock);
     assert.equal(await passing(ofFree / 2 + 20, ada, alan), ofFree);
     const refused = await alan.get(alan.in('/team'));
     assert.deepEqual([refused.status, field(refused.json, 'error.code')], [429, 'rate_limited']);
@@ -49,7 +48,7 @@ describe('requests of members per minute (specification section 12.3)', () => {
 
   it('a session past its 600 requests a minute is refused without a look-up, so that no member fills the pool of others', async () => {
     const person = await newPerson(service);
-    nextMinute();
+    nextMinute(service.clock);
     const watch = watchStatements(['account-sessions.find-live']);
     try {
       const asked = Array.from({ length: 900 }, () => person.get('/app/account/sessions'));
@@ -66,7 +65,7 @@ describe('requests of members per minute (specification section 12.3)', () => {
     const team = await service.newTeam({ plan: 'free' });
     const owner = await newMember(service, team, 'owner');
     const stranger = await newMember(service, await service.newTeam(), 'owner');
-    nextMinute();
+    nextMinute(service.clock);
     const asked = Array.from({ length: ofFree + 1 }, () => stranger.get(owner.in('/team')));
     assert.ok((await Promise.all(asked)).every(({ status }) => status === 404));
     assert.equal(await passing(1, owner), 1);
@@ -75,7 +74,7 @@ describe('requests of members per minute (specification section 12.3)', () => {
   it('is looked at before the role and the body, and what is refused counts', async () => {
     const team = await service.newTeam({ plan: 'free' });
     const viewer = await newMember(service, team, 'viewer');
-    nextMinute();
+    nextMinute(service.clock);
     const wrong = Array.from({ length: ofFree }, () => viewer.put(viewer.in('/team'), { name: 'x' }));
     assert.ok((await Promise.all(wrong)).every(({ status }) => status === 403));
     assert.equal((await viewer.put(viewer.in('/team'), { nothing: 1 })).status, 429);

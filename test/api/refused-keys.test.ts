@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { newApiKey } from '#server/api-keys/api-key.ts';
 import { type ApiAnswer, ApiClient, field } from '#test/support/api-client.ts';
+import { nextMinute } from '#test/support/next-minute.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
 import { watchStatements } from '#test/support/watch-statements.ts';
 
@@ -12,14 +13,11 @@ describe('refused keys are limited per address (specification section 7.2)', () 
   let team: TestTeam;
 
   /** Each test begins with a minute of its own. */
-  const nextMinute = (secondsLeft = 60) => {
-    const nowMs = service.clock.nowMs();
-    service.clock.advance(60_000 - (nowMs % 60_000) + (60 - secondsLeft) * 1_000);
-  };
+  const beginMinute = (secondsLeft?: number) => nextMinute(service.clock, secondsLeft);
   const start = async (settings: Readonly<Record<string, string>> = {}) => {
     service = await startTestService({ RATE_LIMITS: 'on', ...settings });
     team = await service.newTeam();
-    nextMinute();
+    beginMinute();
   };
 
   /** A request with a key that is refused, by default a well-formed one that nobody has. */
@@ -64,7 +62,7 @@ describe('refused keys are limited per address (specification section 7.2)', () 
     });
 
     it('says in retry-after when the next key may be tried, and takes it then', async () => {
-      nextMinute(17);
+      beginMinute(17);
       assert.deepEqual(await times(perMinute + 1, () => tryKey()), { 401: perMinute, 429: 1 });
       const refused = await tryKey();
       const seconds = Number(refused.headers.get('retry-after'));
@@ -75,14 +73,14 @@ describe('refused keys are limited per address (specification section 7.2)', () 
     });
 
     it('serves a good key that this process has not seen yet, however many wrong ones came from its address', async () => {
-      nextMinute();
+      beginMinute();
       assert.deepEqual(await times(400, () => tryKey()), { 401: perMinute, 429: 400 - perMinute });
       const unseen = await service.newKey(team.id, ['*']);
       assert.equal((await unseen.get('/v1/team')).status, 200);
     });
 
     it('serves every good key right after a start, however many wrong ones came from its address', async () => {
-      nextMinute();
+      beginMinute();
       const fresh = await service.startAnother();
       try {
         const wrong = () => new ApiClient(fresh.baseUrl, newApiKey()).get('/v1/team');
@@ -96,7 +94,7 @@ describe('refused keys are limited per address (specification section 7.2)', () 
     });
 
     it('looks wrong keys up in few statements, and one that was wrong just now in none; a good one once a second', async () => {
-      nextMinute();
+      beginMinute();
       await times(perMinute, () => tryKey());
       assert.equal((await team.api.get('/v1/team')).status, 200);
       const watch = watchStatements(['api-keys.find-live']);
@@ -119,13 +117,13 @@ describe('refused keys are limited per address (specification section 7.2)', () 
     });
 
     it('does not count good keys', async () => {
-      nextMinute();
+      beginMinute();
       await times(perMinute, () => team.api.get('/v1/team'));
       assert.deepEqual(await times(perMinute, () => tryKey()), { 401: perMinute });
     });
 
     it('believes no X-Forwarded-For', async () => {
-      nextMinute();
+      beginMinute();
       const counts = await times(perMinute + 10, (n) => tryKey(newApiKey(), `198.51.100.${n}`));
       assert.deepEqual(counts, { 401: perMinute, 429: 10 });
     });
@@ -153,14 +151,14 @@ describe('refused keys are limited per address (specification section 7.2)', () 
         (n: number) => `something-${n}`,
       ];
       for (const writing of writings) {
-        nextMinute();
+        beginMinute();
         const counts = await times(perMinute + 5, (n) => tryKey(newApiKey(), writing(n)));
         assert.deepEqual(counts, { 401: perMinute, 429: 5 }, writing(1));
       }
     });
 
     it('believes only what the proxy added, not what its client sent', async () => {
-      nextMinute();
+      beginMinute();
       const counts = await times(perMinute + 5, (n) => tryKey(newApiKey(), `198.51.100.${n}, 203.0.113.1`));
       assert.deepEqual(counts, { 401: perMinute, 429: 5 });
     });

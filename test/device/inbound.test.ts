@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { forgetOldKeys } from '#server/messages/sweep-messages.ts';
+import { nextMinute } from '#test/support/next-minute.ts';
 import { connectNumber, DeviceWire, type FlatAnswer } from '#test/support/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
 
@@ -284,7 +285,7 @@ describe('limits of a token (specification section 11.7)', () => {
       const { wire } = await connectNumber(service, team, '+14155550100');
       const other = await connectNumber(service, team, '+14155550101');
       // A minute of its own: the calls below all fall into it.
-      service.clock.advance(60_000 - (service.clock.nowMs() % 60_000));
+      nextMinute(service.clock);
       const stop = { session: 'ses_01h2xcejqtf2nbrexx3vqjhp41' };
       const polls = await Promise.all(Array.from({ length: 300 }, () => wire.call('poll', stop)));
       assert.ok(polls.every((answer) => answer.reason === 'superseded'));
@@ -323,7 +324,7 @@ describe('limits of a token (specification section 11.7)', () => {
       const { wire, phoneNumber } = await connectNumber(service, team, '+14155550100');
       const id = await team.api.send({ from: phoneNumber, to: '+12125550100', content: 'handed out' });
       assert.equal((await wire.poll()).id, id);
-      service.clock.advance(60_000 - (service.clock.nowMs() % 60_000));
+      nextMinute(service.clock);
       // Another phone of the owner, with a copy of the token.
       const stop = { session: 'ses_01h2xcejqtf2nbrexx3vqjhp41' };
       await Promise.all(Array.from({ length: 300 }, () => wire.call('poll', stop)));

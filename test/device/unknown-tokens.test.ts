@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
+import { nextMinute } from '#test/support/next-minute.ts';
 import { rawExchange, rawRequest } from '#test/support/raw-http.ts';
 import { type ConnectedNumber, claim, connectNumber, DeviceWire } from '#test/support/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
@@ -38,8 +39,6 @@ describe('calls without a known device token (specification section 11.1)', () =
     number = await connectNumber(service, team);
   });
   after(() => service.close());
-
-  const nextMinute = () => service.clock.advance(60_000 - (service.clock.nowMs() % 60_000));
 
   /** A poll that is answered at once: its session is not the current one. */
   const stale = { session: 'ses_01h2xcejqtf2nbrexx3vqjhp41' };
@@ -109,7 +108,7 @@ describe('calls without a known device token (specification section 11.1)', () =
   });
 
   it('share their look-ups; a token that can be none, or was looked up just now, costs none', async () => {
-    nextMinute();
+    nextMinute(service.clock);
     const statements = watchStatements(lookups);
     const poll = (token: string) => new DeviceWire(service.baseUrl, token).call('poll', stale);
     try {
@@ -183,7 +182,7 @@ describe('claims (specification section 11.1)', () => {
   before(async () => {
     service = await startTestService({ RATE_LIMITS: 'on' });
     team = await service.newTeam();
-    service.clock.advance(60_000 - (service.clock.nowMs() % 60_000));
+    nextMinute(service.clock);
   });
   after(() => service.close());
 

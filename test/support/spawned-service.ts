@@ -82,18 +82,22 @@ export async function launchService(options: SpawnOptions): Promise<LaunchedServ
   };
 }
 
+/** A first start makes a database cluster, which takes most of a minute beside a load of 20 on two cores. */
+const readyMaxMs = 120_000;
+
 /** Starts a process and waits until it is ready. @throws with what it printed where it ends first */
 export async function spawnService(options: SpawnOptions): Promise<SpawnedService> {
   const service = await launchService(options);
   const { baseUrl, child } = service;
-  await until('the service is ready', async () => {
+  const isReady = async () => {
     const end = child.signalCode ?? child.exitCode;
     if (end !== null) throw new Error(`the service ended with ${end}:\n${service.output()}`);
     return fetch(`${baseUrl}/readyz`).then(
       (answer) => answer.ok,
       () => false,
     );
-  });
+  };
+  await until('the service is ready', isReady, readyMaxMs);
   return {
     ...service,
     advance: async (advanceMs) => {
