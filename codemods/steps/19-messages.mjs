@@ -1,0 +1,57 @@
+// Of hand-outs only: the clock is settled too.
+const handOuts = /^(server\/(messages|device-protocol)\/|test\/(device|device-protocol|messages|coverage)\/|docs\/decisions\/000[46])/;
+const M = 'server/messages/', D = 'server/device-protocol/';
+export default {
+  message: 'messages, device protocol: rename to send batcher, poll look-up, poll registry and release',
+  symbols: {
+    [`${M}send-acceptor.ts`]: { SendAcceptor: 'SendBatcher', createSendAcceptor: 'createSendBatcher' },
+    [`${M}sender-handle.ts`]: { senderHandle: 'normalizeSender' },
+    [`${M}settle-unconfirmed.ts`]: { settleUnconfirmed: 'resolveUnconfirmed', settle: 'resolve' },
+    [`${M}sweep-messages.ts`]: { settleOverdue: 'resolveOverdue', forgetOldKeys: 'purgeOldKeys', forgetKeys: 'purgeKeys', forgetRecent: 'purgeRecent', recentMs: 'fingerprintRetentionMs' },
+    [`${M}claim-message.ts`]: { giveBackMessage: 'releaseMessage', unclaim: 'release' },
+    [`${M}message-store.ts`]: { settleHandOut: 'resolveHandOut', endInFlight: 'removeInFlight', endFlight: 'deleteInFlight' },
+    [`${M}accept-sends.ts`]: { 'acceptSends>place': 'position', 'findRepeats>place': 'position', throwInDoubt: 'throwOutcomeUnknown' },
+    [`${M}send-message.ts`]: { visible: 'visibleCharacter' },
+    [`${D}arrive.ts`]: { Arriving: 'PollLookup', ArrivalRow: 'PollLookupRow', Arrivals: 'PollLookups', createArrivals: 'createPollLookups', 'Arrivals.arrive': 'lookUp', arrivals: 'lookUpPolls', shorten: 'shortenStatement' },
+    [`${D}stop-reason.ts`]: { Arrival: 'PollFacts', 'decidePoll>arrival': 'facts' },
+    [`${D}waiting-polls.ts`]: { WaitingPolls: 'PollRegistry', WaitingPoll: 'HeldPoll', PollPlace: 'PollIdentity', 'WaitingPoll.place': 'identity', 'WaitingPolls>place': 'identity', 'WaitingPolls.wakeEverybody': 'wakeAll', 'WaitingPolls.#everybodyAt': '#allWokenAt', 'WaitingPolls.forgetOldWakes': 'purgeOldWakes', 'WaitingPolls.#waiting': '#held' },
+    [`${D}poll.ts`]: { 'PollServices.waiting': 'heldPolls', 'PollServices.arrivals': 'pollLookups', hold: 'waitForMessage', settleForgotten: 'resolveForgotten', 'hold>waiting': 'heldPoll' },
+    [`${D}poll-route.ts`]: { giveBack: 'releaseUndelivered', overLimit: 'answerOverLimit' },
+    [`${D}device-body.ts`]: { readDeviceBody: 'parseDeviceBody' },
+    'server/devices/claim-device.ts': { linkIsOver: 'linkExpired' },
+    'server/devices/setup-link.ts': { makeSetupLink: 'createSetupLink' },
+    'server/numbers/setup-page.ts': { renderSetupOver: 'renderSetupExpired' },
+    'server/routes.ts': { 'RouteServices.waiting': 'heldPolls' },
+    'server/app.ts': { 'open>waiting': 'heldPolls' },
+    'server/loops.ts': { 'createLoops>waiting': 'heldPolls' },
+  },
+  everywhere: { waiting: (path, text) => (/^server\/(loops|routes|app)\.ts$|^server\/device-protocol\/(routes|poll-route)\.ts$/.test(path) || (path.startsWith('test/') && /\bcreate(Loops|Routes)\b/.test(text)) ? 'heldPolls' : undefined), place: (path) => (path === 'server/messages/accept-sends.ts' ? 'position' : undefined) },
+  moves: {
+    [`${M}send-acceptor.ts`]: `${M}send-batcher.ts`,
+    [`${M}sender-handle.ts`]: `${M}normalize-sender.ts`,
+    [`${M}settle-unconfirmed.ts`]: `${M}resolve-unconfirmed.ts`,
+    [`${D}arrive.ts`]: `${D}look-up-polls.ts`,
+    [`${D}stop-reason.ts`]: `${D}decide-poll.ts`,
+    [`${D}waiting-polls.ts`]: `${D}poll-registry.ts`,
+    'test/device/give-back.test.ts': 'test/device/release.test.ts',
+    'test/device/waiting-polls.test.ts': 'test/device/poll-registry.test.ts',
+  },
+  statements: {
+    'device-protocol.arrivals': 'device-protocol.look-up-polls', 'messages.unclaim': 'messages.release', 'messages.settle-hand-out': 'messages.resolve-hand-out', 'messages.end-flight': 'messages.delete-in-flight',
+    'messages.forget-idempotency-keys': 'messages.purge-idempotency-keys', 'messages.forget-recent-inbound': 'messages.purge-recent-inbound',
+  },
+  text: [
+    { files: /^server\/messages\/accept-(sends|statement)\.ts$/, from: /\bplaces\b/g, to: 'indexes', optional: true },
+    { files: /^server\/messages\/accept-(sends|statement)\.ts$/, from: /\bPlaces of rows\b/g, to: 'Indexes of rows', optional: true },
+    { files: `${M}message-status.ts`, from: /\bgive_back\b/g, to: 'release', optional: true },
+    { files: /^server\/messages\/.*\.ts$/, from: /'give_back'/g, to: "'release'", optional: true },
+    { files: /^test\/.*\.ts$/, from: /\bgive_back\b/g, to: 'release', optional: true },
+    { files: /^server\/(loops|app\/background-jobs)\.ts$/, from: /'settle overdue hand-outs'/g, to: "'resolve overdue hand-outs'", optional: true },
+  ],
+  words: [
+    [/\bsettles\b/g, 'resolves', handOuts], [/\bsettled\b/g, 'resolved', handOuts], [/\bsettling\b/g, 'resolving', handOuts], [/\bsettle\b/g, 'resolve', handOuts],
+    [/\bnothing is settled\b/g, 'nothing is resolved', /^docs\//], [/^\| settling \|/gm, '| resolving |', /^docs\//],
+    [/\barrival of polls\b/g, 'look-up of polls'],
+  ],
+  quick: ['test/coverage.test.ts', 'test/docs.test.ts', 'test/device/release.test.ts', 'test/device/poll-registry.test.ts'],
+};

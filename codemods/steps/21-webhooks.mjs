@@ -1,0 +1,45 @@
+const W = 'server/webhooks/';
+export default {
+  message: 'webhooks: rename to slots, classified results, release, last-triggered times and purges',
+  symbols: {
+    [`${W}delivery-limits.ts`]: { lanePlaces: 'laneSlots', teamPlaces: 'teamSlots', processPlaces: 'processSlots', slowFrom: 'slowAfterFailures' },
+    [`${W}claim-deliveries.ts`]: { beforeAll: 'walkStart', 'ClaimLimits.inHand': 'inFlight', ofEachLane: 'lanes' },
+    [`${W}dispatcher.ts`]: { 'Dispatcher.#inHand': '#inFlight', 'Dispatcher.#placeFree': '#onSlotFree', 'Dispatcher.#breakOff': '#abort', 'Dispatcher.#times': '#lastTriggered', 'Dispatcher.#timesLoop': '#lastTriggeredLoop', 'Dispatcher.#freed': '#freedSlots', 'Dispatcher>isAnother': 'needsAnotherRound', 'Dispatcher.#fill': '#fillSlots' },
+    [`${W}delivery-metrics.ts`]: { 'createDeliveryMetrics>inHand': 'inFlight' },
+    [`${W}give-back.ts`]: { giveBack: 'releaseDelivery', skipClaimed: 'skipDelivery' },
+    [`${W}count-store.ts`]: { lockCounts: 'lockFailureCounts', writeCounts: 'writeFailureCounts', findOwned: 'findLeased', owned: 'leased' },
+    [`${W}trigger-times.ts`]: { TriggerTimes: 'LastTriggered', 'TriggerTimes.note': 'record', 'TriggerTimes.write': 'flush' },
+    [`${W}change-webhook.ts`]: { changeWebhook: 'withLockedWebhook' },
+    [`${W}drop-pending.ts`]: { dropPending: 'deletePending', droppedMax: 'deletedMax', drop: 'deleteRound' },
+    [`${W}forget-attempts.ts`]: { forgetAttempts: 'purgeAttempts', forgottenMax: 'purgedMax', forget: 'purge' },
+    [`${W}walk-due.ts`]: { sqlWalked: 'sqlWebhooksWithDue' },
+    [`${W}result-statement.ts`]: { JudgedResult: 'ClassifiedResult', 'writeResults>judged': 'classified', 'webhooksOf>judged': 'classified' },
+    [`${W}record-results.ts`]: { judge: 'classify', 'recordResults>judged': 'classified', 'countAndWrite>judged': 'classified', ofOurs: { to: 'ownFailures', optional: true } },
+    [`${W}failure-count.ts`]: { 'countResults>judged': 'classified', 'countResults>owned': 'leased' },
+    [`${W}attempt-delivery.ts`]: { judge: 'classify' },
+    [`${W}result-writer.ts`]: { 'ResultWriter.#homes': '#batchOfWebhook', 'ResultWriter.#turn': '#nextPlain', 'ResultWriter>home': 'waiting', gatherMs: 'windowMs' },
+    [`${W}webhook-store.ts`]: { holdWebhook: 'lockWebhookNoKeyUpdate', hold: 'lockNoKeyUpdate' },
+    [`${W}check-webhook.ts`]: { checkUrl: 'validateWebhookUrl', checkEvents: 'validateEvents' },
+    [`${W}delivery-store.ts`]: { queueSingleAttempt: 'queueManualAttempt', queueSingle: 'queueManual' },
+  },
+  everywhere: { inHand: (path) => (/^(server|test)\/webhooks\//.test(path) ? 'inFlight' : undefined) },
+  moves: Object.fromEntries(Object.entries({
+    'give-back': 'release-delivery', 'count-store': 'failure-store', 'trigger-times': 'last-triggered', 'change-webhook': 'with-locked-webhook', 'drop-pending': 'delete-pending', 'forget-attempts': 'purge-attempts',
+    'walk-due': 'due-webhooks', 'check-webhook': 'validate-webhook',
+  }).map(([a, b]) => [`${W}${a}.ts`, `${W}${b}.ts`]).concat([
+    ['test/webhooks/places.test.ts', 'test/webhooks/slots.test.ts'],
+    ['test/webhooks/single-attempts.test.ts', 'test/webhooks/manual-attempts.test.ts'],
+  ])),
+  statements: {
+    'webhooks.give-back': 'webhooks.release-delivery', 'webhooks.forget-attempts': 'webhooks.purge-attempts', 'webhooks.hold': 'webhooks.lock-no-key-update', 'webhooks.drop-pending': 'webhooks.delete-pending',
+    'webhooks.lock-counts': 'webhooks.lock-failure-counts', 'webhooks.write-counts': 'webhooks.write-failure-counts', 'webhooks.find-owned': 'webhooks.find-leased', 'deliveries.queue-single': 'deliveries.queue-manual', 'webhooks.skip-claimed': 'webhooks.skip-delivery',
+  },
+  words: [
+    [/\bhave places of their own for each webhook\b/g, 'have slots of their own for each webhook'],
+    [/\bPlaces of a\b/g, 'Slots of a', /webhooks\//], [/\bplaces of a process\b/g, 'slots of a process'], [/\bfree places\b/g, 'free slots'], [/\bthere are places for\b/g, 'there are slots for'], [/\bplaces become free\b/g, 'slots become free'], [/\bthere are no places\b/g, 'there are no slots'],
+    [/\bplaces\b/g, 'slots', /^(server\/webhooks|test\/webhooks)\//], [/\bplace\b(?! of)/g, 'slot', /^server\/webhooks\/(delivery-limits|limits|dispatcher|claim-deliveries|result-writer)/],
+    [/\bbroken off\b/g, 'aborted', /^(server|docs|test)\//], [/\bbreaks them off\b/g, 'aborts them'],
+    [/\bGives back what was claimed and not begun\b/g, 'Releases the lease of a delivery that was claimed and not begun'],
+  ],
+  quick: ['test/coverage.test.ts', 'test/docs.test.ts', 'test/webhooks/slots.test.ts', 'test/webhooks/manual-attempts.test.ts', 'test/webhooks/claims.test.ts'],
+};
