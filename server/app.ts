@@ -8,6 +8,7 @@ import { changesChannel } from '#server/database/change.ts';
 import { ClockSync } from '#server/database/clock-sync.ts';
 import { startEngine } from '#server/database/engine/engine.ts';
 import { explainDatabase } from '#server/database/explain-database.ts';
+import { createExplainDisk } from '#server/database/explain-disk.ts';
 import { clockChannel } from '#server/database/follow-step.ts';
 import { migrate } from '#server/database/migrate.ts';
 import { Notifications } from '#server/database/notifications.ts';
@@ -169,6 +170,7 @@ async function open(
       refusals.note(answered);
     },
     isStopping,
+    explain: createExplainDisk(config, runtime.clock),
     ids: runtime.ids,
     clock: runtime.clock,
     logger,

@@ -1,17 +1,35 @@
+import { type StatsFs, statfsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 
-/** PostgreSQL can do little with less: a file of a table grows by up to 512 KB at once. */
-const leastBytes = 1_024 * 1_024;
 const megabyte = 1_024 * 1_024;
+
+/** PostgreSQL writes ahead into files of 16 MB, and needs a new one before it can write on or recover. */
+export const walBytes = 32 * megabyte;
+
+/** A file of a table grows by up to 512 KB at once. */
+const leastBytes = megabyte;
 
 /**
  * Whether the disk of a folder has space for a database to write.
+ * @param neededBytes less than this is too little
  * @returns a sentence with the path where it has none
  */
-export async function fullDisk(folder: string): Promise<string | undefined> {
-  const { bavail, blocks, bsize } = await statfs(folder);
+export async function fullDisk(folder: string, neededBytes = leastBytes): Promise<string | undefined> {
+  return sentence(folder, await statfs(folder), neededBytes);
+}
+
+/** As fullDisk, for the moment in which an error is put into words. */
+export function fullDiskSync(folder: string, neededBytes = leastBytes): string | undefined {
+  return sentence(folder, statfsSync(folder), neededBytes);
+}
+
+function sentence(
+  folder: string,
+  { bavail, blocks, bsize }: StatsFs,
+  neededBytes: number,
+): string | undefined {
   const freeBytes = bavail * bsize;
-  if (freeBytes >= leastBytes) return undefined;
+  if (freeBytes >= neededBytes) return undefined;
   const free = `${(freeBytes / megabyte).toFixed(1)} of ${Math.round((blocks * bsize) / megabyte)} MB`;
   return `The disk of ${folder} is full: ${free} are free. Free space on it, or make it larger.`;
 }

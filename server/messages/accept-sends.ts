@@ -1,4 +1,5 @@
 import { errorCodeOf, isDatabaseAway } from '#server/database/database.ts';
+import { diskFullCode } from '#server/database/explain-disk.ts';
 import { NoConnection } from '#server/database/no-connection.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
@@ -202,7 +203,8 @@ async function runBatch(
 }
 
 function throwInDoubt(error: unknown): never {
-  if (error instanceof NoConnection || !isDatabaseAway(error)) throw error;
+  const isStored = !(error instanceof NoConnection) && errorCodeOf(error) !== diskFullCode;
+  if (!isStored || !isDatabaseAway(error)) throw error;
   throw new AppError(
     'internal_error',
     'The database went away while the message was being accepted. It may have been accepted: ' +

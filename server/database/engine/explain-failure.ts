@@ -7,7 +7,7 @@ export async function explainFailure(error: unknown, dataDir: string): Promise<u
   const message = error instanceof Error ? error.message : String(error);
   const full = await fullDisk(dataDir).catch(() => undefined);
   if (full !== undefined || /No space left on device|ENOSPC/.test(message)) {
-    const tooSmall = `The disk of DATA_DIR ${dataDir} is too small: a new database takes 130 MB. Free space on it, or make it larger.`;
+    const tooSmall = `The disk of ${dataDir} is too small: a new database takes 130 MB. Free space on it, or make it larger.`;
     return new EngineError(`${full ?? tooSmall} What failed: ${message}`, error);
   }
   if (!isFileError(error)) return error;

@@ -60,6 +60,8 @@ export interface HttpServerOptions {
   /** Told of each answer once it is sent, for metrics, logs and the audit of refusals. */
   readonly record: (answered: Answered) => void;
   readonly isStopping: () => boolean;
+  /** Replaces what was thrown by what says more of its reason. */
+  readonly explain?: (error: unknown) => unknown;
   readonly ids: Ids;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -344,7 +346,7 @@ function sendError(
   request: FastifyRequest,
   reply: FastifyReply,
 ): void {
-  const appError = toAppError(error, request.routeOptions.bodyLimit);
+  const appError = toAppError(options.explain?.(error) ?? error, request.routeOptions.bodyLimit);
   request.errorCode = appError.code;
   // Without a cause it is a refusal over capacity, which is no fault; nor is a body that its client broke off.
   if (appError.code === 'internal_error' && appError.cause !== undefined && !isBrokenOff(request)) {
