@@ -21,24 +21,31 @@ export interface TeamPlan {
   readonly webhooks: readonly WebhookPlan[];
 }
 
-/** How often things happen, on average: some 20 messages a second with the teams of the campaign. */
-const [sendPauseMs, inboundMs] = [250, 600];
+/** How often things happen, on average. */
+export interface Pace {
+  /** Between an answer and the next message of a conversation. */
+  readonly sendPauseMs: number;
+  /** Between two texts that a phone receives. */
+  readonly inboundMs: number;
+}
 
 /** A team with its phones, senders, webhooks and reader, all of them outside of Ownline. */
 export class Team {
   readonly #history: History;
   readonly #baseUrl: string;
   readonly #plan: TeamPlan;
+  readonly #pace: Pace;
   readonly #over: AbortSignal;
   readonly #api: Api;
   readonly operator: Operator;
   #id = '';
   #phones: readonly Phone[] = [];
 
-  constructor(history: History, baseUrl: string, plan: TeamPlan, over: AbortSignal) {
+  constructor(history: History, baseUrl: string, plan: TeamPlan, over: AbortSignal, pace: Pace) {
     this.#history = history;
     this.#baseUrl = baseUrl;
     this.#plan = plan;
+    this.#pace = pace;
     this.#over = over;
     this.#api = new Api(baseUrl, { 'x-api-key': plan.apiKey }, over);
     this.operator = new Operator(this.#api);
@@ -51,7 +58,9 @@ export class Team {
   get senders(): Sender[] {
     const [history, api, team] = [this.#history, this.#api, this.#id];
     return this.#plan.numbers.flatMap((from) =>
-      this.#plan.contacts.map((to) => new Sender({ history, api, team, from, to, pauseMs: sendPauseMs })),
+      this.#plan.contacts.map(
+        (to) => new Sender({ history, api, team, from, to, pauseMs: this.#pace.sendPauseMs }),
+      ),
     );
   }
 
@@ -118,7 +127,7 @@ export class Team {
     const body = { token: String(json.setup_url).split('/').at(-1) };
     const claim = await this.#api.insist({ method: 'POST', path: '/v1/device/claim', body });
     const api = new Api(this.#baseUrl, { 'x-device-token': String(claim.json.device_token) }, this.#over);
-    return new Phone({ history: this.#history, api, number, inboundMs });
+    return new Phone({ history: this.#history, api, number, inboundMs: this.#pace.inboundMs });
   }
 
   async #subscribe(receivers: Receivers, { path, mood, events, number }: WebhookPlan): Promise<void> {

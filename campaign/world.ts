@@ -2,10 +2,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { eventTypes, type History } from './history.ts';
 import type { Ownline } from './ownline.ts';
 import { Receivers } from './receiver.ts';
-import { Team } from './team.ts';
+import { type Pace, Team } from './team.ts';
 
 const contacts = ['+14155550150', '+14155550151'];
 const quietWithinMs = 240_000;
+
+/** Some 20 messages a second with the teams of the campaign. */
+const usualPace: Pace = { sendPauseMs: 250, inboundMs: 600 };
 
 /** All that is outside of Ownline: two teams with their phones, senders and readers, and the receivers. */
 export class World {
@@ -25,7 +28,12 @@ export class World {
   }
 
   /** Makes the teams on a service that has just been started for the first time. @param signal ends it, also half-way */
-  static async open(history: History, ownline: Ownline, signal: AbortSignal): Promise<World> {
+  static async open(
+    history: History,
+    ownline: Ownline,
+    signal: AbortSignal,
+    pace: Pace = usualPace,
+  ): Promise<World> {
     signal.throwIfAborted();
     const over = new AbortController();
     signal.addEventListener('abort', () => over.abort(signal.reason), { once: true });
@@ -59,7 +67,7 @@ export class World {
         ],
       },
     ] as const;
-    const teams = plans.map((plan) => new Team(history, ownline.baseUrl, plan, over.signal));
+    const teams = plans.map((plan) => new Team(history, ownline.baseUrl, plan, over.signal, pace));
     const world = new World(teams, receivers, over);
     try {
       for (const team of teams) world.#lasting.push(...(await team.open(receivers, world.#rest.signal)));

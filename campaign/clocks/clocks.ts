@@ -38,6 +38,9 @@ const settings = {
   LOG_LEVEL: 'warn',
 };
 
+/** Some 5 messages a second for the best part of an hour, and texts below the limits of a phone. */
+const pace = { sendPauseMs: 1_000, inboundMs: 2_000 };
+
 /** A window of a rate limit, and a second for the clock to be seen. */
 const minuteMs = 61_000;
 
@@ -121,7 +124,7 @@ interface Stage {
 
 async function runSteps(stage: Stage): Promise<{ results: Result[]; unrest: string | undefined }> {
   const { options, signal, history, ownline } = stage;
-  const world = await World.open(history, ownline, signal);
+  const world = await World.open(history, ownline, signal, pace);
   const results: Result[] = [];
   const over = new AbortController();
   const ending = AbortSignal.any([signal, world.signal, over.signal]);

@@ -172,16 +172,24 @@ function isSilence(error: Error): boolean {
   return error.message === 'Query read timeout';
 }
 
+/** PostgreSQL ended a connection whose transaction had stood still. */
+const idleInTransaction = '25P03';
+
+/** What pg says of a connection that ended, without a code. */
+const lostConnection =
+  /connection terminated|timeout exceeded when trying to connect|connection error and is not queryable/i;
+
 /** Whether the database could not be reached or was going away: the same request may succeed in a moment. */
 export function isDatabaseAway(error: unknown): boolean {
   if (error instanceof NoConnection) return true;
   const code = errorCodeOf(error);
   if (code !== undefined)
-    return connectionErrors.includes(code) || connectionClasses.includes(code.slice(0, 2));
-  return (
-    error instanceof Error &&
-    (isSilence(error) || /connection terminated|timeout exceeded when trying to connect/i.test(error.message))
-  );
+    return (
+      connectionErrors.includes(code) ||
+      connectionClasses.includes(code.slice(0, 2)) ||
+      code === idleInTransaction
+    );
+  return error instanceof Error && (isSilence(error) || lostConnection.test(error.message));
 }
 
 /**

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { after, before, describe, it } from 'node:test';
 
 import { Database, isDatabaseAway } from '#server/database/database.ts';
@@ -162,6 +163,22 @@ describe('connections to the database (specification section 10.3)', () => {
     }
     assert.equal(await hasTeams(small.pool), false);
     await small.close();
+  });
+
+  it('a connection that ends in the middle of a transaction is the database going away: the same may succeed again', async () => {
+    const ended = database.transaction(async (trx) => {
+      const { rows } = await trx.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+      const lost = once(trx, 'error');
+      await database.hot.query('SELECT pg_terminate_backend($1)', [rows[0]?.pid]);
+      await lost;
+      await trx.query('SELECT');
+    });
+    await assert.rejects(ended, (error) => isDatabaseAway(error));
+    const idle = database.transaction(async (trx) => {
+      await trx.query("SET LOCAL idle_in_transaction_session_timeout = '10ms'");
+      await once(trx, 'error').then(([error]) => Promise.reject(error));
+    });
+    await assert.rejects(idle, (error) => isDatabaseAway(error));
   });
 
   it('the clock is not moved by waiting for a connection', async () => {
