@@ -12,7 +12,7 @@ export const repository = fileURLToPath(new URL('..', import.meta.url));
 const node = ['--import', './server/platform/node-version.mjs'];
 const run = promisify(execFile);
 
-const readyWithinMs = 30_000;
+const readyWithinMs = 60_000;
 const stoppedWithinMs = 20_000;
 
 interface OwnlineOptions {
