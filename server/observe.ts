@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Histogram } from 'prom-client';
 import type { Answered } from '#server/platform/http/http-server.ts';
+import { publicId } from '#server/platform/ids.ts';
 import type { Logger } from '#server/platform/logger.ts';
 import type { Metrics } from '#server/platform/metrics.ts';
 import { RepeatLimit } from '#server/platform/repeat-limit.ts';
@@ -46,7 +47,15 @@ export function createRecorder(metrics: Metrics, logger: Logger): (answered: Ans
     const isDebugged = logger.isLevelEnabled('debug');
     if (!isDebugged && (code === undefined || !logger.isLevelEnabled('info'))) return;
     const { requestId, durationMs, teamId } = answered;
-    const line = { requestId, method: asked, route, status, code, ms: Math.round(durationMs), teamId };
+    const line = {
+      requestId,
+      method: asked,
+      route,
+      status,
+      code,
+      ms: Math.round(durationMs),
+      team: teamId && publicId('team', teamId),
+    };
     if (code === undefined) logger.debug(line, 'answered');
     else if (isDebugged || refused.pass([method, route, status, code, teamId].join(' '), line))
       logger.info(line, 'answered');

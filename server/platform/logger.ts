@@ -19,9 +19,9 @@ interface Failure {
 }
 
 /**
- * One JSON line per event on standard error: standard output belongs to what a person or script asked for. Equal failures
- * (warnings and errors with `err`) are collapsed: the first one of a minute is written with its stack, the others as one line with
- * their number (specification section 10.4).
+ * One JSON line per event on standard error: standard output belongs to what a person or script asked for. Levels are words
+ * and times ISO 8601, for people who read it on a terminal. Equal failures (warnings and errors with `err`) are collapsed:
+ * the first one of a minute is written with its stack, the others as one line with their number (specification section 10.4).
  */
 export function createLogger(level: string): Logger {
   const failures = new RepeatLimit<Failure>({
@@ -35,6 +35,8 @@ export function createLogger(level: string): Logger {
     {
       level,
       base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
       redact: ['*.content', '*.text', '*.headers'],
       serializers: { err: describeError },
       hooks: {

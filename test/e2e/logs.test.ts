@@ -177,6 +177,30 @@ describe('what is logged at the finest level (specification section 10.1)', () =
     assert.deepEqual(statuses, [401, 400, 400, 401, 404, 401]);
   });
 
+  it('a refused request is found by the ids that the API shows: that of the answer and that of the team', async () => {
+    const [team, refused] = [await api.get('/v1/team'), await api.get('/v1/messages/msg_0')];
+    const requestId = refused.headers.get('request-id') ?? '';
+    const line = await until(
+      'it is logged',
+      () => service.log().match(new RegExp(`^.*${requestId}.*$`, 'm'))?.[0],
+    );
+    assert.deepEqual(
+      { ...JSON.parse(line), time: '', ms: 0 },
+      {
+        level: 'info',
+        time: '',
+        requestId,
+        method: 'GET',
+        route: '/v1/messages/:id',
+        status: 404,
+        code: 'not_found',
+        ms: 0,
+        team: team.json.id,
+        msg: 'answered',
+      },
+    );
+  });
+
   it('the database refuses rows, whose values its own messages would name', async () => {
     const database = new pg.Client({ connectionString: await findEngineUrl(dataDir) });
     await database.connect();
@@ -219,12 +243,14 @@ describe('what is logged at the finest level (specification section 10.1)', () =
     assert.equal(await service.kill('SIGTERM'), 0, service.output());
   });
 
-  it('every line of the log is JSON with level, time and msg', () => {
+  it('every line of the log is JSON with the level as a word, an ISO time and msg', () => {
     const lines = service.log().trimEnd().split('\n');
     const messages = new Set<string>();
     for (const line of lines) {
       const { level, time, msg } = JSON.parse(line);
-      assert.deepEqual([typeof level, typeof time, typeof msg], ['number', 'number', 'string'], line);
+      assert.match(level, /^(trace|debug|info|warn|error)$/, line);
+      assert.equal(new Date(time).toISOString(), time, line);
+      assert.equal(typeof msg, 'string', line);
       messages.add(msg);
     }
     // What was to be seen was seen.
