@@ -8,7 +8,7 @@ import {
 import { Compile } from 'typebox/compile';
 import type { ErrorCode } from '#contract/errors.ts';
 import { closed } from '#contract/schema.ts';
-import type { Actor, By } from '#server/platform/actor.ts';
+import type { By } from '#server/platform/actor.ts';
 import type { Clock } from '#server/platform/clock.ts';
 import type { AccountId, Ids, TeamId } from '#server/platform/ids.ts';
 import { InHand } from '#server/platform/in-hand.ts';
@@ -23,11 +23,11 @@ import { parseQuery } from './parse-query.ts';
 import { Pipelining } from './pipelining.ts';
 import { createProxyNotice } from './proxy-notice.ts';
 import { readJson } from './read-json.ts';
+import { byOf, type KnockAgain, RequestContext } from './request-context.ts';
 import { framingProblem } from './request-framing.ts';
 import {
   type Audience,
   bodyLimitBytes,
-  type Call,
   type Caller,
   type Door,
   type LimitConcurrency,
@@ -213,7 +213,14 @@ function register(server: FastifyInstance, options: HttpServerOptions, route: Ro
         const query = isJson ? checkQuery(request.query, request.url) : request.query;
         const body = isJson ? readJson(request) : request.body;
         if (isJson) checkBody(body);
-        const asked = new Asked(request, reply, query, body, knockAgain, route.held ? limit : withoutLimit);
+        const asked = new RequestContext(
+          request,
+          reply,
+          query,
+          body,
+          knockAgain,
+          route.held ? limit : withoutLimit,
+        );
         const answer = await (route.held || route.ownQueue
           ? route.handle(asked)
           : limit(request.caller, () => route.handle(asked)));
@@ -259,72 +266,6 @@ function letIn(options: HttpServerOptions, route: Route, inHand: InHand) {
         .finally(() => inHand.end());
     } else done(enter(caller));
   };
-}
-
-type KnockAgain = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
-
-/** What a handler is given. */
-class Asked implements Call {
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
-  readonly query: unknown;
-  readonly body: unknown;
-  readonly #knockAgain: KnockAgain;
-  readonly #limitConcurrency: LimitConcurrency;
-
-  constructor(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    query: unknown,
-    body: unknown,
-    knockAgain: KnockAgain,
-    limitConcurrency: LimitConcurrency,
-  ) {
-    this.request = request;
-    this.reply = reply;
-    this.query = query;
-    this.body = body;
-    this.#knockAgain = knockAgain;
-    this.#limitConcurrency = limitConcurrency;
-  }
-
-  get withPermit(): Call['withPermit'] {
-    return (work) => this.#limitConcurrency(this.request.caller, work);
-  }
-
-  get knockAgain() {
-    return () => this.#knockAgain(this.request, this.reply);
-  }
-
-  get params() {
-    return this.request.params as Readonly<Record<string, string>>;
-  }
-
-  get principal() {
-    return this.request.caller?.principal ?? missing();
-  }
-
-  get signedIn() {
-    return this.request.caller?.signedIn ?? missing();
-  }
-
-  get deviceTokenHash() {
-    return this.request.caller?.deviceTokenHash ?? missing();
-  }
-
-  get by() {
-    return byOf(this.request) ?? missing();
-  }
-}
-
-/** Reading the team of a caller that was never identified is a mistake of ours and must not find one. */
-function missing(): never {
-  throw new Error('this audience has no such caller');
-}
-
-function byOf(request: FastifyRequest): By | undefined {
-  const actor: Actor | undefined = request.caller?.principal?.actor ?? request.caller?.signedIn?.actor;
-  return actor && { ...actor, ip: request.ip, requestId: request.id };
 }
 
 function compileAnswerChecks(route: Route): (status: number, body: unknown) => void {

@@ -1,0 +1,69 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Actor, By } from '#server/platform/actor.ts';
+import type { Call, LimitConcurrency } from './route.ts';
+
+export type KnockAgain = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+
+/** The request as a handler is given it, with its caller. */
+export class RequestContext implements Call {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly query: unknown;
+  readonly body: unknown;
+  readonly #knockAgain: KnockAgain;
+  readonly #limitConcurrency: LimitConcurrency;
+
+  constructor(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    query: unknown,
+    body: unknown,
+    knockAgain: KnockAgain,
+    limitConcurrency: LimitConcurrency,
+  ) {
+    this.request = request;
+    this.reply = reply;
+    this.query = query;
+    this.body = body;
+    this.#knockAgain = knockAgain;
+    this.#limitConcurrency = limitConcurrency;
+  }
+
+  get withPermit(): Call['withPermit'] {
+    return (work) => this.#limitConcurrency(this.request.caller, work);
+  }
+
+  get knockAgain() {
+    return () => this.#knockAgain(this.request, this.reply);
+  }
+
+  get params() {
+    return this.request.params as Readonly<Record<string, string>>;
+  }
+
+  get principal() {
+    return this.request.caller?.principal ?? missing();
+  }
+
+  get signedIn() {
+    return this.request.caller?.signedIn ?? missing();
+  }
+
+  get deviceTokenHash() {
+    return this.request.caller?.deviceTokenHash ?? missing();
+  }
+
+  get by() {
+    return byOf(this.request) ?? missing();
+  }
+}
+
+/** Reading the team of a caller that was never identified is a mistake of ours and must not find one. */
+function missing(): never {
+  throw new Error('this audience has no such caller');
+}
+
+export function byOf(request: FastifyRequest): By | undefined {
+  const actor: Actor | undefined = request.caller?.principal?.actor ?? request.caller?.signedIn?.actor;
+  return actor && { ...actor, ip: request.ip, requestId: request.id };
+}
