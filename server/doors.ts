@@ -11,8 +11,8 @@ import type { KeyUses } from '#server/api-keys/key-uses.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { createDeviceDoor } from '#server/devices/device-door.ts';
 import type { Audience, Door } from '#server/platform/http/route.ts';
+import type { MaybePromise } from '#server/platform/maybe-promise.ts';
 import { NetworkLimit } from '#server/platform/network-limit.ts';
-import type { Soon } from '#server/platform/soon.ts';
 import { createTeamDoor } from '#server/teams/team-door.ts';
 import { MemberRequests } from '#server/usage/member-requests.ts';
 import { RateLimits } from '#server/usage/rate-limit.ts';
@@ -67,7 +67,7 @@ export function createDoors(services: DoorServices): Doors {
 }
 
 /** Whether an authenticator accepts what it is given: it throws where it does not. */
-async function isAccepted(authenticate: () => Soon<unknown>): Promise<boolean> {
+async function isAccepted(authenticate: () => MaybePromise<unknown>): Promise<boolean> {
   try {
     await authenticate();
     return true;

@@ -1,6 +1,6 @@
+import { followTestClock } from '#server/platform/follow-test-clock.ts';
 import { loadEnvironment, readConfig } from './config.ts';
 import { Clock } from './platform/clock.ts';
-import { obeyParentClock } from './platform/clock-control.ts';
 import { armFailpoint } from './platform/failpoint.ts';
 import { Lifecycle } from './platform/lifecycle.ts';
 import { createLogger } from './platform/logger.ts';
@@ -11,7 +11,7 @@ try {
   const config = readConfig(loadEnvironment());
   armFailpoint(config.failpoint);
   const clock = new Clock();
-  obeyParentClock(clock);
+  followTestClock(clock);
   const logger = createLogger(config.logLevel);
   lifecycle = new Lifecycle(logger);
   lifecycle.listenForSignals();

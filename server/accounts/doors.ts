@@ -4,9 +4,9 @@ import { AppError, tooManyRequests } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import type { Door, SignedIn } from '#server/platform/http/route.ts';
 import { publicId } from '#server/platform/ids.ts';
+import { mapMaybe } from '#server/platform/maybe-promise.ts';
 import { MinuteLimit } from '#server/platform/minute-limit.ts';
 import type { NetworkLimit } from '#server/platform/network-limit.ts';
-import { onceThere } from '#server/platform/soon.ts';
 import { foreignOrigin } from './same-origin.ts';
 import { SessionCookie, sessionDays } from './session-cookie.ts';
 import { findLiveSession, type LiveSessionRow, touchSession } from './session-store.ts';
@@ -94,6 +94,6 @@ export function createVisitorDoor(
 export function createPageDoor(visitorDoor: Door, openLimit: NetworkLimit): Door {
   return (request, reply, route) =>
     route.method === 'GET' || route.byToken
-      ? onceThere(openLimit.take(request), () => ({}))
+      ? mapMaybe(openLimit.take(request), () => ({}))
       : visitorDoor(request, reply, route);
 }

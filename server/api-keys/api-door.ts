@@ -4,19 +4,19 @@ import type { PlanName } from '#contract/plans.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import type { Door, Principal } from '#server/platform/http/route.ts';
 import type { TeamId } from '#server/platform/ids.ts';
-import { onceThere, type Soon } from '#server/platform/soon.ts';
+import { type MaybePromise, mapMaybe } from '#server/platform/maybe-promise.ts';
 
 interface ApiDoor {
-  readonly authenticate: (request: FastifyRequest) => Soon<Principal>;
+  readonly authenticate: (request: FastifyRequest) => MaybePromise<Principal>;
   /** Counts a request of the team; throws 429. @returns the headers that say what is left */
-  readonly limit: (teamId: TeamId, plan: PlanName) => Soon<Readonly<Record<string, string>>>;
+  readonly limit: (teamId: TeamId, plan: PlanName) => MaybePromise<Readonly<Record<string, string>>>;
 }
 
 /** The door of /v1 (specification section 7.2): 401 for the key, 429 for the team's minute, 403 for the permission. */
 export function createApiDoor({ authenticate, limit }: ApiDoor): Door {
   return (request, reply, { permission }, isAgain = false) =>
-    onceThere(authenticate(request), (principal) =>
-      onceThere(isAgain ? {} : limit(principal.teamId, principal.plan), (headers) => {
+    mapMaybe(authenticate(request), (principal) =>
+      mapMaybe(isAgain ? {} : limit(principal.teamId, principal.plan), (headers) => {
         reply.headers(headers);
         if (permission === undefined || allows(principal.permissions, permission)) return { principal };
         const refusal = new AppError(

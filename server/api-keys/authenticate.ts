@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import type { Principal } from '#server/platform/http/route.ts';
-import { onceThere, type Soon } from '#server/platform/soon.ts';
+import { type MaybePromise, mapMaybe } from '#server/platform/maybe-promise.ts';
 import type { KeyUses } from './key-uses.ts';
 import { LiveKeys } from './live-keys.ts';
 
@@ -17,10 +17,10 @@ export function createAuthenticate(
   const refuse = ({ ip }: FastifyRequest, message: string): Error =>
     keys.refuse(ip) ?? new AppError('unauthorized', message);
 
-  return (request: FastifyRequest): Soon<Principal> => {
+  return (request: FastifyRequest): MaybePromise<Principal> => {
     const text = String(request.headers['x-api-key'] ?? '');
     if (text === '') throw refuse(request, 'Send your API key in the header x-api-key.');
-    return onceThere(keys.find(text, request.ip), (found) => {
+    return mapMaybe(keys.find(text, request.ip), (found) => {
       if (!found) throw refuse(request, 'This API key is not valid: mistyped, revoked or of another server.');
       services.uses.note(found.id);
       return found.principal;

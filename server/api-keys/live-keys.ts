@@ -2,7 +2,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { CredentialLookup } from '#server/platform/credential-lookup.ts';
 import type { Principal } from '#server/platform/http/route.ts';
 import { type KeyId, publicId } from '#server/platform/ids.ts';
-import type { Soon } from '#server/platform/soon.ts';
+import type { MaybePromise } from '#server/platform/maybe-promise.ts';
 import { isWellFormedKey } from './api-key.ts';
 import { findLiveKeys, type LiveKeyRow } from './api-key-store.ts';
 
@@ -41,7 +41,7 @@ export class LiveKeys {
   }
 
   /** @returns undefined where it is no valid key; one that can be none never reaches the database */
-  find(text: string, ip: string): Soon<LiveKey | undefined> {
+  find(text: string, ip: string): MaybePromise<LiveKey | undefined> {
     const kept = this.#kept.get(text);
     if (!kept) return isWellFormedKey(text) ? this.#look(text, ip) : undefined;
     return kept.untilMs > this.#clock.elapsedMs() ? kept.key : this.#look(text, undefined);

@@ -48,7 +48,7 @@ export class ChangeNotifier {
         ),
       );
     }
-    // In the same turn as the last look, so that nothing noted after it is left behind.
+    // In the same tick as the last look, so that nothing noted after it is left behind.
     this.#telling = undefined;
   }
 

@@ -35,14 +35,14 @@ export class Notifier {
   }
 
   async #sendAll(): Promise<void> {
-    // What one commit says of several channels is said in one turn, and goes together.
+    // What one commit says of several channels is said in one tick, and goes together.
     await null;
     for (let batch = this.#take(); batch.size > 0; batch = this.#take()) {
       for (const [channel, said] of batch)
         await this.#send(channel, said === everything ? '' : [...said].join(','));
       await pause(gatherMs);
     }
-    // In the same turn as the last look, so that nothing said after it is left behind.
+    // In the same tick as the last look, so that nothing said after it is left behind.
     this.#sending = undefined;
   }
 

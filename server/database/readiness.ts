@@ -1,4 +1,4 @@
-import { sharedLook } from '#server/platform/shared-look.ts';
+import { sharedQuery } from '#server/platform/shared-query.ts';
 import type { Runtime } from './runtime.ts';
 import { statement } from './statement.ts';
 
@@ -21,7 +21,7 @@ export function createReadiness({
   database,
   clock,
 }: Pick<Runtime, 'database' | 'clock'>): () => Promise<void> {
-  return sharedLook(clock, keptMs, () =>
+  return sharedQuery(clock, keptMs, () =>
     database.transaction(async (trx) => {
       await littleMemory.row(trx);
       await writeFile.row(trx);

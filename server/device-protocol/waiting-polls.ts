@@ -1,5 +1,5 @@
-import { HeldRequest } from '#server/platform/held-request.ts';
 import type { NumberId, SessionId } from '#server/platform/ids.ts';
+import { LongPoll } from '#server/platform/long-poll.ts';
 
 /** How a wait ended without a message. */
 export type WaitEnd = 'held' | 'replaced' | 'left' | 'stopping';
@@ -16,7 +16,7 @@ function isNewer(one: PollPlace, other: PollPlace): boolean {
 }
 
 /** One held poll. */
-export class WaitingPoll extends HeldRequest<WaitEnd> {
+export class WaitingPoll extends LongPoll<WaitEnd> {
   readonly place: PollPlace;
 
   constructor(place: PollPlace, awake: boolean) {

@@ -1,7 +1,7 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import type { Door } from '#server/platform/http/route.ts';
-import { onceThere } from '#server/platform/soon.ts';
+import { mapMaybe } from '#server/platform/maybe-promise.ts';
 import { KnownTokens } from './known-tokens.ts';
 
 /**
@@ -12,7 +12,7 @@ export function createDeviceDoor(services: Pick<Runtime, 'database' | 'clock' | 
   const tokens = new KnownTokens(services);
   return ({ headers, ip }, _reply, { byToken }) => {
     if (byToken) return {};
-    return onceThere(tokens.find(headers['x-device-token'], ip), (deviceTokenHash) => {
+    return mapMaybe(tokens.find(headers['x-device-token'], ip), (deviceTokenHash) => {
       if (!deviceTokenHash) throw new AppError('unauthorized', 'This device token is not known.');
       return { deviceTokenHash };
     });

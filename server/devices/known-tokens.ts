@@ -1,6 +1,6 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { CredentialLookup } from '#server/platform/credential-lookup.ts';
-import type { Soon } from '#server/platform/soon.ts';
+import type { MaybePromise } from '#server/platform/maybe-promise.ts';
 import { findKnownTokens } from './device-store.ts';
 
 /** `dev_` and 32 bytes as base64url; any other text is no token (Secrets.deviceToken). */
@@ -27,7 +27,7 @@ export class KnownTokens {
   }
 
   /** @returns the token's hash; undefined, and counted for the client's network, where it is not known */
-  find(token: unknown, ip: string): Soon<Buffer | undefined> {
+  find(token: unknown, ip: string): MaybePromise<Buffer | undefined> {
     if (typeof token !== 'string' || !shape.test(token)) return this.#refuse(ip);
     const kept = this.#kept.get(token);
     if (!kept) return this.#look(token, ip);

@@ -1,6 +1,6 @@
 import { Counter } from 'prom-client';
 import type { Runtime } from '#server/database/runtime.ts';
-import { addGauge, ageSeconds, believedLook } from '#server/platform/metrics.ts';
+import { addGauge, ageSeconds, cachedQuery } from '#server/platform/metrics.ts';
 import type { MailHealth } from './mail-health.ts';
 import { findWaitingMails } from './mail-store.ts';
 
@@ -15,7 +15,7 @@ export function watchMail(
   { database, clock, metrics }: Pick<Runtime, 'database' | 'clock' | 'metrics'>,
   health: MailHealth,
 ): (end: AttemptEnd) => void {
-  const waiting = believedLook(clock, () => findWaitingMails(database.pool));
+  const waiting = cachedQuery(clock, () => findWaitingMails(database.pool));
   addGauge(
     metrics,
     'ownline_mails_queued',

@@ -1,6 +1,6 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
-import { addGauge, ageSeconds, believedLook } from '#server/platform/metrics.ts';
+import { addGauge, ageSeconds, cachedQuery } from '#server/platform/metrics.ts';
 
 interface QueueRow {
   readonly depth: number;
@@ -18,7 +18,7 @@ export function watchQueue(
   { database, clock, metrics }: Pick<Runtime, 'database' | 'clock' | 'metrics'>,
   polls: { readonly numbers: readonly unknown[] },
 ): void {
-  const row = believedLook(clock, () => look.row(database.pool));
+  const row = cachedQuery(clock, () => look.row(database.pool));
   const gauge = (name: string, help: string, read: () => Promise<number>) =>
     addGauge(metrics, name, help, read);
   gauge('ownline_queue_depth', 'Messages that wait for a phone.', async () => (await row())?.depth ?? 0);

@@ -5,7 +5,7 @@ import { Batcher } from '#server/platform/batcher.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
 import type { TeamId } from '#server/platform/ids.ts';
 import type { Metrics } from '#server/platform/metrics.ts';
-import { Turns } from '#server/platform/turns.ts';
+import { Semaphore } from '#server/platform/semaphore.ts';
 import { acceptSends, type Locked, type SendOutcome } from './accept-sends.ts';
 import type { SendRow } from './accept-statement.ts';
 
@@ -14,7 +14,7 @@ const batchesInFlightMax = 1;
 const waitingMax = 5_000;
 
 /** Half of the connections for sends and hand-outs (database.ts): the others wait for nobody's lock. */
-const lanesAtOnceMax = 3;
+const lanesInFlightMax = 3;
 
 export interface SendAcceptor {
   readonly accept: (row: SendRow) => Promise<SendOutcome>;
@@ -48,7 +48,7 @@ export function createSendAcceptor(
         unavailable('Too many messages are waiting to be accepted. Repeat the request in a moment.'),
     });
   const allTeams = batches((rows) => acceptSends(services, rows, 'skip_locked'));
-  const lanes = new Turns(lanesAtOnceMax);
+  const lanes = new Semaphore(lanesInFlightMax);
   const waitingTeams = new Map<
     TeamId,
     { readonly batcher: Batcher<SendRow, SendOutcome | Locked>; sends: number }
@@ -56,7 +56,7 @@ export function createSendAcceptor(
 
   const acceptInTeam = async (row: SendRow): Promise<SendOutcome | Locked> => {
     const team = waitingTeams.get(row.teamId) ?? {
-      batcher: batches((rows) => lanes.take(() => acceptSends(services, rows, 'wait'))),
+      batcher: batches((rows) => lanes.run(() => acceptSends(services, rows, 'wait'))),
       sends: 0,
     };
     waitingTeams.set(row.teamId, team);

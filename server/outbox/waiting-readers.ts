@@ -1,5 +1,5 @@
-import { HeldRequest } from '#server/platform/held-request.ts';
 import type { TeamId } from '#server/platform/ids.ts';
+import { LongPoll } from '#server/platform/long-poll.ts';
 import type { Place } from './feed-store.ts';
 
 /** Requests for events that one process holds for a team, and for all together (specification section 4.5). */
@@ -8,8 +8,8 @@ export const readersMax = { ofTeam: 20, ofProcess: 2_000 } as const;
 /** How a wait ended without an event. */
 type ReadEnd = 'held' | 'left' | 'stopping';
 
-/** One held request for what follows a place. */
-export class WaitingReader extends HeldRequest<ReadEnd> {
+/** One long poll for what follows a place. */
+export class WaitingReader extends LongPoll<ReadEnd> {
   readonly place: Place;
 
   constructor(place: Place) {
@@ -64,7 +64,7 @@ export class WaitingReaders {
     this.wake(this.#waiting.keys());
   }
 
-  /** Every held request is answered now, and none is held any more. */
+  /** Every long poll is answered now, and none is held any more. */
   stop(): void {
     this.#stopping = true;
     for (const readers of this.#waiting.values()) for (const reader of readers) reader.end('stopping');

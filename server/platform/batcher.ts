@@ -1,14 +1,14 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTick } from 'node:timers/promises';
 
 /** Where calls wait for nothing but the batch before. Two or eight do as well; with sixteen sends are fewer again (decision 0005). */
-const answersInATurn = 4;
+const repliesPerTick = 4;
 
 interface BatcherOptions<Input, Output> {
   /** Answers a batch, one output per input in the same order. */
   readonly run: (inputs: readonly Input[]) => Promise<readonly Output[]>;
   readonly sizeMax: number;
   readonly inFlightMax: number;
-  /** How long the first input of a batch waits for others; 0 takes those of the same turn of the event loop. */
+  /** How long the first input of a batch waits for others; 0 takes those of the same tick of the event loop. */
   readonly windowMs: number;
   /** Inputs that may wait; one more is refused. */
   readonly waitingMax: number;
@@ -57,11 +57,11 @@ export class Batcher<Input, Output> {
     this.#inFlight += 1;
     this.#options.run(batch.map((waiting) => waiting.input)).then(
       (outputs) => {
-        this.#landed(batch.length);
-        return answer(batch, outputs, this.#options.windowMs === 0 ? answersInATurn : batch.length);
+        this.#onBatchDone(batch.length);
+        return answer(batch, outputs, this.#options.windowMs === 0 ? repliesPerTick : batch.length);
       },
       (error) => {
-        this.#landed(batch.length);
+        this.#onBatchDone(batch.length);
         for (const waiting of batch) waiting.reject(error);
       },
     );
@@ -73,7 +73,7 @@ export class Batcher<Input, Output> {
    * of all calls that are under way. With nearly all of them in one batch, the database would stand still while they
    * are answered and asked again, and this process while they are stored.
    */
-  #landed(answered: number): void {
+  #onBatchDone(answered: number): void {
     this.#inFlight -= 1;
     const half = Math.ceil((this.#waiting.length + answered) / 2);
     if (this.#options.windowMs === 0 && !this.#scheduled) this.#flush(Math.min(half, this.#options.sizeMax));
@@ -82,16 +82,16 @@ export class Batcher<Input, Output> {
 }
 
 /**
- * A few in each turn of the event loop: between them new calls come in, and the result of the batch that is under way. With all at once
+ * A few in each tick of the event loop: between them new calls come in, and the result of the batch that is under way. With all at once
  * that result would lie unread, and the database idle, until the last answer is written.
  */
 async function answer<Input, Output>(
   batch: readonly Waiting<Input, Output>[],
   outputs: readonly Output[],
-  inATurn: number,
+  perTick: number,
 ): Promise<void> {
   for (const [index, waiting] of batch.entries()) {
-    if (index > 0 && index % inATurn === 0) await nextTurn();
+    if (index > 0 && index % perTick === 0) await nextTick();
     const output = outputs[index];
     if (output === undefined) waiting.reject(new Error('a batch left a call without an answer'));
     else waiting.resolve(output);

@@ -29,7 +29,7 @@ interface CredentialLookupOptions<Row> {
  * not know to be valid (specification section 7.2). It bounds what guessing costs the database without refusing a valid
  * credential for the wrong ones of its network:
  *
- * - Look-ups of one turn of the event loop share a statement, and at most two such statements run at once.
+ * - Look-ups of one tick of the event loop share a statement, and at most two such statements run at once.
  * - A client network past its limit of refusals gets the slow lane: one statement at a time, one every 50 ms.
  * - A credential that was not found is refused from memory for 10 s. One that is made later is a new random text.
  */

@@ -49,7 +49,7 @@ export type MailId = Id<'mail'>;
 /** Makes ids that sort by time, strictly increasing within a process. */
 export class Ids {
   readonly #clock: Clock;
-  readonly #generator = new V7Generator(new DrawnAhead());
+  readonly #generator = new V7Generator(new RandomPool());
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -67,17 +67,17 @@ export class Ids {
 }
 
 /** Strong random numbers, many drawn at once: a draw of its own costs more than all the rest of an id. */
-class DrawnAhead {
+class RandomPool {
   readonly #numbers = new Uint32Array(1_024);
-  #place = this.#numbers.length;
+  #index = this.#numbers.length;
 
   nextUint32(): number {
-    if (this.#place === this.#numbers.length) {
+    if (this.#index === this.#numbers.length) {
       randomFillSync(this.#numbers);
-      this.#place = 0;
+      this.#index = 0;
     }
-    const number = this.#numbers[this.#place] ?? 0;
-    this.#place += 1;
+    const number = this.#numbers[this.#index] ?? 0;
+    this.#index += 1;
     return number;
   }
 }

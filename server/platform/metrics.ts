@@ -21,14 +21,14 @@ export function addGauge(metrics: Metrics, name: string, help: string, read: () 
 }
 
 /** How long a look is believed: whoever scrapes more often sees the same figures. */
-const believedMs = 5_000;
+const cacheMs = 5_000;
 
 /** One look for all figures that are made of it. One that failed is not kept. */
-export function believedLook<T>(clock: Clock, look: () => Promise<T>): () => Promise<T> {
+export function cachedQuery<T>(clock: Clock, query: () => Promise<T>): () => Promise<T> {
   let known: { readonly at: number; readonly result: Promise<T> } | undefined;
   return () => {
-    if (!known || clock.elapsedMs() - known.at > believedMs) {
-      known = { at: clock.elapsedMs(), result: look() };
+    if (!known || clock.elapsedMs() - known.at > cacheMs) {
+      known = { at: clock.elapsedMs(), result: query() };
       known.result.catch(() => {
         known = undefined;
       });

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import { tooManyRequests } from './app-error.ts';
 import type { Clock } from './clock.ts';
+import type { MaybePromise } from './maybe-promise.ts';
 import { MinuteLimit } from './minute-limit.ts';
-import type { Soon } from './soon.ts';
 import { sourceOf } from './source-of.ts';
 
 interface NetworkLimitOptions {
@@ -28,7 +28,7 @@ export class NetworkLimit {
   }
 
   /** Counts a request. @throws AppError 429 with retry-after: whole seconds until the minute ends */
-  take(request: FastifyRequest): Soon<void> {
+  take(request: FastifyRequest): MaybePromise<void> {
     if (!this.#options.rateLimits || this.#limit.allows(sourceOf(request.ip))) return undefined;
     return this.#takePastLimit(request);
   }

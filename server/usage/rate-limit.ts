@@ -3,7 +3,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
 import { AppError, tooManyRequests } from '#server/platform/app-error.ts';
 import type { TeamId } from '#server/platform/ids.ts';
-import type { Soon } from '#server/platform/soon.ts';
+import type { MaybePromise } from '#server/platform/maybe-promise.ts';
 
 const windowSeconds = 60;
 
@@ -64,7 +64,7 @@ export class RateLimits {
    * @returns the headers ratelimit-policy and ratelimit (IETF draft "RateLimit header fields")
    * @throws AppError 429 with retry-after: whole seconds until the minute ends
    */
-  take(teamId: TeamId, plan: PlanName): Soon<Readonly<Record<string, string>>> {
+  take(teamId: TeamId, plan: PlanName): MaybePromise<Readonly<Record<string, string>>> {
     const limit = plans[plan].requestsPerMinute;
     const window = this.#window(teamId);
     const secondsLeft = windowSeconds - Math.floor((this.#services.clock.nowMs() / 1_000) % windowSeconds);

@@ -1,7 +1,7 @@
 import { Counter, Histogram } from 'prom-client';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
-import { addGauge, ageSeconds, believedLook } from '#server/platform/metrics.ts';
+import { addGauge, ageSeconds, cachedQuery } from '#server/platform/metrics.ts';
 import type { AttemptResult } from './attempt-delivery.ts';
 
 const look = statement<{ readonly depth: number; readonly oldest: Date | null }>(
@@ -20,7 +20,7 @@ export function createDeliveryMetrics(
   inHand: () => number,
 ): DeliveryMetrics {
   const registers = [metrics];
-  const queue = believedLook(clock, () => look.row(database.pool, clock.now()));
+  const queue = cachedQuery(clock, () => look.row(database.pool, clock.now()));
   const gauge = (name: string, help: string, read: () => Promise<number>) =>
     addGauge(metrics, name, help, read);
   gauge(

@@ -122,7 +122,7 @@ describe('fairness between teams (specification section 8)', () => {
     await assertServed(flooded);
   });
 
-  it('held requests for events take no permit, and many of one team leave the feed of another as it is', async () => {
+  it('long polls for events take no permit, and many of one team leave the feed of another as it is', async () => {
     const answers: ApiAnswer[] = [];
     const all = Promise.all(
       Array.from({ length: many }, async () => answers.push(await busy.api.get('/v1/events?wait=25'))),

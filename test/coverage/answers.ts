@@ -153,7 +153,7 @@ export const answers: Coverage = {
       'are disconnected though they take a few bytes now and then',
       'are disconnected within 40 s after they stopped to read, whatever they took before',
       'stay where they take 1 KB/s and more, part of one large answer too',
-      'stay while nothing waits for them: a held request, and a connection that is kept',
+      'stay while nothing waits for them: a long poll, and a connection that is kept',
     ],
   },
   '7.2 Pipelined requests of a': {
@@ -262,7 +262,7 @@ export const answers: Coverage = {
       'reads of one team take no other team its connections: beyond the bound 503 with retry-after, the rest is answered',
       'writes of one team that wait for a lock take no other team its connections; its members are not refused for its keys',
       'sends of a team take no permit: they are accepted while its reads are refused',
-      'held requests for events take no permit, and many of one team leave the feed of another as it is',
+      'long polls for events take no permit, and many of one team leave the feed of another as it is',
     ],
     'platform/keyed-semaphore.test.ts': [
       'so many works of a key run at once, the others in their order; a full queue refuses, and other keys are free',

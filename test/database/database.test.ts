@@ -91,7 +91,7 @@ describe('connections to the database (specification section 10.3)', () => {
     }
   });
 
-  it('what is said in one turn goes together, and "look for yourself" among ids stays "look for yourself"', async () => {
+  it('what is said in one tick goes together, and "look for yourself" among ids stays "look for yourself"', async () => {
     const heard: string[] = [];
     const notifications = new Notifications(test.url, logger);
     notifications.on('merged_channel', (payload) => heard.push(payload));

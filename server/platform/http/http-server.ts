@@ -11,9 +11,9 @@ import { closed } from '#contract/schema.ts';
 import type { By } from '#server/platform/actor.ts';
 import type { Clock } from '#server/platform/clock.ts';
 import type { AccountId, Ids, TeamId } from '#server/platform/ids.ts';
-import { InHand } from '#server/platform/in-hand.ts';
 import type { Logger } from '#server/platform/logger.ts';
-import type { Soon } from '#server/platform/soon.ts';
+import type { MaybePromise } from '#server/platform/maybe-promise.ts';
+import { WaitGroup } from '#server/platform/wait-group.ts';
 import { compileBodyCheck } from './check-body.ts';
 import { compileQueryCheck } from './check-query.ts';
 import { drainBody } from './drain-body.ts';
@@ -54,7 +54,7 @@ export interface HttpServerOptions {
   /** By audience; where there is none, everybody may enter. */
   readonly doors: Readonly<Partial<Record<Audience, Door>>>;
   /** Counts requests that no route serves; throws 429. Without it they have no limit. */
-  readonly limitUnrouted?: (request: FastifyRequest) => Soon<void>;
+  readonly limitUnrouted?: (request: FastifyRequest) => MaybePromise<void>;
   /** Around the work of each request, but of routes that bound it themselves. Without it no work is bounded. */
   readonly limitConcurrency?: LimitConcurrency;
   /** Told of each answer once it is sent, for metrics, logs and the audit of refusals. */
@@ -145,7 +145,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   const paths = new PathIndex(options.routes);
   const noticeProxy = createProxyNotice(options);
   const pipelining = new Pipelining();
-  // Hooks that wait for nothing return no promise: each would cost every request a turn more.
+  // Hooks that wait for nothing return no promise: each would cost every request a tick more.
   server.addHook('onRequest', (request, reply, done) => {
     noticeProxy(request);
     if (options.isStopping()) reply.header('connection', 'close');
@@ -178,17 +178,22 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     return reply;
   };
   server.setNotFoundHandler(refuseUnrouted);
-  const inHand = new InHand();
-  for (const route of options.routes) register(server, options, route, inHand);
+  const inFlight = new WaitGroup();
+  for (const route of options.routes) register(server, options, route, inFlight);
   for (const { method, path } of paths.shadowed()) {
     server.route({ method, url: path, handler: refuseUnrouted });
   }
   // The server's own end waits for connections, and whoever asked may have hung up: what was asked for is finished all the same.
-  server.addHook('onClose', () => inHand.drain());
+  server.addHook('onClose', () => inFlight.drain());
   return server;
 }
 
-function register(server: FastifyInstance, options: HttpServerOptions, route: Route, inHand: InHand): void {
+function register(
+  server: FastifyInstance,
+  options: HttpServerOptions,
+  route: Route,
+  inFlight: WaitGroup,
+): void {
   const checkBody = compileBodyCheck(route.body ?? closed({}));
   const checkQuery = compileQueryCheck(route.query ?? closed({}));
   const checkAnswer = options.checkAnswers ? compileAnswerChecks(route) : undefined;
@@ -205,10 +210,10 @@ function register(server: FastifyInstance, options: HttpServerOptions, route: Ro
     exposeHeadRoute: route.method === 'GET',
     config: { audience: route.audience, audit: route.audit },
     ...(route.bodyLimitBytes === undefined ? {} : { bodyLimit: route.bodyLimitBytes }),
-    onRequest: letIn(options, route, inHand),
+    onRequest: letIn(options, route, inFlight),
     ...(route.audience === 'device' ? { errorHandler: deviceErrorHandler(options, route) } : {}),
     handler: async (request, reply) => {
-      inHand.begin();
+      inFlight.begin();
       try {
         const query = isJson ? checkQuery(request.query, request.url) : request.query;
         const body = isJson ? readJson(request) : request.body;
@@ -232,7 +237,7 @@ function register(server: FastifyInstance, options: HttpServerOptions, route: Ro
         // Not returned: Fastify would wait for what is sent already as for a promise.
         reply.code(status).send(answer.body);
       } finally {
-        inHand.end();
+        inFlight.end();
       }
     },
   });
@@ -241,7 +246,7 @@ function register(server: FastifyInstance, options: HttpServerOptions, route: Ro
 const withoutLimit: LimitConcurrency = (_caller, work) => work();
 
 /** Past the door of the route's audience, where it has one. */
-function letIn(options: HttpServerOptions, route: Route, inHand: InHand) {
+function letIn(options: HttpServerOptions, route: Route, inFlight: WaitGroup) {
   const door = options.doors[route.audience];
   return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
     const enter = (caller: Caller) => {
@@ -251,7 +256,7 @@ function letIn(options: HttpServerOptions, route: Route, inHand: InHand) {
     // Fastify lets in whoever is refused without a reason.
     const refuse = (reason: unknown) => done(reason instanceof Error ? reason : new Error(String(reason)));
     setAnswerHeaders(options, route.audience, request, reply);
-    let caller: Soon<Caller>;
+    let caller: MaybePromise<Caller>;
     try {
       caller = door ? door(request, reply, route) : {};
     } catch (error) {
@@ -259,11 +264,11 @@ function letIn(options: HttpServerOptions, route: Route, inHand: InHand) {
       return;
     }
     if (caller instanceof Promise) {
-      inHand.begin();
+      inFlight.begin();
       caller
         .then(enter)
         .then(done, refuse)
-        .finally(() => inHand.end());
+        .finally(() => inFlight.end());
     } else done(enter(caller));
   };
 }

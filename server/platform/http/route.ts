@@ -5,7 +5,7 @@ import type { PlanName } from '#contract/plans.ts';
 import type { Actor, By } from '#server/platform/actor.ts';
 import type { AppError } from '#server/platform/app-error.ts';
 import type { AccountId, AccountSessionId, MemberId, TeamId } from '#server/platform/ids.ts';
-import type { Soon } from '#server/platform/soon.ts';
+import type { MaybePromise } from '#server/platform/maybe-promise.ts';
 
 /**
  * Who a route is for. `api` is public and needs a key, `device` is public and frozen (shortcuts can't be updated),
@@ -57,7 +57,7 @@ export type Door = (
   reply: FastifyReply,
   route: Pick<Route, 'method' | 'permission' | 'byToken'>,
   isAgain?: boolean,
-) => Soon<Caller>;
+) => MaybePromise<Caller>;
 
 export interface Call<Body = unknown, Query = unknown> {
   /** Of the audiences `api` and `team`. */

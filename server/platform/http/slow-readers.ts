@@ -4,7 +4,7 @@ import type { Clock } from '#server/platform/clock.ts';
 import type { Logger } from '#server/platform/logger.ts';
 
 /** How often all sockets are looked at. */
-export const lookMs = 2_000;
+export const checkMs = 2_000;
 /** How long a socket may be slow. */
 export const slowMs = 30_000;
 /** What a client has to take, on average, while bytes wait for it. */
@@ -44,21 +44,21 @@ export class SlowReaders {
         this.#waiting.delete(socket);
       });
     });
-    server.once('listening', () => this.#lookLater());
+    server.once('listening', () => this.#checkLater());
   }
 
   stop(): void {
     this.#cancel?.();
   }
 
-  #lookLater(): void {
-    this.#cancel = this.#options.clock.after(lookMs, () => {
-      this.#lookLater();
-      this.#look();
+  #checkLater(): void {
+    this.#cancel = this.#options.clock.after(checkMs, () => {
+      this.#checkLater();
+      this.#check();
     });
   }
 
-  #look(): void {
+  #check(): void {
     const nowMs = this.#options.clock.elapsedMs();
     let destroyed = 0;
     for (const socket of this.#sockets) {

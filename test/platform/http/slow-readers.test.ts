@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { Clock } from '#server/platform/clock.ts';
 import { createHttpServer } from '#server/platform/http/http-server.ts';
 import type { Route } from '#server/platform/http/route.ts';
-import { lookMs, slowMs, takenBytes } from '#server/platform/http/slow-readers.ts';
+import { checkMs, slowMs, takenBytes } from '#server/platform/http/slow-readers.ts';
 import { Ids } from '#server/platform/ids.ts';
 import { createLogger } from '#server/platform/logger.ts';
 import { until } from '#test/support/until.ts';
@@ -76,15 +76,15 @@ describe('clients that do not read (specification section 7.2)', () => {
   const hasWaiting = (socket: Socket) => until('bytes wait', () => socket.writableLength > 0);
   /** Looks at all sockets, as often as that many seconds have it. */
   const pass = (ms: number) => {
-    for (let passed = 0; passed < ms; passed += lookMs) clock.advance(lookMs);
+    for (let passed = 0; passed < ms; passed += checkMs) clock.advance(checkMs);
   };
 
   it('are disconnected after 30 s without a byte, and within 40 s', async () => {
     const { client, served } = await ask('/large');
     await hasWaiting(served);
-    pass(slowMs - lookMs);
+    pass(slowMs - checkMs);
     assert.equal(served.destroyed, false);
-    pass(40_000 - (slowMs - lookMs));
+    pass(40_000 - (slowMs - checkMs));
     assert.equal(served.destroyed, true);
     client.resume();
     await until('the client sees it', () => client.destroyed);
@@ -93,9 +93,9 @@ describe('clients that do not read (specification section 7.2)', () => {
   it('are disconnected though they take a few bytes now and then', async () => {
     const { client, served } = await ask('/large');
     await hasWaiting(served);
-    for (let passed = 0; passed < 40_000; passed += lookMs) {
+    for (let passed = 0; passed < 40_000; passed += checkMs) {
       client.read(1);
-      pass(lookMs);
+      pass(checkMs);
     }
     assert.equal(served.destroyed, true);
     client.destroy();
@@ -107,7 +107,7 @@ describe('clients that do not read (specification section 7.2)', () => {
     for (let round = 0; round < 15; round += 1) {
       // The kernel passes on what it holds before it takes more: enough is read that it takes some.
       await read(client, large.length / 20);
-      pass(lookMs);
+      pass(checkMs);
       assert.equal(served.destroyed, false, `round ${round}`);
     }
     assert.ok(served.writableLength > 0);
@@ -126,7 +126,7 @@ describe('clients that do not read (specification section 7.2)', () => {
     client.destroy();
   });
 
-  it('stay while nothing waits for them: a held request, and a connection that is kept', async () => {
+  it('stay while nothing waits for them: a long poll, and a connection that is kept', async () => {
     const { client, served } = await ask('/held');
     const other = await ask('/nothing');
     pass(5 * 60_000);

@@ -1,8 +1,8 @@
 /**
- * One request that is held until there is something to answer (specification sections 4.5 and 11.4). It is woken to look,
+ * Long poll: one request that is held until there is something to answer (specification sections 4.5 and 11.4). It is woken to look,
  * as often as needed, until it ends; `End` says how a wait may end without an answer.
  */
-export class HeldRequest<End extends string> {
+export class LongPoll<End extends string> {
   #end: End | undefined;
   #awake: boolean;
   #wake = Promise.withResolvers<void>();

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Clock } from '#server/platform/clock.ts';
-import { sharedLook } from '#server/platform/shared-look.ts';
+import { sharedQuery } from '#server/platform/shared-query.ts';
 
 describe('a shared look', () => {
   it('runs once for all callers at once, and again when its result is old', async () => {
     const clock = new Clock();
     let looks = 0;
     const gate = Promise.withResolvers<void>();
-    const look = sharedLook(clock, 60_000, async () => {
+    const look = sharedQuery(clock, 60_000, async () => {
       looks += 1;
       await gate.promise;
       return looks;
@@ -27,7 +27,7 @@ describe('a shared look', () => {
   it('shares a failure as it shares a result', async () => {
     const clock = new Clock();
     let looks = 0;
-    const look = sharedLook(clock, 60_000, async () => {
+    const look = sharedQuery(clock, 60_000, async () => {
       looks += 1;
       if (looks === 1) throw new Error('away');
     });

@@ -4,7 +4,7 @@ import type { Clock } from './clock.ts';
  * Single flight with a cache: calls share the look that runs, and its result, a failure included, until it is `keptMs` old.
  * A look that nobody may cause more often than that, whoever asks.
  */
-export function sharedLook<T>(
+export function sharedQuery<T>(
   clock: Pick<Clock, 'elapsedMs'>,
   keptMs: number,
   look: () => Promise<T>,

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Turns } from '#server/platform/turns.ts';
+import { Semaphore } from '#server/platform/semaphore.ts';
 
 describe('turns (decision 0005)', () => {
   it('so many run at once, the others in the order in which they came, and one that fails gives its turn on', async () => {
-    const turns = new Turns(2);
+    const turns = new Semaphore(2);
     const begun: number[] = [];
     const works = Array.from({ length: 6 }, () => Promise.withResolvers<void>());
     const done = works.map((work, n) =>
       turns
-        .take(() => {
+        .run(() => {
           begun.push(n);
           return work.promise;
         })
@@ -22,6 +22,6 @@ describe('turns (decision 0005)', () => {
     for (const work of works) work.resolve();
     await Promise.all(done);
     assert.deepEqual(begun, [0, 1, 2, 3, 4, 5]);
-    assert.equal(await turns.take(async () => 'free again'), 'free again');
+    assert.equal(await turns.run(async () => 'free again'), 'free again');
   });
 });

@@ -1,5 +1,5 @@
-/** Counts what is in hand, and tells when nothing is any more. */
-export class InHand {
+/** Wait group: counts the tasks in flight; `drain` resolves once none is left. */
+export class WaitGroup {
   #count = 0;
   #waiting: (() => void)[] = [];
 
@@ -9,10 +9,10 @@ export class InHand {
 
   end(): void {
     this.#count -= 1;
-    if (this.#count === 0) for (const tell of this.#waiting.splice(0)) tell();
+    if (this.#count === 0) for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
-  /** Resolves once nothing is in hand: at once where nothing is. */
+  /** Resolves once no task is in flight, at once if none is. */
   async drain(): Promise<void> {
     if (this.#count > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }

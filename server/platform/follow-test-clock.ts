@@ -4,7 +4,7 @@ import type { Clock } from './clock.ts';
  * Lets a test that spawned this process move its clock, over the private channel that only a parent has.
  * Without such a channel (every ordinary start) this does nothing.
  */
-export function obeyParentClock(clock: Clock): void {
+export function followTestClock(clock: Clock): void {
   if (!process.channel) return;
   process.on('message', (message) => {
     if (typeof message !== 'object' || message === null || !('advanceMs' in message)) return;
