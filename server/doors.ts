@@ -14,8 +14,8 @@ import type { Audience, Door } from '#server/platform/http/route.ts';
 import type { MaybePromise } from '#server/platform/maybe-promise.ts';
 import { NetworkLimit } from '#server/platform/network-limit.ts';
 import { createTeamDoor } from '#server/teams/team-door.ts';
-import { MemberRequests } from '#server/usage/member-requests.ts';
-import { RateLimits } from '#server/usage/rate-limit.ts';
+import { MemberRateLimiter } from '#server/usage/member-rate-limiter.ts';
+import { TeamRateLimiter } from '#server/usage/team-rate-limiter.ts';
 
 interface DoorServices extends Runtime {
   readonly uses: KeyUses;
@@ -43,18 +43,18 @@ export function createDoors(services: DoorServices): Doors {
   const limitOf = (perMinute: number) =>
     new NetworkLimit({ clock, rateLimits: config.rateLimits, perMinute, hasCredential });
   const openLimit = limitOf(openPerMinute);
-  const rateLimits = new RateLimits(services);
-  const memberRequests = new MemberRequests(services.clock);
+  const teamLimiter = new TeamRateLimiter(services);
+  const memberLimiter = new MemberRateLimiter(services.clock);
   const visitor = createVisitorDoor(identify, limitOf(visitsPerMinute), services);
   const byAudience = {
     api: createApiDoor({
       authenticate,
-      limit: (teamId, plan) => (config.rateLimits ? rateLimits.take(teamId, plan) : {}),
+      limit: (teamId, plan) => (config.rateLimits ? teamLimiter.take(teamId, plan) : {}),
     }),
     team: createTeamDoor(
       {
         identify,
-        limit: (teamId, plan) => (config.rateLimits ? memberRequests.take(teamId, plan) : undefined),
+        limit: (teamId, plan) => (config.rateLimits ? memberLimiter.take(teamId, plan) : undefined),
       },
       services,
     ),

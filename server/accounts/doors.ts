@@ -2,10 +2,10 @@ import type { FastifyRequest } from 'fastify';
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError, tooManyRequests } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
+import { FixedWindowLimiter } from '#server/platform/fixed-window-limiter.ts';
 import type { Door, SignedIn } from '#server/platform/http/route.ts';
 import { publicId } from '#server/platform/ids.ts';
 import { mapMaybe } from '#server/platform/maybe-promise.ts';
-import { MinuteLimit } from '#server/platform/minute-limit.ts';
 import type { NetworkLimit } from '#server/platform/network-limit.ts';
 import { foreignOrigin } from './same-origin.ts';
 import { SessionCookie, sessionDays } from './session-cookie.ts';
@@ -22,7 +22,7 @@ export type Identify = (request: FastifyRequest) => Promise<SignedIn>;
 export function createIdentify(services: Pick<Runtime, 'database' | 'clock' | 'config'>): Identify {
   const { database, clock, config } = services;
   const cookie = new SessionCookie(config);
-  const limit = new MinuteLimit(clock, requestsPerMinute);
+  const limit = new FixedWindowLimiter(clock, requestsPerMinute);
 
   const touch = async (session: LiveSessionRow): Promise<void> => {
     if (clock.nowMs() - session.last_used_at.getTime() < touchMs) return;

@@ -1,8 +1,8 @@
 import type { Runtime } from '#server/database/runtime.ts';
-import { forgetWindows } from './attempt-store.ts';
 import { forgetExpiredChallenges } from './passkey-challenge-store.ts';
 import { forgetExpiredSessions } from './session-store.ts';
 import { forgetExpiredLinks } from './sign-in-link-store.ts';
+import { purgeWindows } from './throttle-store.ts';
 
 /** Of what is counted, the longest window is an hour. */
 const windowMs = 3_600_000;
@@ -13,5 +13,5 @@ export async function forgetExpired({ database, clock }: Pick<Runtime, 'database
   await forgetExpiredSessions(database.pool, now);
   await forgetExpiredLinks(database.pool, now);
   await forgetExpiredChallenges(database.pool, now);
-  await forgetWindows(database.pool, clock.in(-windowMs));
+  await purgeWindows(database.pool, clock.in(-windowMs));
 }

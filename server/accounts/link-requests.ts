@@ -1,20 +1,20 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError } from '#server/platform/app-error.ts';
+import { clientNetwork } from '#server/platform/client-network.ts';
 import { sha256 } from '#server/platform/crypto.ts';
-import { sourceOf } from '#server/platform/source-of.ts';
 import { findAccountByEmail } from './account-store.ts';
-import { countUp } from './attempt-store.ts';
 import { emailKey, readEmail } from './email.ts';
+import { isKnownNetwork } from './known-network.ts';
 import { mailedLinkHours, makeSignInLink } from './make-sign-in-link.ts';
 import type { Entrance } from './open-session.ts';
-import { isOwnSource } from './own-source.ts';
 import type { SendSignInLink } from './send-sign-in-link.ts';
+import { countUp } from './throttle-store.ts';
 
-/** In an hour: links that are mailed to one address, and requests for links that one source may make. */
+/** In an hour: links that are mailed to one address, and requests for links that one client network may make. */
 export const linksPerAddress = 5;
-export const linkRequestsPerSource = 60;
+export const linkRequestsPerNetwork = 60;
 
-/** What an address was sent in this hour, whoever asked, and what one source asked for it. */
+/** What an address was sent in this hour, whoever asked, and what one client network asked for it. */
 interface Counts {
   readonly ofAddress: number;
   readonly ofBoth: number;
@@ -47,7 +47,7 @@ export class LinkRequests {
   /**
    * Mails a link, where the address has an account and was not sent too many.
    * @param next where to go from there, with a `?` before it; '' for the start
-   * @throws 400 for what is no address, and where no mail is sent; 429 for one source that asks for too many
+   * @throws 400 for what is no address, and where no mail is sent; 429 for one client network that asks for too many
    */
   async ask(written: string, request: Pick<Entrance, 'ip' | 'id'>, next = ''): Promise<void> {
     const email = readEmail(written);
@@ -74,11 +74,11 @@ export class LinkRequests {
   async #count(email: string, ip: string): Promise<Counts> {
     const { database, clock } = this.#services;
     const windowStart = new Date(Math.floor(clock.nowMs() / hourMs) * hourMs);
-    const [source, key] = [sourceOf(ip), emailKey(email)];
+    const [source, key] = [clientNetwork(ip), emailKey(email)];
     const subjects = [`links source ${source}`, `links address ${key}`, `links both ${source} ${key}`];
     const counts = await countUp(database.pool, subjects.map(sha256), windowStart);
     const [ofSource = 0, ofAddress = 0, ofBoth = 0] = counts;
-    if (ofSource > linkRequestsPerSource) {
+    if (ofSource > linkRequestsPerNetwork) {
       const seconds = Math.max(1, Math.ceil((windowStart.getTime() + hourMs - clock.nowMs()) / 1_000));
       throw new AppError(
         'rate_limited',
@@ -100,7 +100,7 @@ export class LinkRequests {
     const account = await findAccountByEmail(database.pool, email);
     if (!account) return;
     // Others who ask for links of this address must not leave its owner without one.
-    const isOwners = () => isOwnSource(database.pool, account.id, ip, clock.expiryNow());
+    const isOwners = () => isKnownNetwork(database.pool, account.id, ip, clock.expiryNow());
     if (ofAddress > linksPerAddress && (ofBoth > linksPerAddress || !(await isOwners()))) return;
     await database.transaction(async (trx) => {
       const by = { kind: 'server', id: '', name: '', ip, requestId } as const;

@@ -3,8 +3,8 @@ import { AppError, invalid } from '#server/platform/app-error.ts';
 import type { SignedIn } from '#server/platform/http/route.ts';
 import { type AccountRow, findAccount } from './account-store.ts';
 import { KnownBrowser } from './known-browser.ts';
+import { checkAttempt, countAttempt, refundAttempt } from './login-throttle.ts';
 import type { Entrance } from './open-session.ts';
-import { checkAttempt, countAttempt, forgiveAttempt } from './password-attempts.ts';
 import { type AccountSessionRow, findSession } from './session-store.ts';
 
 /** How long a sign-in is fresh: for so long nobody is asked again who they are. */
@@ -79,7 +79,7 @@ export async function requirePassword(
   if (!(await checkAttempt(services, attempt, currentPassword, hash))) {
     throw invalid('current_password', `This is not your present password. If you forgot it, ${instead}`);
   }
-  await services.database.transaction((trx) => forgiveAttempt(trx, attempt));
+  await services.database.transaction((trx) => refundAttempt(trx, attempt));
 }
 
 export function signedOut(): AppError {

@@ -6,9 +6,9 @@ import { type AccountRow, findAccountByEmail, holdAccount } from './account-stor
 import { byAccount } from './by-account.ts';
 import { readEmail } from './email.ts';
 import { KnownBrowser } from './known-browser.ts';
+import { checkAttempt, countAttempt, refundAttempt } from './login-throttle.ts';
 import { type Entered, type Entrance, openSession } from './open-session.ts';
 import { withoutPassword } from './other-ways.ts';
-import { checkAttempt, countAttempt, forgiveAttempt } from './password-attempts.ts';
 
 interface Credentials {
   readonly email: string;
@@ -42,7 +42,7 @@ export async function signInWithPassword(
     // Somebody may have set another password meanwhile, which ended all sessions: this one must not outlive that.
     const present = await holdAccount(trx, account.id);
     if (present?.password_hash !== account.password_hash) throw refusal(services);
-    await forgiveAttempt(trx, attempt);
+    await refundAttempt(trx, attempt);
     return { account, cookies: await openSession(trx, services, account, 'password', request) };
   });
 }

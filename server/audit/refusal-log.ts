@@ -1,6 +1,6 @@
 import type { Runtime } from '#server/database/runtime.ts';
+import { clientNetwork } from '#server/platform/client-network.ts';
 import type { Answered } from '#server/platform/http/http-server.ts';
-import { sourceOf } from '#server/platform/source-of.ts';
 import { isAuditAction } from './audit-action.ts';
 import { type Done, recordAudit } from './record-audit.ts';
 
@@ -63,7 +63,7 @@ export class RefusalLog {
     this.#cancelAlarm ??= this.#services.clock.after(windowMs, () => this.#endWindow());
     const { by, action, refusedWith } = refused;
     const owner = refused.teamId ?? refused.accountId ?? '';
-    const key = [owner, by.kind, by.id, sourceOf(by.ip), action, refusedWith].join(' ');
+    const key = [owner, by.kind, by.id, clientNetwork(by.ip), action, refusedWith].join(' ');
     const known = this.#kinds.get(key);
     if (known) {
       known.latest = refused;

@@ -2,11 +2,11 @@ import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import { queueChannel } from '#server/devices/queue-channel.ts';
 import { giveBackMessage } from '#server/messages/claim-message.ts';
+import { FixedWindowLimiter } from '#server/platform/fixed-window-limiter.ts';
 import { hasLeft, leaving } from '#server/platform/http/leaving.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { textFields } from '#server/platform/http/text-fields.ts';
 import { parseId } from '#server/platform/ids.ts';
-import { MinuteLimit } from '#server/platform/minute-limit.ts';
 import { type DeviceBody, deviceBodyLimitBytes, readDeviceBody, valueIn } from './device-body.ts';
 import { type Poll, type PollResult, type PollServices, poll, reportLast } from './poll.ts';
 import { pollAnswer, unavailableAnswer } from './poll-answer.ts';
@@ -17,7 +17,7 @@ const pollsPerMinute = 300;
 const overLimitHoldMs = 5_000;
 
 export function pollRoute(services: PollServices): Route {
-  const limit = new MinuteLimit(services.clock, pollsPerMinute);
+  const limit = new FixedWindowLimiter(services.clock, pollsPerMinute);
   return route({
     method: 'POST',
     path: '/v1/device/poll',

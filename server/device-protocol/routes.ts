@@ -6,10 +6,10 @@ import { receiveMessage } from '#server/messages/receive-message.ts';
 import { reportMessage } from '#server/messages/report-message.ts';
 import { findNumber } from '#server/numbers/number-store.ts';
 import { AppError, invalid, notFound } from '#server/platform/app-error.ts';
+import { FixedWindowLimiter } from '#server/platform/fixed-window-limiter.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { textFields } from '#server/platform/http/text-fields.ts';
 import { parseId, publicId } from '#server/platform/ids.ts';
-import { MinuteLimit } from '#server/platform/minute-limit.ts';
 import { deviceBodyLimitBytes, readDeviceBody, valueIn } from './device-body.ts';
 import type { PollServices } from './poll.ts';
 import { pollRoute } from './poll-route.ts';
@@ -60,7 +60,7 @@ function claimRoute(services: PollServices): Route {
 }
 
 function inboundRoute(services: PollServices): Route {
-  const limit = new MinuteLimit(services.clock, inboundPerMinute);
+  const limit = new FixedWindowLimiter(services.clock, inboundPerMinute);
   return route({
     method: 'POST',
     path: '/v1/device/inbound',
@@ -91,7 +91,7 @@ function inboundRoute(services: PollServices): Route {
 }
 
 function statusRoute(services: PollServices): Route {
-  const limit = new MinuteLimit(services.clock, statusesPerMinute);
+  const limit = new FixedWindowLimiter(services.clock, statusesPerMinute);
   return route({
     method: 'POST',
     path: '/v1/device/status',

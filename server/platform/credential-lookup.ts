@@ -1,9 +1,9 @@
 import { tooManyRequests, unavailable } from './app-error.ts';
 import { Batcher } from './batcher.ts';
+import { clientNetwork } from './client-network.ts';
 import type { Clock } from './clock.ts';
 import { sha256 } from './crypto.ts';
-import { MinuteLimit } from './minute-limit.ts';
-import { sourceOf } from './source-of.ts';
+import { FixedWindowLimiter } from './fixed-window-limiter.ts';
 
 /** Credentials of one client network that may be refused in a minute. */
 const refusedPerMinute = 60;
@@ -36,7 +36,7 @@ interface CredentialLookupOptions<Row> {
 export class CredentialLookup<Row extends { readonly hash: Buffer }> {
   readonly #clock: Clock;
   readonly #rateLimits: boolean;
-  readonly #refusals: MinuteLimit;
+  readonly #refusals: FixedWindowLimiter;
   readonly #fast: Batcher<Buffer, Found<Row>>;
   readonly #slow: Batcher<Buffer, Found<Row>>;
   readonly #running = new Map<string, Promise<Row | undefined>>();
@@ -46,7 +46,7 @@ export class CredentialLookup<Row extends { readonly hash: Buffer }> {
   constructor({ clock, rateLimits, find }: CredentialLookupOptions<Row>) {
     this.#clock = clock;
     this.#rateLimits = rateLimits;
-    this.#refusals = new MinuteLimit(clock, refusedPerMinute);
+    this.#refusals = new FixedWindowLimiter(clock, refusedPerMinute);
     const batcher = (windowMs: number, inFlightMax: number) =>
       new Batcher<Buffer, Found<Row>>({
         run: async (hashes) => {
@@ -85,7 +85,7 @@ export class CredentialLookup<Row extends { readonly hash: Buffer }> {
 
   /** Counts a refusal for the client's network. @returns whether it is within the network's limit */
   countRefusal(ip: string): boolean {
-    return !this.#rateLimits || this.#refusals.allows(sourceOf(ip));
+    return !this.#rateLimits || this.#refusals.allows(clientNetwork(ip));
   }
 
   /** 429 for a refusal past the limit of its client network; another one may be tried in the next minute. */
@@ -94,7 +94,7 @@ export class CredentialLookup<Row extends { readonly hash: Buffer }> {
   }
 
   async #look(credential: string, ip: string | undefined): Promise<Row | undefined> {
-    const isPastLimit = this.#rateLimits && ip !== undefined && this.#refusals.isUsedUp(sourceOf(ip));
+    const isPastLimit = this.#rateLimits && ip !== undefined && this.#refusals.isExhausted(clientNetwork(ip));
     const { row } = await (isPastLimit ? this.#slow : this.#fast).add(sha256(credential));
     this.#notFound.delete(credential);
     if (!row) this.#rememberNotFound(credential);

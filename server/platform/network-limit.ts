@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify';
 import { tooManyRequests } from './app-error.ts';
+import { clientNetwork } from './client-network.ts';
 import type { Clock } from './clock.ts';
+import { FixedWindowLimiter } from './fixed-window-limiter.ts';
 import type { MaybePromise } from './maybe-promise.ts';
-import { MinuteLimit } from './minute-limit.ts';
-import { sourceOf } from './source-of.ts';
 
 interface NetworkLimitOptions {
   readonly clock: Clock;
@@ -20,16 +20,16 @@ interface NetworkLimitOptions {
  */
 export class NetworkLimit {
   readonly #options: NetworkLimitOptions;
-  readonly #limit: MinuteLimit;
+  readonly #limit: FixedWindowLimiter;
 
   constructor(options: NetworkLimitOptions) {
     this.#options = options;
-    this.#limit = new MinuteLimit(options.clock, options.perMinute);
+    this.#limit = new FixedWindowLimiter(options.clock, options.perMinute);
   }
 
   /** Counts a request. @throws AppError 429 with retry-after: whole seconds until the minute ends */
   take(request: FastifyRequest): MaybePromise<void> {
-    if (!this.#options.rateLimits || this.#limit.allows(sourceOf(request.ip))) return undefined;
+    if (!this.#options.rateLimits || this.#limit.allows(clientNetwork(request.ip))) return undefined;
     return this.#takePastLimit(request);
   }
 

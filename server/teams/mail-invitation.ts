@@ -4,7 +4,7 @@ import { type MailHealth, mailFails } from '#server/mail/mail-health.ts';
 import type { MailContent } from '#server/mail/mail-template.ts';
 import { mailIsOn, queueMail } from '#server/mail/queue-mail.ts';
 import { publicId } from '#server/platform/ids.ts';
-import { countInvitationMail } from './invitation-mail-limit.ts';
+import { countInvitationMail } from './invitation-mail-throttle.ts';
 import type { InvitationRow } from './invitation-store.ts';
 import type { PersonRow } from './member-store.ts';
 import type { TeamRow } from './team-store.ts';

@@ -23,7 +23,7 @@ describe('passwords (specification section 12.2)', () => {
   });
   after(() => service.close());
 
-  /** A source that nothing was counted for yet. */
+  /** A client network that nothing was counted for yet. */
   const newSource = () => {
     sources += 1;
     return `198.51.${Math.floor(sources / 250)}.${1 + (sources % 250)}`;

@@ -297,7 +297,7 @@ describe('links that are asked for by mail (specification section 12.2)', () => 
     assert.equal(sent.length, 1);
   });
 
-  it('who is signed in from a source still gets theirs there, whoever else asked before', async () => {
+  it('who is signed in from a client network still gets theirs there, whoever else asked before', async () => {
     nextHour();
     await signedIn({ baseUrl }, email, password, { 'x-forwarded-for': '203.0.113.7' });
     for (let n = 0; n < 9; n += 1) await ask(email, `198.51.100.${n}`);
@@ -306,7 +306,7 @@ describe('links that are asked for by mail (specification section 12.2)', () => 
     assert.equal(sent.length, 10);
   });
 
-  it('one source may ask 60 times an hour; then it is told to wait', async () => {
+  it('one client network may ask 60 times an hour; then it is told to wait', async () => {
     nextHour();
     for (let n = 0; n < 60; n += 1) assert.equal((await ask(`nobody-${n}@example.com`)).status, 202);
     const refused = await ask('nobody@example.com');

@@ -51,7 +51,7 @@ describe('failed passwords are held back (specification section 12.2)', () => {
   };
   const each = <T>(n: number, make: (n: number) => T) => Array.from({ length: n }, (_, index) => make(index));
 
-  it('10 for one address from one source in a quarter of an hour; then 429 on every process, right or wrong', async () => {
+  it('10 for one address from one client network in a quarter of an hour; then 429 on every process, right or wrong', async () => {
     const { email } = await begin();
     const [here, there] = ['198.51.100.1', '198.51.100.2'];
     for (const n of each(10, (n) => n)) {
@@ -92,7 +92,7 @@ describe('failed passwords are held back (specification section 12.2)', () => {
     assert.deepEqual([counts, watch.runs()], [{ 401: 10, 429: 50 }, 10]);
   });
 
-  it('50 from one source, whatever the addresses; a source of IPv6 is a network of 64 bits', async () => {
+  it('50 from one client network, whatever the addresses; a client network of IPv6 is a network of 64 bits', async () => {
     const { email } = await begin();
     const sourceOf = (n: number) => `2001:db8:1:2:${(n + 1).toString(16)}::${n.toString(16)}`;
     assert.deepEqual(await all(each(50, (n) => statusOf(sourceOf(n), `somebody-${n}@example.com`))), {
@@ -105,7 +105,7 @@ describe('failed passwords are held back (specification section 12.2)', () => {
     assert.equal(await statusOf('198.51.100.1', email), 429, 'IPv4 is one source however it is written');
   });
 
-  it('100 for one address in all; who is signed in from a source goes on signing in from there', async () => {
+  it('100 for one address in all; who is signed in from a client network goes on signing in from there', async () => {
     const { email } = await begin();
     const own = at('203.0.113.7');
     assert.equal((await own.post('/app/sign-in', { email, password })).status, 200);
@@ -128,7 +128,7 @@ describe('failed passwords are held back (specification section 12.2)', () => {
     const { email } = await begin();
     for (const _ of each(15, () => 0)) assert.equal(await statusOf('198.51.100.1', email, password), 200);
     assert.deepEqual(await all(each(10, () => statusOf('198.51.100.1', email, password))), { 200: 10 });
-    // From one source as often as would shut the address for everybody.
+    // From one client network as often as would shut the address for everybody.
     assert.deepEqual(await all(each(20, () => statusOf('198.51.100.1', email))), { 401: 10, 429: 10 });
     for (const _ of each(5, () => 0))
       assert.deepEqual(await all(each(20, () => statusOf('198.51.100.1', email))), { 429: 20 });
@@ -137,7 +137,7 @@ describe('failed passwords are held back (specification section 12.2)', () => {
       'SELECT failures FROM sign_in_failures WHERE window_start > $1',
       [service.clock.in(-quarterMs)],
     );
-    // Of the source, of the address, and of both.
+    // Of the client network, of the address, and of both.
     assert.deepEqual(
       rows.map(({ failures }) => failures),
       [10, 10, 10],
@@ -163,11 +163,11 @@ describe('failed passwords are held back (specification section 12.2)', () => {
       assert.deepEqual(await all(each(12, () => statusOf(here, email))), { 401: 10, 429: 2 });
     };
 
-    it('strangers at the same source do not hold it back, on any process, on the page or below /app', async () => {
+    it('strangers at the same client network do not hold it back, on any process, on the page or below /app', async () => {
       const { email, account } = await begin();
       const owner = await knownTo(account);
       await lockOut(email);
-      // And from so many sources that the address is shut, those of the source itself used up.
+      // And from so many client networks that the address is shut, those of the client network itself used up.
       await all(each(100, (n) => statusOf(`198.51.103.${n}`, email)));
       await all(each(45, (n) => statusOf(here, `somebody-${n}@example.com`)));
       assert.equal(await statusOf(here, email, password), 429, 'a stranger who guessed right');
@@ -277,7 +277,7 @@ describe('failed passwords are held back (specification section 12.2)', () => {
     assert.ok(Number(page.headers.get('retry-after')) > 0);
   });
 
-  it('subjects are hashes: no address and no source is kept', async () => {
+  it('subjects are hashes: no address and no client network is kept', async () => {
     const { email } = await begin();
     await attempt('198.51.100.77', email);
     const rows = await service.query<{ subject: Buffer }>('SELECT subject FROM sign_in_failures');
@@ -286,7 +286,7 @@ describe('failed passwords are held back (specification section 12.2)', () => {
 });
 
 describe('requests of visitors (specification section 12.3)', () => {
-  it('are limited to 120 a minute for each source, on pages and below /app together', async () => {
+  it('are limited to 120 a minute for each client network, on pages and below /app together', async () => {
     const service = await startTestService({ TRUST_PROXY: 'loopback', RATE_LIMITS: 'on', APP_URL: appUrl });
     try {
       nextMinute(service.clock);

@@ -142,7 +142,7 @@ describe('refused keys are limited per address (specification section 7.2)', () 
       assert.equal((await tryKey(newApiKey())).status, 401, 'the proxy itself');
     });
 
-    it('counts one source together, however the proxy writes it: with ports, as a network of IPv6', async () => {
+    it('counts one client network together, however the proxy writes it: with ports, as a network of IPv6', async () => {
       const writings = [
         (n: number) => `203.0.113.9:${49_152 + n}`,
         (n: number) => `2001:db8:7:8:${n.toString(16)}::1`,

@@ -129,7 +129,7 @@ export const answers: Coverage = {
       'serves every good key right after a start, however many wrong ones came from its address',
       'looks wrong keys up in few statements, and one that was wrong just now in none; a good one once a second',
       'counts for each address that the proxy names',
-      'counts one source together, however the proxy writes it: with ports, as a network of IPv6',
+      'counts one client network together, however the proxy writes it: with ports, as a network of IPv6',
       'believes only what the proxy added, not what its client sent',
       'believes no X-Forwarded-For',
     ],

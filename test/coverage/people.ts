@@ -134,18 +134,18 @@ export const people: Coverage = {
     ],
   },
   '12.2 Failed passwords are counted': {
-    'platform/source-of.test.ts': [
+    'platform/client-network.test.ts': [
       'is an address, with a port or without one, of IPv6 a network of 64 bits, however it is written',
     ],
     'accounts/throttle.test.ts': [
-      '10 for one address from one source in a quarter of an hour; then 429 on every process, right or wrong',
-      '100 for one address in all; who is signed in from a source goes on signing in from there',
+      '10 for one address from one client network in a quarter of an hour; then 429 on every process, right or wrong',
+      '100 for one address in all; who is signed in from a client network goes on signing in from there',
       'links and passkeys go on working from where passwords are held back',
     ],
   },
   '12.2 A browser that signed': {
     'accounts/throttle.test.ts': [
-      'strangers at the same source do not hold it back, on any process, on the page or below /app',
+      'strangers at the same client network do not hold it back, on any process, on the page or below /app',
       'its own wrong passwords are limited to 10, and those of all such browsers to 100',
       'another account’s cookie, a forged one and one that is too old give nothing',
       'signing out everywhere ends it',
@@ -207,13 +207,13 @@ export const people: Coverage = {
     'api/access-matrix-of-people.test.ts': [
       'is a team that does not exist to who is no member of it, whatever is asked',
     ],
-    'api/member-requests.test.ts': [
+    'api/member-rate-limiter.test.ts': [
       'a session past its 600 requests a minute is refused without a look-up, so that no member fills the pool of others',
       'all members together have five times what keys have, apart from those, and each team has its own',
       'who is no member of a team takes none of its requests',
     ],
     'accounts/throttle.test.ts': [
-      'are limited to 120 a minute for each source, on pages and below /app together',
+      'are limited to 120 a minute for each client network, on pages and below /app together',
     ],
   },
   '12.3 POST /app/sign-in {email, password}': {

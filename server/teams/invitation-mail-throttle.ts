@@ -1,5 +1,5 @@
-import { countUp } from '#server/accounts/attempt-store.ts';
 import { emailKey } from '#server/accounts/email.ts';
+import { countUp } from '#server/accounts/throttle-store.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { AppError } from '#server/platform/app-error.ts';

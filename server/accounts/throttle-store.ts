@@ -46,7 +46,7 @@ export async function countUp(
 }
 
 /** Takes one back from each subject, in the same order. */
-export async function countBack(
+export async function refundCounts(
   trx: Transaction,
   subjects: readonly Buffer[],
   windowStart: Date,
@@ -61,6 +61,6 @@ export async function forgetWindowsAhead(db: Queryable, after: Date): Promise<vo
 }
 
 /** Forgets windows that began at that moment or before. */
-export async function forgetWindows(db: Queryable, startedBefore: Date): Promise<void> {
+export async function purgeWindows(db: Queryable, startedBefore: Date): Promise<void> {
   await forget.row(db, startedBefore);
 }

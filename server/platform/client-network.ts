@@ -4,9 +4,9 @@ import { bytesOfGroup, groupsOfAddress } from './ip-address.ts';
 /**
  * What attempts from an address are counted under (specification section 12.2): the address, and of IPv6 the network of
  * 64 bits, because whoever has one address of it has them all. A proxy may write the port beside it, which is another
- * one with each connection. All that is no address is one source, or whoever may make it up would have many.
+ * one with each connection. All that is no address is one client network, or whoever may make it up would have many.
  */
-export function sourceOf(ip: string): string {
+export function clientNetwork(ip: string): string {
   const address = withoutPort(ip.trim()).replace(/%.*$/, '');
   if (isIPv4(address)) return address;
   if (!isIPv6(address)) return 'unknown';

@@ -8,10 +8,10 @@ import type { MaybePromise } from '#server/platform/maybe-promise.ts';
 const windowSeconds = 60;
 
 /** The share of a limit that a process takes at once, at least one: what it may leave unused when a minute ends. */
-const lotShare = 0.01;
+const blockShare = 0.01;
 
-interface TakenRow {
-  /** Of the window that the row now counts, this lot included; may pass the limit. */
+interface ReservedRow {
+  /** Of the window that the row now counts, this block included; may pass the limit. */
   readonly taken: number;
   /** That window, in minutes since the epoch. */
   readonly minute: number;
@@ -23,7 +23,7 @@ interface TakenRow {
  */
 const minutesAheadMax = 1;
 
-const takeLot = statement<TakenRow>(
+const reservePermits = statement<ReservedRow>(
   'usage.take-lot',
   `INSERT INTO rate_windows AS w (team_id, minute, taken) VALUES ($1, $2, $3)
    ON CONFLICT (team_id) DO UPDATE SET
@@ -40,7 +40,7 @@ interface Window {
   /** What the team's processes have taken together, as far as this one knows. */
   taken: number;
   waiting: number;
-  lot: Promise<void> | undefined;
+  block: Promise<void> | undefined;
 }
 
 /** How many teams a process remembers; past it, it forgets all and asks the database again. */
@@ -48,10 +48,10 @@ const windowsMax = 10_000;
 
 /**
  * Requests per team and minute (specification section 7.2, decision 0011). A process takes permits from the team's
- * row in lots of a hundredth of the limit and spends them without asking, so that the limit is never passed however
+ * row in blocks of a hundredth of the limit and spends them without asking, so that the limit is never passed however
  * many processes there are, and most requests cost no statement. At the limit it refuses until the minute ends.
  */
-export class RateLimits {
+export class TeamRateLimiter {
   readonly #services: Pick<Runtime, 'database' | 'clock'>;
   readonly #windows = new Map<TeamId, Window>();
 
@@ -83,10 +83,10 @@ export class RateLimits {
       });
     }
     window.waiting += 1;
-    window.lot ??= this.#takeLot(teamId, window, limit).finally(() => {
-      window.lot = undefined;
+    window.block ??= this.#reserveBlock(teamId, window, limit).finally(() => {
+      window.block = undefined;
     });
-    const counted = window.lot.finally(() => {
+    const counted = window.block.finally(() => {
       window.waiting -= 1;
     });
     return counted.then(() => this.take(teamId, plan));
@@ -97,17 +97,17 @@ export class RateLimits {
     const known = this.#windows.get(teamId);
     if (known && known.minute >= minute && known.minute <= minute + minutesAheadMax) return known;
     if (this.#windows.size >= windowsMax) this.#windows.clear();
-    const window: Window = { minute, permits: 0, taken: 0, waiting: 0, lot: undefined };
+    const window: Window = { minute, permits: 0, taken: 0, waiting: 0, block: undefined };
     this.#windows.set(teamId, window);
     return window;
   }
 
   /** As many as wait, and a hundredth of the limit at least. */
-  async #takeLot(teamId: TeamId, window: Window, limit: number): Promise<void> {
-    const wanted = Math.max(1, Math.floor(limit * lotShare), window.waiting);
-    const row = await takeLot.row(this.#services.database.hot, teamId, window.minute, wanted);
+  async #reserveBlock(teamId: TeamId, window: Window, limit: number): Promise<void> {
+    const wanted = Math.max(1, Math.floor(limit * blockShare), window.waiting);
+    const row = await reservePermits.row(this.#services.database.hot, teamId, window.minute, wanted);
     if (!row) throw new Error('the count of requests was not returned');
-    // Another process's clock may have begun the next minute: this lot counts there.
+    // Another process's clock may have begun the next minute: this block counts there.
     window.minute = row.minute;
     window.taken = row.taken;
     window.permits += Math.max(0, Math.min(wanted, limit - (row.taken - wanted)));

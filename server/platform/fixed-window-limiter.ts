@@ -10,7 +10,7 @@ const minuteMs = 60_000;
  * a price, so a count per process is enough. Past `keysMax` the key that was not asked for the longest begins anew:
  * nobody is held back for the number of others, and one that goes on asking is never the one that is forgotten.
  */
-export class MinuteLimit {
+export class FixedWindowLimiter {
   readonly #clock: Clock;
   readonly #max: number;
   /** From the time that has elapsed to the minutes of the day. No jump of the clock shortens or lengthens a minute. */
@@ -35,13 +35,13 @@ export class MinuteLimit {
   allows(key: string, max = this.#max): boolean {
     const count = this.#countOf(key) + 1;
     this.#counts.delete(key);
-    if (this.#counts.size >= keysMax) this.#forgetOldest();
+    if (this.#counts.size >= keysMax) this.#evictOldest();
     this.#counts.set(key, count);
     return count <= max;
   }
 
   /** Whether the next one would be beyond the limit; counts nothing. */
-  isUsedUp(key: string): boolean {
+  isExhausted(key: string): boolean {
     return this.#countOf(key) >= this.#max;
   }
 
@@ -63,7 +63,7 @@ export class MinuteLimit {
     return this.#counts.get(key) ?? 0;
   }
 
-  #forgetOldest(): void {
+  #evictOldest(): void {
     const [oldest] = this.#counts.keys();
     if (oldest !== undefined) this.#counts.delete(oldest);
   }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { sourceOf } from '#server/platform/source-of.ts';
+import { clientNetwork } from '#server/platform/client-network.ts';
 
 describe('the source of a request (specification section 12.2)', () => {
   const assertOne = (source: string, spellings: readonly string[]) => {
-    for (const spelling of spellings) assert.equal(sourceOf(spelling), source, spelling);
+    for (const spelling of spellings) assert.equal(clientNetwork(spelling), source, spelling);
   };
 
   it('is an address, with a port or without one, of IPv6 a network of 64 bits, however it is written', () => {

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Clock } from '#server/platform/clock.ts';
-import { keysMax, MinuteLimit } from '#server/platform/minute-limit.ts';
+import { FixedWindowLimiter, keysMax } from '#server/platform/fixed-window-limiter.ts';
 
 describe('a limit per key and minute (specification sections 7.2 and 11.7)', () => {
   const clock = new Clock();
   clock.advance(60_000 - (clock.nowMs() % 60_000));
 
   it('many keys that come once neither grow it without end nor make it forget one that goes on asking', () => {
-    const limit = new MinuteLimit(clock, 2);
+    const limit = new FixedWindowLimiter(clock, 2);
     const asked = () => limit.allows('busy');
     assert.deepEqual([asked(), asked(), asked()], [true, true, false]);
     for (let n = 0; n < 3 * keysMax; n += 1) {
@@ -20,7 +20,7 @@ describe('a limit per key and minute (specification sections 7.2 and 11.7)', () 
 
   it('holds no key back for longer where the time jumps, ahead or back (specification section 10.7)', () => {
     for (const byMs of [86_400_000, -86_400_000, -30_000, 600_000]) {
-      const limit = new MinuteLimit(clock, 1);
+      const limit = new FixedWindowLimiter(clock, 1);
       assert.ok(limit.allows('key') && !limit.allows('key'));
       clock.jump(byMs);
       clock.advance(60_000);
@@ -30,11 +30,11 @@ describe('a limit per key and minute (specification sections 7.2 and 11.7)', () 
   });
 
   it('tells whether a key has used it up without counting', () => {
-    const limit = new MinuteLimit(clock, 2);
-    assert.equal(limit.isUsedUp('key'), false);
-    assert.ok(limit.allows('key') && !limit.isUsedUp('key') && limit.allows('key'));
-    assert.equal(limit.isUsedUp('key'), true);
+    const limit = new FixedWindowLimiter(clock, 2);
+    assert.equal(limit.isExhausted('key'), false);
+    assert.ok(limit.allows('key') && !limit.isExhausted('key') && limit.allows('key'));
+    assert.equal(limit.isExhausted('key'), true);
     clock.advance(60_000);
-    assert.ok(!limit.isUsedUp('key') && limit.allows('key'));
+    assert.ok(!limit.isExhausted('key') && limit.allows('key'));
   });
 });

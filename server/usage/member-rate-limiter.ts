@@ -1,26 +1,26 @@
 import { type PlanName, plans } from '#contract/plans.ts';
 import { tooManyRequests } from '#server/platform/app-error.ts';
 import type { Clock } from '#server/platform/clock.ts';
+import { FixedWindowLimiter } from '#server/platform/fixed-window-limiter.ts';
 import type { TeamId } from '#server/platform/ids.ts';
-import { MinuteLimit } from '#server/platform/minute-limit.ts';
 
 /** Pages ask for several things at once, and several people look at them. */
-const timesOfKeys = 5;
+const keyLimitMultiple = 5;
 
 /**
  * What the members of a team may ask of it in a minute, all together and in this process (specification section 12.3):
  * five times what its keys may, and apart from that, so that neither a page takes a system's requests nor the other way.
  */
-export class MemberRequests {
-  readonly #limit: MinuteLimit;
+export class MemberRateLimiter {
+  readonly #limit: FixedWindowLimiter;
 
   constructor(clock: Clock) {
-    this.#limit = new MinuteLimit(clock);
+    this.#limit = new FixedWindowLimiter(clock);
   }
 
   /** Lets one through. @throws AppError 429 with retry-after: whole seconds until the minute ends */
   take(teamId: TeamId, plan: PlanName): void {
-    if (this.#limit.allows(teamId, timesOfKeys * plans[plan].requestsPerMinute)) return;
+    if (this.#limit.allows(teamId, keyLimitMultiple * plans[plan].requestsPerMinute)) return;
     throw tooManyRequests(this.#limit.secondsLeft);
   }
 }
