@@ -28,7 +28,7 @@ export function apiReferenceRoutes(config: Config, routes: readonly Route[]): Ro
       'webhooks.id': publicIdOf('wh', 'The id of the webhook.'),
       'deliveries.delivery_id': publicIdOf('dlv', 'The id of the delivery.'),
     },
-    refusals,
+    errorResponses,
   });
   const reference = renderedOnce();
   const staticRoute = (path: string, make: () => Promise<StaticContent>): Route => {
@@ -78,7 +78,7 @@ const tags = {
   Members: 'Who is in the team and what they may do, and who is invited.',
 };
 
-const refusals: Readonly<Record<number, string>> = {
+const errorResponses: Readonly<Record<number, string>> = {
   400: 'The request is malformed, or a field, parameter or header is not valid; `param` names it.',
   401: 'The API key is missing or not valid.',
   402: 'The plan’s limit is reached.',

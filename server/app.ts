@@ -28,9 +28,9 @@ import { dueDeliveriesChannel, fanOutsChannel } from '#server/outbox/delivery-ch
 import { feedChannel } from '#server/outbox/publish-events.ts';
 import { WaitingReaders } from '#server/outbox/waiting-readers.ts';
 import type { Clock } from '#server/platform/clock.ts';
+import { appPath } from '#server/platform/http/app-path.ts';
 import { closeServer } from '#server/platform/http/close-server.ts';
 import { createHttpServer } from '#server/platform/http/http-server.ts';
-import { ownPath } from '#server/platform/http/own-path.ts';
 import type { Route } from '#server/platform/http/route.ts';
 import { securityHeaders } from '#server/platform/http/security-headers.ts';
 import type { NumberId, TeamId } from '#server/platform/ids.ts';
@@ -176,8 +176,8 @@ async function open(
     logger,
     trustProxy: config.trustProxy,
     browserHeaders: securityHeaders(config.appUrl),
-    startPath: ownPath(config.appUrl, '/'),
-    checkAnswers: checkAnswers ?? false,
+    startPath: appPath(config.appUrl, '/'),
+    validateResponses: checkAnswers ?? false,
   });
   lifecycle.onClose('http', async () => {
     for (const held of [waiting, readers]) held.stop();

@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Histogram } from 'prom-client';
-import type { Answered } from '#server/platform/http/http-server.ts';
+import type { CompletedRequest } from '#server/platform/http/http-server.ts';
 import { publicId } from '#server/platform/ids.ts';
 import type { Logger } from '#server/platform/logger.ts';
 import type { Metrics } from '#server/platform/metrics.ts';
@@ -13,7 +13,7 @@ const refusedMax = 3;
  * request id, never an address, a header or a body. A refusal is `info`, every other answer `debug`. Below the level debug
  * repeats of a refusal are collapsed, so that nobody fills the log.
  */
-export function createRecorder(metrics: Metrics, logger: Logger): (answered: Answered) => void {
+export function createRecorder(metrics: Metrics, logger: Logger): (answered: CompletedRequest) => void {
   collectDefaultMetrics({ register: metrics });
   const durations = new Histogram({
     name: 'ownline_http_request_duration_seconds',

@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError } from '#server/platform/app-error.ts';
-import { ownPath } from '#server/platform/http/own-path.ts';
-import { pageHeaders } from '#server/platform/http/page.ts';
-import { readForm } from '#server/platform/http/read-form.ts';
+import { appPath } from '#server/platform/http/app-path.ts';
+import { pageHeaders } from '#server/platform/http/html-page.ts';
+import { parseForm } from '#server/platform/http/parse-form.ts';
 import { type Answer, type Call, type Route, route, type SignedIn } from '#server/platform/http/route.ts';
 import { textFields } from '#server/platform/http/text-fields.ts';
 import { type Identify, whoIsSignedIn } from './doors.ts';
@@ -27,17 +27,17 @@ export function passwordPageRoutes(services: Services): Route[] {
   const goTo = (to: string, ...cookies: string[]): Answer => ({
     status: 303,
     body: '',
-    headers: { location: ownPath(config.appUrl, to), 'set-cookie': cookies },
+    headers: { location: appPath(config.appUrl, to), 'set-cookie': cookies },
   });
   const show = async (signedIn: SignedIn, problem?: PasswordProblem, status = 200): Promise<Answer> => {
     const form = await readPasswordForm(services, signedIn);
-    const body = renderPasswordPage(form, ownPath(config.appUrl, '/'), problem);
+    const body = renderPasswordPage(form, appPath(config.appUrl, '/'), problem);
     return { status, body, headers: pageHeaders };
   };
   const set = async ({ request }: Call, signedIn: SignedIn): Promise<Answer> => {
     const by = { ...signedIn.actor, ip: request.ip, requestId: request.id };
     try {
-      const field = readForm(request);
+      const field = parseForm(request);
       const currentPassword = field('current_password') || undefined;
       await setPassword(services, signedIn, by, { password: field('password'), currentPassword, request });
       return goTo('/', notice.give(signedIn));
@@ -90,7 +90,7 @@ export async function readPasswordForm(
     hasPassword: present.account.password_hash !== null,
     needs: passwordNeeds(services, present),
     email: present.account.email,
-    path: ownPath(config.appUrl, path),
+    path: appPath(config.appUrl, path),
     byLink: aLink(config),
   };
 }

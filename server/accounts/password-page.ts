@@ -1,5 +1,5 @@
 import { escapeHtml } from '#server/platform/escape-html.ts';
-import { messageHtml, renderPage } from '#server/platform/http/page.ts';
+import { messageHtml, renderPage } from '#server/platform/http/html-page.ts';
 import { passwordMaxCharacters, passwordMinCharacters } from './password.ts';
 import type { PasswordNeeds } from './set-password.ts';
 

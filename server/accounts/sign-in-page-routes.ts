@@ -3,9 +3,9 @@ import type { RefusalLog } from '#server/audit/refusal-log.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
-import { ownPath, readNext } from '#server/platform/http/own-path.ts';
-import { pageHeaders } from '#server/platform/http/page.ts';
-import { readForm } from '#server/platform/http/read-form.ts';
+import { appPath, safeRedirect } from '#server/platform/http/app-path.ts';
+import { pageHeaders } from '#server/platform/http/html-page.ts';
+import { parseForm } from '#server/platform/http/parse-form.ts';
 import { type Answer, type Call, type Route, route } from '#server/platform/http/route.ts';
 import { textFields } from '#server/platform/http/text-fields.ts';
 import { closeSession } from './close-session.ts';
@@ -32,12 +32,12 @@ export function signInPageRoutes(services: SignInPages): Route[] {
   const goTo = (path: string, ...cookies: string[]): Answer => ({
     status: 303,
     body: '',
-    headers: { location: ownPath(config.appUrl, path), 'set-cookie': cookies },
+    headers: { location: appPath(config.appUrl, path), 'set-cookie': cookies },
   });
-  const over = () => page(renderLinkOver(ownPath(config.appUrl, '/sign-in'), mailIsOn), 404);
+  const over = () => page(renderLinkOver(appPath(config.appUrl, '/sign-in'), mailIsOn), 404);
 
   const signIn = async ({ request }: Call, next: string): Promise<Answer> => {
-    const form = readForm(request);
+    const form = parseForm(request);
     const email = form('email');
     try {
       if (form('by') === 'link') {
@@ -68,8 +68,8 @@ export function signInPageRoutes(services: SignInPages): Route[] {
           return page(
             renderSwitch({
               email: signedIn.actor.name,
-              nextPath: ownPath(config.appUrl, next),
-              signOutPath: ownPath(config.appUrl, `/sign-out${withNext(next)}`),
+              nextPath: appPath(config.appUrl, next),
+              signOutPath: appPath(config.appUrl, `/sign-out${withNext(next)}`),
             }),
           );
         }
@@ -115,7 +115,7 @@ export function signInPageRoutes(services: SignInPages): Route[] {
       answers,
       handle: async ({ request, query }) => {
         const next = nextOf(query);
-        const goesOn = readForm(request)('go') === 'on';
+        const goesOn = parseForm(request)('go') === 'on';
         const signedIn = await whoIsSignedIn(services.identify, request);
         if (signedIn) {
           const by = { ...signedIn.actor, ip: request.ip, requestId: request.id };
@@ -128,7 +128,9 @@ export function signInPageRoutes(services: SignInPages): Route[] {
 }
 
 function nextOf(query: unknown): string {
-  return readNext(typeof query === 'object' && query !== null && 'next' in query ? query.next : undefined);
+  return safeRedirect(
+    typeof query === 'object' && query !== null && 'next' in query ? query.next : undefined,
+  );
 }
 
 /** The query that leads on to there; none for the start. */

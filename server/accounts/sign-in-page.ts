@@ -1,5 +1,5 @@
 import { escapeHtml } from '#server/platform/escape-html.ts';
-import { messageHtml, renderPage } from '#server/platform/http/page.ts';
+import { messageHtml, renderPage } from '#server/platform/http/html-page.ts';
 import type { AccountRow } from './account-store.ts';
 
 interface SignInPage {

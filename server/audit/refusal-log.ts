@@ -1,6 +1,6 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { clientNetwork } from '#server/platform/client-network.ts';
-import type { Answered } from '#server/platform/http/http-server.ts';
+import type { CompletedRequest } from '#server/platform/http/http-server.ts';
 import { isAuditAction } from './audit-action.ts';
 import { type Done, recordAudit } from './record-audit.ts';
 
@@ -43,7 +43,7 @@ export class RefusalLog {
     this.#services = services;
   }
 
-  note(answered: Answered): void {
+  note(answered: CompletedRequest): void {
     const { by, audit, errorCode, teamId, accountId } = answered;
     if (!by || errorCode === undefined || errorCode === 'internal_error' || errorCode === 'rate_limited')
       return;

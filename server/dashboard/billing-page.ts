@@ -1,6 +1,6 @@
 import { type PlanName, planNames, plans } from '#contract/plans.ts';
 import { escapeHtml } from '#server/platform/escape-html.ts';
-import { renderPage } from '#server/platform/http/page.ts';
+import { renderPage } from '#server/platform/http/html-page.ts';
 
 /** A team's plan, and what of its limits is used. */
 export interface PlanInUse {

@@ -3,8 +3,8 @@ import { type Identify, whoIsSignedIn } from '#server/accounts/doors.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { countNumbers } from '#server/numbers/number-store.ts';
 import { dayOf, monthOf, nextMonthOf } from '#server/platform/calendar.ts';
-import { ownPath } from '#server/platform/http/own-path.ts';
-import { pageHeaders } from '#server/platform/http/page.ts';
+import { appPath } from '#server/platform/http/app-path.ts';
+import { pageHeaders } from '#server/platform/http/html-page.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { type AccountId, publicId } from '#server/platform/ids.ts';
 import { countSeats } from '#server/teams/member-limit.ts';
@@ -16,7 +16,7 @@ import { type PlanInUse, renderBilling } from './billing-page.ts';
 /** Where every `upgrade_url` leads (specification section 8). */
 export function billingRoutes(services: Runtime & { readonly identify: Identify }): Route[] {
   const { config, identify } = services;
-  const signInPath = ownPath(config.appUrl, '/sign-in?next=/billing');
+  const signInPath = appPath(config.appUrl, '/sign-in?next=/billing');
   return [
     route({
       method: 'GET',

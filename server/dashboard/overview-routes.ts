@@ -9,8 +9,8 @@ import { readPasswordForm } from '#server/accounts/password-page-routes.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { escapeHtml } from '#server/platform/escape-html.ts';
-import { ownPath } from '#server/platform/http/own-path.ts';
-import { pageHeaders, renderPage } from '#server/platform/http/page.ts';
+import { appPath } from '#server/platform/http/app-path.ts';
+import { pageHeaders, renderPage } from '#server/platform/http/html-page.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { type AccountId, publicId } from '#server/platform/ids.ts';
 import { listMemberships } from '#server/teams/member-store.ts';
@@ -49,7 +49,7 @@ export function overviewRoutes(services: Runtime & { readonly identify: Identify
       handle: async ({ request }) => {
         const signedIn = await whoIsSignedIn(services.identify, request);
         if (!signedIn) {
-          return { status: 303, body: '', headers: { location: ownPath(config.appUrl, '/sign-in') } };
+          return { status: 303, body: '', headers: { location: appPath(config.appUrl, '/sign-in') } };
         }
         const overview = await overviewOf(signedIn.accountId);
         const password = renderPasswordForm(await readPasswordForm(services, signedIn));
@@ -57,7 +57,7 @@ export function overviewRoutes(services: Runtime & { readonly identify: Identify
         const body = renderStart(overview, {
           password,
           passwordWasSet: said !== undefined,
-          own: (path) => ownPath(config.appUrl, path),
+          own: (path) => appPath(config.appUrl, path),
         });
         return { body, headers: { ...pageHeaders, ...(said && { 'set-cookie': said }) } };
       },

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { queueChannel } from '#server/devices/queue-channel.ts';
 import { giveBackMessage } from '#server/messages/claim-message.ts';
 import { FixedWindowLimiter } from '#server/platform/fixed-window-limiter.ts';
-import { hasLeft, leaving } from '#server/platform/http/leaving.ts';
+import { disconnectSignal, isDisconnected } from '#server/platform/http/client-disconnect.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { textFields } from '#server/platform/http/text-fields.ts';
 import { parseId } from '#server/platform/ids.ts';
@@ -31,14 +31,14 @@ export function pollRoute(services: PollServices): Route {
     handle: async ({ request, reply, deviceTokenHash }) => {
       const body = readDeviceBody(request.body);
       if (!body) return { body: unavailableAnswer };
-      const asked = readPoll(body, deviceTokenHash, leaving(reply));
+      const asked = readPoll(body, deviceTokenHash, disconnectSignal(reply));
       if (services.config.rateLimits && !limit.allows(deviceTokenHash.toString('hex'))) {
         // An answer makes the phone forget what it reported: that is kept, also beyond the limit.
         await reportLast(services, asked);
         return overLimit(services, body, asked.left);
       }
       const result = await poll(services, asked);
-      if (result.kind === 'send' && hasLeft(reply)) return giveBack(services, result, reply);
+      if (result.kind === 'send' && isDisconnected(reply)) return giveBack(services, result, reply);
       return { body: pollAnswer(result) };
     },
   });

@@ -33,7 +33,7 @@ export function messageRoutes(services: Runtime & { readonly sends: SendAcceptor
         summary: 'Send a message',
         description:
           'Accepts a message and queues it for the iPhone of `from`. 202 means that it is stored: it will be handed to the phone, or fail with a reason. Send an `Idempotency-Key` and repeat the request after any doubt: it is accepted once.',
-        refusals: [402],
+        errorStatuses: [402],
         headers: [
           {
             name: 'Idempotency-Key',
@@ -63,7 +63,7 @@ export function messageRoutes(services: Runtime & { readonly sends: SendAcceptor
         summary: 'List messages',
         description:
           'The team’s messages, newest first. Follow `cursor` until `has_more` is false: every message that was there when you began is shown once, however many arrive meanwhile. A page reads 10,000 messages at most, so one whose filters fit few of them may be short, or empty, and still have more behind it.',
-        refusals: [],
+        errorStatuses: [],
       },
       query: ListMessagesQuery,
       answers: { 200: MessageList },
@@ -81,7 +81,7 @@ export function messageRoutes(services: Runtime & { readonly sends: SendAcceptor
         tag: 'Messages',
         summary: 'Get a message',
         description: 'One message with its times, why it failed, or why it waits.',
-        refusals: [404],
+        errorStatuses: [404],
       },
       answers: { 200: MessageDetail },
       handle: async ({ principal, params }) => {
@@ -102,7 +102,7 @@ export function messageRoutes(services: Runtime & { readonly sends: SendAcceptor
         summary: 'Cancel a message',
         description:
           'Takes a message back that is still queued: it fails with `cancelled` and no longer counts in its month.',
-        refusals: [404, 409],
+        errorStatuses: [404, 409],
       },
       answers: { 200: MessageDetail },
       handle: async ({ principal, params }) => {

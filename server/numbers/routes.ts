@@ -33,7 +33,7 @@ export function numberRoutes(
         tag: 'Numbers',
         summary: 'List numbers',
         description: 'The numbers of the team, oldest first, those included that no phone has claimed yet.',
-        refusals: [],
+        errorStatuses: [],
       },
       answers: { 200: NumberList },
       handle: async ({ principal }) => {
@@ -51,7 +51,7 @@ export function numberRoutes(
         tag: 'Numbers',
         summary: 'Get a number',
         description: 'One number with everything that is set for it.',
-        refusals: [404],
+        errorStatuses: [404],
       },
       answers: { 200: NumberDetail },
       handle: async ({ principal, params }) => {
@@ -73,7 +73,7 @@ export function numberRoutes(
         summary: 'Connect a number',
         description:
           'Makes the number and a link that sets up its iPhone. The number is verified by the first poll of the phone. Call it again for a new link: the old one ends.',
-        refusals: [402, 409],
+        errorStatuses: [402, 409],
       },
       body: VerifyNumberRequest,
       answers: { 200: SetupLink },
@@ -94,7 +94,7 @@ export function numberRoutes(
         summary: 'Connect another phone',
         description:
           'A link for a new or wiped iPhone with the same number. Id, queue and history stay; the old phone works until the new one polls.',
-        refusals: [404],
+        errorStatuses: [404],
       },
       answers: { 200: SetupLink },
       handle: async ({ principal, params, by }) => {
@@ -119,7 +119,7 @@ export function numberRoutes(
         summary: 'Change a number',
         description:
           'Changes what is sent; `{}` changes nothing. From the moment a pause is answered nothing is handed to the phone; inbound messages are still stored.',
-        refusals: [404],
+        errorStatuses: [404],
       },
       body: UpdateNumberRequest,
       answers: { 200: UpdatedNumber },
@@ -140,7 +140,7 @@ export function numberRoutes(
         summary: 'Delete a number',
         description:
           'Removes the number: what waits for its phone fails with `number_removed`, and the phone is told to stop at its next poll.',
-        refusals: [404],
+        errorStatuses: [404],
       },
       answers: { 200: Deleted },
       handle: async ({ principal, params, by }) => {

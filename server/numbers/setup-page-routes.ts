@@ -4,7 +4,7 @@ import { claimDevice, finishSetup } from '#server/devices/claim-device.ts';
 import { findOpenLink, hasPhonePolled, type SetupLinkRow } from '#server/devices/device-store.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
-import { pageHeaders } from '#server/platform/http/page.ts';
+import { pageHeaders } from '#server/platform/http/html-page.ts';
 import { type Answer, type Route, route } from '#server/platform/http/route.ts';
 import { findNumber, type NumberRow } from './number-store.ts';
 import { renderSetupDone, renderSetupOver, renderSetupPage } from './setup-page.ts';

@@ -1,5 +1,5 @@
 import { escapeHtml } from '#server/platform/escape-html.ts';
-import { renderPage } from '#server/platform/http/page.ts';
+import { renderPage } from '#server/platform/http/html-page.ts';
 
 /** What the setup page shows. `deviceToken` once the person has asked for it. */
 export interface SetupPage {

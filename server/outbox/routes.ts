@@ -1,6 +1,6 @@
 import { EventList, ListEventsQuery } from '#contract/event.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { leaving } from '#server/platform/http/leaving.ts';
+import { disconnectSignal } from '#server/platform/http/client-disconnect.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { listEvents } from './list-events.ts';
 import type { WaitingReaders } from './waiting-readers.ts';
@@ -19,13 +19,13 @@ export function eventRoutes(services: Runtime & { readonly readers: WaitingReade
         summary: 'Follow the events',
         description:
           'The team’s events, oldest first, each once, as webhooks are sent them. Send `cursor` as `after` to get what follows: nothing is missed and nothing comes twice, whether or not a webhook was there. With `wait` an empty page is held until there is an event, for at most so many seconds; a team can have 20 such requests wait at a time.',
-        refusals: [],
+        errorStatuses: [],
       },
       query: ListEventsQuery,
       answers: { 200: EventList },
       handle: async ({ principal, query, reply, knockAgain, withPermit }) => ({
         body: await listEvents(services, principal.teamId, query, {
-          left: leaving(reply),
+          left: disconnectSignal(reply),
           knockAgain,
           withPermit,
         }),

@@ -24,7 +24,7 @@ export function invitationRoutes(services: Runtime & MailsInvitations): Route[] 
         summary: 'Invite a member',
         description:
           'A link for one address, good for 7 days. It goes there by mail; where this server sends none, or its mail fails at present, the answer has it in `accept_url`. Members and open invitations count against the plan together. A key invites nobody to a role that includes what it does not hold, and its own maker not at all.',
-        refusals: [402, 409],
+        errorStatuses: [402, 409],
       },
       body: InviteRequest,
       answers: { 201: MadeInvitation },
@@ -43,7 +43,7 @@ export function invitationRoutes(services: Runtime & MailsInvitations): Route[] 
         tag: 'Members',
         summary: 'List invitations',
         description: 'Those that can be accepted, newest first, page by page.',
-        refusals: [],
+        errorStatuses: [],
       },
       query: ListInvitationsQuery,
       answers: { 200: InvitationList },
@@ -62,7 +62,7 @@ export function invitationRoutes(services: Runtime & MailsInvitations): Route[] 
         tag: 'Members',
         summary: 'Revoke an invitation',
         description: 'Its link opens nothing any more, and its place is free again.',
-        refusals: [404],
+        errorStatuses: [404],
       },
       answers: { 200: Deleted },
       handle: async ({ principal, params, by }) => {

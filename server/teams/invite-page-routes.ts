@@ -5,9 +5,9 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { mailIsOn } from '#server/mail/queue-mail.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import { randomToken } from '#server/platform/crypto.ts';
-import { ownPath } from '#server/platform/http/own-path.ts';
-import { pageHeaders } from '#server/platform/http/page.ts';
-import { readForm } from '#server/platform/http/read-form.ts';
+import { appPath } from '#server/platform/http/app-path.ts';
+import { pageHeaders } from '#server/platform/http/html-page.ts';
+import { parseForm } from '#server/platform/http/parse-form.ts';
 import { type Answer, type Call, type Route, route } from '#server/platform/http/route.ts';
 import { textFields } from '#server/platform/http/text-fields.ts';
 import { acceptInvitation } from './accept-invitation.ts';
@@ -27,7 +27,7 @@ const refusals = { 400: html, 401: html, 402: html, 403: html, 409: html, 415: h
  */
 export function invitePageRoutes(services: Runtime & MovesRoles, identify: Identify): Route[] {
   const { appUrl } = services.config;
-  const own = (path: string) => ownPath(appUrl, path);
+  const own = (path: string) => appPath(appUrl, path);
 
   const show = async ({ params, request }: Call, refused?: Refused, status = 200): Promise<Answer> => {
     const token = params.token ?? '';
@@ -64,7 +64,7 @@ export function invitePageRoutes(services: Runtime & MovesRoles, identify: Ident
     const { request } = call;
     let field: (name: string) => string = () => '';
     try {
-      field = readForm(request);
+      field = parseForm(request);
       const given = { email: field('email'), name: field('name'), password: field('password') };
       const cookies = await join(call, field('press'), given);
       return {

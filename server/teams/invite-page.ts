@@ -1,7 +1,7 @@
 import type { Role } from '#contract/permissions.ts';
 import { passwordMaxCharacters, passwordMinCharacters } from '#server/accounts/password.ts';
 import { escapeHtml } from '#server/platform/escape-html.ts';
-import { messageHtml, renderPage } from '#server/platform/http/page.ts';
+import { messageHtml, renderPage } from '#server/platform/http/html-page.ts';
 import { type InvitationEnd, invitationEnds, type Opened } from './open-invitation.ts';
 
 /** What was wrong with the form that was sent, and what it held, so that nobody types it twice. */
@@ -25,7 +25,7 @@ interface Around {
   /** By which the form that accepts is known again (press-again.ts). */
   readonly press: string;
   readonly mailIsOn: boolean;
-  /** Where a path of ours stands (server/platform/http/own-path.ts). */
+  /** Where a path of ours stands (server/platform/http/app-path.ts). */
   readonly own: (path: string) => string;
   readonly refused: Refused | undefined;
 }

@@ -32,7 +32,7 @@ function publicRoutes(services: Services): Route[] {
         tag: 'Members',
         summary: 'List members',
         description: 'The people in the team, oldest membership first.',
-        refusals: [],
+        errorStatuses: [],
       },
       answers: { 200: MemberList },
       handle: async ({ principal }) => {
@@ -52,7 +52,7 @@ function publicRoutes(services: Services): Route[] {
         summary: 'Change a role',
         description:
           'What the person may do from their next request on. The role of an owner can’t be changed here, nor given: owners do that in the dashboard. Keys that the person made and that hold more than the new role does are revoked. A key gives nobody a permission that it does not hold, and its own maker no role.',
-        refusals: [404],
+        errorStatuses: [404],
       },
       body: ChangeRoleRequest,
       answers: { 200: Member },
@@ -72,7 +72,7 @@ function publicRoutes(services: Services): Route[] {
         summary: 'Remove a member',
         description:
           'The person loses the team at once; the account stays, and what they did stays. An owner can’t be removed: an owner takes that role from them in the dashboard first.',
-        refusals: [404],
+        errorStatuses: [404],
       },
       query: RemoveMemberQuery,
       answers: { 200: Deleted },

@@ -18,7 +18,7 @@ export function teamRoutes(services: Pick<Runtime, 'database' | 'ids' | 'clock'>
         tag: 'Team',
         summary: 'Get the team',
         description: 'The team that the API key belongs to.',
-        refusals: [],
+        errorStatuses: [],
       },
       answers: { 200: Team },
       handle: async ({ principal }) => {
@@ -38,7 +38,7 @@ export function teamRoutes(services: Pick<Runtime, 'database' | 'ids' | 'clock'>
         tag: 'Team',
         summary: 'Rename the team',
         description: 'Changes what is sent and answers the team as it then is; `{}` changes nothing.',
-        refusals: [],
+        errorStatuses: [],
       },
       body: UpdateTeamRequest,
       answers: { 200: Team },

@@ -35,7 +35,7 @@ export function deliveryRoutes(services: Runtime): Route[] {
         summary: 'List deliveries',
         description:
           'What was, is or will be sent to the webhook, newest first, in pages as those of messages: one whose filters fit few deliveries may be short, or empty, and still have more behind it.',
-        refusals: [404],
+        errorStatuses: [404],
       },
       query: ListDeliveriesQuery,
       answers: { 200: DeliveryList },
@@ -55,7 +55,7 @@ export function deliveryRoutes(services: Runtime): Route[] {
         tag: 'Webhooks',
         summary: 'Get a delivery',
         description: 'One delivery with its attempts: when, how long, what was answered, or what went wrong.',
-        refusals: [404],
+        errorStatuses: [404],
       },
       answers: { 200: DeliveryDetail },
       handle: async (call) => {
@@ -78,7 +78,7 @@ export function deliveryRoutes(services: Runtime): Route[] {
         summary: 'Send a delivery again',
         description:
           'One attempt now, with the same bytes, the webhook’s url and its present secret, also while it is switched off. It never counts as a failure, and never switches a webhook on.',
-        refusals: [404, 409],
+        errorStatuses: [404, 409],
       },
       answers: { 202: Delivery },
       handle: async (call) => {
@@ -98,7 +98,7 @@ export function deliveryRoutes(services: Runtime): Route[] {
         summary: 'Send again what was missed',
         description:
           'Delivers again what failed, was skipped, or both, of the events from `since` on: each once, oldest first, behind what happens now, and nothing that succeeded.',
-        refusals: [404, 409],
+        errorStatuses: [404, 409],
       },
       body: ReplayRequest,
       answers: { 202: QueuedReplay },
@@ -119,7 +119,7 @@ export function deliveryRoutes(services: Runtime): Route[] {
         summary: 'Send a test',
         description:
           'Sends one signed sample of the first type in `events`, with the header `x-service-test: 1`. It counts for nothing.',
-        refusals: [404],
+        errorStatuses: [404],
       },
       answers: { 202: Delivery },
       handle: async (call) => ({

@@ -36,7 +36,7 @@ export function webhookRoutes(services: Runtime): Route[] {
         tag: 'Webhooks',
         summary: 'List webhooks',
         description: 'The webhooks of the team, oldest first, those included that are switched off.',
-        refusals: [],
+        errorStatuses: [],
       },
       answers: { 200: WebhookList },
       handle: async ({ principal }) => {
@@ -55,7 +55,7 @@ export function webhookRoutes(services: Runtime): Route[] {
         tag: 'Webhooks',
         summary: 'Get a webhook',
         description: 'One webhook, without its secret, which was shown when it was made.',
-        refusals: [404],
+        errorStatuses: [404],
       },
       answers: { 200: Webhook },
       handle: async ({ principal, params }) => {
@@ -76,7 +76,7 @@ export function webhookRoutes(services: Runtime): Route[] {
         summary: 'Make a webhook',
         description:
           'From now on each event of these types is sent to `url`, signed with `secret`, which is shown in this answer and never again.',
-        refusals: [402],
+        errorStatuses: [402],
       },
       body: CreateWebhookRequest,
       answers: { 201: CreatedWebhook },
@@ -98,7 +98,7 @@ export function webhookRoutes(services: Runtime): Route[] {
         summary: 'Change a webhook',
         description:
           'Changes what is sent; `{}` changes nothing. `active` false skips what is pending, which can be replayed; true zeroes `failure_count`. A new `url` gets what is pending and zeroes it, too.',
-        refusals: [404],
+        errorStatuses: [404],
       },
       body: UpdateWebhookRequest,
       answers: { 200: Webhook },
@@ -117,7 +117,7 @@ export function webhookRoutes(services: Runtime): Route[] {
         tag: 'Webhooks',
         summary: 'Delete a webhook',
         description: 'Removes the webhook for good, and what is pending for it.',
-        refusals: [404],
+        errorStatuses: [404],
       },
       answers: { 200: Deleted },
       handle: async (call) => {
@@ -137,7 +137,7 @@ export function webhookRoutes(services: Runtime): Route[] {
         summary: 'Begin to change the secret',
         description:
           'Shows the next secret, this once. Requests are signed with both until `POST …/rotate-secret/finish`, or for 24 hours: let the receiver know it, then finish.',
-        refusals: [404, 409],
+        errorStatuses: [404, 409],
       },
       answers: { 200: RotatedSecret },
       handle: async (call) => {
@@ -158,7 +158,7 @@ export function webhookRoutes(services: Runtime): Route[] {
         tag: 'Webhooks',
         summary: 'Use the next secret alone',
         description: 'The next secret takes over now; requests are signed with the old one no more.',
-        refusals: [404, 409],
+        errorStatuses: [404, 409],
       },
       answers: { 200: Webhook },
       handle: async (call) => ({ body: shown(await finishRotation(services, targetOf(call))) }),

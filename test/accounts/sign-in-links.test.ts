@@ -225,7 +225,7 @@ describe('links that are asked for by mail (specification section 12.2)', () => 
       trustProxy: ['loopback'],
       browserHeaders: {},
       startPath: '/',
-      checkAnswers: true,
+      validateResponses: true,
     });
     baseUrl = await server.listen({ host: '127.0.0.1', port: 0 });
   });

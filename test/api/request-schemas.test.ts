@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { refusingKeywords } from '#server/platform/http/schema-problem.ts';
+import { refusingKeywords } from '#server/platform/http/validation-error.ts';
 import { startTestService, type TestService } from '#test/support/test-service.ts';
 
 /** Keywords that only tell people something. */

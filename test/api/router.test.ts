@@ -3,8 +3,8 @@ import { METHODS } from 'node:http';
 import { createServer } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import type { FastifyRequest } from 'fastify';
-import { UnreadableRequests } from '#server/platform/http/unreadable-request.ts';
-import { PathIndex } from '#server/platform/http/unrouted.ts';
+import { ClientErrorResponder } from '#server/platform/http/client-error.ts';
+import { PathIndex } from '#server/platform/http/not-found.ts';
 import { field } from '#test/support/api-client.ts';
 import { type RawAnswer, rawExchange, rawRequest } from '#test/support/raw-http.ts';
 import { freePort, startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
@@ -357,7 +357,7 @@ describe('what meets no operation (specification section 7)', () => {
     // Node decides when; what is answered then is ours.
     const server = createServer((socket) => {
       const tooSlow = Object.assign(new Error('too slow'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
-      new UnreadableRequests(() => service.runtime.ids.nextPublic('req')).onClientError(tooSlow, socket);
+      new ClientErrorResponder(() => service.runtime.ids.nextPublic('req')).onClientError(tooSlow, socket);
     });
     const port = await freePort();
     await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));

@@ -14,11 +14,11 @@ import type { AccountId, Ids, TeamId } from '#server/platform/ids.ts';
 import type { Logger } from '#server/platform/logger.ts';
 import type { MaybePromise } from '#server/platform/maybe-promise.ts';
 import { WaitGroup } from '#server/platform/wait-group.ts';
-import { compileBodyCheck } from './check-body.ts';
-import { compileQueryCheck } from './check-query.ts';
+import { isBrokenOff } from './client-disconnect.ts';
+import { ClientErrorResponder } from './client-error.ts';
 import { drainBody } from './drain-body.ts';
-import { isBrokenOff } from './leaving.ts';
-import { pageHeaders, renderProblem } from './page.ts';
+import { pageHeaders, renderErrorPage } from './html-page.ts';
+import { audienceOf, PathIndex, wantsHtml } from './not-found.ts';
 import { parseQuery } from './parse-query.ts';
 import { Pipelining } from './pipelining.ts';
 import { createProxyNotice } from './proxy-notice.ts';
@@ -35,8 +35,8 @@ import {
 } from './route.ts';
 import { SlowReaders } from './slow-readers.ts';
 import { toAppError } from './to-app-error.ts';
-import { UnreadableRequests } from './unreadable-request.ts';
-import { asksForPage, audienceOf, PathIndex } from './unrouted.ts';
+import { compileBodyValidator } from './validate-body.ts';
+import { compileQueryValidator } from './validate-query.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -58,7 +58,7 @@ export interface HttpServerOptions {
   /** Around the work of each request, but of routes that bound it themselves. Without it no work is bounded. */
   readonly limitConcurrency?: LimitConcurrency;
   /** Told of each answer once it is sent, for metrics, logs and the audit of refusals. */
-  readonly record: (answered: Answered) => void;
+  readonly record: (answered: CompletedRequest) => void;
   readonly isStopping: () => boolean;
   /** Replaces what was thrown by what says more of its reason. */
   readonly explain?: (error: unknown) => unknown;
@@ -71,11 +71,11 @@ export interface HttpServerOptions {
   /** Where a page that could not be made leads: the start page, below APP_URL's path. */
   readonly startPath: string;
   /** Tests hold every answer against its schema, before JSON could hide a wrong type. */
-  readonly checkAnswers?: boolean;
+  readonly validateResponses?: boolean;
 }
 
 /** What became of a request. */
-export interface Answered {
+export interface CompletedRequest {
   readonly requestId: string;
   readonly method: string;
   /** The route's pattern, never an address with ids in it; undefined where none matched. */
@@ -110,7 +110,7 @@ const paramMaxCharacters = 20_000;
  * because each of them breaks the contract without a word (decision 0009).
  */
 export function createHttpServer(options: HttpServerOptions): FastifyInstance {
-  const unreadable = new UnreadableRequests(() => options.ids.nextPublic('req'));
+  const clientErrors = new ClientErrorResponder(() => options.ids.nextPublic('req'));
   const server = fastify({
     logger: false,
     trustProxy: options.trustProxy.length > 0 ? [...options.trustProxy] : false,
@@ -126,9 +126,9 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     // Node's own refusal of a request without Host has no body; ours has the envelope.
     http: { requireHostHeader: false },
     frameworkErrors: (error, request, reply) => sendError(options, error, request, reply),
-    clientErrorHandler: unreadable.onClientError,
+    clientErrorHandler: clientErrors.onClientError,
   });
-  unreadable.listenTo(server.server);
+  clientErrors.listenTo(server.server);
   const slowReaders = new SlowReaders(options);
   slowReaders.watch(server.server);
   server.addHook('onClose', async () => slowReaders.stop());
@@ -143,11 +143,11 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   server.decorateRequest('errorCode', undefined);
 
   const paths = new PathIndex(options.routes);
-  const noticeProxy = createProxyNotice(options);
+  const warnOfProxy = createProxyNotice(options);
   const pipelining = new Pipelining();
   // Hooks that wait for nothing return no promise: each would cost every request a tick more.
   server.addHook('onRequest', (request, reply, done) => {
-    noticeProxy(request);
+    warnOfProxy(request);
     if (options.isStopping()) reply.header('connection', 'close');
     // Which is no address; the router takes it for the start page.
     const refusal = request.url === '*' ? paths.refusal(request) : framingProblem(request.raw);
@@ -194,9 +194,9 @@ function register(
   route: Route,
   inFlight: WaitGroup,
 ): void {
-  const checkBody = compileBodyCheck(route.body ?? closed({}));
-  const checkQuery = compileQueryCheck(route.query ?? closed({}));
-  const checkAnswer = options.checkAnswers ? compileAnswerChecks(route) : undefined;
+  const validateBody = compileBodyValidator(route.body ?? closed({}));
+  const validateQuery = compileQueryValidator(route.query ?? closed({}));
+  const validateResponse = options.validateResponses ? compileResponseValidators(route) : undefined;
   const door = options.doors[route.audience];
   const limit = options.limitConcurrency ?? withoutLimit;
   const isJson = jsonAudiences.includes(route.audience);
@@ -215,9 +215,9 @@ function register(
     handler: async (request, reply) => {
       inFlight.begin();
       try {
-        const query = isJson ? checkQuery(request.query, request.url) : request.query;
+        const query = isJson ? validateQuery(request.query, request.url) : request.query;
         const body = isJson ? readJson(request) : request.body;
-        if (isJson) checkBody(body);
+        if (isJson) validateBody(body);
         const asked = new RequestContext(
           request,
           reply,
@@ -232,7 +232,7 @@ function register(
         // A handler that holds the raw connection (a long poll whose phone left) has nothing more to say.
         if (reply.sent) return;
         const status = answer.status ?? 200;
-        checkAnswer?.(status, answer.body);
+        validateResponse?.(status, answer.body);
         if (answer.headers) reply.headers({ ...answer.headers });
         // Not returned: Fastify would wait for what is sent already as for a promise.
         reply.code(status).send(answer.body);
@@ -255,7 +255,7 @@ function letIn(options: HttpServerOptions, route: Route, inFlight: WaitGroup) {
     };
     // Fastify lets in whoever is refused without a reason.
     const refuse = (reason: unknown) => done(reason instanceof Error ? reason : new Error(String(reason)));
-    setAnswerHeaders(options, route.audience, request, reply);
+    setResponseHeaders(options, route.audience, request, reply);
     let caller: MaybePromise<Caller>;
     try {
       caller = door ? door(request, reply, route) : {};
@@ -273,7 +273,7 @@ function letIn(options: HttpServerOptions, route: Route, inFlight: WaitGroup) {
   };
 }
 
-function compileAnswerChecks(route: Route): (status: number, body: unknown) => void {
+function compileResponseValidators(route: Route): (status: number, body: unknown) => void {
   const checks = new Map(
     Object.entries(route.answers).map(([status, schema]) => [Number(status), Compile(schema)]),
   );
@@ -298,12 +298,12 @@ function sendError(
   if (appError.code === 'internal_error' && appError.cause !== undefined && !isBrokenOff(request)) {
     options.logger.error({ err: appError.cause, requestId: request.id }, 'a request failed');
   }
-  if (appError.status === 413 && audienceOf(request) !== 'device') keepOpenForRest(reply);
-  setAnswerHeaders(options, audienceOf(request), request, reply);
+  if (appError.status === 413 && audienceOf(request) !== 'device') keepConnectionOpen(reply);
+  setResponseHeaders(options, audienceOf(request), request, reply);
   reply.code(appError.status).headers({ ...appError.headers });
   // By a page to whoever opens one; programs, which ask for none, by the envelope.
-  if (asksForPage(request))
-    reply.headers(pageHeaders).send(renderProblem(appError.message, options.startPath));
+  if (wantsHtml(request))
+    reply.headers(pageHeaders).send(renderErrorPage(appError.message, options.startPath));
   else reply.type('application/json').send(appError.envelope());
 }
 
@@ -311,12 +311,12 @@ function sendError(
  * Refused and closed at once, a connection breaks while its client still writes, and the answer is lost (specification
  * section 7.1). Kept open, Node reads the rest and throws it away, for as long as a request may take.
  */
-function keepOpenForRest(reply: FastifyReply): void {
+function keepConnectionOpen(reply: FastifyReply): void {
   reply.removeHeader('connection');
 }
 
 /** On every answer; set again on refusals, because those of the framework itself reach no route. */
-function setAnswerHeaders(
+function setResponseHeaders(
   { browserHeaders }: HttpServerOptions,
   audience: Audience | undefined,
   request: FastifyRequest,
@@ -334,12 +334,12 @@ function deviceErrorHandler(options: HttpServerOptions, { onFailure }: Route) {
   return async (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const appError = toAppError(error, request.routeOptions.bodyLimit);
     if (request.caller?.deviceTokenHash) {
-      if (appError.status === 413) keepOpenForRest(reply);
+      if (appError.status === 413) keepConnectionOpen(reply);
     } else if (!(await drainBody(request, options.clock))) reply.header('connection', 'close');
     if (!onFailure) return sendError(options, appError, request, reply);
     if (appError.code === 'internal_error' && !isBrokenOff(request))
       options.logger.warn({ err: appError.cause ?? error, requestId: request.id }, 'a device call failed');
-    setAnswerHeaders(options, 'device', request, reply);
+    setResponseHeaders(options, 'device', request, reply);
     reply.code(200).send(onFailure(appError));
   };
 }

@@ -1,5 +1,5 @@
 import { AppError, invalid } from '#server/platform/app-error.ts';
-import { cutName, shownName } from './schema-problem.ts';
+import { cutName, printableName } from './validation-error.ts';
 
 /** Bodies of ours nest four levels at most. */
 export const depthMax = 32;
@@ -71,7 +71,7 @@ function endOfString(bytes: Uint8Array, start: number): number {
 function excess(field: Uint8Array | undefined, problem: string): AppError {
   const name = field && readName(field);
   if (name === undefined) return new AppError('invalid_request', `The body ${problem}.`);
-  return invalid(cutName(name), `${shownName(name)} ${problem}.`);
+  return invalid(cutName(name), `${printableName(name)} ${problem}.`);
 }
 
 /** undefined where it is no string of JSON. */

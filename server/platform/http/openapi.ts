@@ -14,14 +14,14 @@ interface DocumentOptions {
   /** The path parameters, by what stands before them in the path and their name: `numbers.id`. */
   readonly parameters: Readonly<Record<string, TSchema>>;
   /** What each refusal means, by status. */
-  readonly refusals: Readonly<Record<number, string>>;
+  readonly errorResponses: Readonly<Record<number, string>>;
 }
 
 type Json = Readonly<Record<string, unknown>>;
 
 /** Every operation can be refused with these, and with the others where a body is read. */
-const commonRefusals = [400, 401, 403, 429, 500, 503];
-const bodyRefusals = [413, 415];
+const commonErrorStatuses = [400, 401, 403, 429, 500, 503];
+const bodyErrorStatuses = [413, 415];
 
 /** Many clients send `{}` with every POST: an operation that needs no body takes that one. */
 const noFields: TSchema = { type: 'object', maxProperties: 0 };
@@ -57,11 +57,11 @@ export function openApiDocument(routes: readonly Route[], options: DocumentOptio
       },
       headers: answerHeaders,
       responses: Object.fromEntries(
-        Object.entries(options.refusals).map(([status, meaning]) => [
+        Object.entries(options.errorResponses).map(([status, meaning]) => [
           responseName(Number(status)),
           {
             description: meaning,
-            headers: refusalHeaders(Number(status)),
+            headers: errorHeaders(Number(status)),
             content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
           },
         ]),
@@ -89,7 +89,7 @@ function operation(
     ...Object.entries(route.query?.properties ?? {}).map(([name, schema]) => ({
       name,
       in: 'query',
-      ...lifted(schema, names),
+      ...withoutDescription(schema, names),
     })),
     ...(text.headers ?? []).map(({ name, description, schema }) => ({
       name,
@@ -99,7 +99,7 @@ function operation(
     })),
   ];
   const readsBody = route.method !== 'GET';
-  const refusals = [...commonRefusals, ...(readsBody ? bodyRefusals : []), ...text.refusals];
+  const refusals = [...commonErrorStatuses, ...(readsBody ? bodyErrorStatuses : []), ...text.errorStatuses];
   const body = route.body ?? (route.method === 'POST' ? noFields : undefined);
   return {
     operationId: text.operationId,
@@ -136,7 +136,7 @@ function operation(
 }
 
 /** A parameter says itself what its schema says for a field. */
-function lifted(schema: TSchema, names: ReadonlyMap<TSchema, string>): Json {
+function withoutDescription(schema: TSchema, names: ReadonlyMap<TSchema, string>): Json {
   const { description, ...rest } = show(schema, names);
   return { ...(description === undefined ? {} : { description }), schema: rest };
 }
@@ -212,7 +212,7 @@ function successHeaders({ headers = [] }: OperationText): Json {
 }
 
 /** Whose requests they are is not known before a key was good. */
-function refusalHeaders(status: number): Json {
+function errorHeaders(status: number): Json {
   const counted = status === 401 ? [] : afterKey;
   const waits = [429, 500, 503].includes(status) ? ['retry-after'] : [];
   return headerRefs([...everyAnswer, ...counted, ...waits]);

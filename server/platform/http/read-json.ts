@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { AppError } from '#server/platform/app-error.ts';
-import { checkStrings } from './check-body.ts';
 import { checkJsonBounds } from './json-bounds.ts';
+import { validateStrings } from './validate-body.ts';
 
 /** The parsed body. One that is empty or was not sent reads as an object without fields, so that fields are missed by name. */
 export function readJson(request: FastifyRequest): unknown {
@@ -21,7 +21,7 @@ export function readJson(request: FastifyRequest): unknown {
   }
   checkJsonBounds(request.body);
   const body = parseJson(request.body);
-  checkStrings(body);
+  validateStrings(body);
   return body;
 }
 

@@ -103,7 +103,7 @@ export interface OperationText {
   readonly summary: string;
   readonly description: string;
   /** The statuses it may be refused with, beside those that every operation has. */
-  readonly refusals: readonly number[];
+  readonly errorStatuses: readonly number[];
   /** Request headers of its own. */
   readonly headers?: readonly HeaderText[];
 }

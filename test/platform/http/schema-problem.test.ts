@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Type } from 'typebox';
 import { closed, literals, nullable } from '#contract/schema.ts';
-import { describeProblem } from '#server/platform/http/schema-problem.ts';
+import { validationError } from '#server/platform/http/validation-error.ts';
 
 /** An array that counts how many of its entries are looked at. */
 function countingReads(values: readonly unknown[]): {
@@ -20,8 +20,8 @@ function countingReads(values: readonly unknown[]): {
 }
 
 describe('a value that does not fit its schema (specification section 7.1)', () => {
-  const said = (schema: Parameters<typeof describeProblem>[0], value: unknown) => {
-    const { message, param } = describeProblem(schema, value);
+  const said = (schema: Parameters<typeof validationError>[0], value: unknown) => {
+    const { message, param } = validationError(schema, value);
     return [message, param];
   };
 

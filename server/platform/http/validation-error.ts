@@ -41,7 +41,7 @@ interface Problem {
 const nameMaxCharacters = 100;
 
 /** A name as a sentence shows it: well-formed, so that every parser can read the answer, and seen where it is empty. */
-export function shownName(name: string): string {
+export function printableName(name: string): string {
   return name === '' ? '""' : cutName(name);
 }
 
@@ -55,12 +55,12 @@ export function cutName(name: string): string {
  * The refusal of a body or a query that does not fit its schema: it names the field and what the field wants. Stops at
  * the first problem, and looks at no more entries of an array than it may have.
  */
-export function describeProblem(schema: TSchema, value: unknown): AppError {
+export function validationError(schema: TSchema, value: unknown): AppError {
   const { path, says } = firstProblem(schema as RequestSchema, value, []) ?? {
     path: [],
     says: 'is not valid',
   };
-  return invalid(cutName(path[0] ?? ''), `${path.map(shownName).join('.')} ${says}.`);
+  return invalid(cutName(path[0] ?? ''), `${path.map(printableName).join('.')} ${says}.`);
 }
 
 function firstProblem(schema: RequestSchema, value: unknown, path: readonly string[]): Problem | undefined {

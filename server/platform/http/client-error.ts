@@ -9,7 +9,7 @@ import { AppError } from '#server/platform/app-error.ts';
  * that came whole before it on the same connection are answered first, or their sender would take the refusal for
  * the answer to a message that was accepted.
  */
-export class UnreadableRequests {
+export class ClientErrorResponder {
   /** Makes the request-id of such an answer. */
   readonly #nextRequestId: () => string;
   /** Of each connection, in order: what is not answered yet, or was before all of its body came. */
@@ -21,7 +21,7 @@ export class UnreadableRequests {
   }
 
   listenTo(server: Server): void {
-    server.on('request', (request, response) => this.#await(request.socket, response));
+    server.on('request', (request, response) => this.#track(request.socket, response));
     server.on('connect', (_request, socket) =>
       this.#refuse(
         socket,
@@ -29,7 +29,7 @@ export class UnreadableRequests {
       ),
     );
     server.on('checkExpectation', (request, response) => {
-      this.#await(request.socket, response);
+      this.#track(request.socket, response);
       const refusal = new AppError('invalid_request', 'Of all expectations, only 100-continue is met.', {
         status: 417,
       });
@@ -45,7 +45,7 @@ export class UnreadableRequests {
     this.#refuse(socket, refusalOf(error.code));
   };
 
-  #await(socket: Duplex, response: ServerResponse): void {
+  #track(socket: Duplex, response: ServerResponse): void {
     const open = this.#open.get(socket);
     if (open === undefined) {
       this.#open.set(socket, [response]);

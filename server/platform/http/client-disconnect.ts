@@ -1,14 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /** Aborted once whoever asked has closed the connection: for requests that are held. */
-export function leaving(reply: FastifyReply): AbortSignal {
+export function disconnectSignal(reply: FastifyReply): AbortSignal {
   const controller = new AbortController();
   reply.raw.once('close', () => controller.abort());
-  if (hasLeft(reply)) controller.abort();
+  if (isDisconnected(reply)) controller.abort();
   return controller.signal;
 }
 
-export function hasLeft({ raw }: FastifyReply): boolean {
+export function isDisconnected({ raw }: FastifyReply): boolean {
   return raw.destroyed || raw.socket === null || raw.socket.destroyed;
 }
 

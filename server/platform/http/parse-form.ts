@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { AppError } from '#server/platform/app-error.ts';
-import { checkStrings } from './check-body.ts';
+import { validateStrings } from './validate-body.ts';
 
 /** Forms of ours have ten fields at most; to read thousands takes milliseconds. */
 const fieldsMax = 50;
@@ -11,7 +11,7 @@ const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
  * The fields of a form of one of our pages; '' for one that it does not have. Of a field that comes twice the last one
  * counts. @throws 400 for what is no text; 415 for what is no form
  */
-export function readForm(request: FastifyRequest): (name: string) => string {
+export function parseForm(request: FastifyRequest): (name: string) => string {
   const { body } = request;
   if (!Buffer.isBuffer(body) || body.length === 0) return () => '';
   const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase();
@@ -25,7 +25,7 @@ export function readForm(request: FastifyRequest): (name: string) => string {
     throw new AppError('invalid_request', `The form has too many fields: ${fieldsMax} at most.`);
   }
   const fields = new Map(new URLSearchParams(text));
-  for (const [name, value] of fields) checkStrings(value, name);
+  for (const [name, value] of fields) validateStrings(value, name);
   return (name) => fields.get(name) ?? '';
 }
 

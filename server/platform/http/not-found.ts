@@ -45,7 +45,7 @@ export class PathIndex {
     if (pattern) return methodNotAllowed(request.method, pattern.methods);
     return new AppError(
       'not_found',
-      asksForPage(request)
+      wantsHtml(request)
         ? 'There is no page at this address. Check that the whole of it was copied, or go to the start.'
         : 'There is nothing at this address. Check the path and its version prefix, /v1.',
     );
@@ -104,7 +104,7 @@ export function audienceOf(request: FastifyRequest): Audience | undefined {
  * Whether a person is shown the answer (specification section 7.1): their browser says that it would like a page, where
  * pages are, or where nothing is. Below /v1 and /app there are programs only, and programs' mistakes.
  */
-export function asksForPage(request: FastifyRequest): boolean {
+export function wantsHtml(request: FastifyRequest): boolean {
   if (!/\btext\/html\b/.test(request.headers.accept ?? '')) return false;
   const audience = audienceOf(request);
   return audience === undefined ? !/^\/(v1|app)(\/|$)/.test(pathOf(request.url)) : audience === 'page';

@@ -2,15 +2,15 @@ import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { AppError, invalid } from '#server/platform/app-error.ts';
 import { depthMax } from './json-bounds.ts';
-import { cutName, describeProblem, shownName } from './schema-problem.ts';
+import { cutName, printableName, validationError } from './validation-error.ts';
 
-export type BodyCheck = (body: unknown) => void;
+export type BodyValidator = (body: unknown) => void;
 
 /**
  * Refuses what PostgreSQL or a receiver could not carry: U+0000 and lone surrogates, anywhere in a body
  * (specification section 2.1). `param` is the top-level field.
  */
-export function checkStrings(value: unknown, param?: string, depth = 0): void {
+export function validateStrings(value: unknown, param?: string, depth = 0): void {
   if (depth > depthMax) throw refuse(param, 'is nested too deeply');
   if (typeof value === 'string') {
     if (value.includes('\u0000'))
@@ -21,8 +21,8 @@ export function checkStrings(value: unknown, param?: string, depth = 0): void {
     // No pair is made for each field: this is asked of every request.
     for (const name in value) {
       const within = param ?? (Array.isArray(value) ? undefined : name);
-      checkStrings(name, within, depth + 1);
-      checkStrings(value[name as keyof typeof value], within, depth + 1);
+      validateStrings(name, within, depth + 1);
+      validateStrings(value[name as keyof typeof value], within, depth + 1);
     }
   }
 }
@@ -30,11 +30,11 @@ export function checkStrings(value: unknown, param?: string, depth = 0): void {
 /** The name itself may be what is broken. */
 function refuse(param: string | undefined, problem: string): AppError {
   if (param === undefined) return new AppError('invalid_request', `The body ${problem}.`);
-  return invalid(cutName(param), `${shownName(param)} ${problem}.`);
+  return invalid(cutName(param), `${printableName(param)} ${problem}.`);
 }
 
 /** The check of a body against its schema. Its refusal names the field and what the field wants. */
-export function compileBodyCheck(schema: TSchema): BodyCheck {
+export function compileBodyValidator(schema: TSchema): BodyValidator {
   const validator = Compile(schema);
   return (body) => {
     if (validator.Check(body)) return;
@@ -44,6 +44,6 @@ export function compileBodyCheck(schema: TSchema): BodyCheck {
         'The body must be a JSON object, sent with Content-Type: application/json.',
       );
     }
-    throw describeProblem(schema, body);
+    throw validationError(schema, body);
   };
 }

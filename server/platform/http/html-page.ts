@@ -50,7 +50,7 @@ export function messageHtml(message: string): string {
 }
 
 /** What stands where a page could not be made. @param message for the person who asked for it @param startPath where they can begin anew */
-export function renderProblem(message: string, startPath: string): string {
+export function renderErrorPage(message: string, startPath: string): string {
   return renderPage(
     'This did not work',
     `<h1>This did not work</h1><p class="error" role="alert">${messageHtml(message)}</p>

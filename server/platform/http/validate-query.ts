@@ -2,23 +2,23 @@ import type { TObject, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { AppError, invalid } from '#server/platform/app-error.ts';
 import { isMailAddress } from '#server/platform/mail-address.ts';
-import { checkStrings } from './check-body.ts';
 import { excessiveQuery, parametersMax, queryMaxCharacters } from './parse-query.ts';
-import { cutName, describeProblem, shownName } from './schema-problem.ts';
+import { validateStrings } from './validate-body.ts';
+import { cutName, printableName, validationError } from './validation-error.ts';
 
 /** @param url as it came: a parser keeps what it can't decode as it was written */
-export type QueryCheck = (query: unknown, url: string) => Readonly<Record<string, unknown>>;
+export type QueryValidator = (query: unknown, url: string) => Readonly<Record<string, unknown>>;
 
 /**
  * Reads a query string against its schema (specification section 4): a parameter that is not known, sent twice or of
  * the wrong form is refused by name, so that no filter is ever silently ignored.
  */
-export function compileQueryCheck(schema: TObject): QueryCheck {
+export function compileQueryValidator(schema: TObject): QueryValidator {
   const validator = Compile(schema);
   const known = Object.keys(schema.properties);
   return (query, url) => {
     if (query === excessiveQuery) throw excessive(url);
-    checkEncoding(url);
+    validateEncoding(url);
     const values: Record<string, unknown> = {};
     for (const [name, value] of Object.entries(query as object)) {
       // Not what every object inherits: `constructor` is no parameter.
@@ -30,8 +30,8 @@ export function compileQueryCheck(schema: TObject): QueryCheck {
       }
       values[name] = readValue(name, value, property);
     }
-    checkStrings(values);
-    if (!validator.Check(values)) throw describeProblem(schema, values);
+    validateStrings(values);
+    if (!validator.Check(values)) throw validationError(schema, values);
     return values;
   };
 }
@@ -41,7 +41,7 @@ function hadPlus(value: string): boolean {
   return /^ \d/.test(value) || (value.includes(' ') && isMailAddress(value.replaceAll(' ', '+')));
 }
 
-function checkEncoding(url: string): void {
+function validateEncoding(url: string): void {
   const start = url.indexOf('?');
   if (start < 0) return;
   const query = url.slice(start + 1);
@@ -51,7 +51,7 @@ function checkEncoding(url: string): void {
     if (isDecodable(pair)) continue;
     throw invalid(
       cutName(name),
-      `${shownName(name)} must be percent-encoded UTF-8, with every % itself written as %25.`,
+      `${printableName(name)} must be percent-encoded UTF-8, with every % itself written as %25.`,
     );
   }
 }
@@ -79,7 +79,7 @@ function excessive(url: string): AppError {
 
 function unknownParameter(name: string, known: readonly string[]) {
   const hint = known.length > 0 ? `Known parameters: ${known.join(', ')}.` : 'It takes none.';
-  return invalid(cutName(name), `${shownName(name)} is not a query parameter of this request. ${hint}`);
+  return invalid(cutName(name), `${printableName(name)} is not a query parameter of this request. ${hint}`);
 }
 
 function readValue(name: string, text: string, schema: TSchema): unknown {
