@@ -61,7 +61,7 @@ export async function attemptDelivery(
 
 function judge(outcome: OutboundOutcome): Omit<AttemptResult, 'claimed' | 'id' | 'startedAt'> {
   const durationMs = Math.round(outcome.durationMs);
-  if (outcome.did === 'failed') {
+  if (outcome.kind === 'failed') {
     const { class: failure, status } = outcome;
     return {
       durationMs,

@@ -4,7 +4,7 @@ import { findLiveNumberByPhone } from '#server/numbers/number-store.ts';
 import { invalid } from '#server/platform/app-error.ts';
 import type { TeamId } from '#server/platform/ids.ts';
 import type { AddressRange } from '#server/platform/ip-address.ts';
-import { judgeUrl } from '#server/platform/outbound-http/judge-url.ts';
+import { validateUrl } from '#server/platform/outbound-http/validate-url.ts';
 
 /**
  * Refuses an address that events can't go to, as far as it can be told without a look-up (specification section 4.4);
@@ -13,7 +13,7 @@ import { judgeUrl } from '#server/platform/outbound-http/judge-url.ts';
  * @throws AppError 400, param url
  */
 export function checkUrl(url: string, allowed: readonly AddressRange[]): void {
-  const judged = judgeUrl(url, allowed);
+  const judged = validateUrl(url, allowed);
   if ('refused' in judged) throw invalid('url', judged.refused);
 }
 

@@ -8,7 +8,7 @@ export const outgoingRequests: Coverage = {
     ],
   },
   '6.5 An https URL of': {
-    'platform/outbound-http/judge-url.test.ts': [
+    'platform/outbound-http/validate-url.test.ts': [
       'what is no https URL to somewhere is refused, saying why',
       'http goes to literal addresses inside EGRESS_ALLOW_CIDRS, and to nothing else',
     ],
@@ -18,7 +18,7 @@ export const outgoingRequests: Coverage = {
     ],
   },
   '6.5 Never to an address': {
-    'platform/outbound-http/forbidden-address.test.ts': [
+    'platform/outbound-http/ip-blocklist.test.ts': [
       'any host of …, in every spelling and inside every IPv6 address that leads to it',
       'any other IPv4 address is allowed, and none of those, by the arithmetic of another',
       'of IPv6 all but 2000::/3, and of that 2001::/23, 2001:db8::/32, 2002::/16 and 3fff::/20',
@@ -26,7 +26,7 @@ export const outgoingRequests: Coverage = {
     ],
   },
   '6.5 EGRESS_ALLOW_CIDRS takes ranges out': {
-    'platform/outbound-http/forbidden-address.test.ts': [
+    'platform/outbound-http/ip-blocklist.test.ts': [
       'EGRESS_ALLOW_CIDRS takes out of that what it names, of its own family, and nothing else',
     ],
     'platform/config.test.ts': [
@@ -35,7 +35,7 @@ export const outgoingRequests: Coverage = {
     ],
   },
   '6.5 A literal address, in': {
-    'platform/outbound-http/judge-url.test.ts': [
+    'platform/outbound-http/validate-url.test.ts': [
       'literal addresses and localhost are refused in every spelling',
       'http goes to literal addresses inside EGRESS_ALLOW_CIDRS, and to nothing else',
       'says where it leads as it will be connected to',
@@ -52,7 +52,7 @@ export const outgoingRequests: Coverage = {
       'tries the next address of a name where nobody listens at the first',
       'DNS is answered while every thread of the pool is busy, as with password hashing',
     ],
-    'platform/outbound-http/whom-it-reaches.test.ts': [
+    'platform/outbound-http/reachable-addresses.test.ts': [
       '1,000 sends to names whose answers change from one question to the next reach what was allowed and nothing else',
       'one forbidden address, of either family and in every embedding, refuses the name',
       'an answer that was refused is asked for anew when it is no longer good',
@@ -63,7 +63,7 @@ export const outgoingRequests: Coverage = {
     ],
   },
   '6.5 TLS is always verified': {
-    'platform/outbound-http/whom-it-reaches.test.ts': [
+    'platform/outbound-http/reachable-addresses.test.ts': [
       'a certificate that is out of date, of nobody known or for another name sends nothing, whatever the environment says',
       'a literal address needs a certificate for that address',
       'who speaks no TLS gets no request',
@@ -77,7 +77,7 @@ export const outgoingRequests: Coverage = {
       'a name server that fails or says nothing is a fault of DNS, within the deadline',
       'twelve faults, twelve classes; where a redirect leads is never reached, and each is sent once',
     ],
-    'platform/outbound-http/answer-bodies.test.ts': [
+    'platform/outbound-http/response-bodies.test.ts': [
       '16 KB of the body are kept to the byte; of a longer one the rest is not read and the connection ends',
       'a body that comes compressed stays so',
     ],
@@ -119,7 +119,7 @@ export const outgoingRequests: Coverage = {
     'webhooks/faults.test.ts': ['12 faults, 12 classes, and a failure of each is counted'],
   },
   '6.5 forbidden_address': {
-    'platform/outbound-http/whom-it-reaches.test.ts': [
+    'platform/outbound-http/reachable-addresses.test.ts': [
       'one forbidden address, of either family and in every embedding, refuses the name',
     ],
     'webhooks/faults.test.ts': ['12 faults, 12 classes, and a failure of each is counted'],
@@ -153,7 +153,7 @@ export const outgoingRequests: Coverage = {
     'webhooks/faults.test.ts': ['12 faults, 12 classes, and a failure of each is counted'],
   },
   '6.5 tls': {
-    'platform/outbound-http/whom-it-reaches.test.ts': [
+    'platform/outbound-http/reachable-addresses.test.ts': [
       'a certificate that is out of date, of nobody known or for another name sends nothing, whatever the environment says',
       'who speaks no TLS gets no request',
     ],

@@ -1,15 +1,15 @@
 import { connect as connectPlain, type Socket } from 'node:net';
 import { checkServerIdentity, connect as connectSecure, type SecureContext } from 'node:tls';
 import type { Dispatcher } from 'undici';
-import type { Target } from './judge-url.ts';
 import { Client } from './undici-client.ts';
+import type { Target } from './validate-url.ts';
 
 /** Shorter than receivers wait themselves (the shortest we know of is 2 s), so that we are the ones to close. */
 const idleMs = 1_000;
-const largestHeaderBytes = 16_384;
+const headerMaxBytes = 16_384;
 
 /** Where a connection goes: a target, and the one address of it that was checked. */
-export interface Place extends Target {
+export interface Endpoint extends Target {
   readonly address: string;
 }
 
@@ -18,19 +18,19 @@ export interface Place extends Target {
  * the target is what TLS asks for (SNI), what the certificate has to be for, and the Host header.
  */
 export class Connection {
-  readonly place: Place;
+  readonly endpoint: Endpoint;
   readonly #client: InstanceType<typeof Client>;
   #socket: Socket | undefined;
 
   /** @param onGone called where it ended, whoever ended it */
-  constructor(place: Place, secureContext: SecureContext, onGone: (connection: Connection) => void) {
-    this.place = place;
+  constructor(place: Endpoint, secureContext: SecureContext, onGone: (connection: Connection) => void) {
+    this.endpoint = place;
     this.#client = new Client(place.origin, {
       connect: (_options, done) => {
         this.#socket = open(place, secureContext, done);
       },
       allowH2: false,
-      maxHeaderSize: largestHeaderBytes,
+      maxHeaderSize: headerMaxBytes,
       keepAliveTimeout: idleMs,
       keepAliveMaxTimeout: idleMs,
       // The deadline of the request is the only one.
@@ -51,20 +51,20 @@ export class Connection {
   }
 }
 
-type Done = (...result: [null, Socket] | [Error, null]) => void;
+type ConnectCallback = (...result: [null, Socket] | [Error, null]) => void;
 
-function open(place: Place, secureContext: SecureContext, done: Done): Socket {
-  const { address: host, port } = place;
-  const socket = place.secure
+function open(endpoint: Endpoint, secureContext: SecureContext, done: ConnectCallback): Socket {
+  const { address: host, port } = endpoint;
+  const socket = endpoint.secure
     ? connectSecure({
         host,
         port,
         secureContext,
         // Said, so that no variable of the environment (NODE_TLS_REJECT_UNAUTHORIZED) can say otherwise.
         rejectUnauthorized: true,
-        checkServerIdentity: (_name, certificate) => checkServerIdentity(place.host, certificate),
+        checkServerIdentity: (_name, certificate) => checkServerIdentity(endpoint.host, certificate),
         ALPNProtocols: ['http/1.1'],
-        ...(place.isLiteral ? {} : { servername: place.host }),
+        ...(endpoint.isLiteral ? {} : { servername: endpoint.host }),
       })
     : connectPlain({ host, port });
   socket.setNoDelay(true);
@@ -73,7 +73,7 @@ function open(place: Place, secureContext: SecureContext, done: Done): Socket {
   socket.on('error', (error) => {
     if (!isOpen) done(error, null);
   });
-  socket.once(place.secure ? 'secureConnect' : 'connect', () => {
+  socket.once(endpoint.secure ? 'secureConnect' : 'connect', () => {
     isOpen = true;
     done(null, socket);
   });

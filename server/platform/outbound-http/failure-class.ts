@@ -10,7 +10,7 @@ export interface Progress {
 }
 
 /** `unreachable`, `no_network` and `connection_refused` are said of a connection that never came about: nothing was sent. */
-const ofSystem: Readonly<Record<string, TransportFailure>> = {
+const systemFailures: Readonly<Record<string, TransportFailure>> = {
   ECONNREFUSED: 'connection_refused',
   EHOSTUNREACH: 'unreachable',
   EHOSTDOWN: 'unreachable',
@@ -24,18 +24,18 @@ const ofSystem: Readonly<Record<string, TransportFailure>> = {
 };
 
 /** Ends of a connection that are the other side's, as the system and undici name them. */
-const broken = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'UND_ERR_SOCKET']);
+const resetCodes = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'UND_ERR_SOCKET']);
 /** undici's words for 100 and 101, which nobody asked for. */
-const unasked = new Set(['bad response', 'bad upgrade']);
+const unexpectedResponses = new Set(['bad response', 'bad upgrade']);
 
 /** Which fault an error of undici, of TLS or of the system stands for; what is none of the other side's is internal_error. */
 export function failureClass(error: Error, { secure, connected, answering }: Progress): TransportFailure {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   if (code === 'UND_ERR_HEADERS_OVERFLOW') return 'headers_too_large';
   if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') return 'incomplete_answer';
-  if (error.name === 'HTTPParserError' || unasked.has(error.message)) return 'invalid_answer';
-  const known = ofSystem[code];
-  if (broken.has(code) || (connected && (known === 'unreachable' || known === 'no_network'))) {
+  if (error.name === 'HTTPParserError' || unexpectedResponses.has(error.message)) return 'invalid_answer';
+  const known = systemFailures[code];
+  if (resetCodes.has(code) || (connected && (known === 'unreachable' || known === 'no_network'))) {
     return answering ? 'incomplete_answer' : 'connection_reset';
   }
   if (known) return known;

@@ -1,10 +1,10 @@
 import type { TransportFailure } from '#contract/attempt-outcome.ts';
 import type { AddressRange } from '../ip-address.ts';
-import { type Checked, CheckedAddresses } from './checked-addresses.ts';
-import { Connections } from './connections.ts';
+import { ConnectionPool } from './connection-pool.ts';
 import { Deadline } from './deadline.ts';
-import { Exchange, type Exchanged } from './exchange.ts';
-import { type JudgedUrl, judgeUrl, type Target } from './judge-url.ts';
+import { type ExchangeResult, ResponseReader } from './response-reader.ts';
+import { type Resolution, SafeResolver } from './safe-resolver.ts';
+import { type Target, type ValidatedUrl, validateUrl } from './validate-url.ts';
 
 export interface OutboundRequest {
   readonly url: string;
@@ -16,11 +16,11 @@ export interface OutboundRequest {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
   /** How much of the answer's body is kept; 16 KB where nothing is said. */
-  readonly mostBodyBytes?: number;
+  readonly bodyMaxBytes?: number;
 }
 
 /** What came of a request: a value, whatever the other side does. */
-export type OutboundOutcome = Exchanged & {
+export type OutboundOutcome = ExchangeResult & {
   readonly durationMs: number;
   /** What was connected to, or last tried; undefined where it did not come to that. For logs, not for customers. */
   readonly address: string | undefined;
@@ -35,11 +35,11 @@ export interface OutboundHttpOptions {
   readonly authorities?: readonly string[];
 }
 
-const mostBodyBytes = 16_384;
-const mostJudged = 1_000;
+const bodyMaxBytes = 16_384;
+const validatedMax = 1_000;
 /** Of a name with many addresses so many are tried, one after the other, where nobody is at home. */
-const mostAddresses = 4;
-const nobodyHome: ReadonlySet<TransportFailure> = new Set([
+const addressesMax = 4;
+const retryableOnNextAddress: ReadonlySet<TransportFailure> = new Set([
   'connection_refused',
   'unreachable',
   'no_network',
@@ -52,39 +52,39 @@ const noWay: ReadonlySet<TransportFailure> = new Set(['dns', 'unreachable', 'tim
  */
 const lateMs = 3_500;
 
-type Result = { readonly exchanged: Exchanged; readonly address: string | undefined };
+type Result = { readonly exchanged: ExchangeResult; readonly address: string | undefined };
 
 /**
- * The one way out: every HTTP request of the server goes through here (specification section 6.5, decision 0015).
- * Promises: nothing is sent to an address that was not judged; a redirect is not followed; a request is sent at most
+ * SSRF guard: every outgoing HTTP request of the server goes through here (specification section 6.5, decision 0015).
+ * Promises: nothing is sent to an address that was not checked; a redirect is not followed; a request is sent at most
  * once; its deadline holds whatever the other side does; `send` never throws.
  */
 export class OutboundHttp {
   readonly #allowed: readonly AddressRange[];
-  readonly #addresses: CheckedAddresses;
-  readonly #connections: Connections;
+  readonly #resolver: SafeResolver;
+  readonly #pool: ConnectionPool;
   /** What runs, and the signal that breaks it off. */
   readonly #running = new Map<Deadline, AbortSignal | undefined>();
   readonly #heard = new WeakSet<AbortSignal>();
-  /** Judgements of URLs never change, and a receiver has the same one all day. */
-  readonly #judged = new Map<string, JudgedUrl>();
+  /** Results of URLs never change, and a receiver has the same one all day. */
+  readonly #validated = new Map<string, ValidatedUrl>();
   #isClosed = false;
 
   constructor({ allowed, nameServers, authorities }: OutboundHttpOptions) {
     this.#allowed = allowed;
-    this.#addresses = new CheckedAddresses(allowed, nameServers);
-    this.#connections = new Connections(authorities);
+    this.#resolver = new SafeResolver(allowed, nameServers);
+    this.#pool = new ConnectionPool(authorities);
   }
 
   /** What can be said of a URL when it is given, without a look-up: where it leads, or a sentence for a refusal. */
-  judge(url: string): JudgedUrl {
-    const known = this.#judged.get(url);
+  validate(url: string): ValidatedUrl {
+    const known = this.#validated.get(url);
     if (known) return known;
-    const judged = judgeUrl(url, this.#allowed);
-    if ('refused' in judged) return judged;
-    if (this.#judged.size >= mostJudged) this.#judged.clear();
-    this.#judged.set(url, judged);
-    return judged;
+    const validated = validateUrl(url, this.#allowed);
+    if ('refused' in validated) return validated;
+    if (this.#validated.size >= validatedMax) this.#validated.clear();
+    this.#validated.set(url, validated);
+    return validated;
   }
 
   async send(request: OutboundRequest): Promise<OutboundOutcome> {
@@ -97,25 +97,25 @@ export class OutboundHttp {
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const deadline of this.#running.keys()) deadline.end('aborted');
-    this.#addresses.close();
-    this.#connections.close();
+    this.#resolver.close();
+    this.#pool.close();
   }
 
   async #sendWithin(request: OutboundRequest): Promise<Result> {
-    const judged = this.judge(request.url);
+    const validated = this.validate(request.url);
     if (this.#isClosed) return failed('aborted');
-    if ('refused' in judged) return failed('forbidden_address');
+    if ('refused' in validated) return failed('forbidden_address');
     const startedMs = performance.now();
     const deadline = new Deadline(request.timeoutMs, Math.min(lateMs, request.timeoutMs / 2), () => {
-      if (!judged.target.isLiteral && !this.#addresses.answeredSince(startedMs))
-        void this.#addresses.probe(performance.now());
+      if (!validated.target.isLiteral && !this.#resolver.answeredSince(startedMs))
+        void this.#resolver.probe(performance.now());
     });
     this.#running.set(deadline, request.signal);
     if (request.signal) this.#hear(request.signal);
     if (request.signal?.aborted) deadline.end('aborted');
     try {
-      const result = await this.#sendTo(judged.target, request, deadline);
-      return (await this.#isOfOwnNetwork(judged.target, result.exchanged, deadline, startedMs))
+      const result = await this.#sendTo(validated.target, request, deadline);
+      return (await this.#isOfOwnNetwork(validated.target, result.exchanged, deadline, startedMs))
         ? { ...result, exchanged: failed('no_network').exchanged }
         : result;
     } finally {
@@ -134,18 +134,19 @@ export class OutboundHttp {
   }
 
   async #sendTo(target: Target, request: OutboundRequest, deadline: Deadline): Promise<Result> {
-    const checked = await this.#check(target, deadline);
+    const resolution = await this.#resolve(target, deadline);
     if (deadline.ended === 'aborted') return failed('aborted');
     // A name server that is silent for the whole time is a fault of DNS, not of the receiver.
-    if (checked === undefined || checked.found === 'nothing') return failed('dns');
-    if (checked.found === 'forbidden') return failed('forbidden_address');
+    if (resolution === undefined || resolution.kind === 'nothing') return failed('dns');
+    if (resolution.kind === 'forbidden') return failed('forbidden_address');
     let result = failed('dns');
-    for (const address of checked.addresses.slice(0, mostAddresses)) {
+    for (const address of resolution.addresses.slice(0, addressesMax)) {
       const exchanged = await this.#exchange({ ...target, address }, request, deadline);
-      const isOurs = exchanged.did === 'failed' && exchanged.class === 'no_network';
+      const isOurs = exchanged.kind === 'failed' && exchanged.class === 'no_network';
       // A host without IPv6 has no route to the second address of a receiver that refused at the first.
       if (!isOurs || result.address === undefined) result = { address, exchanged };
-      if (exchanged.did === 'answered' || !nobodyHome.has(exchanged.class) || deadline.ended) break;
+      if (exchanged.kind === 'answered' || !retryableOnNextAddress.has(exchanged.class) || deadline.ended)
+        break;
     }
     return result;
   }
@@ -156,39 +157,39 @@ export class OutboundHttp {
    */
   async #isOfOwnNetwork(
     { isLiteral }: Target,
-    exchanged: Exchanged,
+    exchanged: ExchangeResult,
     deadline: Deadline,
     startedMs: number,
   ): Promise<boolean> {
-    if (isLiteral || exchanged.did === 'answered' || exchanged.connected || !noWay.has(exchanged.class))
+    if (isLiteral || exchanged.kind === 'answered' || exchanged.connected || !noWay.has(exchanged.class))
       return false;
-    if (!this.#addresses.answeredSince(startedMs)) await deadline.within(this.#addresses.probe(startedMs));
-    return deadline.ended !== 'aborted' && !this.#addresses.answeredSince(startedMs);
+    if (!this.#resolver.answeredSince(startedMs)) await deadline.within(this.#resolver.probe(startedMs));
+    return deadline.ended !== 'aborted' && !this.#resolver.answeredSince(startedMs);
   }
 
-  #check(
+  #resolve(
     { isLiteral, host }: Target,
     deadline: Deadline,
-  ): Checked | undefined | Promise<Checked | undefined> {
-    if (isLiteral) return { found: 'addresses', addresses: [host] };
-    return this.#addresses.known(host) ?? deadline.within(this.#addresses.look(host));
+  ): Resolution | undefined | Promise<Resolution | undefined> {
+    if (isLiteral) return { kind: 'addresses', addresses: [host] };
+    return this.#resolver.cached(host) ?? deadline.within(this.#resolver.resolve(host));
   }
 
   #exchange(
-    place: Target & { readonly address: string },
+    endpoint: Target & { readonly address: string },
     request: OutboundRequest,
     deadline: Deadline,
-  ): Promise<Exchanged> {
+  ): Promise<ExchangeResult> {
     return new Promise((resolve) => {
-      const connection = this.#connections.take(place);
-      const exchange = new Exchange(
-        place.secure,
-        request.mostBodyBytes ?? mostBodyBytes,
+      const connection = this.#pool.acquire(endpoint);
+      const exchange = new ResponseReader(
+        endpoint.secure,
+        request.bodyMaxBytes ?? bodyMaxBytes,
         (exchanged, isReusable) => {
-          if (isReusable) this.#connections.giveBack(connection);
-          else if (exchanged.did === 'failed' && exchanged.class === 'connection_reset')
-            this.#connections.endBroken(connection);
-          else this.#connections.end(connection);
+          if (isReusable) this.#pool.release(connection);
+          else if (exchanged.kind === 'failed' && exchanged.class === 'connection_reset')
+            this.#pool.discardBroken(connection);
+          else this.#pool.discard(connection);
           resolve(exchanged);
         },
       );
@@ -196,7 +197,7 @@ export class OutboundHttp {
       if (deadline.ended) return;
       const { method, headers, body = null } = request;
       try {
-        connection.dispatch({ method, path: place.path, headers, body }, exchange);
+        connection.dispatch({ method, path: endpoint.path, headers, body }, exchange);
       } catch {
         exchange.fail('internal_error');
       }
@@ -206,7 +207,7 @@ export class OutboundHttp {
 
 function failed(failure: TransportFailure): Result {
   return {
-    exchanged: { did: 'failed', class: failure, status: undefined, connected: false },
+    exchanged: { kind: 'failed', class: failure, status: undefined, connected: false },
     address: undefined,
   };
 }

@@ -13,7 +13,7 @@ const guard = (options: Partial<OutboundHttpOptions> = {}, range = '127.0.0.0/8'
 
 async function send(http: OutboundHttp, url: string) {
   const outcome = await http.send({ url, method: 'POST', headers: {}, timeoutMs: 20_000 });
-  return { ...outcome, said: outcome.did === 'answered' ? outcome.status : outcome.class };
+  return { ...outcome, said: outcome.kind === 'answered' ? outcome.status : outcome.class };
 }
 
 /** What is said of receivers that answer every request so. */

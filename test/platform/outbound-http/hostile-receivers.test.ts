@@ -45,7 +45,7 @@ describe('100 receivers at once that waste time and memory (specification sectio
   });
 
   const saidOf = (outcome: OutboundOutcome) =>
-    outcome.did === 'answered' ? `${outcome.body.length} bytes, cut off` : outcome.class;
+    outcome.kind === 'answered' ? `${outcome.body.length} bytes, cut off` : outcome.class;
   /** Those who keep others waiting have a second for it; those who go on for ever are to be found out long before. */
   const ways: Readonly<Record<string, readonly [said: string, timeoutMs: number]>> = {
     'drips a body': ['timeout', 1_000],
@@ -61,7 +61,7 @@ describe('100 receivers at once that waste time and memory (specification sectio
     it(`each that ${way} is held for its deadline and half a second at most, all of them in 30 MB`, async () => {
       const { outcomes, longestPauseMs, mostBytes } = await sendAll(way, timeoutMs);
       assert.deepEqual([...new Set(outcomes.map(saidOf))], [said]);
-      assert.ok(outcomes.every((outcome) => outcome.did === 'failed' || outcome.truncated));
+      assert.ok(outcomes.every((outcome) => outcome.kind === 'failed' || outcome.truncated));
       const longestMs = Math.max(...outcomes.map(({ durationMs }) => durationMs));
       // A machine that does other things besides may keep this process from its timers, and that is not the guard's.
       assert.ok(longestMs <= timeoutMs + 500 + longestPauseMs, `${longestMs} ms`);

@@ -19,7 +19,7 @@ describe('a request that goes out (specification section 6.5)', () => {
     const receiver = await startKept({ certificate });
     const { http } = await withNames(() => here);
     const outcome = await http.send(post(`https://${host}.:${receiver.port}/a?b=c#d`));
-    assert.ok(outcome.did === 'answered', JSON.stringify(outcome));
+    assert.ok(outcome.kind === 'answered', JSON.stringify(outcome));
     const { status, headers, truncated, address, durationMs } = outcome;
     assert.deepEqual(
       [status, headers['content-type'], outcome.body.toString(), truncated, address],
@@ -38,7 +38,7 @@ describe('a request that goes out (specification section 6.5)', () => {
     const { http, dns } = await withNames(() => here);
     for (let n = 0; n < 20; n += 1) {
       const outcome = await http.send(post(`https://${host}:${receiver.port}/${n}`));
-      assert.equal(outcome.did, 'answered');
+      assert.equal(outcome.kind, 'answered');
     }
     assert.equal(receiver.requests.length, 20);
     assert.equal(receiver.connections.length, 1);
@@ -50,7 +50,7 @@ describe('a request that goes out (specification section 6.5)', () => {
     const { http, dns } = await withNames(() => ({ addresses: ['127.0.0.1'], ttlSeconds: 0 }));
     const url = `https://${host}:${receiver.port}/`;
     const outcomes = await Promise.all(Array.from({ length: 50 }, () => http.send(post(url))));
-    assert.ok(outcomes.every(({ did }) => did === 'answered'));
+    assert.ok(outcomes.every(({ kind }) => kind === 'answered'));
     assert.equal(receiver.connections.length, 50);
     assert.equal(dns.questions.length, 2);
     await http.send(post(url));
@@ -61,7 +61,7 @@ describe('a request that goes out (specification section 6.5)', () => {
     const receiver = await startKept({ certificate });
     const { http } = await withNames(() => here);
     for (const name of [host, 'other.example.com', host]) {
-      assert.equal((await http.send(post(`https://${name}:${receiver.port}/`))).did, 'answered');
+      assert.equal((await http.send(post(`https://${name}:${receiver.port}/`))).kind, 'answered');
     }
     assert.equal(receiver.connections.length, 2);
   });
@@ -77,7 +77,7 @@ describe('a request that goes out (specification section 6.5)', () => {
     const failures: string[] = [];
     for (let n = 0; n < 100; n += 1) {
       const outcome = await http.send(post(`http://127.0.0.1:${receiver.port}/`));
-      if (outcome.did === 'failed') failures.push(outcome.class);
+      if (outcome.kind === 'failed') failures.push(outcome.class);
     }
     assert.ok(failures.length <= 1, failures.join());
   });
@@ -88,7 +88,7 @@ describe('a request that goes out (specification section 6.5)', () => {
       allowed: ranges('127.0.0.0/8'),
     });
     const outcome = await http.send(post(`https://${host}:${receiver.port}/`));
-    assert.deepEqual([outcome.did, outcome.address], ['answered', '127.0.0.1']);
+    assert.deepEqual([outcome.kind, outcome.address], ['answered', '127.0.0.1']);
   });
 
   it('DNS is answered while every thread of the pool is busy, as with password hashing', async () => {
@@ -104,6 +104,6 @@ describe('a request that goes out (specification section 6.5)', () => {
     const outcome = await http.send(post(`https://${host}:${receiver.port}/`));
     const stillWorking = working;
     await Promise.all(works);
-    assert.deepEqual([outcome.did, stillWorking > 0], ['answered', true]);
+    assert.deepEqual([outcome.kind, stillWorking > 0], ['answered', true]);
   });
 });

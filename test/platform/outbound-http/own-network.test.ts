@@ -9,7 +9,7 @@ import { until } from '#test/support/until.ts';
 
 const classOf = async (http: OutboundHttp, url: string, timeoutMs = 2_000) => {
   const outcome = await http.send(post(url, { timeoutMs }));
-  return outcome.did === 'failed' ? outcome.class : outcome.status;
+  return outcome.kind === 'failed' ? outcome.class : outcome.status;
 };
 
 describe('failures of our own network are told apart from those of a receiver (specification section 6.5)', () => {

@@ -34,7 +34,7 @@ describe('every fault of a receiver is a value with a class of its own (specific
     });
     const classOf = async (url: string, timeoutMs = 20_000) => {
       const outcome = await http.send(post(url, { timeoutMs }));
-      return outcome.did === 'failed' ? outcome.class : failureOfStatus(outcome.status);
+      return outcome.kind === 'failed' ? outcome.class : failureOfStatus(outcome.status);
     };
     const found: string[] = [];
     for (const [expected, options] of Object.entries(answers)) {
@@ -91,7 +91,7 @@ describe('every fault of a receiver is a value with a class of its own (specific
       const receiver = await startKept({ answer });
       const outcome = await http.send(post(`http://127.0.0.1:${receiver.port}/`));
       assert.deepEqual(
-        [name, outcome.did, outcome.did === 'failed' && outcome.class],
+        [name, outcome.kind, outcome.kind === 'failed' && outcome.class],
         [name, 'failed', expected],
       );
     }
@@ -103,7 +103,7 @@ describe('every fault of a receiver is a value with a class of its own (specific
       answer: (socket) => socket.end('HTTP/1.1 103 Early\r\nlink: x\r\n\r\nHTTP/1.1 200 OK\r\n\r\nall of it'),
     });
     const outcome = await http.send(post(`http://127.0.0.1:${receiver.port}/`));
-    assert.ok(outcome.did === 'answered', JSON.stringify(outcome));
+    assert.ok(outcome.kind === 'answered', JSON.stringify(outcome));
     assert.deepEqual([outcome.status, outcome.body.toString(), outcome.truncated], [200, 'all of it', false]);
   });
 
@@ -113,7 +113,7 @@ describe('every fault of a receiver is a value with a class of its own (specific
     const outcome = await http.send(
       post(`https://${host}:${receiver.port}/`, { headers: { 'x-name': 'a\r\nx-other: b' } }),
     );
-    assert.ok(outcome.did === 'failed' && outcome.class === 'internal_error', JSON.stringify(outcome));
+    assert.ok(outcome.kind === 'failed' && outcome.class === 'internal_error', JSON.stringify(outcome));
     assert.deepEqual(receiver.requests, []);
   });
 
@@ -126,7 +126,7 @@ describe('every fault of a receiver is a value with a class of its own (specific
     const { http } = await withNames((name) => answers[name] ?? here);
     for (const name of Object.keys(answers)) {
       const outcome = await http.send(post(`https://${name}/`, { timeoutMs: 500 }));
-      assert.deepEqual([name, outcome.did === 'failed' && outcome.class], [name, 'dns']);
+      assert.deepEqual([name, outcome.kind === 'failed' && outcome.class], [name, 'dns']);
       assert.ok(outcome.durationMs < 1_000, name);
     }
   });
@@ -145,17 +145,17 @@ describe('every fault of a receiver is a value with a class of its own (specific
     await until('all are there', () => receiver.requests.length === 51);
     giving.abort();
     const [first] = await Promise.all([waiting[0]]);
-    assert.ok(first?.did === 'failed' && first.class === 'aborted');
+    assert.ok(first?.kind === 'failed' && first.class === 'aborted');
     const endedMs = performance.now();
     await Promise.all([http.close(), unnamed.close()]);
     for (const outcome of await Promise.all(waiting))
-      assert.ok(outcome.did === 'failed' && outcome.class === 'aborted');
+      assert.ok(outcome.kind === 'failed' && outcome.class === 'aborted');
     assert.ok(performance.now() - endedMs < 1_000);
     await until('no connection is left', () => receiver.open() === 0);
     const late = await http.send(post(url));
-    assert.ok(late.did === 'failed' && late.class === 'aborted');
+    assert.ok(late.kind === 'failed' && late.class === 'aborted');
     const given = await guard().send(post(url, { signal: AbortSignal.abort() }));
-    assert.ok(given.did === 'failed' && given.class === 'aborted');
+    assert.ok(given.kind === 'failed' && given.class === 'aborted');
     assert.equal(receiver.requests.length, 51);
   });
 });

@@ -1,14 +1,14 @@
 import { createSecureContext, type SecureContext } from 'node:tls';
-import { Connection, type Place } from './connection.ts';
+import { Connection, type Endpoint } from './connection.ts';
 
 /** As many as attempts run at a time: what is closed after each costs more than what is kept for a second. */
-const mostIdle = 1_024;
+const idleMax = 1_024;
 /** How long no connection is kept for a place that closed one under a request. */
 const distrustMs = 60_000;
-const mostDistrusted = 1_000;
+const distrustedMax = 1_000;
 
 /** The connections that are open: each in the hands of one request, or idle and taken again for the same place. */
-export class Connections {
+export class ConnectionPool {
   readonly #secureContext: SecureContext;
   readonly #open = new Set<Connection>();
   readonly #idle = new Map<string, Connection[]>();
@@ -23,8 +23,8 @@ export class Connections {
     this.#secureContext = createSecureContext(authorities ? { ca: [...authorities] } : {});
   }
 
-  take(place: Place): Connection {
-    const key = keyOf(place);
+  acquire(endpoint: Endpoint): Connection {
+    const key = keyOf(endpoint);
     const idle = this.#idle.get(key);
     const last = idle?.pop();
     if (idle?.length === 0) this.#idle.delete(key);
@@ -33,16 +33,16 @@ export class Connections {
       this.#reused.add(last);
       return last;
     }
-    const connection = new Connection(place, this.#secureContext, (gone) => this.#forget(gone));
+    const connection = new Connection(endpoint, this.#secureContext, (gone) => this.#remove(gone));
     this.#open.add(connection);
     return connection;
   }
 
-  giveBack(connection: Connection): void {
-    const key = keyOf(connection.place);
+  release(connection: Connection): void {
+    const key = keyOf(connection.endpoint);
     const isDistrusted = (this.#distrusted.get(key) ?? 0) > performance.now();
-    if (!this.#open.has(connection) || this.#idleCount >= mostIdle || isDistrusted) {
-      this.end(connection);
+    if (!this.#open.has(connection) || this.#idleCount >= idleMax || isDistrusted) {
+      this.discard(connection);
       return;
     }
     const idle = this.#idle.get(key);
@@ -51,8 +51,8 @@ export class Connections {
     this.#idleCount += 1;
   }
 
-  end(connection: Connection): void {
-    this.#forget(connection);
+  discard(connection: Connection): void {
+    this.#remove(connection);
     connection.destroy();
   }
 
@@ -60,21 +60,21 @@ export class Connections {
    * Ends one that was closed under a request. If it was a kept one, its receiver may be of those that close without
    * saying so: each request gets a new one for a while, and no more of them meet the same end.
    */
-  endBroken(connection: Connection): void {
+  discardBroken(connection: Connection): void {
     if (this.#reused.has(connection)) {
-      if (this.#distrusted.size >= mostDistrusted) this.#distrusted.clear();
-      this.#distrusted.set(keyOf(connection.place), performance.now() + distrustMs);
+      if (this.#distrusted.size >= distrustedMax) this.#distrusted.clear();
+      this.#distrusted.set(keyOf(connection.endpoint), performance.now() + distrustMs);
     }
-    this.end(connection);
+    this.discard(connection);
   }
 
   close(): void {
-    for (const connection of this.#open) this.end(connection);
+    for (const connection of this.#open) this.discard(connection);
   }
 
-  #forget(connection: Connection): void {
+  #remove(connection: Connection): void {
     this.#open.delete(connection);
-    const key = keyOf(connection.place);
+    const key = keyOf(connection.endpoint);
     const idle = this.#idle.get(key);
     const at = idle?.indexOf(connection) ?? -1;
     if (!idle || at < 0) return;
@@ -84,6 +84,6 @@ export class Connections {
   }
 }
 
-function keyOf({ origin, address }: Place): string {
+function keyOf({ origin, address }: Endpoint): string {
   return `${origin} ${address}`;
 }

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { urlMaxCharacters } from '#contract/url.ts';
-import { type AddressRange, bytesOfAddress, isInRange } from '../ip-address.ts';
-import { isForbidden } from './forbidden-address.ts';
+import { type AddressRange, bytesOfAddress, isInRange } from '#server/platform/ip-address.ts';
+import { isBlockedIp } from './ip-blocklist.ts';
 
 /** Where a request goes, as the URL says it: nothing was looked up. */
 export interface Target {
@@ -16,18 +16,18 @@ export interface Target {
   readonly path: string;
 }
 
-export type JudgedUrl = { readonly target: Target } | { readonly refused: string };
+export type ValidatedUrl = { readonly target: Target } | { readonly refused: string };
 
 /** `https://@host` and `https://:@host`: an @ before the path that the parser leaves no trace of. */
 const emptyUserInfo = /^[a-z][a-z0-9+.-]*:[/\\]*:?@/i;
 
 /**
- * Judges what of a URL can be judged without a look-up (specification section 6.5). The parser of the URL standard turns
+ * Judges what of a URL can be checked without a look-up (specification section 6.5). The parser of the URL standard turns
  * every spelling of an address into one (`0x7f.1`, `2130706433` and `127.1` are 127.0.0.1), and what it read is what is
  * connected to: no second reading can differ.
  * @returns where it leads, or a sentence for whoever gave it
  */
-export function judgeUrl(text: string, allowed: readonly AddressRange[]): JudgedUrl {
+export function validateUrl(text: string, allowed: readonly AddressRange[]): ValidatedUrl {
   if (text.length > urlMaxCharacters)
     return { refused: `The URL is longer than ${urlMaxCharacters.toLocaleString('en')} characters.` };
   const url = /[\s\p{Cc}]/u.test(text) ? undefined : (URL.parse(text) ?? undefined);
@@ -40,10 +40,10 @@ export function judgeUrl(text: string, allowed: readonly AddressRange[]): Judged
       refused: 'The URL must not have a user name or password in it: addresses are shown and logged.',
     };
   }
-  return judgeHost(url, allowed);
+  return validateHost(url, allowed);
 }
 
-function judgeHost(url: URL, allowed: readonly AddressRange[]): JudgedUrl {
+function validateHost(url: URL, allowed: readonly AddressRange[]): ValidatedUrl {
   const host = url.hostname.replace(/^\[|\]$|\.$/g, '');
   const isLiteral = isIP(host) !== 0;
   const secure = url.protocol === 'https:';
@@ -54,7 +54,7 @@ function judgeHost(url: URL, allowed: readonly AddressRange[]): JudgedUrl {
         'EGRESS_ALLOW_CIDRS allows 127.0.0.0/8, write http://127.0.0.1 instead of a name.',
     };
   }
-  if (isLiteral && isForbidden(host, allowed)) {
+  if (isLiteral && isBlockedIp(host, allowed)) {
     return {
       refused:
         `The URL points at ${host}, a private, local or reserved address. Use one on the public internet, or ask ` +
@@ -62,7 +62,7 @@ function judgeHost(url: URL, allowed: readonly AddressRange[]): JudgedUrl {
     };
   }
   if (!isLiteral && !isName(host)) return { refused: 'The name in the URL is none that can be looked up.' };
-  if (!secure && !(isLiteral && isNamedIn(host, allowed))) {
+  if (!secure && !(isLiteral && isInRanges(host, allowed))) {
     return {
       refused:
         'The URL has to begin with https://. Without TLS requests go to literal addresses inside EGRESS_ALLOW_CIDRS ' +
@@ -75,7 +75,7 @@ function judgeHost(url: URL, allowed: readonly AddressRange[]): JudgedUrl {
   return { target: { origin, secure, host, isLiteral, port, path: `${url.pathname}${url.search}` } };
 }
 
-function isNamedIn(address: string, ranges: readonly AddressRange[]): boolean {
+function isInRanges(address: string, ranges: readonly AddressRange[]): boolean {
   const bytes = bytesOfAddress(address);
   return bytes !== undefined && ranges.some((range) => isInRange(bytes, range));
 }

@@ -4,9 +4,9 @@ import type { TransportFailure } from '#contract/attempt-outcome.ts';
 import { failureClass } from './failure-class.ts';
 
 /** What came of one request on one connection. */
-export type Exchanged =
+export type ExchangeResult =
   | {
-      readonly did: 'answered';
+      readonly kind: 'answered';
       readonly status: number;
       readonly headers: IncomingHttpHeaders;
       /** As it came, never inflated; cut off where `truncated`. */
@@ -14,7 +14,7 @@ export type Exchanged =
       readonly truncated: boolean;
     }
   | {
-      readonly did: 'failed';
+      readonly kind: 'failed';
       readonly class: TransportFailure;
       /** Of an answer that had begun. */
       readonly status: number | undefined;
@@ -23,28 +23,28 @@ export type Exchanged =
     };
 
 /** So many 1xx may come before the answer; nobody has use for one, and reading them for ever keeps others waiting. */
-const mostInterim = 32;
+const interimMax = 32;
 
-type Done = (exchanged: Exchanged, isReusable: boolean) => void;
+type DoneCallback = (result: ExchangeResult, isReusable: boolean) => void;
 
 /** Reads the answer to one request, and no more of it than is kept. */
-export class Exchange implements Dispatcher.DispatchHandler {
+export class ResponseReader implements Dispatcher.DispatchHandler {
   readonly #secure: boolean;
-  readonly #mostBytes: number;
-  readonly #done: Done;
+  readonly #bodyMaxBytes: number;
+  readonly #done: DoneCallback;
   #connected = false;
   #answering = false;
   #isOver = false;
   #status: number | undefined;
   #headers: IncomingHttpHeaders = {};
-  #kept = Buffer.alloc(0);
+  #body = Buffer.alloc(0);
   #size = 0;
   #interim = 0;
 
   /** @param done called once; a connection that is not reusable is to be ended */
-  constructor(secure: boolean, mostBytes: number, done: Done) {
+  constructor(secure: boolean, bodyMaxBytes: number, done: DoneCallback) {
     this.#secure = secure;
-    this.#mostBytes = mostBytes;
+    this.#bodyMaxBytes = bodyMaxBytes;
     this.#done = done;
   }
 
@@ -63,7 +63,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   ): void {
     if (status < 200) {
       this.#interim += 1;
-      if (this.#interim > mostInterim) this.fail('invalid_answer');
+      if (this.#interim > interimMax) this.fail('invalid_answer');
       return;
     }
     this.#status = status;
@@ -72,8 +72,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#isOver) return;
-    this.#keep(chunk);
-    if (this.#size > this.#mostBytes) this.#answer(true);
+    this.#append(chunk);
+    if (this.#size > this.#bodyMaxBytes) this.#answer(true);
   }
 
   onResponseEnd(): void {
@@ -86,30 +86,32 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   fail(failure: TransportFailure): void {
-    this.#end({ did: 'failed', class: failure, status: this.#status, connected: this.#connected }, false);
+    this.#end({ kind: 'failed', class: failure, status: this.#status, connected: this.#connected }, false);
   }
 
   /** Copies: a piece, however small, may hold on to all that was read with it, and there may be thousands. */
-  #keep(chunk: Buffer): void {
-    const end = Math.min(this.#size + chunk.length, this.#mostBytes);
-    if (end > this.#kept.length) {
-      const larger = Buffer.allocUnsafeSlow(Math.min(this.#mostBytes, Math.max(end, this.#kept.length * 2)));
-      this.#kept.copy(larger, 0, 0, this.#size);
-      this.#kept = larger;
+  #append(chunk: Buffer): void {
+    const end = Math.min(this.#size + chunk.length, this.#bodyMaxBytes);
+    if (end > this.#body.length) {
+      const larger = Buffer.allocUnsafeSlow(
+        Math.min(this.#bodyMaxBytes, Math.max(end, this.#body.length * 2)),
+      );
+      this.#body.copy(larger, 0, 0, this.#size);
+      this.#body = larger;
     }
-    chunk.copy(this.#kept, Math.min(this.#size, end), 0);
+    chunk.copy(this.#body, Math.min(this.#size, end), 0);
     this.#size += chunk.length;
   }
 
   #answer(truncated: boolean): void {
-    const body = this.#kept.subarray(0, Math.min(this.#size, this.#mostBytes));
-    const answered = { did: 'answered', headers: this.#headers, body, truncated } as const;
+    const body = this.#body.subarray(0, Math.min(this.#size, this.#bodyMaxBytes));
+    const answered = { kind: 'answered', headers: this.#headers, body, truncated } as const;
     this.#end({ ...answered, status: this.#status ?? 0 }, !truncated);
   }
 
-  #end(exchanged: Exchanged, isReusable: boolean): void {
+  #end(result: ExchangeResult, isReusable: boolean): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#done(exchanged, isReusable);
+    this.#done(result, isReusable);
   }
 }

@@ -24,7 +24,7 @@ describe('how much of an answer is read (specification section 6.5)', () => {
       [1_000_000_000, 16_384, true],
     ] as const) {
       const outcome = await http.send(post(`http://127.0.0.1:${receiver.port}/${length}`));
-      assert.ok(outcome.did === 'answered', JSON.stringify(outcome));
+      assert.ok(outcome.kind === 'answered', JSON.stringify(outcome));
       assert.deepEqual([outcome.body.length, outcome.truncated], [kept, truncated]);
     }
     await until('what went on is closed', () => receiver.open() <= 1);
@@ -40,7 +40,7 @@ describe('how much of an answer is read (specification section 6.5)', () => {
       },
     });
     const outcome = await guard().send(post(`http://127.0.0.1:${receiver.port}/`));
-    assert.ok(outcome.did === 'answered' && outcome.body.equals(bomb), JSON.stringify(outcome));
+    assert.ok(outcome.kind === 'answered' && outcome.body.equals(bomb), JSON.stringify(outcome));
   });
 
   it('an answer to the last request does not count for the next', async () => {
@@ -52,8 +52,8 @@ describe('how much of an answer is read (specification section 6.5)', () => {
     });
     const http = guard();
     const url = `http://127.0.0.1:${receiver.port}`;
-    assert.equal((await http.send(post(`${url}/first`))).did, 'answered');
+    assert.equal((await http.send(post(`${url}/first`))).kind, 'answered');
     const next = await http.send(post(`${url}/next`));
-    assert.ok(next.did === 'failed' || next.body.toString() === 'ok', JSON.stringify(next));
+    assert.ok(next.kind === 'failed' || next.body.toString() === 'ok', JSON.stringify(next));
   });
 });

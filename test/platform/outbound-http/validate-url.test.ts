@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseAddressRange } from '#server/platform/ip-address.ts';
-import { judgeUrl } from '#server/platform/outbound-http/judge-url.ts';
+import { validateUrl } from '#server/platform/outbound-http/validate-url.ts';
 
 const allowed = ['127.0.0.0/8', '10.1.0.0/16', 'fd00::/8'].flatMap((range) => parseAddressRange(range) ?? []);
 const target = (url: string, ranges = allowed) => {
-  const judged = judgeUrl(url, ranges);
+  const judged = validateUrl(url, ranges);
   return 'target' in judged ? judged.target : undefined;
 };
 const refusal = (url: string, ranges: typeof allowed = []) => {
-  const judged = judgeUrl(url, ranges);
+  const judged = validateUrl(url, ranges);
   return 'refused' in judged ? judged.refused : undefined;
 };
 
-describe('a URL is judged before anything is looked up or sent (specification section 6.5)', () => {
+describe('a URL is checked before anything is looked up or sent (specification section 6.5)', () => {
   it('literal addresses and localhost are refused in every spelling', () => {
     const hosts = [
       '127.0.0.1',

@@ -37,7 +37,7 @@ describe('what a name leads to (specification section 6.5)', () => {
         http.send(post(`https://${k % 2 ? host : 'other.example.com'}:${receiver.port}/`)),
       );
       for (const outcome of await Promise.all(sends)) {
-        const said = outcome.did === 'answered' ? 'answered' : outcome.class;
+        const said = outcome.kind === 'answered' ? 'answered' : outcome.class;
         assert.ok(said === 'answered' || said === 'forbidden_address', said);
         counts[said] += 1;
         if (said === 'answered') assert.equal(outcome.address, '127.0.0.1');
@@ -51,7 +51,7 @@ describe('what a name leads to (specification section 6.5)', () => {
       allowed: ranges('127.0.0.2'),
     });
     assert.equal(
-      (await open.send(post(`https://${host}:${receiver.port}/`))).did,
+      (await open.send(post(`https://${host}:${receiver.port}/`))).kind,
       'answered',
       'the canary can sing',
     );
@@ -72,7 +72,7 @@ describe('what a name leads to (specification section 6.5)', () => {
     ]) {
       for (addresses of [[forbidden], ['127.0.0.1', forbidden], [forbidden, '127.0.0.1']]) {
         const outcome = await http.send(post(`https://${host}:${receiver.port}/`));
-        assert.ok(outcome.did === 'failed' && outcome.class === 'forbidden_address', forbidden);
+        assert.ok(outcome.kind === 'failed' && outcome.class === 'forbidden_address', forbidden);
       }
     }
     assert.deepEqual(receiver.connections, []);
@@ -83,9 +83,9 @@ describe('what a name leads to (specification section 6.5)', () => {
     const answers: DnsAnswer[] = [{ addresses: ['10.0.0.1'], ttlSeconds: 0 }];
     const { http } = await withNames(() => answers.at(-1) ?? here);
     const url = `https://${host}:${receiver.port}/`;
-    assert.equal((await http.send(post(url))).did, 'failed');
+    assert.equal((await http.send(post(url))).kind, 'failed');
     answers.push(here);
-    assert.equal((await http.send(post(url))).did, 'answered');
+    assert.equal((await http.send(post(url))).kind, 'answered');
   });
 });
 
@@ -105,7 +105,7 @@ describe('TLS is always verified (specification section 6.5)', () => {
         const receiver = await startKept({ certificate: theirs });
         for (let n = 0; n < 3; n += 1) {
           const outcome = await http.send(post(`https://${name}:${receiver.port}/`));
-          assert.ok(outcome.did === 'failed' && outcome.class === 'tls', JSON.stringify(outcome));
+          assert.ok(outcome.kind === 'failed' && outcome.class === 'tls', JSON.stringify(outcome));
         }
         assert.deepEqual(receiver.requests, []);
       }
@@ -117,10 +117,10 @@ describe('TLS is always verified (specification section 6.5)', () => {
   it('a literal address needs a certificate for that address', async () => {
     const http = guard({ allowed: ranges('127.0.0.0/8') });
     const right = await startKept({ certificate });
-    assert.equal((await http.send(post(`https://127.0.0.1:${right.port}/`))).did, 'answered');
+    assert.equal((await http.send(post(`https://127.0.0.1:${right.port}/`))).kind, 'answered');
     const wrong = await startKept({ certificate, host: '127.0.0.2' });
     const outcome = await http.send(post(`https://127.0.0.2:${wrong.port}/`));
-    assert.ok(outcome.did === 'failed' && outcome.class === 'tls', JSON.stringify(outcome));
+    assert.ok(outcome.kind === 'failed' && outcome.class === 'tls', JSON.stringify(outcome));
   });
 
   it('who speaks no TLS gets no request', async () => {
@@ -131,6 +131,6 @@ describe('TLS is always verified (specification section 6.5)', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
     const outcome = await http.send(post(`https://${host}:${port}/`));
-    assert.ok(outcome.did === 'failed' && outcome.class === 'tls', JSON.stringify(outcome));
+    assert.ok(outcome.kind === 'failed' && outcome.class === 'tls', JSON.stringify(outcome));
   });
 });

@@ -1,18 +1,18 @@
 import { Resolver } from 'node:dns/promises';
-import type { AddressRange } from '../ip-address.ts';
-import { isForbidden } from './forbidden-address.ts';
+import type { AddressRange } from '#server/platform/ip-address.ts';
+import { isBlockedIp } from './ip-blocklist.ts';
 
-/** What a name was found to lead to. Only `addresses`, all of them judged, may be connected to. */
-export type Checked =
-  | { readonly found: 'addresses'; readonly addresses: readonly string[] }
-  | { readonly found: 'forbidden' }
-  | { readonly found: 'nothing' };
+/** What a name was found to lead to. Only `addresses`, all of them checked, may be connected to. */
+export type Resolution =
+  | { readonly kind: 'addresses'; readonly addresses: readonly string[] }
+  | { readonly kind: 'forbidden' }
+  | { readonly kind: 'nothing' };
 
 /** A checked answer is used for its TTL, and for no longer than this. */
-const longestMs = 60_000;
-const mostNames = 1_000;
+const ttlMaxMs = 60_000;
+const namesMax = 1_000;
 /** A resolver reads /etc/resolv.conf once, when it is made: after this long another one is. */
-const resolverLivesMs = 60_000;
+const resolverLifetimeMs = 60_000;
 /** The second try waits twice as long as the first. */
 const patience = { timeout: 1_500, tries: 2 };
 /** A look-up that timed out sooner was not given the time that it should have had. */
@@ -21,15 +21,15 @@ const patienceMs = 3_000;
 const denials: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA']);
 
 /**
- * Looks names up and judges what they lead to, all addresses of a name together: one that is forbidden refuses the name
+ * Looks names up and validates what they lead to, all addresses of a name together: one that is forbidden refuses the name
  * (specification section 6.5). c-ares asks the name servers itself, with no thread that password hashing could keep
  * busy (decision 0015). It does not read /etc/hosts, and no search domain is added to a name.
  */
-export class CheckedAddresses {
+export class SafeResolver {
   readonly #allowed: readonly AddressRange[];
   readonly #servers: readonly string[] | undefined;
-  readonly #known = new Map<string, { readonly checked: Checked; readonly untilMs: number }>();
-  readonly #asked = new Map<string, Promise<Checked>>();
+  readonly #cache = new Map<string, { readonly resolution: Resolution; readonly untilMs: number }>();
+  readonly #pending = new Map<string, Promise<Resolution>>();
   #probing: { readonly askedAtMs: number; readonly ended: Promise<void> } | undefined;
   #answeredAtMs = Number.NEGATIVE_INFINITY;
   #resolver: { readonly resolver: Resolver; readonly untilMs: number } | undefined;
@@ -41,15 +41,15 @@ export class CheckedAddresses {
   }
 
   /** What is known of the name, while it is fresh. */
-  known(name: string): Checked | undefined {
-    const known = this.#known.get(name);
-    return known !== undefined && known.untilMs > performance.now() ? known.checked : undefined;
+  cached(name: string): Resolution | undefined {
+    const known = this.#cache.get(name);
+    return known !== undefined && known.untilMs > performance.now() ? known.resolution : undefined;
   }
 
   /** Asks; all who ask for one name at a time share the answer. */
-  look(name: string): Promise<Checked> {
-    const asked = this.#asked.get(name) ?? this.#ask(name).finally(() => this.#asked.delete(name));
-    this.#asked.set(name, asked);
+  resolve(name: string): Promise<Resolution> {
+    const asked = this.#pending.get(name) ?? this.#query(name).finally(() => this.#pending.delete(name));
+    this.#pending.set(name, asked);
     return asked;
   }
 
@@ -82,26 +82,26 @@ export class CheckedAddresses {
     }
   }
 
-  async #ask(name: string): Promise<Checked> {
+  async #query(name: string): Promise<Resolution> {
     let askedAtMs = performance.now();
-    let answers = await this.#askBoth(this.#current(), name);
+    let answers = await this.#askBoth(this.#currentResolver(), name);
     // c-ares waits less for servers that have been fast, and gives one up that has to look further for this name. A new
     // resolver has no such history.
     if (answers.every(isTimeout) && performance.now() - askedAtMs < patienceMs) {
       this.#resolver = undefined;
       askedAtMs = performance.now();
-      answers = await this.#askBoth(this.#current(), name);
+      answers = await this.#askBoth(this.#currentResolver(), name);
     }
     // Where one of the two questions finds no answer, the other's counts: many names, and servers, know IPv4 only.
     const records = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
-    if (records.length === 0) return { found: 'nothing' };
+    if (records.length === 0) return { kind: 'nothing' };
     const addresses = records.map(({ address }) => address);
-    const checked: Checked = addresses.some((address) => isForbidden(address, this.#allowed))
-      ? { found: 'forbidden' }
-      : { found: 'addresses', addresses };
-    const ttlMs = Math.min(longestMs, ...records.map(({ ttl }) => ttl * 1_000));
-    this.#remember(name, checked, askedAtMs + ttlMs);
-    return checked;
+    const resolution: Resolution = addresses.some((address) => isBlockedIp(address, this.#allowed))
+      ? { kind: 'forbidden' }
+      : { kind: 'addresses', addresses };
+    const ttlMs = Math.min(ttlMaxMs, ...records.map(({ ttl }) => ttl * 1_000));
+    this.#remember(name, resolution, askedAtMs + ttlMs);
+    return resolution;
   }
 
   #askBoth(resolver: Resolver, name: string) {
@@ -116,17 +116,17 @@ export class CheckedAddresses {
     return answers;
   }
 
-  #remember(name: string, checked: Checked, untilMs: number): void {
-    this.#known.delete(name);
-    this.#known.set(name, { checked, untilMs });
-    const [oldest] = this.#known.keys();
-    if (this.#known.size > mostNames && oldest !== undefined) this.#known.delete(oldest);
+  #remember(name: string, resolution: Resolution, untilMs: number): void {
+    this.#cache.delete(name);
+    this.#cache.set(name, { resolution, untilMs });
+    const [oldest] = this.#cache.keys();
+    if (this.#cache.size > namesMax && oldest !== undefined) this.#cache.delete(oldest);
   }
 
-  #current(): Resolver {
+  #currentResolver(): Resolver {
     const nowMs = performance.now();
     if (this.#resolver === undefined || this.#resolver.untilMs <= nowMs) {
-      this.#resolver = { resolver: this.#newResolver(patience), untilMs: nowMs + resolverLivesMs };
+      this.#resolver = { resolver: this.#newResolver(patience), untilMs: nowMs + resolverLifetimeMs };
     }
     return this.#resolver.resolver;
   }

@@ -1,7 +1,12 @@
-import { type AddressRange, bytesOfAddress, isInRange, parseAddressRange } from '../ip-address.ts';
+import {
+  type AddressRange,
+  bytesOfAddress,
+  isInRange,
+  parseAddressRange,
+} from '#server/platform/ip-address.ts';
 
 /** What no request goes to, of IPv4: this host, private networks, what providers use inside, examples, multicast. */
-const forbidden4 = rangesOf(
+const blocked4 = rangesOf(
   '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24',
   '192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4',
   // Azure answers every machine's questions about itself here, on a public address.
@@ -12,8 +17,8 @@ const forbidden4 = rangesOf(
  * Of IPv6 only what is given out to the internet is allowed at all. What carries an IPv4 address inside lies outside it
  * (mapped, compatible, both prefixes of NAT64) or is taken out of it: Teredo with all of 2001::/23, and 6to4 (2002::/16).
  */
-const internet6 = rangesOf('2000::/3');
-const forbidden6 = rangesOf('2001::/23 2001:db8::/32 2002::/16 3fff::/20');
+const globalUnicast6 = rangesOf('2000::/3');
+const blocked6 = rangesOf('2001::/23 2001:db8::/32 2002::/16 3fff::/20');
 
 function rangesOf(...lists: readonly string[]): readonly AddressRange[] {
   return lists.flatMap((list) => list.split(' ').flatMap((text) => parseAddressRange(text) ?? []));
@@ -23,14 +28,14 @@ function rangesOf(...lists: readonly string[]): readonly AddressRange[] {
  * Whether no outgoing request may go to the address (specification section 6.5).
  * @param allowed what EGRESS_ALLOW_CIDRS takes out of the ban
  */
-export function isForbiddenAddress(address: Uint8Array, allowed: readonly AddressRange[]): boolean {
+export function isBlockedAddress(address: Uint8Array, allowed: readonly AddressRange[]): boolean {
   const isIn = (ranges: readonly AddressRange[]) => ranges.some((range) => isInRange(address, range));
   if (isIn(allowed)) return false;
-  return address.length === 4 ? isIn(forbidden4) : !isIn(internet6) || isIn(forbidden6);
+  return address.length === 4 ? isIn(blocked4) : !isIn(globalUnicast6) || isIn(blocked6);
 }
 
 /** The same for an address as text; what is none is forbidden. */
-export function isForbidden(text: string, allowed: readonly AddressRange[]): boolean {
+export function isBlockedIp(text: string, allowed: readonly AddressRange[]): boolean {
   const address = bytesOfAddress(text);
-  return address === undefined || isForbiddenAddress(address, allowed);
+  return address === undefined || isBlockedAddress(address, allowed);
 }
