@@ -1,6 +1,6 @@
-import { createIdentify } from '#server/accounts/doors.ts';
 import { LinkRequests } from '#server/accounts/link-requests.ts';
 import { createSendSignInLink } from '#server/accounts/send-sign-in-link.ts';
+import { createRequireSession } from '#server/accounts/session-authenticator.ts';
 import { KeyUses } from '#server/api-keys/key-uses.ts';
 import { RefusalLog } from '#server/audit/refusal-log.ts';
 import { Changes } from '#server/dashboard/changes.ts';
@@ -40,10 +40,10 @@ import type { Loop } from '#server/platform/loop.ts';
 import { OutboundHttp, type OutboundHttpOptions } from '#server/platform/outbound-http/outbound-http.ts';
 import { createConcurrencyLimit } from '#server/usage/concurrency-limit.ts';
 import { Dispatcher } from '#server/webhooks/dispatcher.ts';
+import { createAuthenticators } from './authenticators.ts';
 import { runningLeases } from './clock-jumps.ts';
 import type { Config } from './config.ts';
 import { connect } from './connect.ts';
-import { createDoors } from './doors.ts';
 import { explainListen } from './explain-listen.ts';
 import { firstStart } from './first-start.ts';
 import { createClockLoop, createFanOutLoop, createLoops, createPublisher } from './loops.ts';
@@ -141,7 +141,7 @@ async function open(
   for (const loop of running) loop.start();
   lifecycle.onClose('loops', async () => void (await Promise.all(running.map((loop) => loop.stop()))));
 
-  const identify = createIdentify(runtime);
+  const requireSession = createRequireSession(runtime);
   const links = new LinkRequests(runtime, createSendSignInLink(runtime));
   lifecycle.onClose('links to sign in', () => links.drain());
   const refusals = new RefusalLog(runtime);
@@ -152,17 +152,17 @@ async function open(
     clockStatus: () => clockSync.status,
     waiting,
     readers,
-    identify,
+    requireSession,
     links,
     refusals,
     mailHealth,
     isStopping,
   });
   const record = createRecorder(runtime.metrics, logger);
-  const { byAudience, unrouted } = createDoors({ ...runtime, uses, identify });
+  const { byAudience, unrouted } = createAuthenticators({ ...runtime, uses, requireSession });
   const server = createHttpServer({
     routes,
-    doors: byAudience,
+    authenticators: byAudience,
     limitUnrouted: (request) => unrouted.take(request),
     limitConcurrency: createConcurrencyLimit(runtime),
     record: (answered) => {

@@ -1,8 +1,8 @@
 import { accountRoutes } from '#server/accounts/account-routes.ts';
-import type { Identify } from '#server/accounts/doors.ts';
 import type { LinkRequests } from '#server/accounts/link-requests.ts';
 import { passkeyRoutes } from '#server/accounts/passkey-routes.ts';
 import { passwordPageRoutes } from '#server/accounts/password-page-routes.ts';
+import type { RequireSession } from '#server/accounts/session-authenticator.ts';
 import { signInPageRoutes } from '#server/accounts/sign-in-page-routes.ts';
 import { signInRoutes } from '#server/accounts/sign-in-routes.ts';
 import { apiKeyRoutes } from '#server/api-keys/routes.ts';
@@ -34,13 +34,13 @@ import { deliveryRoutes } from '#server/webhooks/delivery-routes.ts';
 import { webhookRoutes } from '#server/webhooks/routes.ts';
 import { apiReferenceRoutes } from './api-reference.ts';
 import { operationsRoutes } from './operations-routes.ts';
-import { whenMemberRemoved, whenNumberRemoved, whenRoleMoved } from './participants.ts';
+import { memberRemovedHooks, numberRemovedHooks, roleChangedHooks } from './transaction-hooks.ts';
 
 interface RouteServices extends Runtime {
   readonly clockStatus: () => ClockStatus;
   readonly waiting: WaitingPolls;
   readonly readers: WaitingReaders;
-  readonly identify: Identify;
+  readonly requireSession: RequireSession;
   readonly links: LinkRequests;
   readonly refusals: RefusalLog;
   readonly mailHealth: MailHealth;
@@ -56,15 +56,15 @@ export function createRoutes(services: RouteServices): Route[] {
 }
 
 function routesOfSlices(services: RouteServices): Route[] {
-  const { identify } = services;
-  const movesRoles = { ...services, roleMoved: whenRoleMoved(services) };
+  const { requireSession } = services;
+  const roleChangeServices = { ...services, onRoleChanged: roleChangedHooks(services) };
   return [
     ...teamRoutes(services),
-    ...memberRoutes({ ...movesRoles, participants: whenMemberRemoved(services) }),
+    ...memberRoutes({ ...roleChangeServices, onMemberRemoved: memberRemovedHooks(services) }),
     ...invitationRoutes(services),
-    ...acceptRoutes(movesRoles, identify),
-    ...invitePageRoutes(movesRoles, identify),
-    ...numberRoutes({ ...services, participants: whenNumberRemoved(services) }),
+    ...acceptRoutes(roleChangeServices, requireSession),
+    ...invitePageRoutes(roleChangeServices, requireSession),
+    ...numberRoutes({ ...services, onNumberRemoved: numberRemovedHooks(services) }),
     ...eventRoutes(services),
     ...messageRoutes({ ...services, sends: createSendAcceptor(services) }),
     ...webhookRoutes(services),

@@ -246,18 +246,22 @@ describe('the architecture (docs/architecture.md)', () => {
     assert.deepEqual(found, []);
   });
 
-  it('a use case takes participants for effects to its left, and there are two such effects so far', () => {
+  it('a use case takes transaction hooks for effects on slices to its right, and there are three of them', () => {
     const found = files
-      .filter((file) => /readonly participants: readonly/.test(file.text))
+      .filter((file) => /readonly on[A-Z]\w+: readonly On/.test(file.text))
       .map((file) => file.path);
-    assert.deepEqual(found.sort(), [
-      'server/numbers/delete-number.ts',
-      'server/numbers/routes.ts',
-      'server/teams/end-membership.ts',
-      'server/teams/leave-team.ts',
-      'server/teams/member-routes.ts',
-      'server/teams/remove-member.ts',
-    ]);
+    assert.deepEqual(
+      found.sort(),
+      [
+        'server/numbers/delete-number.ts',
+        'server/numbers/routes.ts',
+        'server/teams/end-membership.ts',
+        'server/teams/leave-team.ts',
+        'server/teams/member-routes.ts',
+        'server/teams/move-role.ts',
+        'server/teams/remove-member.ts',
+      ].sort(),
+    );
   });
 
   it('names and sizes: kebab-case, no catch-all names, no barrels, no default exports, at most 400 lines', () => {

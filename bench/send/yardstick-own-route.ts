@@ -1,8 +1,8 @@
-import { createIdentify } from '#server/accounts/doors.ts';
+import { createRequireSession } from '#server/accounts/session-authenticator.ts';
 import { KeyUses } from '#server/api-keys/key-uses.ts';
+import { createAuthenticators } from '#server/authenticators.ts';
 import { readConfig } from '#server/config.ts';
 import { connect } from '#server/connect.ts';
-import { createDoors } from '#server/doors.ts';
 import { messageRoutes } from '#server/messages/routes.ts';
 import { createRecorder } from '#server/observe.ts';
 import { createHttpServer } from '#server/platform/http/http-server.ts';
@@ -10,7 +10,7 @@ import { securityHeaders } from '#server/platform/http/security-headers.ts';
 import { createLogger } from '#server/platform/logger.ts';
 
 /**
- * The second yardstick of P1: our own route behind our own door, with the very same checks of key and body, headers and
+ * The second yardstick of P1: our own route behind our own authenticator, with the very same checks of key and body, headers and
  * metrics, whose acceptor stores nothing. What a send costs more than here is what it costs to store it.
  *
  * usage: DATABASE_URL=… SECRETS_KEY=… node bench/send/yardstick-own-route.ts PORT
@@ -28,8 +28,11 @@ const accept = async () => ({
 });
 const server = createHttpServer({
   routes: messageRoutes({ ...runtime, sends: { accept } }),
-  doors: createDoors({ ...runtime, uses: new KeyUses(runtime), identify: createIdentify(runtime) })
-    .byAudience,
+  authenticators: createAuthenticators({
+    ...runtime,
+    uses: new KeyUses(runtime),
+    requireSession: createRequireSession(runtime),
+  }).byAudience,
   record: createRecorder(runtime.metrics, logger),
   isStopping: () => false,
   ids: runtime.ids,

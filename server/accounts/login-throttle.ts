@@ -40,7 +40,7 @@ interface LoginAttempt {
 
 /**
  * Lets a password be tried, or holds it back. It is counted before it is looked at, or a thousand that come at once would
- * all pass; one that is held back does not count, or a client network could shut an address for others by knocking on.
+ * all pass; one that is held back does not count, or a client network could shut an address for others by trying on.
  * @throws 429 with retry-after
  */
 export function countAttempt(

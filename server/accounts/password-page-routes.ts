@@ -6,11 +6,11 @@ import { pageHeaders } from '#server/platform/http/html-page.ts';
 import { parseForm } from '#server/platform/http/parse-form.ts';
 import { type Answer, type Call, type Route, route, type SignedIn } from '#server/platform/http/route.ts';
 import { textFields } from '#server/platform/http/text-fields.ts';
-import { type Identify, whoIsSignedIn } from './doors.ts';
 import { aLink } from './other-ways.ts';
 import { PasswordNotice } from './password-notice.ts';
 import { type PasswordForm, type PasswordProblem, renderPasswordPage } from './password-page.ts';
 import { findPresent } from './require-recent.ts';
+import { findSignedIn, type RequireSession } from './session-authenticator.ts';
 import { passwordNeeds, setPassword } from './set-password.ts';
 
 const path = '/password';
@@ -18,11 +18,11 @@ const answers = Object.fromEntries(
   [200, 303, 400, 401, 403, 409, 415, 429, 503].map((status) => [status, Type.String()]),
 );
 
-type Services = Runtime & { readonly identify: Identify };
+type Services = Runtime & { readonly requireSession: RequireSession };
 
 /** The form for the password of whoever is signed in, which needs no script (specification section 12.2). */
 export function passwordPageRoutes(services: Services): Route[] {
-  const { config, identify } = services;
+  const { config, requireSession } = services;
   const notice = new PasswordNotice(config);
   const goTo = (to: string, ...cookies: string[]): Answer => ({
     status: 303,
@@ -57,7 +57,7 @@ export function passwordPageRoutes(services: Services): Route[] {
       audience: 'page',
       answers,
       handle: async ({ request }) => {
-        const signedIn = await whoIsSignedIn(identify, request);
+        const signedIn = await findSignedIn(requireSession, request);
         return signedIn ? show(signedIn) : goTo(`/sign-in?next=${path}`);
       },
     }),
@@ -69,7 +69,7 @@ export function passwordPageRoutes(services: Services): Route[] {
       audit: 'account.password_set',
       answers,
       handle: async (call) => {
-        const signedIn = await whoIsSignedIn(identify, call.request);
+        const signedIn = await findSignedIn(requireSession, call.request);
         if (!signedIn) return goTo(`/sign-in?next=${path}`);
         // Refusals are noted under their name.
         call.request.caller = { signedIn };

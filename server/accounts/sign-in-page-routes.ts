@@ -9,8 +9,8 @@ import { parseForm } from '#server/platform/http/parse-form.ts';
 import { type Answer, type Call, type Route, route } from '#server/platform/http/route.ts';
 import { textFields } from '#server/platform/http/text-fields.ts';
 import { closeSession } from './close-session.ts';
-import { type Identify, whoIsSignedIn } from './doors.ts';
 import type { LinkRequests } from './link-requests.ts';
+import { findSignedIn, type RequireSession } from './session-authenticator.ts';
 import { SessionCookie } from './session-cookie.ts';
 import { findAccountOfLink } from './sign-in-link-store.ts';
 import { renderLink, renderLinkOver, renderLinkSent, renderSignIn, renderSwitch } from './sign-in-page.ts';
@@ -21,7 +21,7 @@ const answers = Object.fromEntries([200, 303, 400, 401, 404, 429].map((status) =
 
 interface SignInPages extends Runtime {
   readonly links: LinkRequests;
-  readonly identify: Identify;
+  readonly requireSession: RequireSession;
   readonly refusals: RefusalLog;
 }
 
@@ -62,7 +62,7 @@ export function signInPageRoutes(services: SignInPages): Route[] {
       audience: 'page',
       answers,
       handle: async ({ request, query }) => {
-        const signedIn = await whoIsSignedIn(services.identify, request);
+        const signedIn = await findSignedIn(services.requireSession, request);
         if (signedIn) {
           const next = nextOf(query);
           return page(
@@ -116,7 +116,7 @@ export function signInPageRoutes(services: SignInPages): Route[] {
       handle: async ({ request, query }) => {
         const next = nextOf(query);
         const goesOn = parseForm(request)('go') === 'on';
-        const signedIn = await whoIsSignedIn(services.identify, request);
+        const signedIn = await findSignedIn(services.requireSession, request);
         if (signedIn) {
           const by = { ...signedIn.actor, ip: request.ip, requestId: request.id };
           await closeSession(services, signedIn, by);

@@ -74,6 +74,6 @@ function principalOf(row: LiveKeyRow): Principal {
     actor: { kind: 'key', id: publicId('key', row.id), name: row.name },
     permissions: row.permissions,
     plan: row.plan,
-    ...(row.created_by === null ? {} : { keyMaker: row.created_by }),
+    ...(row.created_by === null ? {} : { keyCreator: row.created_by }),
   };
 }

@@ -3,10 +3,10 @@ import { isE164 } from '#contract/handles.ts';
 import { deleteNumber } from '#server/numbers/delete-number.ts';
 import { findVerifiedNumber, firstIdOfDay, listNumbers } from '#server/numbers/number-store.ts';
 import { numberView } from '#server/numbers/number-view.ts';
-import { whenNumberRemoved } from '#server/participants.ts';
 import { operator } from '#server/platform/actor.ts';
 import { invalid, notFound } from '#server/platform/app-error.ts';
 import { publicId } from '#server/platform/ids.ts';
+import { numberRemovedHooks } from '#server/transaction-hooks.ts';
 import { printResult, printRows, withRuntime } from './command-context.ts';
 import { readTeamId, requireTeam } from './team-commands.ts';
 
@@ -43,7 +43,7 @@ export function addNumberCommands(program: Command): void {
         const held = await findVerifiedNumber(runtime.database.pool, options.phoneNumber);
         if (!held) throw notFound('verified number');
         await deleteNumber(
-          { ...runtime, participants: whenNumberRemoved(runtime) },
+          { ...runtime, onNumberRemoved: numberRemovedHooks(runtime) },
           held.team_id,
           held.id,
           operator,

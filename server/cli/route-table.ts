@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { createIdentify } from '#server/accounts/doors.ts';
 import { LinkRequests } from '#server/accounts/link-requests.ts';
+import { createRequireSession } from '#server/accounts/session-authenticator.ts';
 import { RefusalLog } from '#server/audit/refusal-log.ts';
 import { readConfig } from '#server/config.ts';
 import { Database } from '#server/database/database.ts';
@@ -83,7 +83,7 @@ function unusedServices(): Parameters<typeof createRoutes>[0] {
     ...runtime,
     waiting: new WaitingPolls(),
     readers: new WaitingReaders(),
-    identify: createIdentify(runtime),
+    requireSession: createRequireSession(runtime),
     links: new LinkRequests(runtime, undefined),
     refusals: new RefusalLog(runtime),
     mailHealth: new MailHealth(),

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { type Identify, whoIsSignedIn } from '#server/accounts/doors.ts';
+import { findSignedIn, type RequireSession } from '#server/accounts/session-authenticator.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { countNumbers } from '#server/numbers/number-store.ts';
 import { dayOf, monthOf, nextMonthOf } from '#server/platform/calendar.ts';
@@ -14,8 +14,8 @@ import { countWebhooks } from '#server/webhooks/webhook-store.ts';
 import { type PlanInUse, renderBilling } from './billing-page.ts';
 
 /** Where every `upgrade_url` leads (specification section 8). */
-export function billingRoutes(services: Runtime & { readonly identify: Identify }): Route[] {
-  const { config, identify } = services;
+export function billingRoutes(services: Runtime & { readonly requireSession: RequireSession }): Route[] {
+  const { config, requireSession } = services;
   const signInPath = appPath(config.appUrl, '/sign-in?next=/billing');
   return [
     route({
@@ -24,7 +24,7 @@ export function billingRoutes(services: Runtime & { readonly identify: Identify 
       audience: 'page',
       answers: { 200: Type.String() },
       handle: async ({ request }) => {
-        const signedIn = await whoIsSignedIn(identify, request);
+        const signedIn = await findSignedIn(requireSession, request);
         const teams = signedIn && (await plansInUse(services, signedIn.accountId));
         return { body: renderBilling(teams, signInPath), headers: pageHeaders };
       },

@@ -2,10 +2,10 @@ import { Type } from 'typebox';
 import { AccountOverview } from '#contract/account.ts';
 import { findAccount } from '#server/accounts/account-store.ts';
 import { accountView } from '#server/accounts/account-view.ts';
-import { type Identify, whoIsSignedIn } from '#server/accounts/doors.ts';
 import { PasswordNotice } from '#server/accounts/password-notice.ts';
 import { renderPasswordForm } from '#server/accounts/password-page.ts';
 import { readPasswordForm } from '#server/accounts/password-page-routes.ts';
+import { findSignedIn, type RequireSession } from '#server/accounts/session-authenticator.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { escapeHtml } from '#server/platform/escape-html.ts';
@@ -16,7 +16,7 @@ import { type AccountId, publicId } from '#server/platform/ids.ts';
 import { listMemberships } from '#server/teams/member-store.ts';
 
 /** Who is signed in, and in which teams: as JSON, and as the page at the start (specification section 12.3). */
-export function overviewRoutes(services: Runtime & { readonly identify: Identify }): Route[] {
+export function overviewRoutes(services: Runtime & { readonly requireSession: RequireSession }): Route[] {
   const { database, config } = services;
   const notice = new PasswordNotice(config);
   const overviewOf = async (accountId: AccountId): Promise<AccountOverview> => {
@@ -47,7 +47,7 @@ export function overviewRoutes(services: Runtime & { readonly identify: Identify
       audience: 'page',
       answers: { 200: Type.String(), 303: Type.String() },
       handle: async ({ request }) => {
-        const signedIn = await whoIsSignedIn(services.identify, request);
+        const signedIn = await findSignedIn(services.requireSession, request);
         if (!signedIn) {
           return { status: 303, body: '', headers: { location: appPath(config.appUrl, '/sign-in') } };
         }

@@ -8,8 +8,8 @@ import { type NumberId, publicId, type TeamId } from '#server/platform/ids.ts';
 import { lockUsage } from '#server/usage/usage-store.ts';
 import { lockNumber, markDeleted, type NumberRow } from './number-store.ts';
 
-/** Runs in the transaction that removes a number; wired in participants.ts, since numbers know nothing of messages. */
-export type NumberRemoved = (trx: Transaction, number: NumberRow) => Promise<void>;
+/** Runs in the transaction that removes a number; wired in transaction-hooks.ts, since numbers know nothing of messages. */
+export type OnNumberRemoved = (trx: Transaction, number: NumberRow) => Promise<void>;
 
 /**
  * Deletes a number (specification section 4.2): its queued messages fail with number_removed, its phone's next poll
@@ -17,7 +17,7 @@ export type NumberRemoved = (trx: Transaction, number: NumberRow) => Promise<voi
  */
 export async function deleteNumber(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'> & {
-    readonly participants: readonly NumberRemoved[];
+    readonly onNumberRemoved: readonly OnNumberRemoved[];
   },
   teamId: TeamId,
   numberId: NumberId,
@@ -29,7 +29,7 @@ export async function deleteNumber(
     await lockUsage(trx, [teamId]);
     const number = await lockNumber(trx, teamId, numberId);
     if (!number || !(await markDeleted(trx, teamId, numberId, clock.now()))) throw notFound('number');
-    for (const participant of services.participants) await participant(trx, number);
+    for (const participant of services.onNumberRemoved) await participant(trx, number);
     await recordAudit(trx, services, {
       by,
       action: by.kind === 'operator' ? 'number.released' : 'number.deleted',

@@ -11,7 +11,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { type NumberId, parseId } from '#server/platform/ids.ts';
-import { deleteNumber, type NumberRemoved } from './delete-number.ts';
+import { deleteNumber, type OnNumberRemoved } from './delete-number.ts';
 import { findListedNumber, firstIdOfDay, listNumbers } from './number-store.ts';
 import { numberDetailView, numberView, updatedNumberView } from './number-view.ts';
 import { reconnectNumber } from './reconnect-number.ts';
@@ -19,7 +19,7 @@ import { updateNumber } from './update-number.ts';
 import { verifyNumber } from './verify-number.ts';
 
 export function numberRoutes(
-  services: Runtime & { readonly participants: readonly NumberRemoved[] },
+  services: Runtime & { readonly onNumberRemoved: readonly OnNumberRemoved[] },
 ): Route[] {
   const today = () => firstIdOfDay(services.clock);
   return [

@@ -15,7 +15,7 @@ export interface FeedReader {
   /** Aborted once the client has left. */
   readonly left: AbortSignal;
   /** Throws where the caller may not read any more. */
-  readonly knockAgain: () => Promise<void>;
+  readonly reauthenticate: () => Promise<void>;
   /** Runs a statement with a permit of the team: what is held has none. */
   readonly withPermit: <T>(work: () => Promise<T>) => Promise<T>;
 }
@@ -43,7 +43,7 @@ export async function listEvents(
         return rows.length > 0 ? rows : undefined;
       })) ?? [];
     // A request may be held for longer than a key that is revoked goes on working.
-    if (found.length > 0) await reader.knockAgain();
+    if (found.length > 0) await reader.reauthenticate();
   }
   return feedPage(found, limit, after);
 }

@@ -23,10 +23,10 @@ export function eventRoutes(services: Runtime & { readonly readers: WaitingReade
       },
       query: ListEventsQuery,
       answers: { 200: EventList },
-      handle: async ({ principal, query, reply, knockAgain, withPermit }) => ({
+      handle: async ({ principal, query, reply, reauthenticate, withPermit }) => ({
         body: await listEvents(services, principal.teamId, query, {
           left: disconnectSignal(reply),
-          knockAgain,
+          reauthenticate,
           withPermit,
         }),
       }),

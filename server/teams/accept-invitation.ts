@@ -21,12 +21,12 @@ import type { SignedIn } from '#server/platform/http/route.ts';
 import { publicId } from '#server/platform/ids.ts';
 import { markAccepted, markPressed } from './invitation-store.ts';
 import { joinTeam } from './join-team.ts';
-import type { MovesRoles } from './move-role.ts';
+import type { RoleChangeServices } from './move-role.ts';
 import { endOfInvitation, invitationOver, type Opened, openInvitation } from './open-invitation.ts';
 import { pressHash } from './press-hash.ts';
 import { lockTeam } from './team-store.ts';
 
-type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'> & MovesRoles;
+type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'> & RoleChangeServices;
 
 interface Acceptance {
   readonly token: string;

@@ -1,13 +1,16 @@
 import { AcceptInvitationRequest, Joined, OpenedInvitation } from '#contract/member.ts';
-import { type Identify, whoIsSignedIn } from '#server/accounts/doors.ts';
+import { findSignedIn, type RequireSession } from '#server/accounts/session-authenticator.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { acceptInvitation } from './accept-invitation.ts';
-import type { MovesRoles } from './move-role.ts';
+import type { RoleChangeServices } from './move-role.ts';
 import { type Opened, openInvitation } from './open-invitation.ts';
 
 /** What the dashboard asks of a link that somebody opened (specification section 12.4): the page's twins in JSON. */
-export function acceptRoutes(services: Runtime & MovesRoles, identify: Identify): Route[] {
+export function acceptRoutes(
+  services: Runtime & RoleChangeServices,
+  requireSession: RequireSession,
+): Route[] {
   return [
     route({
       method: 'GET',
@@ -15,7 +18,7 @@ export function acceptRoutes(services: Runtime & MovesRoles, identify: Identify)
       audience: 'visitor',
       answers: { 200: OpenedInvitation },
       handle: async ({ params, request }) => {
-        const signedIn = await whoIsSignedIn(identify, request);
+        const signedIn = await findSignedIn(requireSession, request);
         return { body: openedView(await openInvitation(services, params.token ?? '', signedIn)) };
       },
     }),
@@ -27,7 +30,7 @@ export function acceptRoutes(services: Runtime & MovesRoles, identify: Identify)
       body: AcceptInvitationRequest,
       answers: { 201: Joined },
       handle: async ({ params, body, request }) => {
-        const signedIn = await whoIsSignedIn(identify, request);
+        const signedIn = await findSignedIn(requireSession, request);
         // Refusals are noted under their name.
         if (signedIn) request.caller = { signedIn };
         const acceptance = { token: params.token ?? '', signedIn, given: body, request };

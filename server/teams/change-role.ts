@@ -4,9 +4,9 @@ import type { By } from '#server/platform/actor.ts';
 import { invalid, notFound } from '#server/platform/app-error.ts';
 import type { MemberId } from '#server/platform/ids.ts';
 import { findMember, type PersonRow } from './member-store.ts';
-import { type MovesRoles, moveRole } from './move-role.ts';
+import { moveRole, type RoleChangeServices } from './move-role.ts';
+import { recheckPermission } from './recheck-permission.ts';
 import { type Giver, refuseKeysOwnMaker } from './refuse-keys-own-maker.ts';
-import { requireStillAllowed } from './require-still-allowed.ts';
 import { refuseToGiveMore } from './role-rule.ts';
 import { lockTeam } from './team-store.ts';
 
@@ -17,15 +17,15 @@ import { lockTeam } from './team-store.ts';
  * param role, for a role that adds what the key does not hold
  */
 export async function changeRole(
-  services: Pick<Runtime, 'database' | 'clock' | 'ids'> & MovesRoles,
-  { teamId, permissions, keyMaker }: Giver,
+  services: Pick<Runtime, 'database' | 'clock' | 'ids'> & RoleChangeServices,
+  { teamId, permissions, keyCreator }: Giver,
   memberId: MemberId,
   role: GivenRole | undefined,
   by: By,
 ): Promise<PersonRow> {
   return services.database.transaction(async (trx) => {
     await lockTeam(trx, teamId);
-    await requireStillAllowed(trx, teamId, by, 'team:write');
+    await recheckPermission(trx, teamId, by, 'team:write');
     const member = await findMember(trx, teamId, memberId);
     if (!member) throw notFound('member');
     if (role === undefined) return member;
@@ -33,7 +33,7 @@ export async function changeRole(
       throw invalid('id', 'This member is an owner. Owners are made and unmade by owners, in the dashboard.');
     }
     refuseToGiveMore(permissions, role, member.role);
-    await refuseKeysOwnMaker(trx, teamId, keyMaker, { accountId: member.account_id });
+    await refuseKeysOwnMaker(trx, teamId, keyCreator, { accountId: member.account_id });
     return moveRole(trx, services, member, role, by);
   });
 }

@@ -16,8 +16,8 @@ export interface Ending {
   readonly by: By;
 }
 
-/** Runs in the transaction that ends a membership; wired in participants.ts, since teams know nothing of keys. */
-export type MemberRemoved = (trx: Transaction, ending: Ending) => Promise<void>;
+/** Runs in the transaction that ends a membership; wired in transaction-hooks.ts, since teams know nothing of keys. */
+export type OnMemberRemoved = (trx: Transaction, ending: Ending) => Promise<void>;
 
 /**
  * Ends a membership (specification section 12.4). Who is then in no team is signed out everywhere; the account's row is
@@ -26,7 +26,7 @@ export type MemberRemoved = (trx: Transaction, ending: Ending) => Promise<void>;
  */
 export async function endMembership(
   trx: Transaction,
-  services: Pick<Runtime, 'clock' | 'ids'> & { readonly participants: readonly MemberRemoved[] },
+  services: Pick<Runtime, 'clock' | 'ids'> & { readonly onMemberRemoved: readonly OnMemberRemoved[] },
   ending: Ending,
 ): Promise<void> {
   const { member, action, revokeKeys, by } = ending;
@@ -41,7 +41,7 @@ export async function endMembership(
     target: publicId('usr', member.id),
     details: { email: member.email, role: member.role, revoke_keys: revokeKeys },
   });
-  for (const participant of services.participants) await participant(trx, ending);
+  for (const participant of services.onMemberRemoved) await participant(trx, ending);
   if ((await listMemberships(trx, accountId)).length > 0) return;
   const ended = await endSessions(trx, accountId);
   if (ended > 0) await recordAudit(trx, services, { by, action: 'account.signed_out_everywhere', accountId });

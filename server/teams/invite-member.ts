@@ -12,8 +12,8 @@ import { invitationView } from './invitation-view.ts';
 import { type MailsInvitations, mailInvitation, showsLink } from './mail-invitation.ts';
 import { countSeats, refuseOverMembers } from './member-limit.ts';
 import { findMemberByEmail } from './member-store.ts';
+import { recheckPermission } from './recheck-permission.ts';
 import { type Giver, refuseKeysOwnMaker } from './refuse-keys-own-maker.ts';
-import { requireStillAllowed } from './require-still-allowed.ts';
 import { refuseToGiveMore } from './role-rule.ts';
 import { lockTeam } from './team-store.ts';
 
@@ -25,7 +25,7 @@ import { lockTeam } from './team-store.ts';
  */
 export async function inviteMember(
   services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'> & MailsInvitations,
-  { teamId, permissions, keyMaker }: Giver,
+  { teamId, permissions, keyCreator }: Giver,
   { email: text, role }: InviteRequest,
   by: By,
 ): Promise<MadeInvitation> {
@@ -35,8 +35,8 @@ export async function inviteMember(
   return services.database.transaction(async (trx) => {
     const team = await lockTeam(trx, teamId);
     if (!team) throw notFound('team');
-    const inviter = await requireStillAllowed(trx, teamId, by, 'team:write');
-    await refuseKeysOwnMaker(trx, teamId, keyMaker, { emailKey: key });
+    const inviter = await recheckPermission(trx, teamId, by, 'team:write');
+    await refuseKeysOwnMaker(trx, teamId, keyCreator, { emailKey: key });
     const now = services.clock.now();
     if (await findMemberByEmail(trx, teamId, key)) {
       throw conflict(`${email} is a member already. PUT /v1/team/members/:id/role changes what they may do.`);

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { AcceptInvitationRequest } from '#contract/member.ts';
-import { type Identify, whoIsSignedIn } from '#server/accounts/doors.ts';
+import { findSignedIn, type RequireSession } from '#server/accounts/session-authenticator.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { mailIsOn } from '#server/mail/queue-mail.ts';
 import { AppError } from '#server/platform/app-error.ts';
@@ -12,7 +12,7 @@ import { type Answer, type Call, type Route, route } from '#server/platform/http
 import { textFields } from '#server/platform/http/text-fields.ts';
 import { acceptInvitation } from './accept-invitation.ts';
 import { type Refused, renderInvitationOver, renderInvitePage } from './invite-page.ts';
-import type { MovesRoles } from './move-role.ts';
+import type { RoleChangeServices } from './move-role.ts';
 import { endOfInvitation, openInvitation } from './open-invitation.ts';
 import { pressAgain } from './press-again.ts';
 
@@ -25,13 +25,16 @@ const refusals = { 400: html, 401: html, 402: html, 403: html, 409: html, 415: h
  * The page behind an invitation (specification section 12.4). Opening it changes nothing, so that a scanner of mail uses
  * no link up; it works without script.
  */
-export function invitePageRoutes(services: Runtime & MovesRoles, identify: Identify): Route[] {
+export function invitePageRoutes(
+  services: Runtime & RoleChangeServices,
+  requireSession: RequireSession,
+): Route[] {
   const { appUrl } = services.config;
   const own = (path: string) => appPath(appUrl, path);
 
   const show = async ({ params, request }: Call, refused?: Refused, status = 200): Promise<Answer> => {
     const token = params.token ?? '';
-    const opened = await openInvitation(services, token, await whoIsSignedIn(identify, request));
+    const opened = await openInvitation(services, token, await findSignedIn(requireSession, request));
     return page(
       renderInvitePage(opened, {
         token,
@@ -45,7 +48,7 @@ export function invitePageRoutes(services: Runtime & MovesRoles, identify: Ident
   };
 
   const join = async ({ params, request }: Call, press: string, given: AcceptInvitationRequest) => {
-    const signedIn = await whoIsSignedIn(identify, request);
+    const signedIn = await findSignedIn(requireSession, request);
     // Refusals are noted under their name.
     if (signedIn) request.caller = { signedIn };
     const pressed = { token: params.token ?? '', press, signedIn, request };

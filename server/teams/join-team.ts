@@ -8,7 +8,7 @@ import { type MemberId, publicId } from '#server/platform/ids.ts';
 import { endOpenInvitations } from './end-open-invitations.ts';
 import { refuseOverMembers } from './member-limit.ts';
 import { countMembers, findMemberOfAccount, insertMember } from './member-store.ts';
-import { type MovesRoles, moveRole } from './move-role.ts';
+import { moveRole, type RoleChangeServices } from './move-role.ts';
 import type { TeamRow } from './team-store.ts';
 
 interface Joining {
@@ -26,7 +26,7 @@ interface Joining {
  */
 export async function joinTeam(
   trx: Transaction,
-  services: Pick<Runtime, 'ids' | 'clock' | 'config'> & MovesRoles,
+  services: Pick<Runtime, 'ids' | 'clock' | 'config'> & RoleChangeServices,
   team: TeamRow,
   { account, role, by }: Joining,
 ): Promise<MemberId> {

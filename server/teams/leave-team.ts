@@ -1,9 +1,9 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import type { TeamId } from '#server/platform/ids.ts';
-import { type Ending, endMembership, type MemberRemoved } from './end-membership.ts';
+import { type Ending, endMembership, type OnMemberRemoved } from './end-membership.ts';
 import { keepAnOwner } from './keep-an-owner.ts';
-import { requireStillAllowed } from './require-still-allowed.ts';
+import { recheckPermission } from './recheck-permission.ts';
 import { lockTeam } from './team-store.ts';
 
 /**
@@ -12,13 +12,15 @@ import { lockTeam } from './team-store.ts';
  * @throws AppError 404 where they are no member any more; 409 for the last owner
  */
 export async function leaveTeam(
-  services: Pick<Runtime, 'database' | 'clock' | 'ids'> & { readonly participants: readonly MemberRemoved[] },
+  services: Pick<Runtime, 'database' | 'clock' | 'ids'> & {
+    readonly onMemberRemoved: readonly OnMemberRemoved[];
+  },
   teamId: TeamId,
   { revokeKeys, by }: Pick<Ending, 'revokeKeys' | 'by'>,
 ): Promise<void> {
   await services.database.transaction(async (trx) => {
     await lockTeam(trx, teamId);
-    const member = await requireStillAllowed(trx, teamId, by);
+    const member = await recheckPermission(trx, teamId, by);
     if (!member) throw notFound('member');
     if (member.role === 'owner') await keepAnOwner(trx, teamId);
     await endMembership(trx, services, { member, action: 'member.left', revokeKeys, by });

@@ -12,7 +12,7 @@ import { joinTeam } from './join-team.ts';
 import { allSeatsTaken, makeOwnerLink } from './make-owner-link.ts';
 import { countSeats, refuseOverMembers } from './member-limit.ts';
 import { countOwners, findMemberOfAccount } from './member-store.ts';
-import type { MovesRoles } from './move-role.ts';
+import type { RoleChangeServices } from './move-role.ts';
 import { findOnlyTeam, hasTeams, lockTeam, type TeamRow } from './team-store.ts';
 
 /** How long a link of the operator signs in (specification section 12.2). */
@@ -33,7 +33,7 @@ interface OperatorLink {
  * @throws AppError 400 for the address, or where no link can be made; 404 for no such team; 402 over the plan
  */
 export async function makeOperatorLink(
-  services: Pick<Runtime, 'database' | 'ids' | 'clock' | 'config'> & MovesRoles,
+  services: Pick<Runtime, 'database' | 'ids' | 'clock' | 'config'> & RoleChangeServices,
   text: string,
   chosen: TeamId | undefined,
 ): Promise<OperatorLink> {
@@ -79,7 +79,7 @@ async function findTeamToOwn(trx: Transaction, chosen: TeamId | undefined): Prom
 
 async function makeAccountOwner(
   trx: Transaction,
-  services: Pick<Runtime, 'ids' | 'clock' | 'config'> & MovesRoles,
+  services: Pick<Runtime, 'ids' | 'clock' | 'config'> & RoleChangeServices,
   team: TeamRow,
   account: AccountRow,
 ): Promise<void> {

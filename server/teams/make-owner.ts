@@ -3,20 +3,20 @@ import type { By } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import type { MemberId, TeamId } from '#server/platform/ids.ts';
 import { findMember, type PersonRow } from './member-store.ts';
-import { type MovesRoles, moveRole } from './move-role.ts';
-import { requireStillAllowed } from './require-still-allowed.ts';
+import { moveRole, type RoleChangeServices } from './move-role.ts';
+import { recheckPermission } from './recheck-permission.ts';
 import { lockTeam } from './team-store.ts';
 
 /** Makes a member an owner (specification section 12.4); one who is stays one. @throws AppError 404 */
 export async function makeOwner(
-  services: Pick<Runtime, 'database' | 'clock' | 'ids'> & MovesRoles,
+  services: Pick<Runtime, 'database' | 'clock' | 'ids'> & RoleChangeServices,
   teamId: TeamId,
   memberId: MemberId,
   by: By,
 ): Promise<PersonRow> {
   return services.database.transaction(async (trx) => {
     await lockTeam(trx, teamId);
-    await requireStillAllowed(trx, teamId, by, 'owners:manage');
+    await recheckPermission(trx, teamId, by, 'owners:manage');
     const member = await findMember(trx, teamId, memberId);
     if (!member) throw notFound('member');
     return moveRole(trx, services, member, 'owner', by);

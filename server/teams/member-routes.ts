@@ -5,16 +5,16 @@ import { notFound } from '#server/platform/app-error.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { type MemberId, parseId } from '#server/platform/ids.ts';
 import { changeRole } from './change-role.ts';
-import type { MemberRemoved } from './end-membership.ts';
+import type { OnMemberRemoved } from './end-membership.ts';
 import { leaveTeam } from './leave-team.ts';
 import { makeOwner } from './make-owner.ts';
 import { listMembers } from './member-store.ts';
 import { memberView } from './member-view.ts';
-import type { MovesRoles } from './move-role.ts';
+import type { RoleChangeServices } from './move-role.ts';
 import { removeMember } from './remove-member.ts';
 import { unmakeOwner } from './unmake-owner.ts';
 
-type Services = Runtime & MovesRoles & { readonly participants: readonly MemberRemoved[] };
+type Services = Runtime & RoleChangeServices & { readonly onMemberRemoved: readonly OnMemberRemoved[] };
 
 export function memberRoutes(services: Services): Route[] {
   return [...publicRoutes(services), ...personalRoutes(services)];

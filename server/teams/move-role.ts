@@ -6,21 +6,21 @@ import type { By } from '#server/platform/actor.ts';
 import { publicId } from '#server/platform/ids.ts';
 import { type PersonRow, setRole } from './member-store.ts';
 
-/** What becomes of what somebody made with the role that they had; wired in participants.ts, like MemberRemoved. */
-export type RoleMoved = (
+/** What becomes of what somebody made with the role that they had; wired in transaction-hooks.ts, like OnMemberRemoved. */
+export type OnRoleChanged = (
   trx: Transaction,
   moved: { readonly member: PersonRow; readonly by: By },
 ) => Promise<void>;
 
 /** Services of whatever moves roles. */
-export interface MovesRoles {
-  readonly roleMoved: readonly RoleMoved[];
+export interface RoleChangeServices {
+  readonly onRoleChanged: readonly OnRoleChanged[];
 }
 
 /** Writes a role and who gave it; nothing where the member has it. The caller holds the team's row and has checked. */
 export async function moveRole(
   trx: Transaction,
-  services: Pick<Runtime, 'clock' | 'ids'> & MovesRoles,
+  services: Pick<Runtime, 'clock' | 'ids'> & RoleChangeServices,
   member: PersonRow,
   role: Role,
   by: By,
@@ -36,6 +36,6 @@ export async function moveRole(
     details: { role, before: member.role },
   });
   const moved = { ...member, role };
-  for (const participant of services.roleMoved) await participant(trx, { member: moved, by });
+  for (const participant of services.onRoleChanged) await participant(trx, { member: moved, by });
   return moved;
 }

@@ -5,12 +5,12 @@ import type { AccountId, MemberId, TeamId } from '#server/platform/ids.ts';
 import { findAccountOfMember } from './member-store.ts';
 
 /** Who gives somebody a place or a role: a member by a session, or a key and, where a member made it, that member. */
-export type Giver = Pick<Principal, 'teamId' | 'permissions' | 'keyMaker'>;
+export type Giver = Pick<Principal, 'teamId' | 'permissions' | 'keyCreator'>;
 
 /**
  * A key gives its own maker neither a place nor a role (specification section 5.3, decision 0016). The person counts, not
  * the membership: a key that outlives its maker's place opens no way back for them.
- * @param keyMaker undefined: no key asks, or nobody's
+ * @param keyCreator undefined: no key asks, or nobody's
  * @param receiver the account that is given something, or the compared address that is invited
  * @throws AppError 403
  */

@@ -2,9 +2,9 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { By } from '#server/platform/actor.ts';
 import { invalid, notFound } from '#server/platform/app-error.ts';
 import type { MemberId, TeamId } from '#server/platform/ids.ts';
-import { endMembership, type MemberRemoved } from './end-membership.ts';
+import { endMembership, type OnMemberRemoved } from './end-membership.ts';
 import { findMember } from './member-store.ts';
-import { requireStillAllowed } from './require-still-allowed.ts';
+import { recheckPermission } from './recheck-permission.ts';
 import { lockTeam } from './team-store.ts';
 
 interface Removal {
@@ -17,14 +17,16 @@ interface Removal {
  * @throws AppError 404 for no such member; 400, param id, for an owner
  */
 export async function removeMember(
-  services: Pick<Runtime, 'database' | 'clock' | 'ids'> & { readonly participants: readonly MemberRemoved[] },
+  services: Pick<Runtime, 'database' | 'clock' | 'ids'> & {
+    readonly onMemberRemoved: readonly OnMemberRemoved[];
+  },
   teamId: TeamId,
   memberId: MemberId,
   { revokeKeys, by }: Removal,
 ): Promise<void> {
   await services.database.transaction(async (trx) => {
     await lockTeam(trx, teamId);
-    await requireStillAllowed(trx, teamId, by, 'team:write');
+    await recheckPermission(trx, teamId, by, 'team:write');
     const member = await findMember(trx, teamId, memberId);
     if (!member) throw notFound('member');
     if (member.role === 'owner') {

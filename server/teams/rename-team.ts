@@ -4,7 +4,7 @@ import type { By } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import type { TeamId } from '#server/platform/ids.ts';
 import { refuseHiddenCharacters } from '#server/platform/plain-name.ts';
-import { requireStillAllowed } from './require-still-allowed.ts';
+import { recheckPermission } from './recheck-permission.ts';
 import { lockTeam, setTeamName, type TeamRow } from './team-store.ts';
 
 /**
@@ -22,7 +22,7 @@ export async function renameTeam(
   return services.database.transaction(async (trx) => {
     const team = await lockTeam(trx, teamId);
     if (!team) throw notFound('team');
-    await requireStillAllowed(trx, teamId, by, 'team:write');
+    await recheckPermission(trx, teamId, by, 'team:write');
     if (name === undefined || name === team.name) return team;
     await setTeamName(trx, teamId, name);
     await recordAudit(trx, services, { by, action: 'team.renamed', teamId, details: { name } });

@@ -9,7 +9,7 @@ import { newInvitationLink } from './invitation-link.ts';
 import { findLiveInvitation, renewInvitation } from './invitation-store.ts';
 import { invitationView } from './invitation-view.ts';
 import { type MailsInvitations, mailInvitation, showsLink } from './mail-invitation.ts';
-import { requireStillAllowed } from './require-still-allowed.ts';
+import { recheckPermission } from './recheck-permission.ts';
 import { lockTeam } from './team-store.ts';
 
 /**
@@ -25,7 +25,7 @@ export async function resendInvitation(
   return services.database.transaction(async (trx) => {
     const team = await lockTeam(trx, teamId);
     if (!team) throw notFound('team');
-    const inviter = await requireStillAllowed(trx, teamId, by, 'team:write');
+    const inviter = await recheckPermission(trx, teamId, by, 'team:write');
     const live = await findLiveInvitation(trx, teamId, invitationId, services.clock.expiryNow());
     const { url, tokenHash, expiresAt } = newInvitationLink(services);
     const isShown = await showsLink(trx, services);

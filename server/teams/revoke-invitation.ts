@@ -5,7 +5,7 @@ import type { By } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type InvitationId, publicId, type TeamId } from '#server/platform/ids.ts';
 import { markRevoked } from './invitation-store.ts';
-import { requireStillAllowed } from './require-still-allowed.ts';
+import { recheckPermission } from './recheck-permission.ts';
 import { lockTeam } from './team-store.ts';
 
 /** Ends a live invitation: its link opens nothing any more (specification section 3.5). @throws AppError 404 */
@@ -17,7 +17,7 @@ export async function revokeInvitation(
 ): Promise<void> {
   await services.database.transaction(async (trx) => {
     await lockTeam(trx, teamId);
-    await requireStillAllowed(trx, teamId, by, 'team:write');
+    await recheckPermission(trx, teamId, by, 'team:write');
     const revoked = await markRevoked(trx, teamId, invitationId, services.clock.expiryNow());
     if (!revoked) throw notFound('invitation');
     const target = publicId('inv', invitationId);

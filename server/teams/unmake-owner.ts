@@ -4,8 +4,8 @@ import { notFound } from '#server/platform/app-error.ts';
 import type { MemberId, TeamId } from '#server/platform/ids.ts';
 import { keepAnOwner } from './keep-an-owner.ts';
 import { findMember, type PersonRow } from './member-store.ts';
-import { type MovesRoles, moveRole } from './move-role.ts';
-import { requireStillAllowed } from './require-still-allowed.ts';
+import { moveRole, type RoleChangeServices } from './move-role.ts';
+import { recheckPermission } from './recheck-permission.ts';
 import { lockTeam } from './team-store.ts';
 
 /**
@@ -14,14 +14,14 @@ import { lockTeam } from './team-store.ts';
  * @throws AppError 404 where no owner has this id; 409 for the last one
  */
 export async function unmakeOwner(
-  services: Pick<Runtime, 'database' | 'clock' | 'ids'> & MovesRoles,
+  services: Pick<Runtime, 'database' | 'clock' | 'ids'> & RoleChangeServices,
   teamId: TeamId,
   memberId: MemberId,
   by: By,
 ): Promise<PersonRow> {
   return services.database.transaction(async (trx) => {
     await lockTeam(trx, teamId);
-    await requireStillAllowed(trx, teamId, by, 'owners:manage');
+    await recheckPermission(trx, teamId, by, 'owners:manage');
     const member = await findMember(trx, teamId, memberId);
     if (member?.role !== 'owner') throw notFound('owner');
     await keepAnOwner(trx, teamId);

@@ -5,7 +5,7 @@ import type { Transaction } from '#server/database/statement.ts';
 import type { By } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { publicId, type TeamId, type WebhookId } from '#server/platform/ids.ts';
-import { requireStillAllowed } from '#server/teams/require-still-allowed.ts';
+import { recheckPermission } from '#server/teams/recheck-permission.ts';
 import { lockTeam } from '#server/teams/team-store.ts';
 import { lockWebhook, type WebhookRow } from './webhook-store.ts';
 
@@ -33,7 +33,7 @@ export function changeWebhook<T>(
 ): Promise<T> {
   return services.database.transaction(async (trx) => {
     if (!(await lockTeam(trx, teamId))) throw notFound('team');
-    await requireStillAllowed(trx, teamId, by, 'webhooks:manage');
+    await recheckPermission(trx, teamId, by, 'webhooks:manage');
     const webhook = await lockWebhook(trx, teamId, webhookId);
     if (!webhook) throw notFound('webhook');
     const { result, noted } = await work(trx, webhook);

@@ -5,7 +5,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { By } from '#server/platform/actor.ts';
 import { AppError, notFound } from '#server/platform/app-error.ts';
 import { publicId, type TeamId } from '#server/platform/ids.ts';
-import { requireStillAllowed } from '#server/teams/require-still-allowed.ts';
+import { recheckPermission } from '#server/teams/recheck-permission.ts';
 import { lockTeam, type TeamRow } from '#server/teams/team-store.ts';
 import { checkEvents, checkUrl, requireOwnNumber } from './check-webhook.ts';
 import { newWebhookSecret, sealSecret } from './webhook-secret.ts';
@@ -30,7 +30,7 @@ export async function createWebhook(
     // Held from the count to the insert, so that no two take the last place.
     const team = await lockTeam(trx, teamId);
     if (!team) throw notFound('team');
-    await requireStillAllowed(trx, teamId, by, 'webhooks:manage');
+    await recheckPermission(trx, teamId, by, 'webhooks:manage');
     if (phoneNumber !== null) await requireOwnNumber(trx, teamId, phoneNumber);
     refuseOverPlan(team, await countWebhooks(trx, teamId), config.appUrl);
     const id = ids.next('wh');

@@ -3,10 +3,14 @@ import { createHash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import type { AccountRow } from '#server/accounts/account-store.ts';
-import { createIdentify, createPageDoor, createVisitorDoor } from '#server/accounts/doors.ts';
 import { LinkRequests } from '#server/accounts/link-requests.ts';
 import { makeSignInLink } from '#server/accounts/make-sign-in-link.ts';
 import { linkMessage, type SendSignInLink } from '#server/accounts/send-sign-in-link.ts';
+import {
+  createPageAuthenticator,
+  createRequireSession,
+  createVisitorAuthenticator,
+} from '#server/accounts/session-authenticator.ts';
 import { signInPageRoutes } from '#server/accounts/sign-in-page-routes.ts';
 import { signInRoutes } from '#server/accounts/sign-in-routes.ts';
 import { RefusalLog } from '#server/audit/refusal-log.ts';
@@ -210,13 +214,13 @@ describe('links that are asked for by mail (specification section 12.2)', () => 
       perMinute: 1,
       hasCredential: async () => false,
     });
-    const visitor = createVisitorDoor(createIdentify(services), limit, services);
+    const visitor = createVisitorAuthenticator(createRequireSession(services), limit, services);
     server = createHttpServer({
       routes: [
         ...signInRoutes({ ...services, links, refusals }),
-        ...signInPageRoutes({ ...services, links, refusals, identify: createIdentify(services) }),
+        ...signInPageRoutes({ ...services, links, refusals, requireSession: createRequireSession(services) }),
       ],
-      doors: { visitor, page: createPageDoor(visitor, limit) },
+      authenticators: { visitor, page: createPageAuthenticator(visitor, limit) },
       record: () => undefined,
       isStopping: () => false,
       ids: services.ids,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { whenRoleMoved } from '#server/participants.ts';
 import { makeOperatorLink } from '#server/teams/make-operator-link.ts';
+import { roleChangedHooks } from '#server/transaction-hooks.ts';
 import { Browser } from '#test/support/browser-client.ts';
 import { join, newCookie, newPerson, PageClient } from '#test/support/people.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
@@ -50,7 +50,7 @@ describe('an account that somebody prepared for another’s address (specificati
     new URL(
       (
         await makeOperatorLink(
-          { ...service.runtime, roleMoved: whenRoleMoved(service.runtime) },
+          { ...service.runtime, onRoleChanged: roleChangedHooks(service.runtime) },
           email,
           team?.id,
         )

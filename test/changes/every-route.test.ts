@@ -11,7 +11,7 @@ import { startTestService, type TestService, type TestTeam } from '#test/support
 import { newWebhook, uuidOf } from '#test/support/webhooks.ts';
 
 /**
- * What each changing route of a team tells, through either door: the noun, and `:id` for the one that the address names,
+ * What each changing route of a team tells, through either authenticator: the noun, and `:id` for the one that the address names,
  * `new` for another one, `all` for any. The audit log grows with most.
  */
 const told: Readonly<Record<string, readonly string[]>> = {

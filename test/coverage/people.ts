@@ -198,7 +198,7 @@ export const people: Coverage = {
     ],
   },
   '12.3 A request that changes': {
-    'accounts/same-origin.test.ts': [
+    'accounts/csrf.test.ts': [
       'each one that changes something is refused unless it says that it comes from a page of ours, and changes nothing',
     ],
     'browser/people-pages.test.ts': [

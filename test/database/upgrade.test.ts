@@ -131,7 +131,7 @@ describe('an upgrade of a database that has messages (decision 0003)', () => {
     assert.equal(await publishEvents(services), 3);
     const reader: FeedReader = {
       left: new AbortController().signal,
-      knockAgain: async () => undefined,
+      reauthenticate: async () => undefined,
       withPermit: (work) => work(),
     };
     const page = await listEvents(services, team, { limit: 2 }, reader);

@@ -4,11 +4,11 @@ import { type AccountRow, findAccount } from '#server/accounts/account-store.ts'
 import { makeAccount } from '#server/accounts/make-account.ts';
 import { openSession } from '#server/accounts/open-session.ts';
 import { hashPassword } from '#server/accounts/password.ts';
-import { whenRoleMoved } from '#server/participants.ts';
 import { operator } from '#server/platform/actor.ts';
 import { publicId } from '#server/platform/ids.ts';
 import { joinTeam } from '#server/teams/join-team.ts';
 import { lockTeam } from '#server/teams/team-store.ts';
+import { roleChangedHooks } from '#server/transaction-hooks.ts';
 import { ApiClient } from './api-client.ts';
 import type { TestService, TestTeam } from './test-service.ts';
 
@@ -116,7 +116,7 @@ export async function join(
   const memberId = await runtime.database.transaction(async (trx) => {
     const row = await lockTeam(trx, team.id);
     if (!row) throw new Error('no such team');
-    return joinTeam(trx, { ...runtime, roleMoved: whenRoleMoved(runtime) }, row, {
+    return joinTeam(trx, { ...runtime, onRoleChanged: roleChangedHooks(runtime) }, row, {
       account: person.account,
       role,
       by: operator,

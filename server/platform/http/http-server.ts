@@ -23,13 +23,13 @@ import { parseQuery } from './parse-query.ts';
 import { Pipelining } from './pipelining.ts';
 import { createProxyNotice } from './proxy-notice.ts';
 import { readJson } from './read-json.ts';
-import { byOf, type KnockAgain, RequestContext } from './request-context.ts';
+import { byOf, type Reauthenticate, RequestContext } from './request-context.ts';
 import { framingProblem } from './request-framing.ts';
 import {
   type Audience,
+  type Authenticator,
   bodyLimitBytes,
   type Caller,
-  type Door,
   type LimitConcurrency,
   type Route,
 } from './route.ts';
@@ -52,7 +52,7 @@ declare module 'fastify' {
 export interface HttpServerOptions {
   readonly routes: readonly Route[];
   /** By audience; where there is none, everybody may enter. */
-  readonly doors: Readonly<Partial<Record<Audience, Door>>>;
+  readonly authenticators: Readonly<Partial<Record<Audience, Authenticator>>>;
   /** Counts requests that no route serves; throws 429. Without it they have no limit. */
   readonly limitUnrouted?: (request: FastifyRequest) => MaybePromise<void>;
   /** Around the work of each request, but of routes that bound it themselves. Without it no work is bounded. */
@@ -197,11 +197,11 @@ function register(
   const validateBody = compileBodyValidator(route.body ?? closed({}));
   const validateQuery = compileQueryValidator(route.query ?? closed({}));
   const validateResponse = options.validateResponses ? compileResponseValidators(route) : undefined;
-  const door = options.doors[route.audience];
+  const authenticator = options.authenticators[route.audience];
   const limit = options.limitConcurrency ?? withoutLimit;
   const isJson = jsonAudiences.includes(route.audience);
-  const knockAgain: KnockAgain = async (request, reply) => {
-    const again = await door?.(request, reply, route, true);
+  const reauthenticate: Reauthenticate = async (request, reply) => {
+    const again = await authenticator?.(request, reply, route, true);
     if (again?.refusal) throw again.refusal;
   };
   server.route({
@@ -210,7 +210,7 @@ function register(
     exposeHeadRoute: route.method === 'GET',
     config: { audience: route.audience, audit: route.audit },
     ...(route.bodyLimitBytes === undefined ? {} : { bodyLimit: route.bodyLimitBytes }),
-    onRequest: letIn(options, route, inFlight),
+    onRequest: authenticateHook(options, route, inFlight),
     ...(route.audience === 'device' ? { errorHandler: deviceErrorHandler(options, route) } : {}),
     handler: async (request, reply) => {
       inFlight.begin();
@@ -223,7 +223,7 @@ function register(
           reply,
           query,
           body,
-          knockAgain,
+          reauthenticate,
           route.held ? limit : withoutLimit,
         );
         const answer = await (route.held || route.ownQueue
@@ -245,11 +245,11 @@ function register(
 
 const withoutLimit: LimitConcurrency = (_caller, work) => work();
 
-/** Past the door of the route's audience, where it has one. */
-function letIn(options: HttpServerOptions, route: Route, inFlight: WaitGroup) {
-  const door = options.doors[route.audience];
+/** Past the authenticator of the route's audience, where it has one. */
+function authenticateHook(options: HttpServerOptions, route: Route, inFlight: WaitGroup) {
+  const authenticator = options.authenticators[route.audience];
   return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
-    const enter = (caller: Caller) => {
+    const setCaller = (caller: Caller) => {
       request.caller = caller;
       return caller.refusal;
     };
@@ -258,7 +258,7 @@ function letIn(options: HttpServerOptions, route: Route, inFlight: WaitGroup) {
     setResponseHeaders(options, route.audience, request, reply);
     let caller: MaybePromise<Caller>;
     try {
-      caller = door ? door(request, reply, route) : {};
+      caller = authenticator ? authenticator(request, reply, route) : {};
     } catch (error) {
       refuse(error);
       return;
@@ -266,10 +266,10 @@ function letIn(options: HttpServerOptions, route: Route, inFlight: WaitGroup) {
     if (caller instanceof Promise) {
       inFlight.begin();
       caller
-        .then(enter)
+        .then(setCaller)
         .then(done, refuse)
         .finally(() => inFlight.end());
-    } else done(enter(caller));
+    } else done(setCaller(caller));
   };
 }
 

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Actor, By } from '#server/platform/actor.ts';
 import type { Call, LimitConcurrency } from './route.ts';
 
-export type KnockAgain = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+export type Reauthenticate = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
 /** The request as a handler is given it, with its caller. */
 export class RequestContext implements Call {
@@ -10,7 +10,7 @@ export class RequestContext implements Call {
   readonly reply: FastifyReply;
   readonly query: unknown;
   readonly body: unknown;
-  readonly #knockAgain: KnockAgain;
+  readonly #reauthenticate: Reauthenticate;
   readonly #limitConcurrency: LimitConcurrency;
 
   constructor(
@@ -18,14 +18,14 @@ export class RequestContext implements Call {
     reply: FastifyReply,
     query: unknown,
     body: unknown,
-    knockAgain: KnockAgain,
+    reauthenticate: Reauthenticate,
     limitConcurrency: LimitConcurrency,
   ) {
     this.request = request;
     this.reply = reply;
     this.query = query;
     this.body = body;
-    this.#knockAgain = knockAgain;
+    this.#reauthenticate = reauthenticate;
     this.#limitConcurrency = limitConcurrency;
   }
 
@@ -33,8 +33,8 @@ export class RequestContext implements Call {
     return (work) => this.#limitConcurrency(this.request.caller, work);
   }
 
-  get knockAgain() {
-    return () => this.#knockAgain(this.request, this.reply);
+  get reauthenticate() {
+    return () => this.#reauthenticate(this.request, this.reply);
   }
 
   get params() {

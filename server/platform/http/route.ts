@@ -22,7 +22,7 @@ export interface Principal {
   readonly permissions: readonly RoleGrant[];
   readonly plan: PlanName;
   /** The member who made the key that calls, where one made it. */
-  readonly keyMaker?: MemberId;
+  readonly keyCreator?: MemberId;
 }
 
 /** Who is signed in. */
@@ -37,7 +37,7 @@ export const bodyLimitBytes = 16 * 1_024;
 /** The body of a message: 5,000 characters fit, each escaped as a surrogate pair, and so does a URL. */
 export const messageBodyLimitBytes = 128 * 1_024;
 
-/** What a door found out about a caller: more, the further in it leads. */
+/** What a authenticator found out about a caller: more, the further in it leads. */
 export interface Caller {
   readonly principal?: Principal;
   readonly signedIn?: SignedIn;
@@ -50,9 +50,9 @@ export interface Caller {
 /**
  * Stands before the routes of an audience, and is asked before a body is read: throws 401 or 429, and refuses with 403,
  * in that order (specification section 7.2). Headers that it sets are on refusals too.
- * @param isAgain for a request that it let in before (`Call.knockAgain`): it is counted once
+ * @param isReauthentication for a request that it let in before (`Call.knockAgain`): it is counted once
  */
-export type Door = (
+export type Authenticator = (
   request: FastifyRequest,
   reply: FastifyReply,
   route: Pick<Route, 'method' | 'permission' | 'byToken'>,
@@ -74,10 +74,10 @@ export interface Call<Body = unknown, Query = unknown> {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   /**
-   * For what was held: asks the door once more, and throws where the caller may not enter any more, because a key that is
+   * For what was held: asks the authenticator once more, and throws where the caller may not enter any more, because a key that is
    * revoked stops working within a second (specification section 5.1), whenever its request came.
    */
-  readonly knockAgain: () => Promise<void>;
+  readonly reauthenticate: () => Promise<void>;
   /** Runs a part of the work of a held route with a permit of its caller; every other route has one from the start. */
   readonly withPermit: <T>(work: () => Promise<T>) => Promise<T>;
 }

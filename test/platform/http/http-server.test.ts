@@ -25,7 +25,7 @@ describe('the server over HTTP (specification section 10.3)', () => {
   async function hangUpAt(place: Place, handle: Route['handle'], atDoor: () => Promise<void>): Promise<void> {
     const server = createHttpServer({
       routes: [{ method: 'DELETE', path: '/long', audience: 'api', answers: {}, handle }],
-      doors: { api: () => atDoor().then(() => ({})) },
+      authenticators: { api: () => atDoor().then(() => ({})) },
       record: () => {},
       isStopping: () => false,
       ids: new Ids(new Clock()),
@@ -71,7 +71,7 @@ describe('the server over HTTP (specification section 10.3)', () => {
     assert.ok(done);
   });
 
-  it('nor has it while somebody is still at the door', async () => {
+  it('nor has it while somebody is still during authentication', async () => {
     const door = new Place();
     let done = false;
     const handle = async () => {

@@ -28,7 +28,7 @@ describe('pipelined requests (specification section 7.2)', () => {
         },
       },
     ],
-    doors: {},
+    authenticators: {},
     record: () => {},
     isStopping: () => false,
     ids: new Ids(new Clock()),

@@ -31,7 +31,7 @@ describe('clients that do not read (specification section 7.2)', () => {
   ];
   const server = createHttpServer({
     routes,
-    doors: {},
+    authenticators: {},
     record: () => {},
     isStopping: () => false,
     ids: new Ids(new Clock()),

@@ -7,12 +7,12 @@ import { findMember, type PersonRow } from './member-store.ts';
 import { refuseUnlessAllowed } from './role-rule.ts';
 
 /**
- * Asks once more what the door asked, now that the team's row is held: a member who was removed, or lost the role,
+ * Asks once more what the authenticator asked, now that the team's row is held: a member who was removed, or lost the role,
  * while the request was on its way changes nothing any more (specification section 12.4).
  * @returns the member; undefined for a key and the operator
  * @throws AppError 404 as for a team that one is no member of; 403 where the role does not include the permission
  */
-export async function requireStillAllowed(
+export async function recheckPermission(
   trx: Transaction,
   teamId: TeamId,
   by: By,

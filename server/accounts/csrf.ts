@@ -2,18 +2,18 @@ import type { FastifyRequest } from 'fastify';
 import { AppError } from '#server/platform/app-error.ts';
 
 /**
- * The rule against forged requests (specification section 12.3): a request that changes something must come from a page
+ * CSRF guard (specification section 12.3): a request that changes something must come from a page
  * of our own. Browsers say so in Sec-Fetch-Site, which pages can't write; one that sends none, as to every plain http
  * address but this machine's, must send our Origin: that of APP_URL, or on plain http the very address it was opened at.
  * A name that somebody else points at us brings its own cookies then, and none of ours.
  * @returns 403; undefined where the request keeps the rule
  */
-export function foreignOrigin(request: FastifyRequest, appUrl: string): AppError | undefined {
+export function csrfRefusal(request: FastifyRequest, appUrl: string): AppError | undefined {
   if (request.method === 'GET' || request.method === 'HEAD') return undefined;
   const { 'sec-fetch-site': site, origin, host } = request.headers;
   const own = new URL(appUrl);
-  const isOpenedHere = own.protocol === 'http:' && host !== undefined && origin === `http://${host}`;
-  const isOwn = site === undefined ? origin === own.origin || isOpenedHere : site === 'same-origin';
+  const isSameHost = own.protocol === 'http:' && host !== undefined && origin === `http://${host}`;
+  const isOwn = site === undefined ? origin === own.origin || isSameHost : site === 'same-origin';
   if (isOwn) return undefined;
   return new AppError(
     'forbidden',

@@ -1,6 +1,6 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError } from '#server/platform/app-error.ts';
-import type { Door } from '#server/platform/http/route.ts';
+import type { Authenticator } from '#server/platform/http/route.ts';
 import { mapMaybe } from '#server/platform/maybe-promise.ts';
 import { KnownTokens } from './known-tokens.ts';
 
@@ -8,7 +8,9 @@ import { KnownTokens } from './known-tokens.ts';
  * The authenticator of device calls: the token is looked up before the body is read (specification section 11.1). A
  * claim has no token yet: the setup link in its body allows it.
  */
-export function createDeviceDoor(services: Pick<Runtime, 'database' | 'clock' | 'config'>): Door {
+export function createDeviceAuthenticator(
+  services: Pick<Runtime, 'database' | 'clock' | 'config'>,
+): Authenticator {
   const tokens = new KnownTokens(services);
   return ({ headers, ip }, _reply, { byToken }) => {
     if (byToken) return {};

@@ -2,21 +2,21 @@ import type { FastifyRequest } from 'fastify';
 import { allows } from '#contract/permissions.ts';
 import type { PlanName } from '#contract/plans.ts';
 import { AppError } from '#server/platform/app-error.ts';
-import type { Door, Principal } from '#server/platform/http/route.ts';
+import type { Authenticator, Principal } from '#server/platform/http/route.ts';
 import type { TeamId } from '#server/platform/ids.ts';
 import { type MaybePromise, mapMaybe } from '#server/platform/maybe-promise.ts';
 
-interface ApiDoor {
+interface Options {
   readonly authenticate: (request: FastifyRequest) => MaybePromise<Principal>;
   /** Counts a request of the team; throws 429. @returns the headers that say what is left */
   readonly limit: (teamId: TeamId, plan: PlanName) => MaybePromise<Readonly<Record<string, string>>>;
 }
 
-/** The door of /v1 (specification section 7.2): 401 for the key, 429 for the team's minute, 403 for the permission. */
-export function createApiDoor({ authenticate, limit }: ApiDoor): Door {
-  return (request, reply, { permission }, isAgain = false) =>
+/** The authenticator of /v1 (specification section 7.2): 401 for the key, 429 for the team's minute, 403 for the permission. */
+export function createApiKeyAuthenticator({ authenticate, limit }: Options): Authenticator {
+  return (request, reply, { permission }, isReauthentication = false) =>
     mapMaybe(authenticate(request), (principal) =>
-      mapMaybe(isAgain ? {} : limit(principal.teamId, principal.plan), (headers) => {
+      mapMaybe(isReauthentication ? {} : limit(principal.teamId, principal.plan), (headers) => {
         reply.headers(headers);
         if (permission === undefined || allows(principal.permissions, permission)) return { principal };
         const refusal = new AppError(

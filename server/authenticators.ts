@@ -1,25 +1,25 @@
 import type { FastifyRequest } from 'fastify';
 import {
-  createAccountDoor,
-  createPageDoor,
-  createVisitorDoor,
-  type Identify,
-} from '#server/accounts/doors.ts';
-import { createApiDoor } from '#server/api-keys/api-door.ts';
+  createAccountAuthenticator,
+  createPageAuthenticator,
+  createVisitorAuthenticator,
+  type RequireSession,
+} from '#server/accounts/session-authenticator.ts';
+import { createApiKeyAuthenticator } from '#server/api-keys/api-key-authenticator.ts';
 import { createAuthenticate } from '#server/api-keys/authenticate.ts';
 import type { KeyUses } from '#server/api-keys/key-uses.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { createDeviceDoor } from '#server/devices/device-door.ts';
-import type { Audience, Door } from '#server/platform/http/route.ts';
+import { createDeviceAuthenticator } from '#server/devices/device-authenticator.ts';
+import type { Audience, Authenticator } from '#server/platform/http/route.ts';
 import type { MaybePromise } from '#server/platform/maybe-promise.ts';
 import { NetworkLimit } from '#server/platform/network-limit.ts';
-import { createTeamDoor } from '#server/teams/team-door.ts';
+import { createMemberAuthenticator } from '#server/teams/member-authenticator.ts';
 import { MemberRateLimiter } from '#server/usage/member-rate-limiter.ts';
 import { TeamRateLimiter } from '#server/usage/team-rate-limiter.ts';
 
-interface DoorServices extends Runtime {
+interface AuthenticatorServices extends Runtime {
   readonly uses: KeyUses;
-  readonly identify: Identify;
+  readonly requireSession: RequireSession;
 }
 
 /** Pages, static content and addresses with nothing, which one client network may ask for in a minute. */
@@ -28,40 +28,40 @@ export const openPerMinute = 6_000;
 export const visitsPerMinute = 120;
 
 interface Doors {
-  readonly byAudience: Readonly<Partial<Record<Audience, Door>>>;
+  readonly byAudience: Readonly<Partial<Record<Audience, Authenticator>>>;
   /** For requests that no route serves. */
   readonly unrouted: NetworkLimit;
 }
 
-/** Who is let in to what, by audience. Operators have no door: routes of theirs look for themselves. */
-export function createDoors(services: DoorServices): Doors {
-  const { clock, config, identify } = services;
+/** Who is let in to what, by audience. Operators have no authenticator: routes of theirs look for themselves. */
+export function createAuthenticators(services: AuthenticatorServices): Doors {
+  const { clock, config, requireSession } = services;
   const authenticate = createAuthenticate(services);
   const hasCredential = async (request: FastifyRequest) =>
     (request.headers['x-api-key'] !== undefined && (await isAccepted(() => authenticate(request)))) ||
-    (request.headers.cookie !== undefined && (await isAccepted(() => identify(request))));
+    (request.headers.cookie !== undefined && (await isAccepted(() => requireSession(request))));
   const limitOf = (perMinute: number) =>
     new NetworkLimit({ clock, rateLimits: config.rateLimits, perMinute, hasCredential });
   const openLimit = limitOf(openPerMinute);
   const teamLimiter = new TeamRateLimiter(services);
   const memberLimiter = new MemberRateLimiter(services.clock);
-  const visitor = createVisitorDoor(identify, limitOf(visitsPerMinute), services);
+  const visitor = createVisitorAuthenticator(requireSession, limitOf(visitsPerMinute), services);
   const byAudience = {
-    api: createApiDoor({
+    api: createApiKeyAuthenticator({
       authenticate,
       limit: (teamId, plan) => (config.rateLimits ? teamLimiter.take(teamId, plan) : {}),
     }),
-    team: createTeamDoor(
+    team: createMemberAuthenticator(
       {
-        identify,
+        requireSession,
         limit: (teamId, plan) => (config.rateLimits ? memberLimiter.take(teamId, plan) : undefined),
       },
       services,
     ),
-    device: createDeviceDoor(services),
-    account: createAccountDoor(identify, services),
+    device: createDeviceAuthenticator(services),
+    account: createAccountAuthenticator(requireSession, services),
     visitor,
-    page: createPageDoor(visitor, openLimit),
+    page: createPageAuthenticator(visitor, openLimit),
   };
   return { byAudience, unrouted: openLimit };
 }

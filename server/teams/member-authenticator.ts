@@ -1,31 +1,31 @@
 import { roleGrants } from '#contract/permissions.ts';
 import type { PlanName } from '#contract/plans.ts';
-import type { Identify } from '#server/accounts/doors.ts';
-import { foreignOrigin } from '#server/accounts/same-origin.ts';
+import { csrfRefusal } from '#server/accounts/csrf.ts';
+import type { RequireSession } from '#server/accounts/session-authenticator.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
-import type { Door, Principal } from '#server/platform/http/route.ts';
+import type { Authenticator, Principal } from '#server/platform/http/route.ts';
 import { parseId, publicId, type TeamId } from '#server/platform/ids.ts';
 import { findMembership } from './member-store.ts';
 import { refusalFor } from './role-rule.ts';
 
-interface TeamDoor {
-  readonly identify: Identify;
+interface Options {
+  readonly requireSession: RequireSession;
   /** Counts a request of a member of the team; throws 429. */
   readonly limit: (teamId: TeamId, plan: PlanName) => void;
 }
 
 /**
- * The door of what members do in a team, by the session and the team in the path (specification section 12.3). Role and
+ * The authenticator of what members do in a team, by the session and the team in the path (specification section 12.3). Role and
  * membership are read for each request: a change of either counts from the next one on, on every process.
  */
-export function createTeamDoor(
-  { identify, limit }: TeamDoor,
+export function createMemberAuthenticator(
+  { requireSession, limit }: Options,
   { database, config }: Pick<Runtime, 'database' | 'config'>,
-): Door {
+): Authenticator {
   return async (request, _reply, { permission }) => {
-    const signedIn = await identify(request);
-    const foreign = foreignOrigin(request, config.appUrl);
+    const signedIn = await requireSession(request);
+    const foreign = csrfRefusal(request, config.appUrl);
     const { team_id: publicTeamId = '' } = request.params as Readonly<Record<string, string>>;
     const teamId = parseId('team', publicTeamId);
     const membership = teamId && (await findMembership(database.pool, teamId, signedIn.accountId));
