@@ -1,5 +1,5 @@
-import { LinkRequests } from '#server/accounts/link-requests.ts';
-import { createSendSignInLink } from '#server/accounts/send-sign-in-link.ts';
+import { MagicLinkRequests } from '#server/accounts/magic-link-requests.ts';
+import { createSendMagicLink } from '#server/accounts/send-magic-link.ts';
 import { createRequireSession } from '#server/accounts/session-authenticator.ts';
 import { KeyUses } from '#server/api-keys/key-uses.ts';
 import { RefusalLog } from '#server/audit/refusal-log.ts';
@@ -142,8 +142,8 @@ async function open(
   lifecycle.onClose('loops', async () => void (await Promise.all(running.map((loop) => loop.stop()))));
 
   const requireSession = createRequireSession(runtime);
-  const links = new LinkRequests(runtime, createSendSignInLink(runtime));
-  lifecycle.onClose('links to sign in', () => links.drain());
+  const magicLinks = new MagicLinkRequests(runtime, createSendMagicLink(runtime));
+  lifecycle.onClose('links to sign in', () => magicLinks.drain());
   const refusals = new RefusalLog(runtime);
   lifecycle.onClose('refusals', () => refusals.drain());
   const isStopping = () => lifecycle.stopping;
@@ -153,7 +153,7 @@ async function open(
     waiting,
     readers,
     requireSession,
-    links,
+    magicLinks,
     refusals,
     mailHealth,
     isStopping,

@@ -1,4 +1,4 @@
-import { forgetWindowsAhead } from '#server/accounts/throttle-store.ts';
+import { purgeWindowsAhead } from '#server/accounts/throttle-store.ts';
 import type { PostponeLeases } from '#server/database/follow-step.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { postponeMails, pullBackMails } from '#server/mail/move-mails.ts';
@@ -24,5 +24,5 @@ export async function pullBack(services: Pick<Runtime, 'database' | 'clock' | 'c
   await pullBackHandOuts(services);
   await pullBackDeliveries(services);
   await pullBackMails(services);
-  await forgetWindowsAhead(services.database.pool, services.clock.in(windowSlackMs));
+  await purgeWindowsAhead(services.database.pool, services.clock.in(windowSlackMs));
 }

@@ -1,4 +1,4 @@
-import { forgetExpired } from '#server/accounts/forget-expired.ts';
+import { purgeExpired } from '#server/accounts/purge-expired.ts';
 import type { KeyUses } from '#server/api-keys/key-uses.ts';
 import { forgetAudit } from '#server/audit/forget-audit.ts';
 import type { Duty } from '#server/config.ts';
@@ -112,7 +112,7 @@ export function createLoops(
       ensurePartitions(database.pool, clock, logger),
     ),
     ...loop('maintain', 'forget expired sessions and links', 60 * second, 'expires', () =>
-      forgetExpired(services),
+      purgeExpired(services),
     ),
     ...loop('maintain', 'tell teams that near their limit', 30 * second, 'keeps', () =>
       notifyLimits(services),

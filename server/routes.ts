@@ -1,5 +1,5 @@
 import { accountRoutes } from '#server/accounts/account-routes.ts';
-import type { LinkRequests } from '#server/accounts/link-requests.ts';
+import type { MagicLinkRequests } from '#server/accounts/magic-link-requests.ts';
 import { passkeyRoutes } from '#server/accounts/passkey-routes.ts';
 import { passwordPageRoutes } from '#server/accounts/password-page-routes.ts';
 import type { RequireSession } from '#server/accounts/session-authenticator.ts';
@@ -41,7 +41,7 @@ interface RouteServices extends Runtime {
   readonly waiting: WaitingPolls;
   readonly readers: WaitingReaders;
   readonly requireSession: RequireSession;
-  readonly links: LinkRequests;
+  readonly magicLinks: MagicLinkRequests;
   readonly refusals: RefusalLog;
   readonly mailHealth: MailHealth;
   readonly isStopping: () => boolean;

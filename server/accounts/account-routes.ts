@@ -11,12 +11,12 @@ import { notFound } from '#server/platform/app-error.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { parseId } from '#server/platform/ids.ts';
 import { accountView, sessionView } from './account-view.ts';
-import { closeSession } from './close-session.ts';
 import { renameAccount } from './rename-account.ts';
 import { SessionCookie } from './session-cookie.ts';
 import { listSessions } from './session-store.ts';
 import { setPassword } from './set-password.ts';
 import { signOutEverywhere } from './sign-out-everywhere.ts';
+import { signOutSession } from './sign-out-session.ts';
 
 /** What people do with their own account (specification section 12.3). */
 export function accountRoutes(services: Runtime): Route[] {
@@ -69,7 +69,7 @@ export function accountRoutes(services: Runtime): Route[] {
       handle: async ({ signedIn, by, params }) => {
         const id = parseId('acs', params.id ?? '');
         if (!id) throw notFound('session');
-        await closeSession(services, signedIn, by, id);
+        await signOutSession(services, signedIn, by, id);
         return { body: { deleted: true } };
       },
     }),
@@ -80,7 +80,7 @@ export function accountRoutes(services: Runtime): Route[] {
       audit: 'account.signed_out',
       answers: { 200: SignedOut },
       handle: async ({ signedIn, by }) => {
-        await closeSession(services, signedIn, by);
+        await signOutSession(services, signedIn, by);
         return signedOut;
       },
     }),

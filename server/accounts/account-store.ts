@@ -1,6 +1,6 @@
 import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
 import type { AccountId, TeamId } from '#server/platform/ids.ts';
-import { emailKey } from './email.ts';
+import { normalizeEmail } from './email.ts';
 
 export interface AccountRow {
   readonly id: AccountId;
@@ -26,7 +26,10 @@ const findByEmail = statement<AccountRow>(
   'SELECT * FROM accounts WHERE email_key = $1',
 );
 const lock = statement<AccountRow>('accounts.lock', 'SELECT * FROM accounts WHERE id = $1 FOR NO KEY UPDATE');
-const hold = statement<AccountRow>('accounts.hold', 'SELECT * FROM accounts WHERE id = $1 FOR SHARE');
+const lockForShare = statement<AccountRow>(
+  'accounts.lock-for-share',
+  'SELECT * FROM accounts WHERE id = $1 FOR SHARE',
+);
 // Where its teams list their members they show the name.
 const rename = statement<AccountRow & { readonly team_ids: TeamId[] }>(
   'accounts.rename',
@@ -39,12 +42,12 @@ const setPassword = statement<AccountRow>(
   'UPDATE accounts SET password_hash = $2 WHERE id = $1 RETURNING *',
 );
 
-const prove = statement<AccountRow>(
-  'accounts.prove',
+const setVerified = statement<AccountRow>(
+  'accounts.set-email-verified',
   'UPDATE accounts SET proven_at = $2 WHERE id = $1 AND proven_at IS NULL RETURNING *',
 );
-const forgetBrowsers = statement<AccountRow>(
-  'accounts.forget-browsers',
+const revokeCookies = statement<AccountRow>(
+  'accounts.revoke-device-cookies',
   'UPDATE accounts SET browsers_known_since = $2 WHERE id = $1',
 );
 const removePassword = statement<AccountRow>(
@@ -58,7 +61,7 @@ export function insertAccount(
   account: Pick<AccountRow, 'id' | 'email' | 'name' | 'proven_at' | 'created_at'>,
 ): Promise<AccountRow | undefined> {
   const { id, email, name, proven_at, created_at } = account;
-  return insert.row(db, id, email, emailKey(email), name, proven_at, created_at);
+  return insert.row(db, id, email, normalizeEmail(email), name, proven_at, created_at);
 }
 
 export function findAccount(db: Queryable, accountId: AccountId): Promise<AccountRow | undefined> {
@@ -66,7 +69,7 @@ export function findAccount(db: Queryable, accountId: AccountId): Promise<Accoun
 }
 
 export function findAccountByEmail(db: Queryable, email: string): Promise<AccountRow | undefined> {
-  return findByEmail.row(db, emailKey(email));
+  return findByEmail.row(db, normalizeEmail(email));
 }
 
 /**
@@ -78,8 +81,8 @@ export function lockAccount(trx: Transaction, accountId: AccountId): Promise<Acc
 }
 
 /** For what signs in by something that `lockAccount` may be about to change: what is read stays true until the commit. */
-export function holdAccount(trx: Transaction, accountId: AccountId): Promise<AccountRow | undefined> {
-  return hold.row(trx, accountId);
+export function lockAccountForShare(trx: Transaction, accountId: AccountId): Promise<AccountRow | undefined> {
+  return lockForShare.row(trx, accountId);
 }
 
 /** An undefined name stays as it is. */
@@ -97,8 +100,8 @@ export async function setPasswordHash(db: Queryable, accountId: AccountId, hash:
 }
 
 /** The caller holds the account. */
-export async function setProven(trx: Transaction, accountId: AccountId, at: Date): Promise<void> {
-  await prove.row(trx, accountId, at);
+export async function setEmailVerified(trx: Transaction, accountId: AccountId, at: Date): Promise<void> {
+  await setVerified.row(trx, accountId, at);
 }
 
 /** The caller holds the account. */
@@ -107,6 +110,6 @@ export async function removePasswordHash(trx: Transaction, accountId: AccountId)
 }
 
 /** The caller holds the account. */
-export async function forgetKnownBrowsers(trx: Transaction, accountId: AccountId, now: Date): Promise<void> {
-  await forgetBrowsers.row(trx, accountId, now);
+export async function revokeDeviceCookies(trx: Transaction, accountId: AccountId, now: Date): Promise<void> {
+  await revokeCookies.row(trx, accountId, now);
 }

@@ -1,7 +1,6 @@
-import type { Account, AccountSession, Passkey } from '#contract/account.ts';
+import type { Account, AccountSession } from '#contract/account.ts';
 import { type AccountSessionId, publicId } from '#server/platform/ids.ts';
 import type { AccountRow } from './account-store.ts';
-import type { PasskeyRow } from './passkey-store.ts';
 import type { AccountSessionRow } from './session-store.ts';
 
 export function accountView(account: AccountRow): Account {
@@ -23,14 +22,5 @@ export function sessionView(session: AccountSessionRow, current: AccountSessionI
     user_agent: session.user_agent,
     created_at: session.created_at.toISOString(),
     last_used_at: session.last_used_at.toISOString(),
-  };
-}
-
-export function passkeyView(passkey: PasskeyRow): Passkey {
-  return {
-    id: publicId('pky', passkey.id),
-    name: passkey.name,
-    created_at: passkey.created_at.toISOString(),
-    last_used_at: passkey.last_used_at?.toISOString() ?? null,
   };
 }

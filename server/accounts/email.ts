@@ -3,10 +3,10 @@ import { invalid } from '#server/platform/app-error.ts';
 import { isMailAddress } from '#server/platform/mail-address.ts';
 
 /** The address without blanks around it. @throws 400 with param where it is none */
-export function readEmail(text: string, param = 'email'): string {
+export function parseEmail(text: string, param = 'email'): string {
   const email = text.trim().normalize('NFC');
   // The key too, which a few letters make longer: the lower case of İ is two characters.
-  const length = Math.max(email.length, emailKey(email).length);
+  const length = Math.max(email.length, normalizeEmail(email).length);
   if (length > emailMaxCharacters || !isMailAddress(email)) {
     throw invalid(param, `${param} must be an address such as ada@example.com.`);
   }
@@ -18,6 +18,6 @@ export function readEmail(text: string, param = 'email'): string {
  * case folding, and not by way of upper case: those make `ß` and `ss`, `ı` and `i` one, which are different mailboxes
  * and domains, so that one person's address would be another's account.
  */
-export function emailKey(email: string): string {
+export function normalizeEmail(email: string): string {
   return email.normalize('NFC').toLowerCase();
 }

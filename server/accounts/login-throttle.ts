@@ -4,16 +4,16 @@ import { AppError } from '#server/platform/app-error.ts';
 import { clientNetwork } from '#server/platform/client-network.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import type { AccountId } from '#server/platform/ids.ts';
-import { emailKey } from './email.ts';
+import { normalizeEmail } from './email.ts';
 import { isKnownNetwork } from './known-network.ts';
-import { withoutPassword } from './other-ways.ts';
 import { checkPassword } from './password.ts';
-import { countUp, refundCounts } from './throttle-store.ts';
+import { otherSignInHint } from './sign-in-hints.ts';
+import { decrementCounters, incrementCounters } from './throttle-store.ts';
 
 /** How long failed passwords are counted together. */
 export const attemptWindowMs = 900_000;
 
-/** Failed passwords that a window takes (specification section 12.2); known browsers are counted apart from client networks. */
+/** Failed passwords that a window takes (specification section 12.2); browsers with a device cookie are counted apart from client networks. */
 export const failuresMax = {
   ofAddressFromSource: 10,
   fromSource: 50,
@@ -23,7 +23,7 @@ export const failuresMax = {
 } as const;
 
 /** A password that is tried, counted as one that fails until it proves right. */
-export interface Attempt {
+export interface PasswordAttempt {
   readonly subjects: readonly Buffer[];
   readonly windowStart: Date;
 }
@@ -34,7 +34,7 @@ interface LoginAttempt {
   readonly ip: string;
   /** Of the address, where it has an account. */
   readonly accountId: AccountId | undefined;
-  /** Where that account knows the browser (known-browser.ts). */
+  /** Where that account knows the browser (device-cookie.ts). */
   readonly browser?: string | undefined;
 }
 
@@ -43,14 +43,14 @@ interface LoginAttempt {
  * all pass; one that is held back does not count, or a client network could shut an address for others by trying on.
  * @throws 429 with retry-after
  */
-export function countAttempt(
+export function countPasswordAttempt(
   { database, clock, config }: Pick<Runtime, 'database' | 'clock' | 'config'>,
   who: LoginAttempt,
-): Promise<Attempt> {
+): Promise<PasswordAttempt> {
   const windowStart = new Date(Math.floor(clock.nowMs() / attemptWindowMs) * attemptWindowMs);
   const subjects = subjectsOf(who).map(sha256);
   return database.transaction(async (trx) => {
-    const counts = await countUp(trx, subjects, windowStart);
+    const counts = await incrementCounters(trx, subjects, windowStart);
     const isHeldBack =
       who.browser === undefined
         ? await isNetworkThrottled(trx, who, counts, clock.expiryNow())
@@ -62,7 +62,7 @@ export function countAttempt(
 }
 
 function subjectsOf({ email, ip, browser }: LoginAttempt): string[] {
-  const key = emailKey(email);
+  const key = normalizeEmail(email);
   if (browser !== undefined) return [`browser ${browser} ${key}`, `browsers ${key}`];
   const source = clientNetwork(ip);
   return [`both ${source} ${key}`, `source ${source}`, `address ${key}`];
@@ -84,30 +84,30 @@ function isDeviceThrottled([ofBrowser = 0, ofBrowsers = 0]: readonly number[]): 
 }
 
 /** Whether a password that was counted is right. One that could not be looked at does not count. @throws 503 */
-export async function checkAttempt(
+export async function checkPasswordAttempt(
   { database }: Pick<Runtime, 'database'>,
-  attempt: Attempt,
+  attempt: PasswordAttempt,
   password: string,
   hash: string | null | undefined,
 ): Promise<boolean> {
   try {
     return await checkPassword(password, hash);
   } catch (error) {
-    await database.transaction((trx) => refundAttempt(trx, attempt));
+    await database.transaction((trx) => refundPasswordAttempt(trx, attempt));
     throw error;
   }
 }
 
 /** Takes an attempt back: its password was right, or could not be looked at. */
-export function refundAttempt(trx: Transaction, attempt: Attempt): Promise<void> {
-  return refundCounts(trx, attempt.subjects, attempt.windowStart);
+export function refundPasswordAttempt(trx: Transaction, attempt: PasswordAttempt): Promise<void> {
+  return decrementCounters(trx, attempt.subjects, attempt.windowStart);
 }
 
 function throttled(ms: number, config: Runtime['config']): AppError {
   const seconds = Math.max(1, Math.ceil(ms / 1_000));
   return new AppError(
     'rate_limited',
-    `Too many passwords were wrong. Retry in ${seconds} seconds, or sign in with ${withoutPassword(config)}.`,
+    `Too many passwords were wrong. Retry in ${seconds} seconds, or sign in with ${otherSignInHint(config)}.`,
     { headers: { 'retry-after': String(seconds) } },
   );
 }

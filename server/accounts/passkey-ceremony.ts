@@ -1,6 +1,6 @@
 import type { PasskeyAssertion, PasskeyAttestation } from '#contract/account.ts';
-import type { PasskeyParty } from './passkey-party.ts';
 import type { PasskeyRow } from './passkey-store.ts';
+import type { RelyingParty } from './relying-party.ts';
 
 /** How long a browser may take, from the options to the answer. */
 export const challengeMs = 300_000;
@@ -16,7 +16,7 @@ const idMaxBytes = 1_023;
 const keyMaxBytes = 2_048;
 
 /** What a new passkey brings. */
-export interface NewPasskey {
+export interface RegisteredPasskey {
   readonly credentialId: Buffer;
   readonly publicKey: Buffer;
   readonly counter: number;
@@ -26,7 +26,7 @@ export interface NewPasskey {
 const library = () => import('@simplewebauthn/server');
 
 /** What a browser is given to sign somebody in with any passkey that it has for us. */
-export async function signInOptions(party: PasskeyParty) {
+export async function signInOptions(party: RelyingParty) {
   const { generateAuthenticationOptions } = await library();
   return generateAuthenticationOptions({
     rpID: party.id,
@@ -39,8 +39,8 @@ export async function signInOptions(party: PasskeyParty) {
  * What a browser is given to make a passkey that can be found without an address.
  * @param user the account's id as bytes, which comes back with each sign-in @param present passkeys not to be made again
  */
-export async function newPasskeyOptions(
-  party: PasskeyParty,
+export async function registrationOptions(
+  party: RelyingParty,
   user: { readonly id: Uint8Array<ArrayBuffer>; readonly email: string; readonly name: string },
   present: readonly PasskeyRow[],
 ) {
@@ -78,7 +78,7 @@ export function challengeOf({ clientDataJSON }: { readonly clientDataJSON: strin
  * @returns what it counts itself now; undefined where anything is wrong
  */
 export async function verifySignIn(
-  party: PasskeyParty,
+  party: RelyingParty,
   challenge: string,
   passkey: PasskeyRow,
   { id, rawId, type, response }: PasskeyAssertion,
@@ -110,15 +110,15 @@ export async function verifySignIn(
 }
 
 /** What a browser made of the options for a new passkey; undefined where anything is wrong. */
-export async function verifyNewPasskey(
-  party: PasskeyParty,
+export async function verifyRegistration(
+  party: RelyingParty,
   challenge: string,
   { id, rawId, type, response }: PasskeyAttestation,
-): Promise<NewPasskey | undefined> {
+): Promise<RegisteredPasskey | undefined> {
   const { verifyRegistrationResponse } = await library();
   const { clientDataJSON, attestationObject } = response;
   try {
-    if (!(await isPlainStatement(attestationObject))) return undefined;
+    if (!(await isSelfAttested(attestationObject))) return undefined;
     const { verified, registrationInfo } = await verifyRegistrationResponse({
       response: {
         ...{ id, rawId, type, clientExtensionResults: {} },
@@ -148,7 +148,7 @@ export async function verifyNewPasskey(
  * We ask for no statement of where a passkey was made, and then a browser sends none, or one that the passkey signed itself. Those
  * with certificates are refused unread: to check one, the library fetches lists from addresses that it names.
  */
-async function isPlainStatement(attestationObject: string): Promise<boolean> {
+async function isSelfAttested(attestationObject: string): Promise<boolean> {
   const { decodeAttestationObject } = await import('@simplewebauthn/server/helpers');
   const decoded = decodeAttestationObject(Uint8Array.from(Buffer.from(attestationObject, 'base64url')));
   const format = decoded.get('fmt');

@@ -5,13 +5,13 @@ const insert = statement<Record<string, never>>(
   'passkey-challenges.insert',
   'INSERT INTO passkey_challenges (challenge_hash, account_id, expires_at) VALUES ($1, $2, $3)',
 );
-const take = statement<{ expires_at: Date }>(
-  'passkey-challenges.take',
+const consume = statement<{ expires_at: Date }>(
+  'passkey-challenges.consume',
   `DELETE FROM passkey_challenges WHERE challenge_hash = $1 AND account_id IS NOT DISTINCT FROM $2::uuid
    RETURNING expires_at`,
 );
-const forget = statement<Record<string, never>>(
-  'passkey-challenges.forget',
+const purge = statement<Record<string, never>>(
+  'passkey-challenges.purge',
   'DELETE FROM passkey_challenges WHERE expires_at <= $1',
 );
 
@@ -26,16 +26,16 @@ export async function insertChallenge(
 }
 
 /** Uses a challenge up, whatever then becomes of the answer to it. @returns false where it is none, used or over */
-export async function takeChallenge(
+export async function consumeChallenge(
   db: Queryable,
   challengeHash: Buffer,
   accountId: AccountId | undefined,
   now: Date,
 ): Promise<boolean> {
-  const row = await take.row(db, challengeHash, accountId ?? null);
+  const row = await consume.row(db, challengeHash, accountId ?? null);
   return row !== undefined && row.expires_at > now;
 }
 
-export async function forgetExpiredChallenges(db: Queryable, now: Date): Promise<void> {
-  await forget.row(db, now);
+export async function purgeExpiredChallenges(db: Queryable, now: Date): Promise<void> {
+  await purge.row(db, now);
 }

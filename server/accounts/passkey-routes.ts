@@ -10,12 +10,12 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { type PasskeyId, parseId } from '#server/platform/ids.ts';
-import { passkeyView } from './account-view.ts';
-import { addPasskey } from './add-passkey.ts';
-import { offerNewPasskey } from './offer-new-passkey.ts';
+import { finishPasskeyRegistration } from './finish-passkey-registration.ts';
 import { listPasskeys } from './passkey-store.ts';
+import { passkeyView } from './passkey-view.ts';
 import { removePasskey } from './remove-passkey.ts';
 import { renamePasskey } from './rename-passkey.ts';
+import { startPasskeyRegistration } from './start-passkey-registration.ts';
 
 /** What some authenticators attest with fills several KiB; base64url and JSON make more of it. */
 const attestationLimitBytes = 64 * 1_024;
@@ -38,7 +38,9 @@ export function passkeyRoutes(services: Runtime): Route[] {
       path: '/app/account/passkeys/options',
       audience: 'account',
       answers: { 200: PasskeyOptions },
-      handle: async ({ signedIn }) => ({ body: await offerNewPasskey(services, signedIn.accountId) }),
+      handle: async ({ signedIn }) => ({
+        body: await startPasskeyRegistration(services, signedIn.accountId),
+      }),
     }),
     route({
       method: 'POST',
@@ -51,7 +53,7 @@ export function passkeyRoutes(services: Runtime): Route[] {
       handle: async ({ signedIn, by, body, request }) => ({
         status: 201,
         body: passkeyView(
-          await addPasskey(services, signedIn, by, {
+          await finishPasskeyRegistration(services, signedIn, by, {
             ...body,
             currentPassword: body.current_password,
             request,

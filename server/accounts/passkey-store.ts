@@ -28,8 +28,8 @@ const list = statement<PasskeyRow>(
   'passkeys.list',
   'SELECT * FROM passkeys WHERE account_id = $1 ORDER BY id',
 );
-const use = statement<{ id: PasskeyId }>(
-  'passkeys.use',
+const recordUse = statement<{ id: PasskeyId }>(
+  'passkeys.record-use',
   `UPDATE passkeys SET counter = $2, last_used_at = $3
    WHERE id = $1 AND (counter < $2 OR (counter = 0 AND $2 = 0)) RETURNING id`,
 );
@@ -82,13 +82,13 @@ export function listPasskeys(db: Queryable, accountId: AccountId): Promise<Passk
  * Notes a use. One that counts must have counted on since, so that of a passkey and its copy one is refused.
  * @returns false where it did not, or the passkey was removed meanwhile
  */
-export async function usePasskey(
+export async function recordPasskeyUse(
   db: Queryable,
   passkeyId: PasskeyId,
   counter: number,
   at: Date,
 ): Promise<boolean> {
-  return (await use.row(db, passkeyId, counter, at)) !== undefined;
+  return (await recordUse.row(db, passkeyId, counter, at)) !== undefined;
 }
 
 /** @returns undefined where the account has no such passkey */

@@ -6,12 +6,12 @@ import { pageHeaders } from '#server/platform/http/html-page.ts';
 import { parseForm } from '#server/platform/http/parse-form.ts';
 import { type Answer, type Call, type Route, route, type SignedIn } from '#server/platform/http/route.ts';
 import { textFields } from '#server/platform/http/text-fields.ts';
-import { aLink } from './other-ways.ts';
-import { PasswordNotice } from './password-notice.ts';
+import { PasswordFlash } from './password-flash.ts';
 import { type PasswordForm, type PasswordProblem, renderPasswordPage } from './password-page.ts';
-import { findPresent } from './require-recent.ts';
+import { findCurrentSession } from './reauthentication.ts';
 import { findSignedIn, type RequireSession } from './session-authenticator.ts';
 import { passwordNeeds, setPassword } from './set-password.ts';
+import { magicLinkHint } from './sign-in-hints.ts';
 
 const path = '/password';
 const answers = Object.fromEntries(
@@ -23,7 +23,7 @@ type Services = Runtime & { readonly requireSession: RequireSession };
 /** The form for the password of whoever is signed in, which needs no script (specification section 12.2). */
 export function passwordPageRoutes(services: Services): Route[] {
   const { config, requireSession } = services;
-  const notice = new PasswordNotice(config);
+  const notice = new PasswordFlash(config);
   const goTo = (to: string, ...cookies: string[]): Answer => ({
     status: 303,
     body: '',
@@ -40,7 +40,7 @@ export function passwordPageRoutes(services: Services): Route[] {
       const field = parseForm(request);
       const currentPassword = field('current_password') || undefined;
       await setPassword(services, signedIn, by, { password: field('password'), currentPassword, request });
-      return goTo('/', notice.give(signedIn));
+      return goTo('/', notice.set(signedIn));
     } catch (error) {
       if (!(error instanceof AppError) || error.status === 401 || error.status === 500) throw error;
       // The form again: it is a refusal all the same, for metrics and the log.
@@ -85,12 +85,12 @@ export async function readPasswordForm(
   signedIn: SignedIn,
 ): Promise<PasswordForm> {
   const { config } = services;
-  const present = await findPresent(services, signedIn);
+  const present = await findCurrentSession(services, signedIn);
   return {
     hasPassword: present.account.password_hash !== null,
     needs: passwordNeeds(services, present),
     email: present.account.email,
     path: appPath(config.appUrl, path),
-    byLink: aLink(config),
+    byLink: magicLinkHint(config),
   };
 }

@@ -10,7 +10,7 @@ export interface PasswordForm {
   readonly email: string;
   /** Where the form is sent to. */
   readonly path: string;
-  /** How somebody comes by a link (other-ways.ts). */
+  /** How somebody comes by a link (sign-in-hints.ts). */
   readonly byLink: string;
 }
 

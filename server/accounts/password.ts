@@ -13,7 +13,7 @@ const tagLength = 32;
 const saltLength = 16;
 
 /** Each one takes 19 MiB and a core: more at a time would take the machine from those who send messages. */
-const atATime = 2;
+const hashesInFlightMax = 2;
 const waitingMax = 100;
 
 const derive = promisify(argon2);
@@ -21,7 +21,7 @@ const waiting: (() => void)[] = [];
 let running = 0;
 
 /** Before anything is computed. @throws 400 where a new password is too short or too long */
-export function requireFit(password: string, param = 'password'): void {
+export function validatePassword(password: string, param = 'password'): void {
   const { length } = [...password];
   if (length < passwordMinCharacters || length > passwordMaxCharacters) {
     throw invalid(
@@ -33,28 +33,28 @@ export function requireFit(password: string, param = 'password'): void {
 
 /** @throws 400 where it is too short or too long; 503 where too many wait @returns the hash in the PHC form */
 export async function hashPassword(password: string, param = 'password'): Promise<string> {
-  requireFit(password, param);
+  validatePassword(password, param);
   const salt = randomBytes(saltLength);
   const tag = await argon2id(password, salt);
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(salt)}$${base64(tag)}`;
 }
 
 /** A hash that no password has, so that an account without one costs the same work as any other. */
-const nobodys = `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(randomBytes(saltLength))}$${base64(randomBytes(tagLength))}`;
+const dummyHash = `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(randomBytes(saltLength))}$${base64(randomBytes(tagLength))}`;
 
 /**
  * Whether a password is the one of a hash; false, after the same work, where there is no hash (section 12.2).
  * @throws 503 where too many wait
  */
 export async function checkPassword(password: string, hash: string | null | undefined): Promise<boolean> {
-  const [, , , , salt = '', tag = ''] = (hash ?? nobodys).split('$');
+  const [, , , , salt = '', tag = ''] = (hash ?? dummyHash).split('$');
   // A text that is far too long is no password, and is not worth the work of one.
   const given = await argon2id(password.slice(0, 2 * passwordMaxCharacters), Buffer.from(salt, 'base64'));
   return timingSafeEqual(given, Buffer.from(tag, 'base64')) && hash != null;
 }
 
 async function argon2id(password: string, nonce: Buffer): Promise<Buffer> {
-  await turn();
+  await acquireSlot();
   try {
     const message = Buffer.from(password.normalize('NFKC'), 'utf8');
     return await derive('argon2id', { message, nonce, parallelism, tagLength, memory, passes });
@@ -67,8 +67,8 @@ async function argon2id(password: string, nonce: Buffer): Promise<Buffer> {
 }
 
 /** Resolves with a place, its own or one that was handed over. */
-async function turn(): Promise<void> {
-  if (running < atATime) {
+async function acquireSlot(): Promise<void> {
+  if (running < hashesInFlightMax) {
     running += 1;
     return;
   }

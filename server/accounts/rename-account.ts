@@ -4,7 +4,7 @@ import type { By } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type AccountId, publicId } from '#server/platform/ids.ts';
 import { type AccountRow, lockAccount, setAccountName } from './account-store.ts';
-import { readName } from './make-account.ts';
+import { parseName } from './create-account.ts';
 
 /** Gives an account another name; one that is left out, or that it has, changes nothing. @throws 400, param name */
 export function renameAccount(
@@ -13,7 +13,7 @@ export function renameAccount(
   by: By,
   written: string | undefined,
 ): Promise<AccountRow> {
-  const name = written === undefined ? undefined : readName(written);
+  const name = written === undefined ? undefined : parseName(written);
   return services.database.transaction(async (trx) => {
     const present = await lockAccount(trx, accountId);
     if (!present) throw notFound('account');

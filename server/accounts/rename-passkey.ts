@@ -3,7 +3,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { By } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type AccountId, type PasskeyId, publicId } from '#server/platform/ids.ts';
-import { readName } from './make-account.ts';
+import { parseName } from './create-account.ts';
 import { type PasskeyRow, setPasskeyName } from './passkey-store.ts';
 
 /** Gives a passkey another name. @throws 400 for the name; 404 where the account has no such passkey */
@@ -13,7 +13,7 @@ export function renamePasskey(
   by: By,
   input: { readonly passkeyId: PasskeyId; readonly name: string },
 ): Promise<PasskeyRow> {
-  const name = readName(input.name);
+  const name = parseName(input.name);
   return services.database.transaction(async (trx) => {
     const passkey = await setPasskeyName(trx, accountId, input.passkeyId, name);
     if (!passkey) throw notFound('passkey');

@@ -58,8 +58,8 @@ const endAll = statement<{ id: AccountSessionId }>(
      SELECT id FROM account_sessions WHERE account_id = $1 AND id IS DISTINCT FROM $2::uuid ORDER BY id FOR UPDATE)
    RETURNING id`,
 );
-const forget = statement<Record<string, never>>(
-  'account-sessions.forget',
+const purge = statement<Record<string, never>>(
+  'account-sessions.purge',
   'DELETE FROM account_sessions WHERE expires_at <= $1',
 );
 
@@ -122,7 +122,7 @@ export async function endSession(
 }
 
 /** Ends the session of a token. @returns whose it was; undefined where there is none */
-export function endSessionOfToken(
+export function endSessionByToken(
   db: Queryable,
   tokenHash: Buffer,
 ): Promise<{ readonly id: AccountSessionId; readonly account_id: AccountId } | undefined> {
@@ -138,6 +138,6 @@ export async function endSessions(
   return (await endAll.rows(db, accountId, but ?? null)).length;
 }
 
-export async function forgetExpiredSessions(db: Queryable, now: Date): Promise<void> {
-  await forget.row(db, now);
+export async function purgeExpiredSessions(db: Queryable, now: Date): Promise<void> {
+  await purge.row(db, now);
 }

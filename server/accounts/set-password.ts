@@ -5,19 +5,19 @@ import { AppError } from '#server/platform/app-error.ts';
 import type { SignedIn } from '#server/platform/http/route.ts';
 import { publicId } from '#server/platform/ids.ts';
 import { type AccountRow, lockAccount, setPasswordHash } from './account-store.ts';
-import { aLink } from './other-ways.ts';
-import { hashPassword, requireFit } from './password.ts';
+import { revokeMagicLinks } from './magic-link-store.ts';
+import { hashPassword, validatePassword } from './password.ts';
 import {
-  findPresent,
+  type CurrentSession,
+  findCurrentSession,
   type GivenPassword,
-  isFresh,
-  type Present,
+  isRecentSignIn,
   requirePassword,
-  requireRecent,
-  signedOut,
-} from './require-recent.ts';
+  requireReauthentication,
+  signedOutError,
+} from './reauthentication.ts';
 import { endSessions, findSession } from './session-store.ts';
-import { endLinks } from './sign-in-link-store.ts';
+import { magicLinkHint } from './sign-in-hints.ts';
 
 /** What setting a password asks for (specification section 12.2). */
 export type PasswordNeeds =
@@ -48,18 +48,18 @@ export async function setPassword(
 ): Promise<AccountRow> {
   const { database, clock } = services;
   const { accountId, sessionId } = signedIn;
-  requireFit(password);
-  const before = await findPresent(services, signedIn);
-  await checkPresent(services, before, given);
+  validatePassword(password);
+  const before = await findCurrentSession(services, signedIn);
+  await requireCurrentPassword(services, before, given);
   const hash = await hashPassword(password);
   return database.transaction(async (trx) => {
     const account = await lockAccount(trx, accountId);
     if (account?.password_hash !== before.account.password_hash) {
       throw new AppError('conflict', 'Another password was set just now. Sign in with that one.');
     }
-    if (!(await findSession(trx, accountId, sessionId, clock.expiryNow()))) throw signedOut();
+    if (!(await findSession(trx, accountId, sessionId, clock.expiryNow()))) throw signedOutError();
     await setPasswordHash(trx, accountId, hash);
-    const links = await endLinks(trx, accountId);
+    const links = await revokeMagicLinks(trx, accountId);
     const ended = await endSessions(trx, accountId, sessionId);
     await recordAudit(trx, services, {
       by,
@@ -73,17 +73,21 @@ export async function setPassword(
 }
 
 /** What setting a password asks for: of the form, and of the request that it sends. */
-export function passwordNeeds(services: Pick<Runtime, 'clock'>, present: Present): PasswordNeeds {
-  const isNow = isFresh(services, present);
+export function passwordNeeds(services: Pick<Runtime, 'clock'>, present: CurrentSession): PasswordNeeds {
+  const isNow = isRecentSignIn(services, present);
   if (present.account.password_hash === null) return isNow ? 'new' : 'sign_in';
   // Whoever forgot it comes by a link.
   return isNow && present.session.method === 'link' ? 'new' : 'present_and_new';
 }
 
 /** @throws 400 or 403 where the present password, or a fresh sign-in, is asked for; 429 */
-async function checkPresent(services: Services, present: Present, given: GivenPassword): Promise<void> {
-  if (present.account.password_hash === null) return requireRecent(services, present, given);
+async function requireCurrentPassword(
+  services: Services,
+  present: CurrentSession,
+  given: GivenPassword,
+): Promise<void> {
+  if (present.account.password_hash === null) return requireReauthentication(services, present, given);
   if (passwordNeeds(services, present) === 'new') return;
-  const instead = `sign in with ${aLink(services.config)}, and set the new one within 15 minutes.`;
+  const instead = `sign in with ${magicLinkHint(services.config)}, and set the new one within 15 minutes.`;
   await requirePassword(services, present, given, instead);
 }

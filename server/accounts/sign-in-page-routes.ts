@@ -8,41 +8,47 @@ import { pageHeaders } from '#server/platform/http/html-page.ts';
 import { parseForm } from '#server/platform/http/parse-form.ts';
 import { type Answer, type Call, type Route, route } from '#server/platform/http/route.ts';
 import { textFields } from '#server/platform/http/text-fields.ts';
-import { closeSession } from './close-session.ts';
-import type { LinkRequests } from './link-requests.ts';
+import type { MagicLinkRequests } from './magic-link-requests.ts';
+import { findMagicLinkAccount } from './magic-link-store.ts';
 import { findSignedIn, type RequireSession } from './session-authenticator.ts';
 import { SessionCookie } from './session-cookie.ts';
-import { findAccountOfLink } from './sign-in-link-store.ts';
-import { renderLink, renderLinkOver, renderLinkSent, renderSignIn, renderSwitch } from './sign-in-page.ts';
+import {
+  renderMagicLink,
+  renderMagicLinkExpired,
+  renderMagicLinkSent,
+  renderSignIn,
+  renderSwitchAccount,
+} from './sign-in-page.ts';
 import { signInWithPassword } from './sign-in-with-password.ts';
-import { useSignInLink } from './use-sign-in-link.ts';
+import { signOutSession } from './sign-out-session.ts';
+import { useMagicLink } from './use-magic-link.ts';
 
 const answers = Object.fromEntries([200, 303, 400, 401, 404, 429].map((status) => [status, Type.String()]));
 
 interface SignInPages extends Runtime {
-  readonly links: LinkRequests;
+  readonly magicLinks: MagicLinkRequests;
   readonly requireSession: RequireSession;
   readonly refusals: RefusalLog;
 }
 
 /** The pages for signing in and out, which need no script (specification section 12.2). */
 export function signInPageRoutes(services: SignInPages): Route[] {
-  const { database, clock, config, links } = services;
-  const mailIsOn = links.isOn;
+  const { database, clock, config, magicLinks } = services;
+  const mailIsOn = magicLinks.isEnabled;
   const goTo = (path: string, ...cookies: string[]): Answer => ({
     status: 303,
     body: '',
     headers: { location: appPath(config.appUrl, path), 'set-cookie': cookies },
   });
-  const over = () => page(renderLinkOver(appPath(config.appUrl, '/sign-in'), mailIsOn), 404);
+  const expired = () => page(renderMagicLinkExpired(appPath(config.appUrl, '/sign-in'), mailIsOn), 404);
 
   const signIn = async ({ request }: Call, next: string): Promise<Answer> => {
     const form = parseForm(request);
     const email = form('email');
     try {
       if (form('by') === 'link') {
-        await links.ask(email, request, next === '/' ? '' : `?next=${encodeURIComponent(next)}`);
-        return page(renderLinkSent());
+        await magicLinks.request(email, request, next === '/' ? '' : `?next=${encodeURIComponent(next)}`);
+        return page(renderMagicLinkSent());
       }
       const { cookies } = await signInWithPassword(services, { email, password: form('password'), request });
       return goTo(next, ...cookies);
@@ -64,12 +70,12 @@ export function signInPageRoutes(services: SignInPages): Route[] {
       handle: async ({ request, query }) => {
         const signedIn = await findSignedIn(services.requireSession, request);
         if (signedIn) {
-          const next = nextOf(query);
+          const next = redirectOf(query);
           return page(
-            renderSwitch({
+            renderSwitchAccount({
               email: signedIn.actor.name,
               nextPath: appPath(config.appUrl, next),
-              signOutPath: appPath(config.appUrl, `/sign-out${withNext(next)}`),
+              signOutPath: appPath(config.appUrl, `/sign-out${withRedirect(next)}`),
             }),
           );
         }
@@ -83,7 +89,7 @@ export function signInPageRoutes(services: SignInPages): Route[] {
       looseBody: textFields('email', 'password', 'by'),
       audit: 'account.signed_in',
       answers,
-      handle: async (call) => signIn(call, nextOf(call.query)),
+      handle: async (call) => signIn(call, redirectOf(call.query)),
     }),
     route({
       method: 'GET',
@@ -91,8 +97,12 @@ export function signInPageRoutes(services: SignInPages): Route[] {
       audience: 'page',
       answers,
       handle: async ({ params }) => {
-        const account = await findAccountOfLink(database.pool, sha256(params.token ?? ''), clock.expiryNow());
-        return account ? page(renderLink(account)) : over();
+        const account = await findMagicLinkAccount(
+          database.pool,
+          sha256(params.token ?? ''),
+          clock.expiryNow(),
+        );
+        return account ? page(renderMagicLink(account)) : expired();
       },
     }),
     route({
@@ -102,8 +112,8 @@ export function signInPageRoutes(services: SignInPages): Route[] {
       audit: 'account.signed_in',
       answers,
       handle: async ({ params, query, request }) => {
-        const entered = await useSignInLink(services, params.token ?? '', request);
-        return entered ? goTo(nextOf(query), ...entered.cookies) : over();
+        const entered = await useMagicLink(services, params.token ?? '', request);
+        return entered ? goTo(redirectOf(query), ...entered.cookies) : expired();
       },
     }),
     route({
@@ -114,27 +124,27 @@ export function signInPageRoutes(services: SignInPages): Route[] {
       audit: 'account.signed_out',
       answers,
       handle: async ({ request, query }) => {
-        const next = nextOf(query);
+        const next = redirectOf(query);
         const goesOn = parseForm(request)('go') === 'on';
         const signedIn = await findSignedIn(services.requireSession, request);
         if (signedIn) {
           const by = { ...signedIn.actor, ip: request.ip, requestId: request.id };
-          await closeSession(services, signedIn, by);
+          await signOutSession(services, signedIn, by);
         }
-        return goTo(goesOn ? next : `/sign-in${withNext(next)}`, new SessionCookie(config).clear());
+        return goTo(goesOn ? next : `/sign-in${withRedirect(next)}`, new SessionCookie(config).clear());
       },
     }),
   ];
 }
 
-function nextOf(query: unknown): string {
+function redirectOf(query: unknown): string {
   return safeRedirect(
     typeof query === 'object' && query !== null && 'next' in query ? query.next : undefined,
   );
 }
 
 /** The query that leads on to there; none for the start. */
-function withNext(next: string): string {
+function withRedirect(next: string): string {
   return next === '/' ? '' : `?next=${encodeURIComponent(next).replaceAll('%2F', '/')}`;
 }
 

@@ -34,7 +34,7 @@ ${mailIsOn ? '<button class="second" type="submit" name="by" value="link">Mail m
   );
 }
 
-interface SwitchPage {
+interface SwitchAccountPage {
   readonly email: string;
   /** Where it goes on to, and where signing out is; both below APP_URL's path. */
   readonly nextPath: string;
@@ -42,7 +42,7 @@ interface SwitchPage {
 }
 
 /** For who is signed in already, perhaps as somebody else than they mean to be. */
-export function renderSwitch({ email, nextPath, signOutPath }: SwitchPage): string {
+export function renderSwitchAccount({ email, nextPath, signOutPath }: SwitchAccountPage): string {
   return renderPage(
     'Signed in',
     `<h1>You are signed in</h1><section><p>This browser is signed in as</p><p class="value">${escapeHtml(email)}</p>
@@ -52,7 +52,7 @@ export function renderSwitch({ email, nextPath, signOutPath }: SwitchPage): stri
 }
 
 /** The same for every address. */
-export function renderLinkSent(): string {
+export function renderMagicLinkSent(): string {
   return renderPage(
     'Look into your mail',
     `<h1>Look into your mail</h1><p role="status">If this address has an account, a link is on its way to it. It works once, for
@@ -61,7 +61,7 @@ export function renderLinkSent(): string {
 }
 
 /** What a link opens: acting on a click, so that a scanner of mail uses no link up. */
-export function renderLink({ email, proven_at }: Pick<AccountRow, 'email' | 'proven_at'>): string {
+export function renderMagicLink({ email, proven_at }: Pick<AccountRow, 'email' | 'proven_at'>): string {
   const first =
     proven_at === null
       ? `<p>Until now nothing has shown that this address is yours: somebody else may have made this account. So signing in
@@ -76,7 +76,7 @@ here signs it out everywhere else and removes its password and its passkeys. Set
 }
 
 /** @param signInPath where a new link can be asked for */
-export function renderLinkOver(signInPath: string, mailIsOn: boolean): string {
+export function renderMagicLinkExpired(signInPath: string, mailIsOn: boolean): string {
   return renderPage(
     'Link to sign in',
     `<h1>This link is over</h1><p>It was used, or is older than it may be. A link works once.</p><p>${

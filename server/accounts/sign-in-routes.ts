@@ -10,15 +10,15 @@ import type { RefusalLog } from '#server/audit/refusal-log.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Answer, type Route, route } from '#server/platform/http/route.ts';
 import { accountView } from './account-view.ts';
-import type { LinkRequests } from './link-requests.ts';
-import { offerPasskeySignIn } from './offer-passkey-sign-in.ts';
-import type { Entered } from './open-session.ts';
+import type { SignInResult } from './create-session.ts';
+import type { MagicLinkRequests } from './magic-link-requests.ts';
 import { signInWithPasskey } from './sign-in-with-passkey.ts';
 import { signInWithPassword } from './sign-in-with-password.ts';
+import { startPasskeySignIn } from './start-passkey-sign-in.ts';
 
 /** How the dashboard signs somebody in (specification section 12.2). */
 export function signInRoutes(
-  services: Runtime & { readonly links: LinkRequests; readonly refusals: RefusalLog },
+  services: Runtime & { readonly magicLinks: MagicLinkRequests; readonly refusals: RefusalLog },
 ): Route[] {
   return [
     route({
@@ -39,7 +39,7 @@ export function signInRoutes(
       body: LinkRequest,
       answers: { 202: LinkAnswer },
       handle: async ({ body, request }) => {
-        await services.links.ask(body.email, request);
+        await services.magicLinks.request(body.email, request);
         return { status: 202, body: { sent: true } };
       },
     }),
@@ -48,7 +48,7 @@ export function signInRoutes(
       path: '/app/sign-in/passkey/options',
       audience: 'visitor',
       answers: { 200: PasskeyOptions },
-      handle: async () => ({ body: await offerPasskeySignIn(services) }),
+      handle: async () => ({ body: await startPasskeySignIn(services) }),
     }),
     route({
       method: 'POST',
@@ -62,6 +62,6 @@ export function signInRoutes(
   ];
 }
 
-function entered({ account, cookies }: Entered): Answer {
+function entered({ account, cookies }: SignInResult): Answer {
   return { body: { account: accountView(account) }, headers: { 'set-cookie': cookies } };
 }

@@ -2,18 +2,18 @@ import type { Done } from '#server/audit/record-audit.ts';
 import type { RefusalLog } from '#server/audit/refusal-log.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError } from '#server/platform/app-error.ts';
-import { type AccountRow, findAccountByEmail, holdAccount } from './account-store.ts';
-import { byAccount } from './by-account.ts';
-import { readEmail } from './email.ts';
-import { KnownBrowser } from './known-browser.ts';
-import { checkAttempt, countAttempt, refundAttempt } from './login-throttle.ts';
-import { type Entered, type Entrance, openSession } from './open-session.ts';
-import { withoutPassword } from './other-ways.ts';
+import { accountActor } from './account-actor.ts';
+import { type AccountRow, findAccountByEmail, lockAccountForShare } from './account-store.ts';
+import { type ClientInfo, createSession, type SignInResult } from './create-session.ts';
+import { DeviceCookie } from './device-cookie.ts';
+import { parseEmail } from './email.ts';
+import { checkPasswordAttempt, countPasswordAttempt, refundPasswordAttempt } from './login-throttle.ts';
+import { otherSignInHint } from './sign-in-hints.ts';
 
 interface Credentials {
   readonly email: string;
   readonly password: string;
-  readonly request: Entrance;
+  readonly request: ClientInfo;
 }
 
 /**
@@ -26,13 +26,18 @@ export async function signInWithPassword(
     readonly refusals: Pick<RefusalLog, 'write'>;
   },
   { email: written, password, request }: Credentials,
-): Promise<Entered> {
+): Promise<SignInResult> {
   const { database } = services;
-  const email = readEmail(written);
+  const email = parseEmail(written);
   const account = await findAccountByEmail(database.pool, email);
-  const browser = account && new KnownBrowser(services).find(request, account);
-  const attempt = await countAttempt(services, { email, ip: request.ip, accountId: account?.id, browser });
-  const isRight = await checkAttempt(services, attempt, password, account?.password_hash);
+  const browser = account && new DeviceCookie(services).find(request, account);
+  const attempt = await countPasswordAttempt(services, {
+    email,
+    ip: request.ip,
+    accountId: account?.id,
+    browser,
+  });
+  const isRight = await checkPasswordAttempt(services, attempt, password, account?.password_hash);
   if (!account) throw refusal(services);
   if (!isRight) {
     services.refusals.write(wrongPassword(account, request));
@@ -40,16 +45,16 @@ export async function signInWithPassword(
   }
   return database.transaction(async (trx) => {
     // Somebody may have set another password meanwhile, which ended all sessions: this one must not outlive that.
-    const present = await holdAccount(trx, account.id);
+    const present = await lockAccountForShare(trx, account.id);
     if (present?.password_hash !== account.password_hash) throw refusal(services);
-    await refundAttempt(trx, attempt);
-    return { account, cookies: await openSession(trx, services, account, 'password', request) };
+    await refundPasswordAttempt(trx, attempt);
+    return { account, cookies: await createSession(trx, services, account, 'password', request) };
   });
 }
 
-function wrongPassword(account: AccountRow, request: Entrance): Done {
+function wrongPassword(account: AccountRow, request: ClientInfo): Done {
   return {
-    by: byAccount(account, request),
+    by: accountActor(account, request),
     action: 'account.signed_in',
     accountId: account.id,
     details: { method: 'password' },
@@ -60,6 +65,6 @@ function wrongPassword(account: AccountRow, request: Entrance): Done {
 function refusal({ config }: Pick<Runtime, 'config'>): AppError {
   return new AppError(
     'unauthorized',
-    `This address and password do not belong together. Check both, or sign in with ${withoutPassword(config)}.`,
+    `This address and password do not belong together. Check both, or sign in with ${otherSignInHint(config)}.`,
   );
 }

@@ -2,9 +2,9 @@ import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { By } from '#server/platform/actor.ts';
 import type { AccountId } from '#server/platform/ids.ts';
-import { forgetKnownBrowsers, lockAccount } from './account-store.ts';
+import { lockAccount, revokeDeviceCookies } from './account-store.ts';
+import { revokeMagicLinks } from './magic-link-store.ts';
 import { endSessions } from './session-store.ts';
-import { endLinks } from './sign-in-link-store.ts';
 
 /** Ends all sessions of an account, the one that asks included, its open links and what its browsers are known by, at once and on every process. */
 export function signOutEverywhere(
@@ -15,8 +15,8 @@ export function signOutEverywhere(
   return services.database.transaction(async (trx) => {
     // Whoever asked for a link before this must not come back by it.
     await lockAccount(trx, accountId);
-    await forgetKnownBrowsers(trx, accountId, services.clock.now());
-    const links = await endLinks(trx, accountId);
+    await revokeDeviceCookies(trx, accountId, services.clock.now());
+    const links = await revokeMagicLinks(trx, accountId);
     const sessions = await endSessions(trx, accountId);
     await recordAudit(trx, services, {
       by,

@@ -1,33 +1,33 @@
 import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
 
-interface CountRow {
+interface CounterRow {
   readonly subject: Buffer;
   readonly failures: number;
 }
 
-const count = statement<CountRow>(
-  'sign-in-failures.count',
+const increment = statement<CounterRow>(
+  'throttle.increment',
   `INSERT INTO sign_in_failures AS f (subject, window_start, failures)
    SELECT s, $2::timestamptz, 1 FROM unnest($1::bytea[]) AS s ORDER BY s
    ON CONFLICT (subject, window_start) DO UPDATE SET failures = f.failures + 1
    RETURNING subject, failures`,
 );
 const lock = statement<Record<string, never>>(
-  'sign-in-failures.lock',
+  'throttle.lock',
   `SELECT FROM sign_in_failures WHERE subject = ANY($1::bytea[]) AND window_start = $2
    ORDER BY subject FOR UPDATE`,
 );
-const countDown = statement<Record<string, never>>(
-  'sign-in-failures.count-down',
+const decrement = statement<Record<string, never>>(
+  'throttle.decrement',
   `MERGE INTO sign_in_failures AS f USING unnest($1::bytea[]) AS s ON f.subject = s AND f.window_start = $2
    WHEN MATCHED AND f.failures > 1 THEN UPDATE SET failures = f.failures - 1
    WHEN MATCHED THEN DELETE`,
 );
-const forget = statement<Record<string, never>>(
-  'sign-in-failures.forget',
+const purge = statement<Record<string, never>>(
+  'throttle.purge',
   'DELETE FROM sign_in_failures WHERE window_start <= $1',
 );
-const forgetAhead = statement<Record<string, never>>(
+const purgeAhead = statement<Record<string, never>>(
   'sign-in-failures.forget-ahead',
   'DELETE FROM sign_in_failures WHERE window_start > $1',
 );
@@ -36,31 +36,31 @@ const forgetAhead = statement<Record<string, never>>(
  * Counts one for each subject in the window that begins at `windowStart`: rows are taken in the order of their subjects.
  * @param subjects SHA-256 of what is held back @returns what each of them has now, in the order in which they were given
  */
-export async function countUp(
+export async function incrementCounters(
   db: Queryable,
   subjects: readonly Buffer[],
   windowStart: Date,
 ): Promise<number[]> {
-  const rows = await count.rows(db, subjects, windowStart);
+  const rows = await increment.rows(db, subjects, windowStart);
   return subjects.map((subject) => rows.find((row) => row.subject.equals(subject))?.failures ?? 0);
 }
 
 /** Takes one back from each subject, in the same order. */
-export async function refundCounts(
+export async function decrementCounters(
   trx: Transaction,
   subjects: readonly Buffer[],
   windowStart: Date,
 ): Promise<void> {
   await lock.rows(trx, subjects, windowStart);
-  await countDown.row(trx, subjects, windowStart);
+  await decrement.row(trx, subjects, windowStart);
 }
 
 /** Forgets windows that begin after that moment: they were counted by a clock that was ahead. */
-export async function forgetWindowsAhead(db: Queryable, after: Date): Promise<void> {
-  await forgetAhead.row(db, after);
+export async function purgeWindowsAhead(db: Queryable, after: Date): Promise<void> {
+  await purgeAhead.row(db, after);
 }
 
 /** Forgets windows that began at that moment or before. */
 export async function purgeWindows(db: Queryable, startedBefore: Date): Promise<void> {
-  await forget.row(db, startedBefore);
+  await purge.row(db, startedBefore);
 }

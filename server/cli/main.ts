@@ -5,7 +5,7 @@ import { productVersion } from '#server/platform/product-version.ts';
 import { addClockCommands } from './clock-commands.ts';
 import { databaseUrlOf, explain } from './command-context.ts';
 import { addKeyCommands } from './key-commands.ts';
-import { addLinkCommands } from './link-commands.ts';
+import { addLinkCommands } from './magic-link-commands.ts';
 import { addNumberCommands } from './number-commands.ts';
 import { addPhoneCommands } from './phone-commands.ts';
 import { addRouteCommands } from './route-commands.ts';

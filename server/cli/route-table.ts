@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { LinkRequests } from '#server/accounts/link-requests.ts';
+import { MagicLinkRequests } from '#server/accounts/magic-link-requests.ts';
 import { createRequireSession } from '#server/accounts/session-authenticator.ts';
 import { RefusalLog } from '#server/audit/refusal-log.ts';
 import { readConfig } from '#server/config.ts';
@@ -84,7 +84,7 @@ function unusedServices(): Parameters<typeof createRoutes>[0] {
     waiting: new WaitingPolls(),
     readers: new WaitingReaders(),
     requireSession: createRequireSession(runtime),
-    links: new LinkRequests(runtime, undefined),
+    magicLinks: new MagicLinkRequests(runtime, undefined),
     refusals: new RefusalLog(runtime),
     mailHealth: new MailHealth(),
     clockStatus: () => ({ settled: true, step_seconds: 0 }),

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { AccountOverview } from '#contract/account.ts';
 import { findAccount } from '#server/accounts/account-store.ts';
 import { accountView } from '#server/accounts/account-view.ts';
-import { PasswordNotice } from '#server/accounts/password-notice.ts';
+import { PasswordFlash } from '#server/accounts/password-flash.ts';
 import { renderPasswordForm } from '#server/accounts/password-page.ts';
 import { readPasswordForm } from '#server/accounts/password-page-routes.ts';
 import { findSignedIn, type RequireSession } from '#server/accounts/session-authenticator.ts';
@@ -18,7 +18,7 @@ import { listMemberships } from '#server/teams/member-store.ts';
 /** Who is signed in, and in which teams: as JSON, and as the page at the start (specification section 12.3). */
 export function overviewRoutes(services: Runtime & { readonly requireSession: RequireSession }): Route[] {
   const { database, config } = services;
-  const notice = new PasswordNotice(config);
+  const notice = new PasswordFlash(config);
   const overviewOf = async (accountId: AccountId): Promise<AccountOverview> => {
     const account = await findAccount(database.pool, accountId);
     if (!account) throw notFound('account');
@@ -53,7 +53,7 @@ export function overviewRoutes(services: Runtime & { readonly requireSession: Re
         }
         const overview = await overviewOf(signedIn.accountId);
         const password = renderPasswordForm(await readPasswordForm(services, signedIn));
-        const said = notice.take(request, signedIn);
+        const said = notice.consume(request, signedIn);
         const body = renderStart(overview, {
           password,
           passwordWasSet: said !== undefined,

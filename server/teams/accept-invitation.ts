@@ -1,17 +1,17 @@
 import type { FastifyRequest } from 'fastify';
 import type { AcceptInvitationRequest, Joined } from '#contract/member.ts';
+import { accountActor } from '#server/accounts/account-actor.ts';
 import {
   type AccountRow,
   findAccountByEmail,
-  holdAccount,
   lockAccount,
+  lockAccountForShare,
 } from '#server/accounts/account-store.ts';
-import { byAccount } from '#server/accounts/by-account.ts';
-import { readEmail } from '#server/accounts/email.ts';
-import { makeAccount, readName } from '#server/accounts/make-account.ts';
-import { openSession } from '#server/accounts/open-session.ts';
+import { createAccount, parseName } from '#server/accounts/create-account.ts';
+import { createSession } from '#server/accounts/create-session.ts';
+import { parseEmail } from '#server/accounts/email.ts';
 import { hashPassword } from '#server/accounts/password.ts';
-import { proveAddress } from '#server/accounts/prove-address.ts';
+import { markEmailVerified } from '#server/accounts/verify-email.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { dropMails } from '#server/mail/queue-mail.ts';
@@ -69,23 +69,23 @@ export async function acceptInvitation(services: Services, acceptance: Acceptanc
     if (!team || !invitation) throw invitationOver(await endOfInvitation(trx, services.clock, token));
     await dropMails(trx, services, publicId('inv', invitation.id));
     const account = person
-      ? await makeAccount(trx, services, {
+      ? await createAccount(trx, services, {
           ...person,
-          isProven: invitation.proves_address,
+          isEmailVerified: invitation.proves_address,
           ip: request.ip,
           requestId: request.id,
         })
       : await accountOf(trx, signedIn);
     const { role } = invitation;
-    const by = byAccount(account, request);
+    const by = accountActor(account, request);
     const memberId = await joinTeam(trx, services, team, { account, role, by });
-    if (invitation.proves_address) await proveAddress(trx, services, account, by, signedIn?.sessionId);
+    if (invitation.proves_address) await markEmailVerified(trx, services, account, by, signedIn?.sessionId);
     // Read again: it has its password by now, or lost it.
-    const present = press === '' ? undefined : await holdAccount(trx, account.id);
+    const present = press === '' ? undefined : await lockAccountForShare(trx, account.id);
     if (present) await markPressed(trx, sha256(token), pressHash(press, present), account.id);
     return {
       joined: { team_id: publicId('team', team.id), member_id: publicId('usr', memberId), role },
-      cookies: person ? await openSession(trx, services, account, 'invitation', request) : [],
+      cookies: person ? await createSession(trx, services, account, 'invitation', request) : [],
     };
   });
 }
@@ -96,8 +96,8 @@ async function readPerson(
   { invitation, needs }: Opened,
   given: AcceptInvitationRequest,
 ): Promise<NewPerson> {
-  const email = needs === 'email_and_name' ? readEmail(given.email ?? '') : (invitation.email ?? '');
-  const name = readName(given.name ?? '');
+  const email = needs === 'email_and_name' ? parseEmail(given.email ?? '') : (invitation.email ?? '');
+  const name = parseName(given.name ?? '');
   if (needs === 'email_and_name' && (await findAccountByEmail(database.pool, email))) {
     throw new AppError('conflict', `${email} has an account already. Sign in to it first.`, {
       param: 'email',

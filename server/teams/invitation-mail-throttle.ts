@@ -1,5 +1,5 @@
-import { emailKey } from '#server/accounts/email.ts';
-import { countUp } from '#server/accounts/throttle-store.ts';
+import { normalizeEmail } from '#server/accounts/email.ts';
+import { incrementCounters } from '#server/accounts/throttle-store.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { AppError } from '#server/platform/app-error.ts';
@@ -24,8 +24,11 @@ export async function countInvitationMail(
   to: string,
 ): Promise<void> {
   const windowStart = new Date(Math.floor(clock.nowMs() / hourMs) * hourMs);
-  const subjects = [`invitations address ${emailKey(to)}`, `invitations team ${publicId('team', teamId)}`];
-  const [ofAddress = 0, ofTeam = 0] = await countUp(trx, subjects.map(sha256), windowStart);
+  const subjects = [
+    `invitations address ${normalizeEmail(to)}`,
+    `invitations team ${publicId('team', teamId)}`,
+  ];
+  const [ofAddress = 0, ofTeam = 0] = await incrementCounters(trx, subjects.map(sha256), windowStart);
   if (ofAddress <= mailsPerAddress && ofTeam <= mailsPerTeam) return;
   const seconds = Math.max(1, Math.ceil((windowStart.getTime() + hourMs - clock.nowMs()) / 1_000));
   throw new AppError(

@@ -9,7 +9,7 @@ interface Opening {
   /** Who is signed in. */
   readonly signedInId: AccountId | undefined;
   /** Whether the link, or something before it, proves that account's address. */
-  readonly isProven: boolean;
+  readonly isEmailVerified: boolean;
 }
 
 /**
@@ -17,9 +17,14 @@ interface Opening {
  * signed in to it, and comes to life for an address that has none. A link that was shown proves no address, and lets no
  * account join whose own is not proven: somebody else may have made it (section 12.1).
  */
-export function invitationNeedsOf({ email, accountId, signedInId, isProven }: Opening): InvitationNeeds {
+export function invitationNeedsOf({
+  email,
+  accountId,
+  signedInId,
+  isEmailVerified,
+}: Opening): InvitationNeeds {
   if (email === null) return signedInId === undefined ? 'email_and_name' : 'nothing';
   if (accountId === null) return 'name';
   if (accountId !== signedInId) return 'sign_in';
-  return isProven ? 'nothing' : 'proof';
+  return isEmailVerified ? 'nothing' : 'proof';
 }

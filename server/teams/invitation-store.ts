@@ -11,7 +11,7 @@ export interface InvitationRow {
   readonly role: Role;
   /** null where a key or the operator made it. */
   readonly invited_by: MemberId | null;
-  /** Whether having its link proves the address: it was mailed there, or the operator made it. */
+  /** Whether having its link verifies the address: it was mailed there, or the operator made it. */
   readonly proves_address: boolean;
   readonly created_at: Date;
   readonly expires_at: Date;

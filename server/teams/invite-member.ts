@@ -1,5 +1,5 @@
 import type { InviteRequest, MadeInvitation } from '#contract/member.ts';
-import { emailKey, readEmail } from '#server/accounts/email.ts';
+import { normalizeEmail, parseEmail } from '#server/accounts/email.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { By } from '#server/platform/actor.ts';
@@ -29,8 +29,8 @@ export async function inviteMember(
   { email: text, role }: InviteRequest,
   by: By,
 ): Promise<MadeInvitation> {
-  const email = readEmail(text);
-  const key = emailKey(email);
+  const email = parseEmail(text);
+  const key = normalizeEmail(email);
   refuseToGiveMore(permissions, role);
   return services.database.transaction(async (trx) => {
     const team = await lockTeam(trx, teamId);

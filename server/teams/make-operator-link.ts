@@ -1,7 +1,7 @@
 import { type AccountRow, findAccountByEmail, lockAccount } from '#server/accounts/account-store.ts';
-import { readEmail } from '#server/accounts/email.ts';
-import { makeSignInLink } from '#server/accounts/make-sign-in-link.ts';
-import { shutOutOfUnproven } from '#server/accounts/prove-address.ts';
+import { createMagicLink } from '#server/accounts/create-magic-link.ts';
+import { parseEmail } from '#server/accounts/email.ts';
+import { revokeUnverifiedCredentials } from '#server/accounts/verify-email.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { operator } from '#server/platform/actor.ts';
@@ -37,7 +37,7 @@ export async function makeOperatorLink(
   text: string,
   chosen: TeamId | undefined,
 ): Promise<OperatorLink> {
-  const email = readEmail(text);
+  const email = parseEmail(text);
   return services.database.transaction(async (trx) => {
     const team = await findTeamToOwn(trx, chosen);
     const isOwned = team !== undefined && (await countOwners(trx, team.id)) > 0;
@@ -92,7 +92,7 @@ async function makeAccountOwner(
   const held = await lockAccount(trx, account.id);
   await joinTeam(trx, services, team, { account, role: 'owner', by: operator });
   // It owns a team from here on, not only from the opening of the link.
-  if (held) await shutOutOfUnproven(trx, services, held, operator);
+  if (held) await revokeUnverifiedCredentials(trx, services, held, operator);
 }
 
 async function signInLink(
@@ -100,7 +100,7 @@ async function signInLink(
   services: Pick<Runtime, 'ids' | 'clock' | 'config'>,
   account: AccountRow,
 ): Promise<OperatorLink> {
-  const url = await makeSignInLink(trx, services, account, { hours: signInHours });
+  const url = await createMagicLink(trx, services, account, { hours: signInHours });
   const expiresAt = services.clock.in(signInHours * 3_600_000);
   return { url, opens: 'sign_in', email: account.email, expires_at: expiresAt.toISOString() };
 }

@@ -1,4 +1,4 @@
-import { emailKey } from '#server/accounts/email.ts';
+import { normalizeEmail } from '#server/accounts/email.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
@@ -34,7 +34,7 @@ export async function makeOwnerLink(
 ): Promise<OwnerLink> {
   const teamId = team.id;
   const now = services.clock.now();
-  const key = email === undefined ? null : emailKey(email);
+  const key = email === undefined ? null : normalizeEmail(email);
   await endOpenInvitations(trx, services, teamId, { emailKey: key, ownerLinks: true }, by);
   refuseOverMembers(team, await countSeats(trx, teamId, now), services.config, allSeatsTaken);
   const { url, tokenHash, expiresAt } = newInvitationLink(services);

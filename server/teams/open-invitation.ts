@@ -28,8 +28,8 @@ export async function openInvitation(
   const invitation = await findLiveInvitationByToken(database.pool, sha256(token), clock.expiryNow());
   if (!invitation) throw invitationOver(await endOfInvitation(database.pool, clock, token));
   const { email, account_id: accountId } = invitation;
-  const isProven = invitation.proves_address || invitation.account_proven === true;
-  const needs = invitationNeedsOf({ email, accountId, signedInId: signedIn?.accountId, isProven });
+  const isEmailVerified = invitation.proves_address || invitation.account_proven === true;
+  const needs = invitationNeedsOf({ email, accountId, signedInId: signedIn?.accountId, isEmailVerified });
   return { invitation, needs, signedIn };
 }
 

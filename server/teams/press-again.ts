@@ -1,5 +1,5 @@
-import { holdAccount } from '#server/accounts/account-store.ts';
-import { type Entrance, openSession } from '#server/accounts/open-session.ts';
+import { lockAccountForShare } from '#server/accounts/account-store.ts';
+import { type ClientInfo, createSession } from '#server/accounts/create-session.ts';
 import { listSessions } from '#server/accounts/session-store.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
@@ -19,7 +19,7 @@ interface Press {
   /** The form's own token; '' where it had none. */
   readonly press: string;
   readonly signedIn: SignedIn | undefined;
-  readonly request: Entrance;
+  readonly request: ClientInfo;
 }
 
 /**
@@ -38,12 +38,12 @@ export async function pressAgain(services: Services, pressed: Press): Promise<st
       sha256(token),
       new Date(services.clock.expiryNow().getTime() - pressedAgainMs),
     );
-    const account = first && (await holdAccount(trx, first.pressed_by));
+    const account = first && (await lockAccountForShare(trx, first.pressed_by));
     if (!account || !first.press_hash.equals(pressHash(press, account))) return undefined;
     if (!(await findMembership(trx, first.team_id, account.id))) return undefined;
     if (signedIn?.accountId === account.id) return [];
     if (!(await hasSessionOf(trx, services, first))) return undefined;
-    return openSession(trx, services, account, 'invitation', request);
+    return createSession(trx, services, account, 'invitation', request);
   });
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { makeSignInLink } from '#server/accounts/make-sign-in-link.ts';
+import { createMagicLink } from '#server/accounts/create-magic-link.ts';
 import { insertMember } from '#server/teams/member-store.ts';
 import { field } from '#test/support/api-client.ts';
 import { Browser, newAccount, signedIn } from '#test/support/browser-client.ts';
@@ -24,7 +24,7 @@ describe('one’s own account (specification sections 12.1 and 12.3)', () => {
     const account = await newAccount(service, withPassword ? { email, password } : { email });
     const byLink = async () => {
       const url = await service.runtime.database.transaction((trx) =>
-        makeSignInLink(trx, service.runtime, account, { hours: 1 }),
+        createMagicLink(trx, service.runtime, account, { hours: 1 }),
       );
       const browser = new Browser(service.baseUrl);
       assert.equal((await browser.submit(new URL(url).pathname)).status, 303);
@@ -148,7 +148,7 @@ describe('one’s own account (specification sections 12.1 and 12.3)', () => {
     const { account, email, byPassword } = await newPerson();
     const newLink = async () => {
       const url = await service.runtime.database.transaction((trx) =>
-        makeSignInLink(trx, service.runtime, account, { hours: 24 }),
+        createMagicLink(trx, service.runtime, account, { hours: 24 }),
       );
       return new URL(url).pathname;
     };

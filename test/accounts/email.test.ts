@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { emailKey } from '#server/accounts/email.ts';
+import { normalizeEmail } from '#server/accounts/email.ts';
 
 describe('how addresses are compared (specification section 12.1)', () => {
   it('upper and lower case are one, and so are the ways to write a letter with its accent', () => {
@@ -11,8 +11,9 @@ describe('how addresses are compared (specification section 12.1)', () => {
       ['ЮЛИЯ@example.com', 'юлия@example.com'],
       ['\u0130da@example.com', 'i\u0307da@example.com'],
     ] as const;
-    for (const [one, other] of same) assert.equal(emailKey(one), emailKey(other), one);
-    for (const address of same.flat()) assert.equal(emailKey(emailKey(address)), emailKey(address));
+    for (const [one, other] of same) assert.equal(normalizeEmail(one), normalizeEmail(other), one);
+    for (const address of same.flat())
+      assert.equal(normalizeEmail(normalizeEmail(address)), normalizeEmail(address));
   });
 
   it('letters that only look or sound alike are different: another mailbox may have them', () => {
@@ -24,6 +25,6 @@ describe('how addresses are compared (specification section 12.1)', () => {
       ['\u017fam@example.com', 'sam@example.com'],
       ['a\ufb01@example.com', 'afi@example.com'],
     ] as const;
-    for (const [one, other] of different) assert.notEqual(emailKey(one), emailKey(other), one);
+    for (const [one, other] of different) assert.notEqual(normalizeEmail(one), normalizeEmail(other), one);
   });
 });

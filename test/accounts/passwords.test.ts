@@ -91,7 +91,7 @@ describe('passwords (specification section 12.2)', () => {
     for (const path of ['/app/sign-in', '/sign-in']) {
       const seen: unknown[] = [];
       // The entry in the account's log is written beside the answer, which does not wait for it.
-      const statements = watchStatements(['accounts.', 'account-sessions.', 'sign-in-']);
+      const statements = watchStatements(['accounts.', 'account-sessions.', 'throttle.', 'magic-links.']);
       for (const email of ['ada@example.com', 'none@example.com', 'nobody@example.com']) {
         const argon2 = watchArgon2();
         const answer = await from(newSource()).request('POST', path, {

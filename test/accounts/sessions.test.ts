@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { makeSignInLink } from '#server/accounts/make-sign-in-link.ts';
+import { createMagicLink } from '#server/accounts/create-magic-link.ts';
 import { publicId } from '#server/platform/ids.ts';
 import { field } from '#test/support/api-client.ts';
 import { Browser, newAccount, signedIn } from '#test/support/browser-client.ts';
@@ -120,7 +120,7 @@ describe('sessions (specification section 12.2)', () => {
     assert.deepEqual([await isSignedIn(stolen), await isSignedIn(first)], [false, true]);
     const before = first.at(service.baseUrl);
     const url = await service.runtime.database.transaction((trx) =>
-      makeSignInLink(trx, service.runtime, grace, { hours: 1 }),
+      createMagicLink(trx, service.runtime, grace, { hours: 1 }),
     );
     assert.equal((await first.submit(new URL(url).pathname)).status, 303);
     assert.deepEqual([await isSignedIn(before), await isSignedIn(elsewhere)], [false, true]);
@@ -170,7 +170,7 @@ describe('sessions (specification section 12.2)', () => {
       signedIn(service, 'grace@example.com', password, { 'user-agent': userAgent });
     const [phone, laptop] = [await enterGrace('Phone'), await enterGrace('x'.repeat(400))];
     const url = await service.runtime.database.transaction((trx) =>
-      makeSignInLink(trx, service.runtime, account, { hours: 1 }),
+      createMagicLink(trx, service.runtime, account, { hours: 1 }),
     );
     await new Browser(service.baseUrl, { 'user-agent': 'Mail' }).submit(new URL(url).pathname);
     service.clock.advance(61_000);
@@ -241,12 +241,12 @@ describe('sessions (specification section 12.2)', () => {
       await browser.post('/app/sign-in', { email, password: 'wrong' });
       await browser.post('/app/sign-in/passkey/options');
       await https.runtime.database.transaction((trx) =>
-        makeSignInLink(trx, https.runtime, account, { hours: 1 }),
+        createMagicLink(trx, https.runtime, account, { hours: 1 }),
       );
-      const { forgetExpired } = await import('#server/accounts/forget-expired.ts');
+      const { purgeExpired } = await import('#server/accounts/purge-expired.ts');
       const tables = ['account_sessions', 'sign_in_links', 'passkey_challenges', 'sign_in_failures'];
       const counts = async () => {
-        await forgetExpired({ ...https.runtime, clock: https.clock });
+        await purgeExpired({ ...https.runtime, clock: https.clock });
         const found = tables.map((table) =>
           https.query<{ n: number }>(`SELECT count(*)::int AS n FROM ${table}`),
         );

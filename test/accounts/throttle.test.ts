@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { makeSignInLink } from '#server/accounts/make-sign-in-link.ts';
+import { createMagicLink } from '#server/accounts/create-magic-link.ts';
 import { field } from '#test/support/api-client.ts';
 import { Browser, newAccount } from '#test/support/browser-client.ts';
 import { nextMinute } from '#test/support/next-minute.ts';
@@ -152,7 +152,7 @@ describe('failed passwords are held back (specification section 12.2)', () => {
     const knownTo = async (account: Awaited<ReturnType<typeof newAccount>>) => {
       const browser = at(here);
       const url = await service.runtime.database.transaction((trx) =>
-        makeSignInLink(trx, service.runtime, account, { hours: 1 }),
+        createMagicLink(trx, service.runtime, account, { hours: 1 }),
       );
       assert.equal((await browser.submit(new URL(url).pathname)).status, 303);
       assert.equal((await browser.post('/app/account/sign-out')).status, 200);
@@ -251,7 +251,7 @@ describe('failed passwords are held back (specification section 12.2)', () => {
     const entered = await locked.post('/app/sign-in/passkey', { response: authenticator.get(request) });
     assert.equal(entered.status, 200, entered.text);
     const url = await service.runtime.database.transaction((trx) =>
-      makeSignInLink(trx, service.runtime, account, { hours: 1 }),
+      createMagicLink(trx, service.runtime, account, { hours: 1 }),
     );
     assert.equal((await at('198.51.100.1').submit(new URL(url).pathname)).status, 303);
   });

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { CspEvaluator } from 'csp_evaluator/dist/evaluator.js';
 import { Severity } from 'csp_evaluator/dist/finding.js';
 import { CspParser } from 'csp_evaluator/dist/parser.js';
-import { makeSignInLink } from '#server/accounts/make-sign-in-link.ts';
+import { createMagicLink } from '#server/accounts/create-magic-link.ts';
 import { Browser, type BrowserAnswer, newAccount, signedIn } from '#test/support/browser-client.ts';
 import { startTestService, type TestService } from '#test/support/test-service.ts';
 
@@ -18,7 +18,7 @@ describe('what every page and every answer below /app tells a browser (specifica
     service = await startTestService({ APP_URL: 'https://texts.example.com' });
     const account = await newAccount(service, { email, password });
     const link = await service.runtime.database.transaction((trx) =>
-      makeSignInLink(trx, service.runtime, account, { hours: 1 }),
+      createMagicLink(trx, service.runtime, account, { hours: 1 }),
     );
     const team = await service.newTeam();
     const verified = await team.api.post('/v1/numbers/verify', { phone_number: '+14155550100' });
@@ -139,7 +139,7 @@ describe('what every page and every answer below /app tells a browser (specifica
       assert.match((await browser.get('/')).text, /action="\/texts\/sign-out"/);
       const account = await newAccount(below, { email: 'grace@example.com' });
       const link = await below.runtime.database.transaction((trx) =>
-        makeSignInLink(trx, below.runtime, account, { hours: 1 }),
+        createMagicLink(trx, below.runtime, account, { hours: 1 }),
       );
       assert.ok(link.startsWith('https://example.com/texts/link/'), link);
     } finally {

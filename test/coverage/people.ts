@@ -103,8 +103,8 @@ export const people: Coverage = {
     'api/access-matrix-of-people.test.ts': ['a person is in each team what they are there'],
   },
   '12.1 A link that was': {
-    'api/proven-address.test.ts': [
-      'the first link that proves the address ends its sessions, its password and its passkeys, and says so before',
+    'api/verified-email.test.ts': [
+      'the first link that verifies the address ends its sessions, its password and its passkeys, and says so before',
       'by an invitation that was shown it joins no further team, and the page says what to do',
       'what the operator makes an owner is emptied before it owns anything',
     ],
@@ -119,7 +119,7 @@ export const people: Coverage = {
     ],
   },
   '12.2 A link to sign': {
-    'accounts/sign-in-links.test.ts': [
+    'accounts/magic-links.test.ts': [
       'opening one says whom it signs in and changes nothing, as often as a scanner likes',
       'a click signs in, once, and leads to the start',
       'asking answers the same after the same statements, whether the address is known or not',
@@ -287,7 +287,7 @@ export const people: Coverage = {
     ],
   },
   '12.4 Who presses the button': {
-    'api/proven-address.test.ts': [
+    'api/verified-email.test.ts': [
       'a second press of Join opens nothing any more once what was there before has ended',
     ],
     'accounts/switching.test.ts': [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { insertMagicLink } from '#server/accounts/magic-link-store.ts';
 import { insertChallenge } from '#server/accounts/passkey-challenge-store.ts';
-import { insertLink } from '#server/accounts/sign-in-link-store.ts';
 import { KeyUses } from '#server/api-keys/key-uses.ts';
 import { ClockSync } from '#server/database/clock-sync.ts';
 import type { Runtime } from '#server/database/runtime.ts';
@@ -87,7 +87,7 @@ describe('while the time is in doubt (specification section 10.7, decision 0020)
     const soon = clock.in(60_000);
     await insertChallenge(database.pool, sha256('challenge'), account.id, soon);
     await database.transaction((trx) =>
-      insertLink(trx, {
+      insertMagicLink(trx, {
         id: ids.next('alk'),
         account_id: account.id,
         tokenHash: sha256('link'),

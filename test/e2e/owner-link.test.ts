@@ -51,7 +51,7 @@ describe('how the operator lets people in (specification sections 10.1 and 12.1)
     ((await api.get('/v1/team/members')).json.members as { email: string; role: string }[]).map(
       ({ email, role }) => `${email} ${role}`,
     );
-  /** Whose sign-in link it is, and for how many hours; undefined where it is none. */
+  /** Whose magic link it is, and for how many hours; undefined where it is none. */
   const ofSignIn = async (url: string) => {
     const { rows } = await database.query<{ email: string; hours: string }>(
       `SELECT a.email, extract(epoch FROM l.expires_at - l.created_at) / 3600 AS hours

@@ -1,5 +1,5 @@
 import type { AccountRow } from '#server/accounts/account-store.ts';
-import { makeAccount } from '#server/accounts/make-account.ts';
+import { createAccount } from '#server/accounts/create-account.ts';
 import { hashPassword } from '#server/accounts/password.ts';
 import type { TestService } from './test-service.ts';
 
@@ -139,7 +139,14 @@ export async function newAccount(
 ): Promise<AccountRow> {
   const passwordHash = password === undefined ? undefined : await hashPassword(password);
   return runtime.database.transaction((trx) =>
-    makeAccount(trx, runtime, { email, name, passwordHash, isProven: true, ip: '192.0.2.1', requestId: '' }),
+    createAccount(trx, runtime, {
+      email,
+      name,
+      passwordHash,
+      isEmailVerified: true,
+      ip: '192.0.2.1',
+      requestId: '',
+    }),
   );
 }
 

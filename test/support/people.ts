@@ -1,8 +1,8 @@
 import type { SignInMethod } from '#contract/account.ts';
 import type { Role } from '#contract/permissions.ts';
 import { type AccountRow, findAccount } from '#server/accounts/account-store.ts';
-import { makeAccount } from '#server/accounts/make-account.ts';
-import { openSession } from '#server/accounts/open-session.ts';
+import { createAccount } from '#server/accounts/create-account.ts';
+import { createSession } from '#server/accounts/create-session.ts';
 import { hashPassword } from '#server/accounts/password.ts';
 import { operator } from '#server/platform/actor.ts';
 import { publicId } from '#server/platform/ids.ts';
@@ -71,7 +71,7 @@ interface PersonOptions {
   readonly name?: string;
   readonly password?: string;
   /** false: the account came to life by an invitation that was shown. */
-  readonly isProven?: boolean;
+  readonly isEmailVerified?: boolean;
   /** How the session began. */
   readonly method?: SignInMethod;
 }
@@ -82,12 +82,12 @@ let made = 0;
 export async function newPerson(service: Service, options: PersonOptions = {}): Promise<Person> {
   made += 1;
   const { email = `person${made}@example.com`, name = `Person ${made} Example` } = options;
-  const { method = 'link', isProven = true } = options;
+  const { method = 'link', isEmailVerified = true } = options;
   const passwordHash = options.password === undefined ? undefined : await hashPassword(options.password);
   const { runtime } = service;
   const account = await runtime.database.transaction(async (trx) => {
-    const input = { email, name, passwordHash, isProven, ip: '127.0.0.1', requestId: '' };
-    const { id } = await makeAccount(trx, runtime, input);
+    const input = { email, name, passwordHash, isEmailVerified, ip: '127.0.0.1', requestId: '' };
+    const { id } = await createAccount(trx, runtime, input);
     // Read again: with the password.
     return findAccount(trx, id);
   });
@@ -102,7 +102,7 @@ export async function newCookie(
   method: SignInMethod = 'link',
 ): Promise<string> {
   const request = { ip: '127.0.0.1', id: runtime.ids.nextPublic('req'), headers: { 'user-agent': 'test' } };
-  const [header = ''] = await openSession(runtime.database.pool, runtime, account, method, request);
+  const [header = ''] = await createSession(runtime.database.pool, runtime, account, method, request);
   return header.split(';')[0] ?? '';
 }
 

@@ -96,7 +96,7 @@ CREATE TABLE invitations (
   token_hash bytea NOT NULL UNIQUE CHECK (octet_length(token_hash) = 32),
   -- NULL where an API key or the operator made it.
   invited_by uuid,
-  -- Mailed to its address, or made by the operator: whoever has it proves the address by it. False where it was shown.
+  -- Mailed to its address, or made by the operator: whoever has it verifies the address by it. False where it was shown.
   proves_address boolean NOT NULL DEFAULT false,
   created_at timestamptz NOT NULL,
   expires_at timestamptz NOT NULL,

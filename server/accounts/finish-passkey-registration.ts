@@ -7,12 +7,17 @@ import { sha256 } from '#server/platform/crypto.ts';
 import type { SignedIn } from '#server/platform/http/route.ts';
 import { publicId } from '#server/platform/ids.ts';
 import { lockAccount } from './account-store.ts';
-import { readName } from './make-account.ts';
-import { challengeOf, verifyNewPasskey } from './passkey-ceremony.ts';
-import { takeChallenge } from './passkey-challenge-store.ts';
-import { passkeyParty } from './passkey-party.ts';
+import { parseName } from './create-account.ts';
+import { challengeOf, verifyRegistration } from './passkey-ceremony.ts';
+import { consumeChallenge } from './passkey-challenge-store.ts';
 import { insertPasskey, listPasskeys, type PasskeyRow } from './passkey-store.ts';
-import { findPresent, type GivenPassword, requireRecent, signedOut } from './require-recent.ts';
+import {
+  findCurrentSession,
+  type GivenPassword,
+  requireReauthentication,
+  signedOutError,
+} from './reauthentication.ts';
+import { relyingParty } from './relying-party.ts';
 import { findSession } from './session-store.ts';
 
 /** More than anybody has devices. */
@@ -23,7 +28,7 @@ export const passkeysMax = 50;
  * @throws 400 for the name, for an answer that is not right, and where APP_URL has no name; 409 for one that is here
  * already, and for too many
  */
-export async function addPasskey(
+export async function finishPasskeyRegistration(
   services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'>,
   signedIn: SignedIn,
   by: By,
@@ -31,23 +36,23 @@ export async function addPasskey(
 ): Promise<PasskeyRow> {
   const { database, clock, ids, config } = services;
   const { accountId, sessionId } = signedIn;
-  const party = passkeyParty(config.appUrl);
-  const name = readName(input.name);
+  const party = relyingParty(config.appUrl);
+  const name = parseName(input.name);
   const { response } = input.response;
-  const present = await findPresent(services, signedIn);
-  await requireRecent(services, present, input);
+  const present = await findCurrentSession(services, signedIn);
+  await requireReauthentication(services, present, input);
   const challenge = challengeOf(response);
   const isOurs =
     challenge !== undefined &&
-    (await takeChallenge(database.pool, sha256(challenge), accountId, clock.expiryNow()));
-  const made = isOurs ? await verifyNewPasskey(party, challenge, input.response) : undefined;
+    (await consumeChallenge(database.pool, sha256(challenge), accountId, clock.expiryNow()));
+  const made = isOurs ? await verifyRegistration(party, challenge, input.response) : undefined;
   if (!made) {
     throw invalid('response', 'This passkey could not be checked, or took too long. Add it again.');
   }
   return database.transaction(async (trx) => {
     await lockAccount(trx, accountId);
     // It may have been ended by whoever shuts others out of the account.
-    if (!(await findSession(trx, accountId, sessionId, clock.expiryNow()))) throw signedOut();
+    if (!(await findSession(trx, accountId, sessionId, clock.expiryNow()))) throw signedOutError();
     if ((await listPasskeys(trx, accountId)).length >= passkeysMax) {
       throw new AppError('conflict', `An account may have ${passkeysMax} passkeys. Remove one first.`);
     }

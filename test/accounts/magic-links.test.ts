@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import type { AccountRow } from '#server/accounts/account-store.ts';
-import { LinkRequests } from '#server/accounts/link-requests.ts';
-import { makeSignInLink } from '#server/accounts/make-sign-in-link.ts';
-import { linkMessage, type SendSignInLink } from '#server/accounts/send-sign-in-link.ts';
+import { createMagicLink } from '#server/accounts/create-magic-link.ts';
+import { MagicLinkRequests } from '#server/accounts/magic-link-requests.ts';
+import { magicLinkMail, type SendMagicLink } from '#server/accounts/send-magic-link.ts';
 import {
   createPageAuthenticator,
   createRequireSession,
@@ -38,7 +38,7 @@ describe('links that sign in (specification section 12.2)', () => {
 
   const newLink = async (hours = 24, of = account) => {
     const url = await service.runtime.database.transaction((trx) =>
-      makeSignInLink(trx, service.runtime, of, { hours }),
+      createMagicLink(trx, service.runtime, of, { hours }),
     );
     return new URL(url).pathname;
   };
@@ -51,7 +51,7 @@ describe('links that sign in (specification section 12.2)', () => {
 
   it('begin with APP_URL and carry a token of which only the hash is kept', async () => {
     const url = await service.runtime.database.transaction((trx) =>
-      makeSignInLink(trx, service.runtime, account, { hours: 24 }),
+      createMagicLink(trx, service.runtime, account, { hours: 24 }),
     );
     assert.ok(url.startsWith(`${service.runtime.config.appUrl}/link/`));
     const token = url.split('/').at(-1) ?? '';
@@ -196,7 +196,7 @@ describe('links that sign in (specification section 12.2)', () => {
 describe('links that are asked for by mail (specification section 12.2)', () => {
   let service: TestService;
   let server: FastifyInstance;
-  let links: LinkRequests;
+  let magicLinks: MagicLinkRequests;
   let baseUrl: string;
   const sent: { readonly to: string; readonly url: string }[] = [];
 
@@ -205,8 +205,8 @@ describe('links that are asked for by mail (specification section 12.2)', () => 
     service = await startTestService();
     await newAccount(service, { email, password });
     const services = { ...service.runtime, clock: service.clock };
-    const send: SendSignInLink = async (_trx, to, url) => void sent.push({ to: to.email, url });
-    links = new LinkRequests(services, send);
+    const send: SendMagicLink = async (_trx, to, url) => void sent.push({ to: to.email, url });
+    magicLinks = new MagicLinkRequests(services, send);
     const refusals = new RefusalLog(services);
     const limit = new NetworkLimit({
       clock: services.clock,
@@ -217,8 +217,13 @@ describe('links that are asked for by mail (specification section 12.2)', () => 
     const visitor = createVisitorAuthenticator(createRequireSession(services), limit, services);
     server = createHttpServer({
       routes: [
-        ...signInRoutes({ ...services, links, refusals }),
-        ...signInPageRoutes({ ...services, links, refusals, requireSession: createRequireSession(services) }),
+        ...signInRoutes({ ...services, magicLinks, refusals }),
+        ...signInPageRoutes({
+          ...services,
+          magicLinks,
+          refusals,
+          requireSession: createRequireSession(services),
+        }),
       ],
       authenticators: { visitor, page: createPageAuthenticator(visitor, limit) },
       record: () => undefined,
@@ -241,7 +246,7 @@ describe('links that are asked for by mail (specification section 12.2)', () => 
   const ask = async (address: string, source = '198.51.100.1') => {
     const browser = new Browser(baseUrl, { 'x-forwarded-for': source });
     const answer = await browser.post('/app/sign-in/link', { email: address });
-    await links.drain();
+    await magicLinks.drain();
     return answer;
   };
   const nextHour = () => {
@@ -262,13 +267,13 @@ describe('links that are asked for by mail (specification section 12.2)', () => 
     assert.equal((await ask(email)).status, 202);
     service.clock.advance(30 * minuteMs + 1);
     assert.equal((await new Browser(baseUrl).submit(new URL(sent[1]?.url ?? '').pathname)).status, 404);
-    const message = linkMessage('https://texts.example.com/link/x');
+    const message = magicLinkMail('https://texts.example.com/link/x');
     assert.equal(message.action?.url, 'https://texts.example.com/link/x');
   });
 
   it('asking answers the same after the same statements, whether the address is known or not', async () => {
     nextHour();
-    const watch = watchStatements(['accounts.', 'sign-in-', 'audit.', 'account-sessions.']);
+    const watch = watchStatements(['accounts.', 'throttle.', 'magic-links.', 'audit.', 'account-sessions.']);
     const seen: unknown[] = [];
     for (const address of [email, 'nobody@example.com']) {
       const argon2 = watchArgon2();
@@ -277,14 +282,14 @@ describe('links that are asked for by mail (specification section 12.2)', () => 
       argon2.stop();
       const { 'request-id': _id, date: _date, ...headers } = Object.fromEntries(answer.headers);
       // What comes after the answer is awaited here, and is not what a visitor waits for.
-      await links.drain();
+      await magicLinks.drain();
       const [first] = watch.take();
       seen.push({ status: answer.status, json: answer.json, headers, first, argon2: argon2.runs() });
     }
     watch.stop();
     assert.deepEqual(seen[0], seen[1]);
     assert.deepEqual(seen[0] && field(seen[0], 'json'), { sent: true });
-    assert.equal(field(seen[0], 'first'), 'sign-in-failures.count');
+    assert.equal(field(seen[0], 'first'), 'throttle.increment');
     assert.deepEqual(
       sent.map(({ to }) => to),
       [email],
@@ -346,7 +351,7 @@ describe('links that are asked for by mail (specification section 12.2)', () => 
       pages.push(
         await browser.submit('/sign-in?next=/invite/abc', { email: address, by: 'link', password: '' }),
       );
-      await links.drain();
+      await magicLinks.drain();
     }
     assert.deepEqual(
       pages.map(({ status }) => status),
@@ -366,12 +371,12 @@ describe('links that are asked for by mail (specification section 12.2)', () => 
       release = resolve;
     });
     const begun: string[] = [];
-    const slow = new LinkRequests({ ...service.runtime, clock: service.clock }, async (_trx, to) => {
+    const slow = new MagicLinkRequests({ ...service.runtime, clock: service.clock }, async (_trx, to) => {
       begun.push(to.email);
       await gate;
       sent.push({ to: to.email, url: '' });
     });
-    await slow.ask(email, { ip: '198.51.100.9', id: 'req_x' });
+    await slow.request(email, { ip: '198.51.100.9', id: 'req_x' });
     assert.equal(sent.length, 0);
     const drained = slow.drain();
     release();

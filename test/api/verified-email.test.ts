@@ -57,7 +57,7 @@ describe('an account that somebody prepared for another’s address (specificati
       ).url,
     ).pathname;
 
-  it('the first link that proves the address ends its sessions, its password and its passkeys, and says so before', async () => {
+  it('the first link that verifies the address ends its sessions, its password and its passkeys, and says so before', async () => {
     const email = newEmail();
     const someone = await prepare(email);
     const [account] = await service.query<{ id: string }>('SELECT id FROM accounts WHERE email = $1', [
@@ -175,8 +175,8 @@ describe('an invitation that is mailed (specification section 12.1)', () => {
   });
   after(() => service.close());
 
-  it('proves the address, and shuts out whoever prepared the account before', async () => {
-    const person = await newPerson(service, { password, isProven: false });
+  it('verifies the address, and shuts out whoever prepared the account before', async () => {
+    const person = await newPerson(service, { password, isEmailVerified: false });
     const other = await newCookie(service, person.account);
     await join(service, await service.newTeam(), person, 'member');
     const team = await service.newTeam();

@@ -6,7 +6,7 @@ import { AppError, invalid } from '#server/platform/app-error.ts';
 import { publicId } from '#server/platform/ids.ts';
 import { refuseHiddenCharacters } from '#server/platform/plain-name.ts';
 import { type AccountRow, insertAccount, setPasswordHash } from './account-store.ts';
-import { readEmail } from './email.ts';
+import { parseEmail } from './email.ts';
 
 interface NewAccount {
   readonly email: string;
@@ -14,7 +14,7 @@ interface NewAccount {
   /** argon2id, hashed before the transaction began. */
   readonly passwordHash: string | undefined;
   /** Whether the link proves that the address is this person's (specification section 12.1). */
-  readonly isProven: boolean;
+  readonly isEmailVerified: boolean;
   readonly ip: string;
   readonly requestId: string;
 }
@@ -23,19 +23,19 @@ interface NewAccount {
  * Brings an account to life. Only the opening of a link may call it (specification section 12.1).
  * @throws 400 for the name or the address; 409, param email, where the address has an account
  */
-export async function makeAccount(
+export async function createAccount(
   trx: Transaction,
   services: Pick<Runtime, 'ids' | 'clock'>,
   input: NewAccount,
 ): Promise<AccountRow> {
-  const email = readEmail(input.email);
-  const name = readName(input.name);
+  const email = parseEmail(input.email);
+  const name = parseName(input.name);
   const now = services.clock.now();
   const account = await insertAccount(trx, {
     id: services.ids.next('acc'),
     email,
     name,
-    proven_at: input.isProven ? now : null,
+    proven_at: input.isEmailVerified ? now : null,
     created_at: now,
   });
   if (!account) {
@@ -55,7 +55,7 @@ export async function makeAccount(
 }
 
 /** What somebody calls themselves, or a thing of theirs, without blanks around it. @throws 400 with param name */
-export function readName(text: string): string {
+export function parseName(text: string): string {
   const name = text.trim();
   const { length } = [...name];
   if (length < 1 || length > nameMaxCharacters) {

@@ -5,7 +5,7 @@ import { mailIsOn, queueMail } from '#server/mail/queue-mail.ts';
 import type { AccountRow } from './account-store.ts';
 
 /** Hands a link to whoever mails it, in the transaction that makes it. @param url what the button opens, until `expiresAt` */
-export type SendSignInLink = (
+export type SendMagicLink = (
   trx: Transaction,
   account: Pick<AccountRow, 'email'>,
   url: string,
@@ -13,17 +13,17 @@ export type SendSignInLink = (
 ) => Promise<void>;
 
 /** How links reach their addresses; undefined where this server sends no mail (specification section 12.5). */
-export function createSendSignInLink(
+export function createSendMagicLink(
   services: Pick<Runtime, 'config' | 'clock' | 'ids' | 'secrets'>,
-): SendSignInLink | undefined {
+): SendMagicLink | undefined {
   if (!mailIsOn(services.config)) return undefined;
   return async (trx, account, url, expiresAt) => {
-    const mail = { to: account.email, message: linkMessage(url), uselessAfter: expiresAt };
+    const mail = { to: account.email, message: magicLinkMail(url), uselessAfter: expiresAt };
     await queueMail(trx, services, mail);
   };
 }
 
-export function linkMessage(url: string): MailContent {
+export function magicLinkMail(url: string): MailContent {
   return {
     subject: 'Your link to sign in',
     heading: 'Sign in to Ownline',

@@ -2,18 +2,18 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { challengeMs, signInOptions } from './passkey-ceremony.ts';
 import { insertChallenge } from './passkey-challenge-store.ts';
-import { passkeyParty } from './passkey-party.ts';
+import { relyingParty } from './relying-party.ts';
 
 /**
  * Makes a challenge for signing in by passkey, and what a browser is to be given with it (specification section 12.2).
  * @throws 400 where APP_URL has no name
  */
-export async function offerPasskeySignIn({
+export async function startPasskeySignIn({
   database,
   clock,
   config,
 }: Pick<Runtime, 'database' | 'clock' | 'config'>) {
-  const options = await signInOptions(passkeyParty(config.appUrl));
+  const options = await signInOptions(relyingParty(config.appUrl));
   await insertChallenge(database.pool, sha256(options.challenge), undefined, clock.in(challengeMs));
   return options;
 }

@@ -4,7 +4,7 @@ import type { Transaction } from '#server/database/statement.ts';
 import { type By, operator } from '#server/platform/actor.ts';
 import { randomToken, sha256 } from '#server/platform/crypto.ts';
 import type { AccountRow } from './account-store.ts';
-import { insertLink } from './sign-in-link-store.ts';
+import { insertMagicLink } from './magic-link-store.ts';
 
 /** How long a link that the operator made works, and one that is mailed (specification section 12.2). */
 export const operatorLinkHours = 24;
@@ -20,7 +20,7 @@ interface LinkOptions {
  * Makes a link that signs an existing account in, once. Only the hash of its token is stored.
  * @returns `{app_url}/link/<token>`, to be shown or mailed and kept nowhere
  */
-export async function makeSignInLink(
+export async function createMagicLink(
   trx: Transaction,
   services: Pick<Runtime, 'ids' | 'clock' | 'config'>,
   account: Pick<AccountRow, 'id'>,
@@ -28,7 +28,7 @@ export async function makeSignInLink(
 ): Promise<string> {
   const { ids, clock, config } = services;
   const token = randomToken();
-  await insertLink(trx, {
+  await insertMagicLink(trx, {
     id: ids.next('alk'),
     account_id: account.id,
     tokenHash: sha256(token),

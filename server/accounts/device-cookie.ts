@@ -7,11 +7,11 @@ import { cookieDays, HostCookie } from './host-cookie.ts';
 const purpose = 'known browser';
 
 /**
- * A cookie by which a browser is known again that signed in to an account before: its passwords are counted apart, so that
+ * Device cookie (OWASP): a cookie by which a browser is known again that signed in to an account before: its passwords are counted apart, so that
  * strangers who share its client network can't hold it back (specification section 12.2). It signs nobody in; whoever steals it
  * may try as many passwords as one more client network. Sealed with the secrets key, and stored nowhere.
  */
-export class KnownBrowser {
+export class DeviceCookie {
   readonly #services: Pick<Runtime, 'config' | 'clock' | 'secrets'>;
   readonly #cookie: HostCookie;
 

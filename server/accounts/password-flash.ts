@@ -10,7 +10,7 @@ const keptSeconds = 60;
  * That a password was set just now, for the page that is shown next: a cookie that names the session that set it, so that
  * no link can make a page say so (specification section 12.2).
  */
-export class PasswordNotice {
+export class PasswordFlash {
   readonly #cookie: HostCookie;
 
   constructor(config: Pick<Config, 'appUrl'>) {
@@ -18,12 +18,12 @@ export class PasswordNotice {
   }
 
   /** The header set-cookie of the answer that set it. */
-  give({ sessionId }: SignedIn): string {
+  set({ sessionId }: SignedIn): string {
     return this.#cookie.set(sessionId, keptSeconds);
   }
 
   /** @returns the header set-cookie of the page that says so, after which no page does; undefined where none was set */
-  take(request: Pick<FastifyRequest, 'headers'>, { sessionId }: SignedIn): string | undefined {
+  consume(request: Pick<FastifyRequest, 'headers'>, { sessionId }: SignedIn): string | undefined {
     return this.#cookie.read(request) === sessionId ? this.#cookie.clear() : undefined;
   }
 }

@@ -4,7 +4,7 @@ import { publicId } from '#server/platform/ids.ts';
 import type { AccountRow } from './account-store.ts';
 
 /** An account that acts while it is only just signing in, as the audit log names it. */
-export function byAccount(
+export function accountActor(
   { id, email }: Pick<AccountRow, 'id' | 'email'>,
   request: Pick<FastifyRequest, 'ip' | 'id'>,
 ): By {

@@ -3,7 +3,12 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { By } from '#server/platform/actor.ts';
 import { type AccountSessionId, publicId } from '#server/platform/ids.ts';
-import { type AccountRow, forgetKnownBrowsers, removePasswordHash, setProven } from './account-store.ts';
+import {
+  type AccountRow,
+  removePasswordHash,
+  revokeDeviceCookies,
+  setEmailVerified,
+} from './account-store.ts';
 import { deletePasskeys } from './passkey-store.ts';
 import { endSessions } from './session-store.ts';
 
@@ -14,7 +19,7 @@ type Services = Pick<Runtime, 'clock' | 'ids'>;
  * before, somebody else may have made the account: what they would come in by ends. The caller holds the account.
  * @param own the session that acts, which stays; undefined where it is yet to be opened
  */
-export async function proveAddress(
+export async function markEmailVerified(
   trx: Transaction,
   services: Services,
   account: AccountRow,
@@ -22,26 +27,26 @@ export async function proveAddress(
   own?: AccountSessionId,
 ): Promise<void> {
   if (account.proven_at !== null) return;
-  await setProven(trx, account.id, services.clock.now());
-  await shutOut(trx, services, account, { by, action: 'account.address_proven', own });
+  await setEmailVerified(trx, account.id, services.clock.now());
+  await revokeCredentials(trx, services, account, { by, action: 'account.address_proven', own });
 }
 
 /**
  * Ends whatever somebody who prepared an account would come in by, before it is given what they must not see: only a link
  * signs in to it then. The caller holds the account.
  */
-export async function shutOutOfUnproven(
+export async function revokeUnverifiedCredentials(
   trx: Transaction,
   services: Services,
   account: AccountRow,
   by: By,
 ): Promise<void> {
   if (account.proven_at === null) {
-    await shutOut(trx, services, account, { by, action: 'account.emptied', own: undefined });
+    await revokeCredentials(trx, services, account, { by, action: 'account.emptied', own: undefined });
   }
 }
 
-async function shutOut(
+async function revokeCredentials(
   trx: Transaction,
   services: Services,
   { id, password_hash }: AccountRow,
@@ -52,7 +57,7 @@ async function shutOut(
   }: { by: By; action: 'account.address_proven' | 'account.emptied'; own: AccountSessionId | undefined },
 ): Promise<void> {
   await removePasswordHash(trx, id);
-  await forgetKnownBrowsers(trx, id, services.clock.now());
+  await revokeDeviceCookies(trx, id, services.clock.now());
   // Before the sessions: a passkey that is just being used either opens its session first, or finds itself gone.
   const passkeys = await deletePasskeys(trx, id);
   const sessions = await endSessions(trx, id, own);

@@ -3,16 +3,16 @@ import { AppError } from '#server/platform/app-error.ts';
 import { clientNetwork } from '#server/platform/client-network.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { findAccountByEmail } from './account-store.ts';
-import { emailKey, readEmail } from './email.ts';
+import { createMagicLink, mailedLinkHours } from './create-magic-link.ts';
+import type { ClientInfo } from './create-session.ts';
+import { normalizeEmail, parseEmail } from './email.ts';
 import { isKnownNetwork } from './known-network.ts';
-import { mailedLinkHours, makeSignInLink } from './make-sign-in-link.ts';
-import type { Entrance } from './open-session.ts';
-import type { SendSignInLink } from './send-sign-in-link.ts';
-import { countUp } from './throttle-store.ts';
+import type { SendMagicLink } from './send-magic-link.ts';
+import { incrementCounters } from './throttle-store.ts';
 
 /** In an hour: links that are mailed to one address, and requests for links that one client network may make. */
-export const linksPerAddress = 5;
-export const linkRequestsPerNetwork = 60;
+export const magicLinksPerAddress = 5;
+export const magicLinkRequestsPerNetwork = 60;
 
 /** What an address was sent in this hour, whoever asked, and what one client network asked for it. */
 interface Counts {
@@ -25,22 +25,22 @@ const hourMs = 3_600_000;
 type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'logger'>;
 
 /**
- * Requests for a link by mail (specification section 12.2). What is answered, and when, is the same for every address:
+ * Magic links: requests for a link by mail (specification section 12.2). What is answered, and when, is the same for every address:
  * the limits are counted for all of them, and the answer waits for nothing that depends on whether there is an account.
  * What is under way when the server stops is finished; a crash loses it, and the person asks again.
  */
-export class LinkRequests {
+export class MagicLinkRequests {
   readonly #services: Services;
-  readonly #send: SendSignInLink | undefined;
-  readonly #underWay = new Set<Promise<void>>();
+  readonly #send: SendMagicLink | undefined;
+  readonly #inFlight = new Set<Promise<void>>();
 
-  constructor(services: Services, send: SendSignInLink | undefined) {
+  constructor(services: Services, send: SendMagicLink | undefined) {
     this.#services = services;
     this.#send = send;
   }
 
   /** Whether links are mailed at all. */
-  get isOn(): boolean {
+  get isEnabled(): boolean {
     return this.#send !== undefined;
   }
 
@@ -49,8 +49,8 @@ export class LinkRequests {
    * @param next where to go from there, with a `?` before it; '' for the start
    * @throws 400 for what is no address, and where no mail is sent; 429 for one client network that asks for too many
    */
-  async ask(written: string, request: Pick<Entrance, 'ip' | 'id'>, next = ''): Promise<void> {
-    const email = readEmail(written);
+  async request(written: string, request: Pick<ClientInfo, 'ip' | 'id'>, next = ''): Promise<void> {
+    const email = parseEmail(written);
     const send = this.#send;
     if (!send) {
       throw new AppError(
@@ -62,23 +62,23 @@ export class LinkRequests {
     const work = this.#mail(send, email, request, counts, next).catch((error) =>
       this.#services.logger.error({ err: error, requestId: request.id }, 'a link could not be mailed'),
     );
-    this.#underWay.add(work);
-    work.finally(() => this.#underWay.delete(work));
+    this.#inFlight.add(work);
+    work.finally(() => this.#inFlight.delete(work));
   }
 
   /** Resolves once nothing is under way. */
   async drain(): Promise<void> {
-    await Promise.all(this.#underWay);
+    await Promise.all(this.#inFlight);
   }
 
   async #count(email: string, ip: string): Promise<Counts> {
     const { database, clock } = this.#services;
     const windowStart = new Date(Math.floor(clock.nowMs() / hourMs) * hourMs);
-    const [source, key] = [clientNetwork(ip), emailKey(email)];
+    const [source, key] = [clientNetwork(ip), normalizeEmail(email)];
     const subjects = [`links source ${source}`, `links address ${key}`, `links both ${source} ${key}`];
-    const counts = await countUp(database.pool, subjects.map(sha256), windowStart);
+    const counts = await incrementCounters(database.pool, subjects.map(sha256), windowStart);
     const [ofSource = 0, ofAddress = 0, ofBoth = 0] = counts;
-    if (ofSource > linkRequestsPerNetwork) {
+    if (ofSource > magicLinkRequestsPerNetwork) {
       const seconds = Math.max(1, Math.ceil((windowStart.getTime() + hourMs - clock.nowMs()) / 1_000));
       throw new AppError(
         'rate_limited',
@@ -90,9 +90,9 @@ export class LinkRequests {
   }
 
   async #mail(
-    send: SendSignInLink,
+    send: SendMagicLink,
     email: string,
-    { ip, id: requestId }: Pick<Entrance, 'ip' | 'id'>,
+    { ip, id: requestId }: Pick<ClientInfo, 'ip' | 'id'>,
     { ofAddress, ofBoth }: Counts,
     next: string,
   ): Promise<void> {
@@ -101,10 +101,10 @@ export class LinkRequests {
     if (!account) return;
     // Others who ask for links of this address must not leave its owner without one.
     const isOwners = () => isKnownNetwork(database.pool, account.id, ip, clock.expiryNow());
-    if (ofAddress > linksPerAddress && (ofBoth > linksPerAddress || !(await isOwners()))) return;
+    if (ofAddress > magicLinksPerAddress && (ofBoth > magicLinksPerAddress || !(await isOwners()))) return;
     await database.transaction(async (trx) => {
       const by = { kind: 'server', id: '', name: '', ip, requestId } as const;
-      const url = await makeSignInLink(trx, this.#services, account, { hours: mailedLinkHours, by });
+      const url = await createMagicLink(trx, this.#services, account, { hours: mailedLinkHours, by });
       await send(trx, account, url + next, clock.in(mailedLinkHours * hourMs));
     });
   }

@@ -10,7 +10,7 @@ import { endSession } from './session-store.ts';
  * Ends a session of an account, at once and on every process: the one that asks, or another one.
  * @throws 404 where the account has no such session
  */
-export function closeSession(
+export function signOutSession(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
   { accountId, sessionId: own }: SignedIn,
   by: By,

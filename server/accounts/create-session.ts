@@ -6,21 +6,21 @@ import type { Queryable } from '#server/database/statement.ts';
 import type { By } from '#server/platform/actor.ts';
 import { randomToken, sha256 } from '#server/platform/crypto.ts';
 import { publicId } from '#server/platform/ids.ts';
+import { accountActor } from './account-actor.ts';
 import type { AccountRow } from './account-store.ts';
-import { byAccount } from './by-account.ts';
-import { KnownBrowser } from './known-browser.ts';
+import { DeviceCookie } from './device-cookie.ts';
 import { SessionCookie, sessionDays } from './session-cookie.ts';
-import { endSessionOfToken, insertSession } from './session-store.ts';
+import { endSessionByToken, insertSession } from './session-store.ts';
 
 /** Somebody who has just signed in. */
-export interface Entered {
+export interface SignInResult {
   readonly account: AccountRow;
   /** The headers set-cookie. */
   readonly cookies: string[];
 }
 
 /** What of a request a session keeps. */
-export type Entrance = Pick<FastifyRequest, 'ip' | 'id' | 'headers'>;
+export type ClientInfo = Pick<FastifyRequest, 'ip' | 'id' | 'headers'>;
 
 const userAgentMaxCharacters = 300;
 
@@ -29,17 +29,17 @@ const userAgentMaxCharacters = 300;
  * (section 12.2). Only the token's hash is stored.
  * @returns the headers set-cookie: of the session, and of the browser, which is known from now on
  */
-export async function openSession(
+export async function createSession(
   db: Queryable,
   services: Pick<Runtime, 'ids' | 'clock' | 'config' | 'secrets'>,
   account: Pick<AccountRow, 'id' | 'email'>,
   method: SignInMethod,
-  request: Entrance,
+  request: ClientInfo,
 ): Promise<string[]> {
   const { ids, clock, config } = services;
-  const by = byAccount(account, request);
+  const by = accountActor(account, request);
   const sessionCookie = new SessionCookie(config);
-  await endFormer(db, services, sessionCookie.read(request), by);
+  await endPreviousSession(db, services, sessionCookie.read(request), by);
   const token = randomToken();
   await insertSession(db, {
     id: ids.next('acs'),
@@ -53,22 +53,22 @@ export async function openSession(
   });
   const accountId = account.id;
   await recordAudit(db, services, { by, action: 'account.signed_in', accountId, details: { method } });
-  return [sessionCookie.set(token), new KnownBrowser(services).set(account)];
+  return [sessionCookie.set(token), new DeviceCookie(services).set(account)];
 }
 
 /** What the browser carried until now signs in nobody any more, whoever else may hold it; it may be another account's. */
-async function endFormer(
+async function endPreviousSession(
   db: Queryable,
   services: Pick<Runtime, 'ids' | 'clock'>,
   token: string | undefined,
   by: By,
 ): Promise<void> {
-  const former = token === undefined ? undefined : await endSessionOfToken(db, sha256(token));
-  if (!former) return;
+  const previous = token === undefined ? undefined : await endSessionByToken(db, sha256(token));
+  if (!previous) return;
   await recordAudit(db, services, {
     by,
     action: 'account.signed_out',
-    accountId: former.account_id,
-    target: publicId('acs', former.id),
+    accountId: previous.account_id,
+    target: publicId('acs', previous.id),
   });
 }

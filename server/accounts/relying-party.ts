@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { AppError } from '#server/platform/app-error.ts';
 
 /** Whom a passkey is for: the relying party of WebAuthn. */
-export interface PasskeyParty {
+export interface RelyingParty {
   /** The host name that passkeys are bound to. */
   readonly id: string;
   /** The origin of the pages that may ask for them. */
@@ -10,14 +10,14 @@ export interface PasskeyParty {
 }
 
 /** Whether browsers keep passkeys for APP_URL: they bind them to names, and an IP address is none. */
-export function canHavePasskeys(appUrl: string): boolean {
+export function supportsPasskeys(appUrl: string): boolean {
   return isIP(new URL(appUrl).hostname.replace(/^\[|\]$/g, '')) === 0;
 }
 
 /** The party of APP_URL. @throws 400 where it has an address instead of a name: browsers bind passkeys to names */
-export function passkeyParty(appUrl: string): PasskeyParty {
+export function relyingParty(appUrl: string): RelyingParty {
   const { hostname, origin } = new URL(appUrl);
-  if (!canHavePasskeys(appUrl)) {
+  if (!supportsPasskeys(appUrl)) {
     throw new AppError(
       'invalid_request',
       'Passkeys need an APP_URL with a name: browsers bind them to a domain, and an IP address is none. Use a domain, or http://localhost on this machine; until then sign in with a password or a link.',

@@ -2,42 +2,42 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { AppError, invalid } from '#server/platform/app-error.ts';
 import type { SignedIn } from '#server/platform/http/route.ts';
 import { type AccountRow, findAccount } from './account-store.ts';
-import { KnownBrowser } from './known-browser.ts';
-import { checkAttempt, countAttempt, refundAttempt } from './login-throttle.ts';
-import type { Entrance } from './open-session.ts';
+import type { ClientInfo } from './create-session.ts';
+import { DeviceCookie } from './device-cookie.ts';
+import { checkPasswordAttempt, countPasswordAttempt, refundPasswordAttempt } from './login-throttle.ts';
 import { type AccountSessionRow, findSession } from './session-store.ts';
 
 /** How long a sign-in is fresh: for so long nobody is asked again who they are. */
-const freshMs = 900_000;
+const recentSignInMs = 900_000;
 
 type Services = Pick<Runtime, 'database' | 'clock' | 'config' | 'secrets'>;
 
 /** The present password, as it is given, and the request that brings it. */
 export interface GivenPassword {
-  readonly request: Pick<Entrance, 'ip' | 'headers'>;
+  readonly request: Pick<ClientInfo, 'ip' | 'headers'>;
   readonly currentPassword: string | undefined;
 }
 
 /** An account, and the session that acts for it. */
-export interface Present {
+export interface CurrentSession {
   readonly account: AccountRow;
   readonly session: AccountSessionRow;
 }
 
 /** @throws 401 where the session ended meanwhile */
-export async function findPresent(
+export async function findCurrentSession(
   { database, clock }: Pick<Runtime, 'database' | 'clock'>,
   { accountId, sessionId }: SignedIn,
-): Promise<Present> {
+): Promise<CurrentSession> {
   const account = await findAccount(database.pool, accountId);
   const session = await findSession(database.pool, accountId, sessionId, clock.expiryNow());
-  if (!account || !session) throw signedOut();
+  if (!account || !session) throw signedOutError();
   return { account, session };
 }
 
 /** Whether the session began less than 15 minutes ago. */
-export function isFresh({ clock }: Pick<Runtime, 'clock'>, { session }: Present): boolean {
-  return clock.nowMs() - session.created_at.getTime() < freshMs;
+export function isRecentSignIn({ clock }: Pick<Runtime, 'clock'>, { session }: CurrentSession): boolean {
+  return clock.nowMs() - session.created_at.getTime() < recentSignInMs;
 }
 
 /**
@@ -45,12 +45,12 @@ export function isFresh({ clock }: Pick<Runtime, 'clock'>, { session }: Present)
  * must not become one that lasts (specification section 12.2).
  * @throws 400, param current_password; 403 where there is no password to ask for; 429
  */
-export async function requireRecent(
+export async function requireReauthentication(
   services: Services,
-  present: Present,
+  present: CurrentSession,
   given: GivenPassword,
 ): Promise<void> {
-  if (isFresh(services, present)) return;
+  if (isRecentSignIn(services, present)) return;
   if (present.account.password_hash === null) {
     throw new AppError(
       'forbidden',
@@ -66,7 +66,7 @@ export async function requireRecent(
  */
 export async function requirePassword(
   services: Services,
-  { account }: Present,
+  { account }: CurrentSession,
   { request, currentPassword }: GivenPassword,
   instead: string,
 ): Promise<void> {
@@ -74,14 +74,14 @@ export async function requirePassword(
   if (currentPassword === undefined) {
     throw invalid('current_password', `Send your present password as current_password, or ${instead}`);
   }
-  const browser = new KnownBrowser(services).find(request, account);
-  const attempt = await countAttempt(services, { email, ip: request.ip, accountId, browser });
-  if (!(await checkAttempt(services, attempt, currentPassword, hash))) {
+  const browser = new DeviceCookie(services).find(request, account);
+  const attempt = await countPasswordAttempt(services, { email, ip: request.ip, accountId, browser });
+  if (!(await checkPasswordAttempt(services, attempt, currentPassword, hash))) {
     throw invalid('current_password', `This is not your present password. If you forgot it, ${instead}`);
   }
-  await services.database.transaction((trx) => refundAttempt(trx, attempt));
+  await services.database.transaction((trx) => refundPasswordAttempt(trx, attempt));
 }
 
-export function signedOut(): AppError {
+export function signedOutError(): AppError {
   return new AppError('unauthorized', 'You are not signed in any more. Sign in, and repeat this.');
 }

@@ -1,0 +1,15 @@
+import type { Config } from '#server/config.ts';
+import { mailIsOn } from '#server/mail/queue-mail.ts';
+import { supportsPasskeys } from './relying-party.ts';
+
+type Settings = Pick<Config, 'mail' | 'appUrl'>;
+
+/** How somebody comes by a magic link: nobody is told of a mail that this server does not send. */
+export function magicLinkHint({ mail }: Pick<Settings, 'mail'>): string {
+  return mailIsOn({ mail }) ? 'a link by mail' : 'a link, for which you ask your administrator';
+}
+
+/** What signs in beside a password, as far as this server has it; the same whatever the account has. */
+export function otherSignInHint(config: Settings): string {
+  return supportsPasskeys(config.appUrl) ? `a passkey or ${magicLinkHint(config)}` : magicLinkHint(config);
+}
