@@ -57,7 +57,7 @@ export function allows(grants: readonly RoleGrant[], permission: Permission | Pe
   return permission === 'messages:read' && grants.includes('messages:send');
 }
 
-/** Whether a maker with these grants may give these: a key holds no more than its maker does. */
+/** Whether a maker with these grants may give these: a key holds no more than its creator does. */
 export function covers(grants: readonly RoleGrant[], wanted: readonly Grant[]): boolean {
   return wanted.every((grant) => (grant === '*' ? grants.includes('*') : allows(grants, grant)));
 }

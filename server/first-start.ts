@@ -6,8 +6,8 @@ import { errorCodeOf } from '#server/database/database.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { serverItself } from '#server/platform/actor.ts';
 import { ConfigError } from '#server/platform/config-error.ts';
+import { createOwnerLink } from '#server/teams/create-owner-link.ts';
 import { createTeam } from '#server/teams/create-team.ts';
-import { makeOwnerLink } from '#server/teams/make-owner-link.ts';
 import { hasTeams, lockTeams } from '#server/teams/team-store.ts';
 
 /**
@@ -35,7 +35,7 @@ export async function firstStart(services: Runtime, terminal: NodeJS.WriteStream
       permissions: ['*'],
       by: serverItself,
     });
-    const { url } = await makeOwnerLink(trx, services, team, undefined, serverItself);
+    const { url } = await createOwnerLink(trx, services, team, undefined, serverItself);
     const text = `Your first API key, for everything in the team "${team.name}":
 
   ${key}

@@ -17,7 +17,7 @@ import { publishEvents } from '#server/outbox/publish-events.ts';
 import type { WaitingReaders } from '#server/outbox/waiting-readers.ts';
 import type { Logger } from '#server/platform/logger.ts';
 import { Loop } from '#server/platform/loop.ts';
-import { forgetInvitations } from '#server/teams/forget-invitations.ts';
+import { purgeInvitations } from '#server/teams/purge-invitations.ts';
 import { notifyLimits } from '#server/usage/notify-limits.ts';
 import { forgetAttempts } from '#server/webhooks/forget-attempts.ts';
 import { sweepDeliveries } from '#server/webhooks/sweep-deliveries.ts';
@@ -124,7 +124,7 @@ export function createLoops(
       sweepDeliveries(services),
     ),
     ...loop('maintain', 'forget mails', 3_600 * second, 'expires', () => forgetMails(services)),
-    ...loop('maintain', 'forget invitations', 3_600 * second, 'expires', () => forgetInvitations(services)),
+    ...loop('maintain', 'forget invitations', 3_600 * second, 'expires', () => purgeInvitations(services)),
     ...loop('maintain', 'pull back times that lie too far ahead', 60 * second, 'keeps', () =>
       pullBack(services),
     ),

@@ -24,9 +24,9 @@ import { setupPageRoutes } from '#server/numbers/setup-page-routes.ts';
 import { eventRoutes } from '#server/outbox/routes.ts';
 import type { WaitingReaders } from '#server/outbox/waiting-readers.ts';
 import type { Route } from '#server/platform/http/route.ts';
-import { acceptRoutes } from '#server/teams/accept-routes.ts';
+import { acceptancePageRoutes } from '#server/teams/acceptance-page-routes.ts';
+import { acceptanceRoutes } from '#server/teams/acceptance-routes.ts';
 import { invitationRoutes } from '#server/teams/invitation-routes.ts';
-import { invitePageRoutes } from '#server/teams/invite-page-routes.ts';
 import { memberRoutes } from '#server/teams/member-routes.ts';
 import { teamRoutes } from '#server/teams/routes.ts';
 import { usageRoutes } from '#server/usage/routes.ts';
@@ -62,8 +62,8 @@ function routesOfSlices(services: RouteServices): Route[] {
     ...teamRoutes(services),
     ...memberRoutes({ ...roleChangeServices, onMemberRemoved: memberRemovedHooks(services) }),
     ...invitationRoutes(services),
-    ...acceptRoutes(roleChangeServices, requireSession),
-    ...invitePageRoutes(roleChangeServices, requireSession),
+    ...acceptanceRoutes(roleChangeServices, requireSession),
+    ...acceptancePageRoutes(roleChangeServices, requireSession),
     ...numberRoutes({ ...services, onNumberRemoved: numberRemovedHooks(services) }),
     ...eventRoutes(services),
     ...messageRoutes({ ...services, sends: createSendAcceptor(services) }),

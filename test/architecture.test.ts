@@ -258,7 +258,7 @@ describe('the architecture (docs/architecture.md)', () => {
         'server/teams/end-membership.ts',
         'server/teams/leave-team.ts',
         'server/teams/member-routes.ts',
-        'server/teams/move-role.ts',
+        'server/teams/apply-role.ts',
         'server/teams/remove-member.ts',
       ].sort(),
     );

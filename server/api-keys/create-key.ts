@@ -22,7 +22,7 @@ interface NewKey {
 
 /**
  * Makes a key. Its text is returned here and nowhere else: only its hash is stored (specification section 5.1).
- * @throws 400 with param; 403, param permissions, where it would hold more than its maker does
+ * @throws 400 with param; 403, param permissions, where it would hold more than its creator does
  */
 export async function createKey(
   trx: Transaction,

@@ -6,7 +6,7 @@ import type { By } from '#server/platform/actor.ts';
 import { AppError, notFound } from '#server/platform/app-error.ts';
 import { type KeyId, type MemberId, publicId, type TeamId } from '#server/platform/ids.ts';
 import { findAccountOfMember, lockMember, type MemberRow } from '#server/teams/member-store.ts';
-import { refuseUnlessAllowed } from '#server/teams/role-rule.ts';
+import { requirePermission } from '#server/teams/role-policy.ts';
 import { type ApiKeyRow, lockKey, markRevoked } from './api-key-store.ts';
 
 interface Revocation {
@@ -30,7 +30,7 @@ export async function revokeKey(
     const member = teamId && memberId && (await lockMember(trx, teamId, memberId));
     if (memberId !== undefined) {
       if (!member) throw notFound('team');
-      refuseUnlessAllowed(member.role, 'keys:manage');
+      requirePermission(member.role, 'keys:manage');
     }
     const key = await lockKey(trx, keyId);
     if (!key || (teamId !== undefined && key.team_id !== teamId)) throw notFound('API key');

@@ -19,7 +19,7 @@ export function revokeKeysOfMember(
 }
 
 /**
- * Makes the keys useless that hold more than their maker's new role does, in the transaction that gives it (section 5.3).
+ * Makes the keys useless that hold more than their creator's new role does, in the transaction that gives it (section 5.3).
  * The member's row is written before: who makes a key at that moment has made it, or is asked for the new role.
  */
 export async function revokeWiderKeys(

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { makeOperatorLink } from '#server/teams/make-operator-link.ts';
+import { createOperatorLink } from '#server/teams/create-operator-link.ts';
 import { roleChangedHooks } from '#server/transaction-hooks.ts';
 import { printResult, withRuntime } from './command-context.ts';
 import { readTeamId } from './team-commands.ts';
@@ -14,7 +14,7 @@ export function addLinkCommands(program: Command): void {
     .action(async (options: { email: string; team?: string; json: boolean }) => {
       const teamId = options.team === undefined ? undefined : readTeamId(options.team);
       const link = await withRuntime((runtime) =>
-        makeOperatorLink({ ...runtime, onRoleChanged: roleChangedHooks(runtime) }, options.email, teamId),
+        createOperatorLink({ ...runtime, onRoleChanged: roleChangedHooks(runtime) }, options.email, teamId),
       );
       printResult({ ...link }, options.json);
     });

@@ -29,7 +29,7 @@ export async function deleteNumber(
     await lockUsage(trx, [teamId]);
     const number = await lockNumber(trx, teamId, numberId);
     if (!number || !(await markDeleted(trx, teamId, numberId, clock.now()))) throw notFound('number');
-    for (const participant of services.onNumberRemoved) await participant(trx, number);
+    for (const hook of services.onNumberRemoved) await hook(trx, number);
     await recordAudit(trx, services, {
       by,
       action: by.kind === 'operator' ? 'number.released' : 'number.deleted',

@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts';
 
 /**
- * Single flight with a cache: calls share the look that runs, and its result, a failure included, until it is `keptMs` old.
+ * Single flight with a cache: calls share the look that runs, and its result, a failure included, until it is `retentionMs` old.
  * A look that nobody may cause more often than that, whoever asks.
  */
 export function sharedQuery<T>(

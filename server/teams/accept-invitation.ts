@@ -19,11 +19,16 @@ import { AppError } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import type { SignedIn } from '#server/platform/http/route.ts';
 import { publicId } from '#server/platform/ids.ts';
-import { markAccepted, markPressed } from './invitation-store.ts';
+import type { RoleChangeServices } from './apply-role.ts';
+import { hashFormToken } from './form-token-hash.ts';
+import { markAccepted, recordFormToken } from './invitation-store.ts';
 import { joinTeam } from './join-team.ts';
-import type { RoleChangeServices } from './move-role.ts';
-import { endOfInvitation, invitationOver, type Opened, openInvitation } from './open-invitation.ts';
-import { pressHash } from './press-hash.ts';
+import {
+  endOfInvitation,
+  invitationExpired,
+  type OpenInvitation,
+  openInvitation,
+} from './open-invitation.ts';
 import { lockTeam } from './team-store.ts';
 
 type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'> & RoleChangeServices;
@@ -33,8 +38,8 @@ interface Acceptance {
   readonly signedIn: SignedIn | undefined;
   /** What a new person says; an empty text is none. */
   readonly given: AcceptInvitationRequest;
-  /** The token of the form (press-again.ts); left out where no form was sent. */
-  readonly press?: string;
+  /** The token of the form (double-submit.ts); left out where no form was sent. */
+  readonly formToken?: string;
   readonly request: Pick<FastifyRequest, 'ip' | 'id' | 'headers'>;
 }
 
@@ -55,18 +60,18 @@ interface NewPerson {
  * Uses an invitation up and makes its member (specification section 12.4), under the team's row: of many who press the
  * button at once one joins. Whatever is refused leaves the link as it was. A new person is signed in by it.
  * @throws AppError 404 where the link is over; 401 and 403 where its account has to sign in, or its address to be proven; 400 for address, name or
- * password; 409, param email, where the address has an account; 402 where the plan has no place left
+ * password; 409, param email, where the address has an account; 402 where the plan has no seat left
  */
 export async function acceptInvitation(services: Services, acceptance: Acceptance): Promise<Accepted> {
-  const { token, signedIn, given, press = '', request } = acceptance;
+  const { token, signedIn, given, formToken = '', request } = acceptance;
   const opened = await openInvitation(services, token, signedIn);
-  if (opened.needs === 'sign_in') throw signInFirst(opened);
-  if (opened.needs === 'proof') throw proveFirst(opened);
-  const person = opened.needs === 'nothing' ? undefined : await readPerson(services, opened, given);
+  if (opened.needs === 'sign_in') throw signInRequired(opened);
+  if (opened.needs === 'proof') throw verificationRequired(opened);
+  const person = opened.needs === 'nothing' ? undefined : await parsePerson(services, opened, given);
   return services.database.transaction(async (trx) => {
     const team = await lockTeam(trx, opened.invitation.team_id);
     const invitation = await markAccepted(trx, sha256(token), services.clock.expiryNow());
-    if (!team || !invitation) throw invitationOver(await endOfInvitation(trx, services.clock, token));
+    if (!team || !invitation) throw invitationExpired(await endOfInvitation(trx, services.clock, token));
     await dropMails(trx, services, publicId('inv', invitation.id));
     const account = person
       ? await createAccount(trx, services, {
@@ -81,8 +86,8 @@ export async function acceptInvitation(services: Services, acceptance: Acceptanc
     const memberId = await joinTeam(trx, services, team, { account, role, by });
     if (invitation.proves_address) await markEmailVerified(trx, services, account, by, signedIn?.sessionId);
     // Read again: it has its password by now, or lost it.
-    const present = press === '' ? undefined : await lockAccountForShare(trx, account.id);
-    if (present) await markPressed(trx, sha256(token), pressHash(press, present), account.id);
+    const present = formToken === '' ? undefined : await lockAccountForShare(trx, account.id);
+    if (present) await recordFormToken(trx, sha256(token), hashFormToken(formToken, present), account.id);
     return {
       joined: { team_id: publicId('team', team.id), member_id: publicId('usr', memberId), role },
       cookies: person ? await createSession(trx, services, account, 'invitation', request) : [],
@@ -91,9 +96,9 @@ export async function acceptInvitation(services: Services, acceptance: Acceptanc
 }
 
 /** Everything that a new person brings, checked before a password is hashed, and hashed before a row is held. */
-async function readPerson(
+async function parsePerson(
   { database }: Services,
-  { invitation, needs }: Opened,
+  { invitation, needs }: OpenInvitation,
   given: AcceptInvitationRequest,
 ): Promise<NewPerson> {
   const email = needs === 'email_and_name' ? parseEmail(given.email ?? '') : (invitation.email ?? '');
@@ -114,14 +119,14 @@ async function accountOf(trx: Transaction, signedIn: SignedIn | undefined): Prom
   return account;
 }
 
-function proveFirst({ invitation: { email } }: Opened): AppError {
+function verificationRequired({ invitation: { email } }: OpenInvitation): AppError {
   return new AppError(
     'forbidden',
     `Nothing has shown yet that ${email} is yours. Ask your administrator for a link to sign in as ${email}, sign in by it, and open this invitation again.`,
   );
 }
 
-function signInFirst({ invitation, signedIn }: Opened): AppError {
+function signInRequired({ invitation, signedIn }: OpenInvitation): AppError {
   const { email } = invitation;
   if (!signedIn) return new AppError('unauthorized', `${email} has an account. Sign in as ${email} first.`);
   return new AppError(

@@ -3,11 +3,11 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { By } from '#server/platform/actor.ts';
 import { invalid, notFound } from '#server/platform/app-error.ts';
 import type { MemberId } from '#server/platform/ids.ts';
+import { applyRole, type RoleChangeServices } from './apply-role.ts';
+import { forbidSelfGrant, type Grantor } from './forbid-self-grant.ts';
 import { findMember, type PersonRow } from './member-store.ts';
-import { moveRole, type RoleChangeServices } from './move-role.ts';
 import { recheckPermission } from './recheck-permission.ts';
-import { type Giver, refuseKeysOwnMaker } from './refuse-keys-own-maker.ts';
-import { refuseToGiveMore } from './role-rule.ts';
+import { forbidEscalation } from './role-policy.ts';
 import { lockTeam } from './team-store.ts';
 
 /**
@@ -18,7 +18,7 @@ import { lockTeam } from './team-store.ts';
  */
 export async function changeRole(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'> & RoleChangeServices,
-  { teamId, permissions, keyCreator }: Giver,
+  { teamId, permissions, keyCreator }: Grantor,
   memberId: MemberId,
   role: GivenRole | undefined,
   by: By,
@@ -32,8 +32,8 @@ export async function changeRole(
     if (member.role === 'owner') {
       throw invalid('id', 'This member is an owner. Owners are made and unmade by owners, in the dashboard.');
     }
-    refuseToGiveMore(permissions, role, member.role);
-    await refuseKeysOwnMaker(trx, teamId, keyCreator, { accountId: member.account_id });
-    return moveRole(trx, services, member, role, by);
+    forbidEscalation(permissions, role, member.role);
+    await forbidSelfGrant(trx, teamId, keyCreator, { accountId: member.account_id });
+    return applyRole(trx, services, member, role, by);
   });
 }

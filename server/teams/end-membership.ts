@@ -8,7 +8,7 @@ import { publicId } from '#server/platform/ids.ts';
 import { listMemberships, markRemoved, type PersonRow } from './member-store.ts';
 
 /** How a membership ends. */
-export interface Ending {
+export interface MembershipEnd {
   readonly member: PersonRow;
   readonly action: 'member.removed' | 'member.left';
   /** Whether the API keys that the person made end as well. */
@@ -17,7 +17,7 @@ export interface Ending {
 }
 
 /** Runs in the transaction that ends a membership; wired in transaction-hooks.ts, since teams know nothing of keys. */
-export type OnMemberRemoved = (trx: Transaction, ending: Ending) => Promise<void>;
+export type OnMemberRemoved = (trx: Transaction, ending: MembershipEnd) => Promise<void>;
 
 /**
  * Ends a membership (specification section 12.4). Who is then in no team is signed out everywhere; the account's row is
@@ -27,7 +27,7 @@ export type OnMemberRemoved = (trx: Transaction, ending: Ending) => Promise<void
 export async function endMembership(
   trx: Transaction,
   services: Pick<Runtime, 'clock' | 'ids'> & { readonly onMemberRemoved: readonly OnMemberRemoved[] },
-  ending: Ending,
+  ending: MembershipEnd,
 ): Promise<void> {
   const { member, action, revokeKeys, by } = ending;
   const accountId = member.account_id;
@@ -41,7 +41,7 @@ export async function endMembership(
     target: publicId('usr', member.id),
     details: { email: member.email, role: member.role, revoke_keys: revokeKeys },
   });
-  for (const participant of services.onMemberRemoved) await participant(trx, ending);
+  for (const hook of services.onMemberRemoved) await hook(trx, ending);
   if ((await listMemberships(trx, accountId)).length > 0) return;
   const ended = await endSessions(trx, accountId);
   if (ended > 0) await recordAudit(trx, services, { by, action: 'account.signed_out_everywhere', accountId });

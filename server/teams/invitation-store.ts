@@ -17,8 +17,8 @@ export interface InvitationRow {
   readonly expires_at: Date;
 }
 
-/** The form that accepted an invitation (press-again.ts). */
-export interface PressRow {
+/** The form that accepted an invitation (double-submit.ts). */
+export interface FormTokenRow {
   readonly team_id: TeamId;
   readonly press_hash: Buffer;
   readonly pressed_by: AccountId;
@@ -90,12 +90,12 @@ const accept = statement<InvitationRow>(
    RETURNING ${columns}`,
   { changes: 'invitation', team: 'team_id', ids: 'id' },
 );
-const notePress = statement<InvitationRow>(
-  'invitations.note-press',
+const recordToken = statement<InvitationRow>(
+  'invitations.record-form-token',
   'UPDATE invitations SET press_hash = $2, pressed_by = $3 WHERE token_hash = $1',
 );
-const findPressOf = statement<PressRow>(
-  'invitations.find-press',
+const findToken = statement<FormTokenRow>(
+  'invitations.find-form-token',
   `SELECT team_id, press_hash, pressed_by, accepted_at FROM invitations
    WHERE token_hash = $1 AND press_hash IS NOT NULL AND accepted_at > $2`,
 );
@@ -118,8 +118,8 @@ const revokeOpen = statement<InvitationRow>(
   { changes: 'invitation', team: '$1', ids: 'id' },
 );
 // One whose team is being written to is left for the next time.
-const forget = statement<Record<string, never>>(
-  'invitations.forget',
+const purge = statement<Record<string, never>>(
+  'invitations.purge',
   `WITH ended AS (
      SELECT id FROM invitations WHERE coalesce(accepted_at, revoked_at, expires_at) < $1 FOR UPDATE SKIP LOCKED
    )
@@ -209,18 +209,22 @@ export function markAccepted(
 }
 
 /** Notes which form accepted an invitation, and who came in by it. */
-export async function markPressed(
+export async function recordFormToken(
   trx: Transaction,
   tokenHash: Buffer,
-  pressHash: Buffer,
+  formTokenHash: Buffer,
   accountId: AccountId,
 ): Promise<void> {
-  await notePress.row(trx, tokenHash, pressHash, accountId);
+  await recordToken.row(trx, tokenHash, formTokenHash, accountId);
 }
 
 /** The form by which an invitation was accepted after `since`; undefined where none was. */
-export function findPress(db: Queryable, tokenHash: Buffer, since: Date): Promise<PressRow | undefined> {
-  return findPressOf.row(db, tokenHash, since);
+export function findFormToken(
+  db: Queryable,
+  tokenHash: Buffer,
+  since: Date,
+): Promise<FormTokenRow | undefined> {
+  return findToken.row(db, tokenHash, since);
 }
 
 /** The link with the token before ends. */
@@ -247,7 +251,7 @@ export function markRevoked(
  * Ends what is open for an address, what has expired included; with `ownerLinks` those of owners too.
  * @returns what was ended
  */
-export function revokeOpenInvitations(
+export function markOpenInvitationsRevoked(
   trx: Transaction,
   teamId: TeamId,
   of: { readonly emailKey: string | null; readonly ownerLinks: boolean },
@@ -258,5 +262,5 @@ export function revokeOpenInvitations(
 
 /** Deletes what was accepted, revoked or over before a moment. */
 export async function deleteEndedInvitations(db: Queryable, before: Date): Promise<void> {
-  await forget.row(db, before);
+  await purge.row(db, before);
 }

@@ -5,16 +5,16 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { By } from '#server/platform/actor.ts';
 import { AppError, notFound } from '#server/platform/app-error.ts';
 import { publicId } from '#server/platform/ids.ts';
-import { endOpenInvitations } from './end-open-invitations.ts';
+import { forbidSelfGrant, type Grantor } from './forbid-self-grant.ts';
 import { newInvitationLink } from './invitation-link.ts';
 import { findLiveInvitationByEmail, type InvitationRow, insertInvitation } from './invitation-store.ts';
 import { invitationView } from './invitation-view.ts';
 import { type MailsInvitations, mailInvitation, showsLink } from './mail-invitation.ts';
-import { countSeats, refuseOverMembers } from './member-limit.ts';
 import { findMemberByEmail } from './member-store.ts';
 import { recheckPermission } from './recheck-permission.ts';
-import { type Giver, refuseKeysOwnMaker } from './refuse-keys-own-maker.ts';
-import { refuseToGiveMore } from './role-rule.ts';
+import { revokeOpenInvitations } from './revoke-open-invitations.ts';
+import { forbidEscalation } from './role-policy.ts';
+import { countSeats, requireFreeSeat } from './seat-limit.ts';
 import { lockTeam } from './team-store.ts';
 
 /**
@@ -25,18 +25,18 @@ import { lockTeam } from './team-store.ts';
  */
 export async function inviteMember(
   services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'> & MailsInvitations,
-  { teamId, permissions, keyCreator }: Giver,
+  { teamId, permissions, keyCreator }: Grantor,
   { email: text, role }: InviteRequest,
   by: By,
 ): Promise<MadeInvitation> {
   const email = parseEmail(text);
   const key = normalizeEmail(email);
-  refuseToGiveMore(permissions, role);
+  forbidEscalation(permissions, role);
   return services.database.transaction(async (trx) => {
     const team = await lockTeam(trx, teamId);
     if (!team) throw notFound('team');
     const inviter = await recheckPermission(trx, teamId, by, 'team:write');
-    await refuseKeysOwnMaker(trx, teamId, keyCreator, { emailKey: key });
+    await forbidSelfGrant(trx, teamId, keyCreator, { emailKey: key });
     const now = services.clock.now();
     if (await findMemberByEmail(trx, teamId, key)) {
       throw conflict(`${email} is a member already. PUT /v1/team/members/:id/role changes what they may do.`);
@@ -49,14 +49,14 @@ export async function inviteMember(
           : 'Revoke that invitation to make another one.';
       throw conflict(`${email} is invited already, until ${live.expires_at.toISOString()}. ${advice}`);
     }
-    refuseOverMembers(
+    requireFreeSeat(
       team,
       await countSeats(trx, teamId, now),
       services.config,
       'Invitations that are open count. Remove a member, revoke an invitation, or upgrade.',
     );
     // One that has expired holds the address until it is ended.
-    await endOpenInvitations(trx, services, teamId, { emailKey: key, ownerLinks: false }, by);
+    await revokeOpenInvitations(trx, services, teamId, { emailKey: key, ownerLinks: false }, by);
     const { url, tokenHash, expiresAt } = newInvitationLink(services);
     const isShown = await showsLink(trx, services);
     const invitation: InvitationRow = {

@@ -5,10 +5,10 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { By } from '#server/platform/actor.ts';
 import { type MemberId, publicId } from '#server/platform/ids.ts';
-import { endOpenInvitations } from './end-open-invitations.ts';
-import { refuseOverMembers } from './member-limit.ts';
+import { applyRole, type RoleChangeServices } from './apply-role.ts';
 import { countMembers, findMemberOfAccount, insertMember } from './member-store.ts';
-import { moveRole, type RoleChangeServices } from './move-role.ts';
+import { revokeOpenInvitations } from './revoke-open-invitations.ts';
+import { requireFreeSeat } from './seat-limit.ts';
 import type { TeamRow } from './team-store.ts';
 
 interface Joining {
@@ -21,8 +21,8 @@ interface Joining {
  * Makes an account a member of a team, or gives the member that it is already the role. Other invitations of the
  * address end, and where an owner comes, so do the links for one. The caller holds the team's row.
  *
- * Only members are counted here: after a downgrade, of those who are invited as many may come as there are places.
- * @throws AppError 402 where the plan has no place left
+ * Only members are counted here: after a downgrade, of those who are invited as many may come as there are seats.
+ * @throws AppError 402 where the plan has no seat left
  */
 export async function joinTeam(
   trx: Transaction,
@@ -33,9 +33,9 @@ export async function joinTeam(
   const present = await findMemberOfAccount(trx, team.id, account.id);
   const memberId = present?.id ?? services.ids.next('usr');
   if (present) {
-    await moveRole(trx, services, present, role, by);
+    await applyRole(trx, services, present, role, by);
   } else {
-    refuseOverMembers(
+    requireFreeSeat(
       team,
       await countMembers(trx, team.id),
       services.config,
@@ -58,6 +58,6 @@ export async function joinTeam(
     });
   }
   const which = { emailKey: account.email_key, ownerLinks: role === 'owner' };
-  await endOpenInvitations(trx, services, team.id, which, by);
+  await revokeOpenInvitations(trx, services, team.id, which, by);
   return memberId;
 }

@@ -1,9 +1,9 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import type { TeamId } from '#server/platform/ids.ts';
-import { type Ending, endMembership, type OnMemberRemoved } from './end-membership.ts';
-import { keepAnOwner } from './keep-an-owner.ts';
+import { endMembership, type MembershipEnd, type OnMemberRemoved } from './end-membership.ts';
 import { recheckPermission } from './recheck-permission.ts';
+import { requireAnotherOwner } from './require-another-owner.ts';
 import { lockTeam } from './team-store.ts';
 
 /**
@@ -16,13 +16,13 @@ export async function leaveTeam(
     readonly onMemberRemoved: readonly OnMemberRemoved[];
   },
   teamId: TeamId,
-  { revokeKeys, by }: Pick<Ending, 'revokeKeys' | 'by'>,
+  { revokeKeys, by }: Pick<MembershipEnd, 'revokeKeys' | 'by'>,
 ): Promise<void> {
   await services.database.transaction(async (trx) => {
     await lockTeam(trx, teamId);
     const member = await recheckPermission(trx, teamId, by);
     if (!member) throw notFound('member');
-    if (member.role === 'owner') await keepAnOwner(trx, teamId);
+    if (member.role === 'owner') await requireAnotherOwner(trx, teamId);
     await endMembership(trx, services, { member, action: 'member.left', revokeKeys, by });
   });
 }

@@ -7,7 +7,7 @@ import { notFound } from '#server/platform/app-error.ts';
 import type { Authenticator, Principal } from '#server/platform/http/route.ts';
 import { parseId, publicId, type TeamId } from '#server/platform/ids.ts';
 import { findMembership } from './member-store.ts';
-import { refusalFor } from './role-rule.ts';
+import { roleRefusal } from './role-policy.ts';
 
 interface Options {
   readonly requireSession: RequireSession;
@@ -40,7 +40,7 @@ export function createMemberAuthenticator(
       permissions: roleGrants[membership.role],
       plan: membership.plan,
     };
-    const refusal = foreign ?? (permission && refusalFor(membership.role, permission));
+    const refusal = foreign ?? (permission && roleRefusal(membership.role, permission));
     return { signedIn, principal, ...(refusal ? { refusal } : {}) };
   };
 }

@@ -4,15 +4,15 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { type MemberId, parseId } from '#server/platform/ids.ts';
+import type { RoleChangeServices } from './apply-role.ts';
 import { changeRole } from './change-role.ts';
+import { demoteOwner } from './demote-owner.ts';
 import type { OnMemberRemoved } from './end-membership.ts';
 import { leaveTeam } from './leave-team.ts';
-import { makeOwner } from './make-owner.ts';
 import { listMembers } from './member-store.ts';
 import { memberView } from './member-view.ts';
-import type { RoleChangeServices } from './move-role.ts';
+import { promoteOwner } from './promote-owner.ts';
 import { removeMember } from './remove-member.ts';
-import { unmakeOwner } from './unmake-owner.ts';
 
 type Services = Runtime & RoleChangeServices & { readonly onMemberRemoved: readonly OnMemberRemoved[] };
 
@@ -96,7 +96,7 @@ function personalRoutes(services: Services): Route[] {
       audit: 'member.role_changed',
       answers: { 200: Member },
       handle: async ({ principal, params, by }) => ({
-        body: memberView(await makeOwner(services, principal.teamId, memberId(params), by)),
+        body: memberView(await promoteOwner(services, principal.teamId, memberId(params), by)),
       }),
     }),
     route({
@@ -107,7 +107,7 @@ function personalRoutes(services: Services): Route[] {
       audit: 'member.role_changed',
       answers: { 200: Member },
       handle: async ({ principal, params, by }) => ({
-        body: memberView(await unmakeOwner(services, principal.teamId, memberId(params), by)),
+        body: memberView(await demoteOwner(services, principal.teamId, memberId(params), by)),
       }),
     }),
     route({

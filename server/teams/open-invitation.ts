@@ -13,7 +13,7 @@ import {
 } from './invitation-store.ts';
 
 /** An invitation in the hands of whoever opened its link. */
-export interface Opened {
+export interface OpenInvitation {
   readonly invitation: OpenedInvitationRow;
   readonly needs: InvitationNeeds;
   readonly signedIn: SignedIn | undefined;
@@ -24,9 +24,9 @@ export async function openInvitation(
   { database, clock }: Pick<Runtime, 'database' | 'clock'>,
   token: string,
   signedIn: SignedIn | undefined,
-): Promise<Opened> {
+): Promise<OpenInvitation> {
   const invitation = await findLiveInvitationByToken(database.pool, sha256(token), clock.expiryNow());
-  if (!invitation) throw invitationOver(await endOfInvitation(database.pool, clock, token));
+  if (!invitation) throw invitationExpired(await endOfInvitation(database.pool, clock, token));
   const { email, account_id: accountId } = invitation;
   const isEmailVerified = invitation.proves_address || invitation.account_proven === true;
   const needs = invitationNeedsOf({ email, accountId, signedInId: signedIn?.accountId, isEmailVerified });
@@ -63,7 +63,7 @@ export const invitationEnds: Readonly<
   },
 };
 
-export function invitationOver(end: InvitationEnd): AppError {
+export function invitationExpired(end: InvitationEnd): AppError {
   const { what, next } = invitationEnds[end];
   return new AppError('not_found', `${what}. ${next}`);
 }

@@ -4,7 +4,7 @@ import type { By } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { parseId, type TeamId } from '#server/platform/ids.ts';
 import { findMember, type PersonRow } from './member-store.ts';
-import { refuseUnlessAllowed } from './role-rule.ts';
+import { requirePermission } from './role-policy.ts';
 
 /**
  * Asks once more what the authenticator asked, now that the team's row is held: a member who was removed, or lost the role,
@@ -22,6 +22,6 @@ export async function recheckPermission(
   const memberId = parseId('usr', by.id);
   const member = memberId && (await findMember(trx, teamId, memberId));
   if (!member) throw notFound('team');
-  if (permission !== undefined) refuseUnlessAllowed(member.role, permission);
+  if (permission !== undefined) requirePermission(member.role, permission);
   return member;
 }

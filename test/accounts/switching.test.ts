@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { operator } from '#server/platform/actor.ts';
-import { makeOwnerLink } from '#server/teams/make-owner-link.ts';
+import { createOwnerLink } from '#server/teams/create-owner-link.ts';
 import { lockTeam } from '#server/teams/team-store.ts';
 import type { ApiAnswer } from '#test/support/api-client.ts';
 import { Browser, type BrowserAnswer } from '#test/support/browser-client.ts';
@@ -65,7 +65,7 @@ describe('who is signed in as somebody else (specification sections 12.2 and 12.
     const eve = await newPerson(service);
     const url = await service.runtime.database.transaction(async (trx) => {
       const row = await lockTeam(trx, here.id);
-      return row ? (await makeOwnerLink(trx, service.runtime, row, undefined, operator)).url : '';
+      return row ? (await createOwnerLink(trx, service.runtime, row, undefined, operator)).url : '';
     });
     const link = new URL(url).pathname;
     const browser = new Browser(service.baseUrl, { cookie: eve.cookie });
@@ -92,8 +92,8 @@ describe('who is signed in as somebody else (specification sections 12.2 and 12.
     const link = await invite('again@example.com');
     const browsers = [new Browser(service.baseUrl), new Browser(service.baseUrl)];
     const page = await new Browser(service.baseUrl).open(link);
-    const press = /name="press" value="([\w-]{43})"/.exec(page.text)?.[1] ?? '';
-    const form = { name: 'Ada', password, press };
+    const press = /name="form_token" value="([\w-]{43})"/.exec(page.text)?.[1] ?? '';
+    const form = { name: 'Ada', password, form_token: press };
     const pressed = await Promise.all(browsers.map((browser) => browser.submit(link, form)));
     assert.deepEqual(
       pressed.map(({ status, headers }) => [status, headers.get('location')]),
@@ -104,16 +104,16 @@ describe('who is signed in as somebody else (specification sections 12.2 and 12.
     );
     for (const browser of browsers) assert.match((await browser.get('/')).text, /again@example\.com/);
     const other = await new Browser(service.baseUrl).open(await invite('third@example.com'));
-    const foreign = /name="press" value="([\w-]{43})"/.exec(other.text)?.[1] ?? '';
+    const foreign = /name="form_token" value="([\w-]{43})"/.exec(other.text)?.[1] ?? '';
     for (const wrong of ['', foreign, `${press}x`]) {
-      const answer = await new Browser(service.baseUrl).submit(link, { ...form, press: wrong });
+      const answer = await new Browser(service.baseUrl).submit(link, { ...form, form_token: wrong });
       assert.deepEqual([answer.status, answer.headers.getSetCookie()], [404, []], wrong);
     }
     service.clock.advance(61_000);
     assert.equal((await new Browser(service.baseUrl).submit(link, form)).status, 404, 'a minute later');
   });
 
-  it('no second press lets anybody in once the password is another, its sessions have ended or the member was removed', async () => {
+  it('no second submit lets anybody in once the password is another, its sessions have ended or the member was removed', async () => {
     const elsewhere = await service.newTeam();
     const change = { password: `${password} at all`, current_password: password };
     const ends: Readonly<
@@ -133,7 +133,7 @@ describe('who is signed in as somebody else (specification sections 12.2 and 12.
     for (const [n, [how, end]] of Object.entries(ends).entries()) {
       const email = `ended${n}@example.com`;
       const link = await invite(email);
-      const form = { name: 'Ada', password, press: `the form ${n}` };
+      const form = { name: 'Ada', password, form_token: `the form ${n}` };
       const ada = new Browser(service.baseUrl);
       assert.equal((await ada.submit(link, form)).status, 303);
       const second = new Browser(service.baseUrl);
@@ -146,7 +146,7 @@ describe('who is signed in as somebody else (specification sections 12.2 and 12.
   });
 
   it('nor who is signed in still and was removed, nor by a session that did not begin by the form', async () => {
-    const form = { name: 'Ada', password, press: 'the form of one who was removed' };
+    const form = { name: 'Ada', password, form_token: 'the form of one who was removed' };
     const removed = new Browser(service.baseUrl);
     const link = await invite('removed@example.com');
     assert.equal((await removed.submit(link, form)).status, 303);

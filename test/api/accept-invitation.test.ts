@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { checkPassword } from '#server/accounts/password.ts';
 import { operator } from '#server/platform/actor.ts';
-import { makeOwnerLink } from '#server/teams/make-owner-link.ts';
+import { createOwnerLink } from '#server/teams/create-owner-link.ts';
 import { lockTeam } from '#server/teams/team-store.ts';
 import { type ApiAnswer, field } from '#test/support/api-client.ts';
 import { plantCanary } from '#test/support/canary.ts';
@@ -42,7 +42,7 @@ describe('an invitation that is opened (specification section 12.4)', () => {
     const { url } = await service.runtime.database.transaction(async (trx) => {
       const row = await lockTeam(trx, to.id);
       if (!row) throw new Error('no such team');
-      return makeOwnerLink(trx, service.runtime, row, email, operator);
+      return createOwnerLink(trx, service.runtime, row, email, operator);
     });
     return `/app/invitations/${url.split('/').at(-1)}`;
   }

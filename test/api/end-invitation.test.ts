@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { forgetInvitations } from '#server/teams/forget-invitations.ts';
+import { purgeInvitations } from '#server/teams/purge-invitations.ts';
 import { Browser } from '#test/support/browser-client.ts';
 import { plantCanary } from '#test/support/canary.ts';
 import { assertRefused, audited, dayMs, invite, listed, type Made, opens } from '#test/support/inviting.ts';
@@ -91,7 +91,7 @@ describe('the end of an invitation: revoked, sent again, forgotten (specificatio
     assert.equal(joined.status, 303, joined.text);
     assert.equal((await of.api.delete(`/v1/team/invitations/${revoked.invitation_id}`)).status, 200);
     const left = async () => {
-      await forgetInvitations(service.runtime);
+      await purgeInvitations(service.runtime);
       const rows = await service.query<{ email: string }>(
         'SELECT email FROM invitations WHERE team_id = $1 ORDER BY id',
         [of.id],

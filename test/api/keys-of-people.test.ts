@@ -34,7 +34,7 @@ describe('API keys that people manage (specification sections 5.1 and 5.3)', () 
     name = 'Billing system',
   ): Promise<ApiAnswer> => person.post(person.in('/keys'), { name, permissions });
 
-  it('shows the text of a key once, and lists it with its maker and its last use', async () => {
+  it('shows the text of a key once, and lists it with its creator and its last use', async () => {
     const owner = as('owner');
     const made = await make(owner, ['messages:send', 'numbers:read']);
     assert.equal(made.status, 201, made.text);
@@ -192,7 +192,7 @@ describe('API keys that people manage (specification sections 5.1 and 5.3)', () 
   const keyOf = async (person: TeamMember, permissions: readonly Grant[]): Promise<ApiClient> =>
     new ApiClient(service.baseUrl, String((await make(person, permissions)).json.key));
 
-  it('a key gives its own maker no role, and others one', async () => {
+  it('a key gives its own creator no role, and others one', async () => {
     const admin = await newMember(service, team, 'admin');
     const other = await newMember(service, team, 'viewer');
     const key = await keyOf(admin, ofMember);
@@ -202,7 +202,7 @@ describe('API keys that people manage (specification sections 5.1 and 5.3)', () 
     assert.equal(given.status, 200, given.text);
   });
 
-  it('a key that outlives its maker’s place gives that person neither a place nor a role (decision 0016)', async () => {
+  it('a key that outlives its creator’s place gives that person neither a seat nor a role (decision 0016)', async () => {
     const owner = as('owner');
     const gone = await newMember(service, team, 'admin');
     const key = await keyOf(gone, ofMember);

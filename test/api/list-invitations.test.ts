@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { operator } from '#server/platform/actor.ts';
-import { makeOwnerLink } from '#server/teams/make-owner-link.ts';
+import { createOwnerLink } from '#server/teams/create-owner-link.ts';
 import { lockTeam } from '#server/teams/team-store.ts';
 import type { ApiAnswer } from '#test/support/api-client.ts';
 import { plantCanary } from '#test/support/canary.ts';
@@ -91,7 +91,7 @@ describe('GET /v1/team/invitations (specification sections 2.4 and 4.1)', () => 
     const { database } = service.runtime;
     await database.transaction(async (trx) => {
       const row = await lockTeam(trx, small.id);
-      if (row) await makeOwnerLink(trx, service.runtime, row, 'first@example.com', operator);
+      if (row) await createOwnerLink(trx, service.runtime, row, 'first@example.com', operator);
     });
     const noted = await audited(service, small);
     const id = String(noted.find(({ action }) => action === 'invitation.made')?.target);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { makeOperatorLink } from '#server/teams/make-operator-link.ts';
+import { createOperatorLink } from '#server/teams/create-operator-link.ts';
 import { roleChangedHooks } from '#server/transaction-hooks.ts';
 import { Browser } from '#test/support/browser-client.ts';
 import { join, newCookie, newPerson, PageClient } from '#test/support/people.ts';
@@ -49,7 +49,7 @@ describe('an account that somebody prepared for another’s address (specificati
   const operatorLink = async (email: string, team?: TestTeam) =>
     new URL(
       (
-        await makeOperatorLink(
+        await createOperatorLink(
           { ...service.runtime, onRoleChanged: roleChangedHooks(service.runtime) },
           email,
           team?.id,
@@ -92,7 +92,7 @@ describe('an account that somebody prepared for another’s address (specificati
     assert.equal((await enter(email)).status, 401);
   });
 
-  it('a second press of Join opens nothing any more once what was there before has ended', async () => {
+  it('a second submit of the form opens nothing any more once what was there before has ended', async () => {
     const press = 'of the form that made the account';
     const shutOut = {
       'by a link that proves the address': async (email: string, _someone: Browser) => {
@@ -106,10 +106,17 @@ describe('an account that somebody prepared for another’s address (specificati
       const email = newEmail();
       const link = await invite(await service.newTeam(), email);
       const someone = new Browser(service.baseUrl);
-      assert.equal((await someone.submit(link, { name: 'Not the CEO', password, press })).status, 303);
+      assert.equal(
+        (await someone.submit(link, { name: 'Not the CEO', password, form_token: press })).status,
+        303,
+      );
       service.clock.advance(1);
       await end(email, someone);
-      assert.equal((await someone.submit(link, { name: 'Not the CEO', password, press })).status, 404, how);
+      assert.equal(
+        (await someone.submit(link, { name: 'Not the CEO', password, form_token: press })).status,
+        404,
+        how,
+      );
       assert.equal((await someone.get('/app/account')).status, 401, how);
     }
   });

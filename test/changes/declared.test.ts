@@ -65,8 +65,9 @@ const silent: Readonly<Record<string, string>> = {
   'webhooks.pull-due-back: delivery': 'follows a jump of the time, at which everybody reads again',
   'webhooks.forget-attempts: delivery': 'forgets what is older than DELIVERY_LOG_DAYS',
   'devices.forget-setup-links: number': 'forgets what was over 30 days ago',
-  'invitations.forget: invitation': 'forgets what is over, and shown no more',
-  'invitations.note-press: invitation': 'notes what is shown to nobody, of one that was accepted just now',
+  'invitations.purge: invitation': 'forgets what is over, and shown no more',
+  'invitations.record-form-token: invitation':
+    'notes what is shown to nobody, of one that was accepted just now',
 };
 
 /** The tables that a statement inserts into, updates or deletes from. */

@@ -83,14 +83,14 @@ export const people: Coverage = {
   '5.3 deviation: a key gives': {
     'api/keys-of-people.test.ts': [
       'a key gives nobody a permission that it does not hold, and takes some from everybody (decision 0016)',
-      'a key gives its own maker no role, and others one',
-      'a key that outlives its maker’s place gives that person neither a place nor a role (decision 0016)',
+      'a key gives its own creator no role, and others one',
+      'a key that outlives its creator’s place gives that person neither a seat nor a role (decision 0016)',
     ],
   },
   '8 members, live invitations included': {
     'api/invite.test.ts': ['of 20 at once against the last place one is made'],
-    'api/member-places.test.ts': [
-      'are counted again: after a downgrade as many may come as there are places, and the others hear 402',
+    'api/seats.test.ts': [
+      'are counted again: after a downgrade as many may come as there are seats, and the others hear 402',
     ],
   },
   '12.1 An account (acc_…) belongs': {
@@ -288,11 +288,11 @@ export const people: Coverage = {
   },
   '12.4 Who presses the button': {
     'api/verified-email.test.ts': [
-      'a second press of Join opens nothing any more once what was there before has ended',
+      'a second submit of the form opens nothing any more once what was there before has ended',
     ],
     'accounts/switching.test.ts': [
       'the second of two presses of one form is let in, and nobody else who has the link',
-      'no second press lets anybody in once the password is another, its sessions have ended or the member was removed',
+      'no second submit lets anybody in once the password is another, its sessions have ended or the member was removed',
     ],
     'browser/people-pages.test.ts': [
       'somebody who joins without a password, by a double click, is in, and is offered to set one',
@@ -302,14 +302,14 @@ export const people: Coverage = {
     'accounts/switching.test.ts': [
       'signs out on the page of an invitation, signs in as whom it is for, and joins',
     ],
-    'api/invite-page.test.ts': [
+    'api/acceptance-page.test.ts': [
       'takes a new person in without script: name, password, a session, and on to the dashboard',
       'sends an address that has an account to sign in and back, says who else is signed in, and lets the right one join',
     ],
   },
   '12.4 Members and live invitations': {
     'api/invite.test.ts': ['of 20 at once against the last place one is made'],
-    'api/member-places.test.ts': [
+    'api/seats.test.ts': [
       'a removal that is first in line makes room for who accepts behind it',
       'a revocation that is first in line ends the link for who accepts behind it',
     ],
@@ -339,7 +339,7 @@ export const people: Coverage = {
     ],
   },
   '12.6 Every change of team': {
-    'api/invite-page.test.ts': [
+    'api/acceptance-page.test.ts': [
       'what it refuses to somebody who is signed in is noted as theirs, and so is what was forged (section 12.6)',
     ],
     'api/audit.test.ts': [

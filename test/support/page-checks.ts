@@ -18,7 +18,7 @@ export function complaintsAbout(page: Page, origin: string): readonly string[] {
   });
   page.on('pageerror', (error) => complaints.push(`script: ${error}`));
   page.on('requestfailed', (request) => {
-    // The second press of a double click takes the place of the first.
+    // The second submit of a double click takes the place of the first.
     const isReplaced = request.isNavigationRequest() && request.failure()?.errorText === 'net::ERR_ABORTED';
     if (!isReplaced) complaints.push(`failed: ${request.url()}`);
   });

@@ -18,7 +18,7 @@ export async function countSeats(db: Queryable, teamId: TeamId, now: Date): Prom
  * @param advice what the person who is refused can do
  * @throws AppError 402
  */
-export function refuseOverMembers(
+export function requireFreeSeat(
   team: TeamRow,
   current: number,
   { appUrl }: Pick<Config, 'appUrl'>,

@@ -2,13 +2,13 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { By } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import type { MemberId, TeamId } from '#server/platform/ids.ts';
+import { applyRole, type RoleChangeServices } from './apply-role.ts';
 import { findMember, type PersonRow } from './member-store.ts';
-import { moveRole, type RoleChangeServices } from './move-role.ts';
 import { recheckPermission } from './recheck-permission.ts';
 import { lockTeam } from './team-store.ts';
 
 /** Makes a member an owner (specification section 12.4); one who is stays one. @throws AppError 404 */
-export async function makeOwner(
+export async function promoteOwner(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'> & RoleChangeServices,
   teamId: TeamId,
   memberId: MemberId,
@@ -19,6 +19,6 @@ export async function makeOwner(
     await recheckPermission(trx, teamId, by, 'owners:manage');
     const member = await findMember(trx, teamId, memberId);
     if (!member) throw notFound('member');
-    return moveRole(trx, services, member, 'owner', by);
+    return applyRole(trx, services, member, 'owner', by);
   });
 }

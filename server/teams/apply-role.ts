@@ -18,7 +18,7 @@ export interface RoleChangeServices {
 }
 
 /** Writes a role and who gave it; nothing where the member has it. The caller holds the team's row and has checked. */
-export async function moveRole(
+export async function applyRole(
   trx: Transaction,
   services: Pick<Runtime, 'clock' | 'ids'> & RoleChangeServices,
   member: PersonRow,
@@ -36,6 +36,6 @@ export async function moveRole(
     details: { role, before: member.role },
   });
   const moved = { ...member, role };
-  for (const participant of services.onRoleChanged) await participant(trx, { member: moved, by });
+  for (const hook of services.onRoleChanged) await hook(trx, { member: moved, by });
   return moved;
 }

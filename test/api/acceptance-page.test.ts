@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { operator } from '#server/platform/actor.ts';
 import { changePlan } from '#server/teams/change-plan.ts';
-import { makeOwnerLink } from '#server/teams/make-owner-link.ts';
+import { createOwnerLink } from '#server/teams/create-owner-link.ts';
 import { lockTeam } from '#server/teams/team-store.ts';
 import { field } from '#test/support/api-client.ts';
 import { Browser, type BrowserAnswer } from '#test/support/browser-client.ts';
@@ -78,7 +78,8 @@ describe('the page of an invitation (specification section 12.4)', () => {
   it('is shown to scanners as often as they like, by GET and HEAD', async () => {
     const link = await invite(newEmail());
     // But for the token of each form.
-    const shown = async () => (await browser().open(link)).text.replace(/name="press" value="[\w-]{43}"/, '');
+    const shown = async () =>
+      (await browser().open(link)).text.replace(/name="form_token" value="[\w-]{43}"/, '');
     const first = await shown();
     for (let n = 0; n < 5; n += 1) assert.equal(await shown(), first);
     assert.equal((await fetch(link, { method: 'HEAD' })).status, 200);
@@ -145,7 +146,7 @@ describe('the page of an invitation (specification section 12.4)', () => {
     const bob = await newPerson(service);
     const url = await service.runtime.database.transaction(async (trx) => {
       const row = await lockTeam(trx, here.id);
-      return row ? (await makeOwnerLink(trx, service.runtime, row, undefined, operator)).url : '';
+      return row ? (await createOwnerLink(trx, service.runtime, row, undefined, operator)).url : '';
     });
     const guest = browser();
     const opened = await guest.open(url);
@@ -188,7 +189,7 @@ describe('the page of an invitation (specification section 12.4)', () => {
     }
   });
 
-  it('says what to do where the team has no place left, and is good again once it has', async () => {
+  it('says what to do where the team has no seat left, and is good again once it has', async () => {
     const here = await service.newTeam({ plan: 'starter' });
     await newMember(service, here, 'owner');
     const link = await invite(newEmail(), here);

@@ -12,7 +12,7 @@ import {
 import { AppError } from '#server/platform/app-error.ts';
 
 /** 403, naming the permission that the role does not include (specification section 12.3); undefined where it does. */
-export function refusalFor(role: Role, permission: Permission | PersonalPermission): AppError | undefined {
+export function roleRefusal(role: Role, permission: Permission | PersonalPermission): AppError | undefined {
   if (allows(roleGrants[role], permission)) return undefined;
   return new AppError(
     'forbidden',
@@ -21,23 +21,23 @@ export function refusalFor(role: Role, permission: Permission | PersonalPermissi
 }
 
 /** @throws AppError 403 */
-export function refuseUnlessAllowed(role: Role, permission: Permission | PersonalPermission): void {
-  const refusal = refusalFor(role, permission);
+export function requirePermission(role: Role, permission: Permission | PersonalPermission): void {
+  const refusal = roleRefusal(role, permission);
   if (refusal) throw refusal;
 }
 
 /**
- * Refuses a role that gives somebody more than its giver holds (specification section 5.3, decision 0016). Only keys can be
+ * Refuses a role that gives somebody more than its grantor holds (specification section 5.3, decision 0016). Only keys can be
  * refused: whoever may change members by a role holds all that these roles include.
  * @param before the role that the person has; undefined for somebody who is invited
  * @throws AppError 403, param role
  */
-export function refuseToGiveMore(giver: readonly RoleGrant[], role: GivenRole, before?: Role): void {
+export function forbidEscalation(grantor: readonly RoleGrant[], role: GivenRole, before?: Role): void {
   const given = permissions.filter((permission) => allows(roleGrants[role], permission));
   const gained = given.filter(
     (permission) => before === undefined || !allows(roleGrants[before], permission),
   );
-  const excess = gained.filter((permission) => !covers(giver, [permission]));
+  const excess = gained.filter((permission) => !covers(grantor, [permission]));
   if (excess.length === 0) return;
   throw new AppError(
     'forbidden',

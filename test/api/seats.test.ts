@@ -39,7 +39,7 @@ describe('places, and who comes first (specification sections 4.1 and 12.4)', ()
   const lockTeamRow = ({ id }: TestTeam) =>
     lockRows(service.databaseUrl, 'SELECT FROM teams WHERE id = $1 FOR UPDATE', [id]);
 
-  it('are counted again: after a downgrade as many may come as there are places, and the others hear 402', async () => {
+  it('are counted again: after a downgrade as many may come as there are seats, and the others hear 402', async () => {
     const here = await service.newTeam({ plan: 'pro' });
     await newMember(service, here, 'owner');
     const links: string[] = [];

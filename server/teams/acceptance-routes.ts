@@ -3,11 +3,11 @@ import { findSignedIn, type RequireSession } from '#server/accounts/session-auth
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { acceptInvitation } from './accept-invitation.ts';
-import type { RoleChangeServices } from './move-role.ts';
-import { type Opened, openInvitation } from './open-invitation.ts';
+import type { RoleChangeServices } from './apply-role.ts';
+import { type OpenInvitation, openInvitation } from './open-invitation.ts';
 
 /** What the dashboard asks of a link that somebody opened (specification section 12.4): the page's twins in JSON. */
-export function acceptRoutes(
+export function acceptanceRoutes(
   services: Runtime & RoleChangeServices,
   requireSession: RequireSession,
 ): Route[] {
@@ -41,7 +41,7 @@ export function acceptRoutes(
   ];
 }
 
-function openedView({ invitation, needs, signedIn }: Opened): OpenedInvitation {
+function openedView({ invitation, needs, signedIn }: OpenInvitation): OpenedInvitation {
   return {
     team_name: invitation.team_name,
     email: invitation.email ?? '',

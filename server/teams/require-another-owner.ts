@@ -8,7 +8,7 @@ import { countOwners } from './member-store.ts';
  * owners who go at once leave one.
  * @throws AppError 409
  */
-export async function keepAnOwner(trx: Transaction, teamId: TeamId): Promise<void> {
+export async function requireAnotherOwner(trx: Transaction, teamId: TeamId): Promise<void> {
   if ((await countOwners(trx, teamId)) > 1) return;
   throw new AppError(
     'conflict',

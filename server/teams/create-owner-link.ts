@@ -4,10 +4,10 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { By } from '#server/platform/actor.ts';
 import { publicId } from '#server/platform/ids.ts';
-import { endOpenInvitations } from './end-open-invitations.ts';
 import { newInvitationLink } from './invitation-link.ts';
 import { insertInvitation } from './invitation-store.ts';
-import { countSeats, refuseOverMembers } from './member-limit.ts';
+import { revokeOpenInvitations } from './revoke-open-invitations.ts';
+import { countSeats, requireFreeSeat } from './seat-limit.ts';
 import type { TeamRow } from './team-store.ts';
 
 /** What the operator can do about a team that is full and has no owner. */
@@ -23,9 +23,9 @@ interface OwnerLink {
  * A link that makes the owner of a team that has none (specification section 12.1). It takes the place of those made
  * before. The caller holds the team's row, or has just made the team.
  * @param email undefined for whoever opens it
- * @throws AppError 402 where the plan has no place left
+ * @throws AppError 402 where the plan has no seat left
  */
-export async function makeOwnerLink(
+export async function createOwnerLink(
   trx: Transaction,
   services: Pick<Runtime, 'ids' | 'clock' | 'config'>,
   team: TeamRow,
@@ -35,8 +35,8 @@ export async function makeOwnerLink(
   const teamId = team.id;
   const now = services.clock.now();
   const key = email === undefined ? null : normalizeEmail(email);
-  await endOpenInvitations(trx, services, teamId, { emailKey: key, ownerLinks: true }, by);
-  refuseOverMembers(team, await countSeats(trx, teamId, now), services.config, allSeatsTaken);
+  await revokeOpenInvitations(trx, services, teamId, { emailKey: key, ownerLinks: true }, by);
+  requireFreeSeat(team, await countSeats(trx, teamId, now), services.config, allSeatsTaken);
   const { url, tokenHash, expiresAt } = newInvitationLink(services);
   const id = services.ids.next('inv');
   const invitation = {

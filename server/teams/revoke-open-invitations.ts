@@ -4,7 +4,7 @@ import type { Transaction } from '#server/database/statement.ts';
 import { dropMails } from '#server/mail/queue-mail.ts';
 import type { By } from '#server/platform/actor.ts';
 import { publicId, type TeamId } from '#server/platform/ids.ts';
-import { revokeOpenInvitations } from './invitation-store.ts';
+import { markOpenInvitationsRevoked } from './invitation-store.ts';
 
 interface Which {
   /** The address as it is compared; null for none. */
@@ -17,7 +17,7 @@ interface Which {
  * Ends the invitations that something else takes the place of: a newer one, or a membership that came another way.
  * The caller holds the team's row. What had expired takes no seat, but its address: it ends unmentioned.
  */
-export async function endOpenInvitations(
+export async function revokeOpenInvitations(
   trx: Transaction,
   services: Pick<Runtime, 'ids' | 'clock'>,
   teamId: TeamId,
@@ -25,7 +25,7 @@ export async function endOpenInvitations(
   by: By,
 ): Promise<void> {
   const now = services.clock.now();
-  const ended = await revokeOpenInvitations(trx, teamId, which, now);
+  const ended = await markOpenInvitationsRevoked(trx, teamId, which, now);
   for (const invitation of ended) {
     const target = publicId('inv', invitation.id);
     await dropMails(trx, services, target);

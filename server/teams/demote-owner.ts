@@ -2,10 +2,10 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { By } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import type { MemberId, TeamId } from '#server/platform/ids.ts';
-import { keepAnOwner } from './keep-an-owner.ts';
+import { applyRole, type RoleChangeServices } from './apply-role.ts';
 import { findMember, type PersonRow } from './member-store.ts';
-import { moveRole, type RoleChangeServices } from './move-role.ts';
 import { recheckPermission } from './recheck-permission.ts';
+import { requireAnotherOwner } from './require-another-owner.ts';
 import { lockTeam } from './team-store.ts';
 
 /**
@@ -13,7 +13,7 @@ import { lockTeam } from './team-store.ts';
  * that hold more than an admin does are revoked.
  * @throws AppError 404 where no owner has this id; 409 for the last one
  */
-export async function unmakeOwner(
+export async function demoteOwner(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'> & RoleChangeServices,
   teamId: TeamId,
   memberId: MemberId,
@@ -24,7 +24,7 @@ export async function unmakeOwner(
     await recheckPermission(trx, teamId, by, 'owners:manage');
     const member = await findMember(trx, teamId, memberId);
     if (member?.role !== 'owner') throw notFound('owner');
-    await keepAnOwner(trx, teamId);
-    return moveRole(trx, services, member, 'admin', by);
+    await requireAnotherOwner(trx, teamId);
+    return applyRole(trx, services, member, 'admin', by);
   });
 }

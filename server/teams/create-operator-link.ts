@@ -7,12 +7,12 @@ import type { Transaction } from '#server/database/statement.ts';
 import { operator } from '#server/platform/actor.ts';
 import { AppError, invalid, notFound } from '#server/platform/app-error.ts';
 import type { TeamId } from '#server/platform/ids.ts';
-import { endOpenInvitations } from './end-open-invitations.ts';
+import type { RoleChangeServices } from './apply-role.ts';
+import { allSeatsTaken, createOwnerLink } from './create-owner-link.ts';
 import { joinTeam } from './join-team.ts';
-import { allSeatsTaken, makeOwnerLink } from './make-owner-link.ts';
-import { countSeats, refuseOverMembers } from './member-limit.ts';
 import { countOwners, findMemberOfAccount } from './member-store.ts';
-import type { RoleChangeServices } from './move-role.ts';
+import { revokeOpenInvitations } from './revoke-open-invitations.ts';
+import { countSeats, requireFreeSeat } from './seat-limit.ts';
 import { findOnlyTeam, hasTeams, lockTeam, type TeamRow } from './team-store.ts';
 
 /** How long a link of the operator signs in (specification section 12.2). */
@@ -32,7 +32,7 @@ interface OperatorLink {
  * @param chosen undefined for the server's only team
  * @throws AppError 400 for the address, or where no link can be made; 404 for no such team; 402 over the plan
  */
-export async function makeOperatorLink(
+export async function createOperatorLink(
   services: Pick<Runtime, 'database' | 'ids' | 'clock' | 'config'> & RoleChangeServices,
   text: string,
   chosen: TeamId | undefined,
@@ -43,7 +43,7 @@ export async function makeOperatorLink(
     const isOwned = team !== undefined && (await countOwners(trx, team.id)) > 0;
     const account = await findAccountByEmail(trx, email);
     if (account) {
-      if (team && !isOwned) await makeAccountOwner(trx, services, team, account);
+      if (team && !isOwned) await grantOwnership(trx, services, team, account);
       return signInLink(trx, services, account);
     }
     if (!team && !(await hasTeams(trx))) {
@@ -64,7 +64,7 @@ export async function makeOperatorLink(
         `${email} has no account, and the team ${team.name} has an owner. Have an owner or an admin invite ${email}, in the dashboard or with POST /v1/team/members/invite.`,
       );
     }
-    const { url, expiresAt } = await makeOwnerLink(trx, services, team, email, operator);
+    const { url, expiresAt } = await createOwnerLink(trx, services, team, email, operator);
     return { url, opens: 'owner_invitation', email, expires_at: expiresAt.toISOString() };
   });
 }
@@ -77,17 +77,17 @@ async function findTeamToOwn(trx: Transaction, chosen: TeamId | undefined): Prom
   return team;
 }
 
-async function makeAccountOwner(
+async function grantOwnership(
   trx: Transaction,
   services: Pick<Runtime, 'ids' | 'clock' | 'config'> & RoleChangeServices,
   team: TeamRow,
   account: AccountRow,
 ): Promise<void> {
   const which = { emailKey: account.email_key, ownerLinks: true };
-  await endOpenInvitations(trx, services, team.id, which, operator);
+  await revokeOpenInvitations(trx, services, team.id, which, operator);
   if (!(await findMemberOfAccount(trx, team.id, account.id))) {
     const seats = await countSeats(trx, team.id, services.clock.now());
-    refuseOverMembers(team, seats, services.config, allSeatsTaken);
+    requireFreeSeat(team, seats, services.config, allSeatsTaken);
   }
   const held = await lockAccount(trx, account.id);
   await joinTeam(trx, services, team, { account, role: 'owner', by: operator });

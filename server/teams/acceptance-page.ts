@@ -2,10 +2,10 @@ import type { Role } from '#contract/permissions.ts';
 import { passwordMaxCharacters, passwordMinCharacters } from '#server/accounts/password.ts';
 import { escapeHtml } from '#server/platform/escape-html.ts';
 import { messageHtml, renderPage } from '#server/platform/http/html-page.ts';
-import { type InvitationEnd, invitationEnds, type Opened } from './open-invitation.ts';
+import { type InvitationEnd, invitationEnds, type OpenInvitation } from './open-invitation.ts';
 
 /** What was wrong with the form that was sent, and what it held, so that nobody types it twice. */
-export interface Refused {
+export interface FormProblem {
   readonly message: string;
   /** The field at fault; undefined where it is none of them. */
   readonly param: string | undefined;
@@ -13,25 +13,25 @@ export interface Refused {
   readonly name: string;
 }
 
-const mays: Readonly<Record<Role, string>> = {
+const roleDescriptions: Readonly<Record<Role, string>> = {
   owner: 'do everything, billing and owners included',
   admin: 'do everything but billing and owners',
   member: 'send and read messages',
   viewer: 'read messages',
 };
 
-interface Around {
+interface PageContext {
   readonly token: string;
-  /** By which the form that accepts is known again (press-again.ts). */
-  readonly press: string;
+  /** By which the form that accepts is known again (double-submit.ts). */
+  readonly formToken: string;
   readonly mailIsOn: boolean;
   /** Where a path of ours stands (server/platform/http/app-path.ts). */
-  readonly own: (path: string) => string;
-  readonly refused: Refused | undefined;
+  readonly pathTo: (path: string) => string;
+  readonly refused: FormProblem | undefined;
 }
 
 /** The page behind an invitation (specification section 12.4): plain HTML, whose one button accepts. */
-export function renderInvitePage(opened: Opened, around: Around): string {
+export function renderAcceptancePage(opened: OpenInvitation, around: PageContext): string {
   const { invitation } = opened;
   const { refused } = around;
   const team = escapeHtml(invitation.team_name);
@@ -40,23 +40,26 @@ export function renderInvitePage(opened: Opened, around: Around): string {
     `Join ${invitation.team_name}`,
     `<h1>Join ${team}</h1>
 <p class="quiet">${invitation.email === null ? '' : `${escapeHtml(invitation.email)} is invited. `}As ${invitation.role} you may
-${mays[invitation.role]}. This link works once, until ${until}.</p>
+${roleDescriptions[invitation.role]}. This link works once, until ${until}.</p>
 ${refused ? `<p class="error" role="alert" id="refused">${messageHtml(refused.message)}</p>` : ''}
 ${bodyOf(opened, around)}`,
   );
 }
 
-function bodyOf(opened: Opened, { token, press, mailIsOn, own, refused }: Around): string {
+function bodyOf(
+  opened: OpenInvitation,
+  { token, formToken, mailIsOn, pathTo, refused }: PageContext,
+): string {
   const { invitation, signedIn, needs } = opened;
   const email = escapeHtml(invitation.email ?? '');
   const present = escapeHtml(signedIn?.actor.name ?? '');
   const next = escapeHtml(`?next=/invite/${token}`);
-  const signIn = (text: string) => `<p><a href="${escapeHtml(own('/sign-in'))}${next}">${text}</a></p>`;
+  const signIn = (text: string) => `<p><a href="${escapeHtml(pathTo('/sign-in'))}${next}">${text}</a></p>`;
   // Leads back to this page, or to where somebody signs in who has an account.
   const signOut = (to: 'on' | 'sign-in') =>
-    `<form method="post" action="${escapeHtml(own('/sign-out'))}${next}"><button class="second" type="submit" name="go" value="${to}">Sign out and go on</button></form>`;
+    `<form method="post" action="${escapeHtml(pathTo('/sign-out'))}${next}"><button class="second" type="submit" name="go" value="${to}">Sign out and go on</button></form>`;
   if (needs === 'nothing') {
-    return `<section><form method="post"><p>You are signed in as ${present}.</p>${joinButton(press)}</form></section>
+    return `<section><form method="post"><p>You are signed in as ${present}.</p>${joinButton(formToken)}</form></section>
 ${invitation.email === null ? `<p class="quiet">Not you?</p>${signOut('on')}` : ''}`;
   }
   if (needs === 'proof') {
@@ -88,7 +91,7 @@ ${field(
     ? `Optional: ${passwordMinCharacters} characters or more. Without one you sign in by links that are mailed to you.`
     : `${passwordMinCharacters} characters or more. This server sends no mail: without a password you ask your administrator for a link each time.`,
 )}
-${joinButton(press)}</form></section>${unbound}`;
+${joinButton(formToken)}</form></section>${unbound}`;
 }
 
 /** `28 November 2026`, in UTC. */
@@ -101,11 +104,11 @@ function dayForPeople(moment: Date): string {
   });
 }
 
-function joinButton(press: string): string {
-  return `<input type="hidden" name="press" value="${press}"><button type="submit">Join</button>`;
+function joinButton(formToken: string): string {
+  return `<input type="hidden" name="form_token" value="${formToken}"><button type="submit">Join</button>`;
 }
 
-function emailField(refused: Refused | undefined): string {
+function emailField(refused: FormProblem | undefined): string {
   const attributes = 'type="email" autocomplete="username" required maxlength="254"';
   return field(refused, 'email', 'Your e-mail address', attributes, 'You sign in with it.');
 }
@@ -117,7 +120,7 @@ function boundEmail(email: string): string {
 
 /** A field with its label, which has the hint; the one at fault says so to screen readers too. */
 function field(
-  refused: Refused | undefined,
+  refused: FormProblem | undefined,
   name: 'email' | 'name' | 'password',
   label: string,
   attributes: string,
@@ -130,7 +133,7 @@ function field(
 }
 
 /** A link that lets nobody in any more, and what became of it. */
-export function renderInvitationOver(end: InvitationEnd, own: (path: string) => string): string {
+export function renderInvitationExpired(end: InvitationEnd, own: (path: string) => string): string {
   const { what, next } = invitationEnds[end];
   return renderPage(
     'Invitation',

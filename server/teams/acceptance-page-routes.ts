@@ -11,53 +11,53 @@ import { parseForm } from '#server/platform/http/parse-form.ts';
 import { type Answer, type Call, type Route, route } from '#server/platform/http/route.ts';
 import { textFields } from '#server/platform/http/text-fields.ts';
 import { acceptInvitation } from './accept-invitation.ts';
-import { type Refused, renderInvitationOver, renderInvitePage } from './invite-page.ts';
-import type { RoleChangeServices } from './move-role.ts';
+import { type FormProblem, renderAcceptancePage, renderInvitationExpired } from './acceptance-page.ts';
+import type { RoleChangeServices } from './apply-role.ts';
+import { resolveDoubleSubmit } from './double-submit.ts';
 import { endOfInvitation, openInvitation } from './open-invitation.ts';
-import { pressAgain } from './press-again.ts';
 
 const html = Type.String();
 const shown = { 200: html, 404: html };
 /** Refusals of the form: the same page with a sentence in it. */
-const refusals = { 400: html, 401: html, 402: html, 403: html, 409: html, 415: html, 503: html };
+const errorAnswers = { 400: html, 401: html, 402: html, 403: html, 409: html, 415: html, 503: html };
 
 /**
  * The page behind an invitation (specification section 12.4). Opening it changes nothing, so that a scanner of mail uses
  * no link up; it works without script.
  */
-export function invitePageRoutes(
+export function acceptancePageRoutes(
   services: Runtime & RoleChangeServices,
   requireSession: RequireSession,
 ): Route[] {
   const { appUrl } = services.config;
-  const own = (path: string) => appPath(appUrl, path);
+  const pathTo = (path: string) => appPath(appUrl, path);
 
-  const show = async ({ params, request }: Call, refused?: Refused, status = 200): Promise<Answer> => {
+  const show = async ({ params, request }: Call, refused?: FormProblem, status = 200): Promise<Answer> => {
     const token = params.token ?? '';
     const opened = await openInvitation(services, token, await findSignedIn(requireSession, request));
     return page(
-      renderInvitePage(opened, {
+      renderAcceptancePage(opened, {
         token,
-        press: randomToken(),
+        formToken: randomToken(),
         mailIsOn: mailIsOn(services.config),
-        own,
+        pathTo,
         refused,
       }),
       status,
     );
   };
 
-  const join = async ({ params, request }: Call, press: string, given: AcceptInvitationRequest) => {
+  const join = async ({ params, request }: Call, formToken: string, given: AcceptInvitationRequest) => {
     const signedIn = await findSignedIn(requireSession, request);
     // Refusals are noted under their name.
     if (signedIn) request.caller = { signedIn };
-    const pressed = { token: params.token ?? '', press, signedIn, request };
+    const pressed = { token: params.token ?? '', formToken, signedIn, request };
     try {
       return (await acceptInvitation(services, { ...pressed, given })).cookies;
     } catch (error) {
       // It is over, or its address has an account by now: it may have been this very form.
       const mayBeAgain = error instanceof AppError && (error.status === 404 || error.status === 409);
-      const cookies = mayBeAgain ? await pressAgain(services, pressed) : undefined;
+      const cookies = mayBeAgain ? await resolveDoubleSubmit(services, pressed) : undefined;
       if (cookies) return cookies;
       throw error;
     }
@@ -69,11 +69,11 @@ export function invitePageRoutes(
     try {
       field = parseForm(request);
       const given = { email: field('email'), name: field('name'), password: field('password') };
-      const cookies = await join(call, field('press'), given);
+      const cookies = await join(call, field('form_token'), given);
       return {
         status: 303,
         body: '',
-        headers: { ...pageHeaders, location: own('/'), 'set-cookie': cookies },
+        headers: { ...pageHeaders, location: pathTo('/'), 'set-cookie': cookies },
       };
     } catch (error) {
       if (!(error instanceof AppError) || error.status === 404 || error.status === 500) throw error;
@@ -86,10 +86,10 @@ export function invitePageRoutes(
     }
   };
 
-  const onOver = async (error: unknown, { params }: Call): Promise<Answer> => {
+  const onExpired = async (error: unknown, { params }: Call): Promise<Answer> => {
     if (!(error instanceof AppError && error.code === 'not_found')) throw error;
     const end = await endOfInvitation(services.database.pool, services.clock, params.token ?? '');
-    return page(renderInvitationOver(end, own), 404);
+    return page(renderInvitationExpired(end, pathTo), 404);
   };
 
   return [
@@ -98,16 +98,16 @@ export function invitePageRoutes(
       path: '/invite/:token',
       audience: 'page',
       answers: shown,
-      handle: (call) => show(call).catch((error) => onOver(error, call)),
+      handle: (call) => show(call).catch((error) => onExpired(error, call)),
     }),
     route({
       method: 'POST',
       path: '/invite/:token',
       audience: 'page',
-      looseBody: textFields('press', 'email', 'name', 'password'),
+      looseBody: textFields('form_token', 'email', 'name', 'password'),
       audit: 'member.joined',
-      answers: { ...shown, ...refusals, 303: html },
-      handle: (call) => accept(call).catch((error) => onOver(error, call)),
+      answers: { ...shown, ...errorAnswers, 303: html },
+      handle: (call) => accept(call).catch((error) => onExpired(error, call)),
     }),
   ];
 }

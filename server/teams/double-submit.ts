@@ -5,53 +5,56 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import type { SignedIn } from '#server/platform/http/route.ts';
-import { findPress, type PressRow } from './invitation-store.ts';
+import { hashFormToken } from './form-token-hash.ts';
+import { type FormTokenRow, findFormToken } from './invitation-store.ts';
 import { findMembership } from './member-store.ts';
-import { pressHash } from './press-hash.ts';
 
 /** A double click comes within it. */
-const pressedAgainMs = 60_000;
+const doubleSubmitMs = 60_000;
 
 type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'>;
 
-interface Press {
+interface Submission {
   readonly token: string;
   /** The form's own token; '' where it had none. */
-  readonly press: string;
+  readonly formToken: string;
   readonly signedIn: SignedIn | undefined;
   readonly request: ClientInfo;
 }
 
 /**
- * Lets in who pressed Join twice: a browser shows what the second press is answered, and forgets the first one's cookie.
+ * Lets in who pressed Join twice: a browser shows what the second submit is answered, and forgets the first one's cookie.
  * The form has a token of its own, which nobody knows whom that page was not shown to, and the acceptance keeps its hash:
  * so another holder of the link does not come in by it (specification section 12.4).
  * @returns the headers set-cookie, none for who is signed in; undefined where it was another form, is a minute ago, or what
  * the first press gave has ended since
  */
-export async function pressAgain(services: Services, pressed: Press): Promise<string[] | undefined> {
-  const { token, press, signedIn, request } = pressed;
-  if (press === '') return undefined;
+export async function resolveDoubleSubmit(
+  services: Services,
+  submission: Submission,
+): Promise<string[] | undefined> {
+  const { token, formToken, signedIn, request } = submission;
+  if (formToken === '') return undefined;
   return services.database.transaction(async (trx) => {
-    const first = await findPress(
+    const first = await findFormToken(
       trx,
       sha256(token),
-      new Date(services.clock.expiryNow().getTime() - pressedAgainMs),
+      new Date(services.clock.expiryNow().getTime() - doubleSubmitMs),
     );
     const account = first && (await lockAccountForShare(trx, first.pressed_by));
-    if (!account || !first.press_hash.equals(pressHash(press, account))) return undefined;
+    if (!account || !first.press_hash.equals(hashFormToken(formToken, account))) return undefined;
     if (!(await findMembership(trx, first.team_id, account.id))) return undefined;
     if (signedIn?.accountId === account.id) return [];
-    if (!(await hasSessionOf(trx, services, first))) return undefined;
+    if (!(await hasLiveSession(trx, services, first))) return undefined;
     return createSession(trx, services, account, 'invitation', request);
   });
 }
 
 /** Whether a session that began by the form lives: whoever was shut out comes not back by it. */
-async function hasSessionOf(
+async function hasLiveSession(
   trx: Transaction,
   { clock }: Services,
-  { pressed_by, accepted_at }: PressRow,
+  { pressed_by, accepted_at }: FormTokenRow,
 ): Promise<boolean> {
   const sessions = await listSessions(trx, pressed_by, clock.expiryNow());
   return sessions.some(({ method, created_at }) => method === 'invitation' && created_at >= accepted_at);
