@@ -1,7 +1,7 @@
 import { MagicLinkRequests } from '#server/accounts/magic-link-requests.ts';
 import { createSendMagicLink } from '#server/accounts/send-magic-link.ts';
 import { createRequireSession } from '#server/accounts/session-authenticator.ts';
-import { KeyUses } from '#server/api-keys/key-uses.ts';
+import { LastUsedTimes } from '#server/api-keys/last-used-times.ts';
 import { RefusalLog } from '#server/audit/refusal-log.ts';
 import { Changes } from '#server/dashboard/changes.ts';
 import { changesChannel } from '#server/database/change.ts';
@@ -18,11 +18,11 @@ import { WaitingPolls } from '#server/device-protocol/waiting-polls.ts';
 import { queueChannel } from '#server/devices/queue-channel.ts';
 import { checkMailServer } from '#server/mail/check-mail-server.ts';
 import { MailHealth } from '#server/mail/mail-health.ts';
-import { MailLoop } from '#server/mail/mail-loop.ts';
-import { watchMail } from '#server/mail/mail-metrics.ts';
+import { registerMailMetrics } from '#server/mail/mail-metrics.ts';
 import { mailChannel } from '#server/mail/mail-store.ts';
+import { MailWorker } from '#server/mail/mail-worker.ts';
 import { createSmtpCheck, createSmtpSender } from '#server/mail/smtp-sender.ts';
-import { watchQueue } from '#server/messages/queue-metrics.ts';
+import { registerQueueMetrics } from '#server/messages/queue-metrics.ts';
 import { unpublishedEventsChannel } from '#server/outbox/append.ts';
 import { dueDeliveriesChannel, fanOutsChannel } from '#server/outbox/delivery-channels.ts';
 import { feedChannel } from '#server/outbox/publish-events.ts';
@@ -103,7 +103,7 @@ async function open(
   await firstStart(runtime, terminal);
 
   const waiting = new WaitingPolls();
-  watchQueue(runtime, waiting);
+  registerQueueMetrics(runtime, waiting);
   const notifications = new Notifications(databaseUrl, logger);
   notifications.on(queueChannel, (payload) => {
     if (payload === '') waiting.wakeEverybody();
@@ -120,8 +120,8 @@ async function open(
   notifications.on(settingsChannel, (payload) => settings.hear(payload));
   const delivers = config.mail && config.duties.has('deliver');
   const mailHealth = new MailHealth();
-  const countMail = watchMail(runtime, mailHealth);
-  const mailLoop = delivers ? new MailLoop(runtime, createSmtpSender(config.mail), countMail) : undefined;
+  const countMail = registerMailMetrics(runtime, mailHealth);
+  const mailLoop = delivers ? new MailWorker(runtime, createSmtpSender(config.mail), countMail) : undefined;
   if (mailLoop) notifications.on(mailChannel, () => mailLoop.notify());
   const publisher = config.duties.has('maintain') ? createPublisher(runtime) : undefined;
   if (publisher) notifications.on(unpublishedEventsChannel, () => publisher.notify());
@@ -134,7 +134,7 @@ async function open(
   await notifications.start();
   lifecycle.onClose('notifications', () => notifications.stop());
 
-  const uses = new KeyUses(runtime);
+  const uses = new LastUsedTimes(runtime);
   loops.push(...createLoops({ ...runtime, waiting, readers, uses, clockSync }));
   const own = [mailLoop, publisher, fanOut, dispatcher].filter((loop) => loop !== undefined);
   const running = [followClock, ...loops, ...own];

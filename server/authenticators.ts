@@ -6,8 +6,8 @@ import {
   type RequireSession,
 } from '#server/accounts/session-authenticator.ts';
 import { createApiKeyAuthenticator } from '#server/api-keys/api-key-authenticator.ts';
-import { createAuthenticate } from '#server/api-keys/authenticate.ts';
-import type { KeyUses } from '#server/api-keys/key-uses.ts';
+import { createAuthenticateKey } from '#server/api-keys/authenticate-key.ts';
+import type { LastUsedTimes } from '#server/api-keys/last-used-times.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { createDeviceAuthenticator } from '#server/devices/device-authenticator.ts';
 import type { Audience, Authenticator } from '#server/platform/http/route.ts';
@@ -18,7 +18,7 @@ import { MemberRateLimiter } from '#server/usage/member-rate-limiter.ts';
 import { TeamRateLimiter } from '#server/usage/team-rate-limiter.ts';
 
 interface AuthenticatorServices extends Runtime {
-  readonly uses: KeyUses;
+  readonly uses: LastUsedTimes;
   readonly requireSession: RequireSession;
 }
 
@@ -36,7 +36,7 @@ interface Doors {
 /** Who is let in to what, by audience. Operators have no authenticator: routes of theirs look for themselves. */
 export function createAuthenticators(services: AuthenticatorServices): Doors {
   const { clock, config, requireSession } = services;
-  const authenticate = createAuthenticate(services);
+  const authenticate = createAuthenticateKey(services);
   const hasCredential = async (request: FastifyRequest) =>
     (request.headers['x-api-key'] !== undefined && (await isAccepted(() => authenticate(request)))) ||
     (request.headers.cookie !== undefined && (await isAccepted(() => requireSession(request))));

@@ -1,13 +1,13 @@
 import { purgeExpired } from '#server/accounts/purge-expired.ts';
-import type { KeyUses } from '#server/api-keys/key-uses.ts';
-import { forgetAudit } from '#server/audit/forget-audit.ts';
+import type { LastUsedTimes } from '#server/api-keys/last-used-times.ts';
+import { purgeAudit } from '#server/audit/purge-audit.ts';
 import type { Duty } from '#server/config.ts';
 import { type ClockSync, clockLookMs } from '#server/database/clock-sync.ts';
 import { ensurePartitions } from '#server/database/partitions.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { WaitingPolls } from '#server/device-protocol/waiting-polls.ts';
 import { forgetSetupLinks } from '#server/devices/forget-setup-links.ts';
-import { forgetMails } from '#server/mail/mail-loop.ts';
+import { purgeMails } from '#server/mail/mail-worker.ts';
 import { numbersWithMessages } from '#server/messages/claim-message.ts';
 import { failExpired, failOrphaned, forgetOldKeys, settleOverdue } from '#server/messages/sweep-messages.ts';
 import { deleteOverduePending } from '#server/numbers/number-store.ts';
@@ -18,7 +18,7 @@ import type { WaitingReaders } from '#server/outbox/waiting-readers.ts';
 import type { Logger } from '#server/platform/logger.ts';
 import { Loop } from '#server/platform/loop.ts';
 import { purgeInvitations } from '#server/teams/purge-invitations.ts';
-import { notifyLimits } from '#server/usage/notify-limits.ts';
+import { notifyUsageLimits } from '#server/usage/notify-usage-limits.ts';
 import { forgetAttempts } from '#server/webhooks/forget-attempts.ts';
 import { sweepDeliveries } from '#server/webhooks/sweep-deliveries.ts';
 import { pullBack } from './clock-jumps.ts';
@@ -72,7 +72,7 @@ export function createLoops(
   services: Runtime & {
     readonly waiting: WaitingPolls;
     readonly readers: WaitingReaders;
-    readonly uses: KeyUses;
+    readonly uses: LastUsedTimes;
     readonly clockSync: ClockSync;
   },
 ): SweepLoop[] {
@@ -100,7 +100,7 @@ export function createLoops(
       const { places } = readers;
       if (places.length > 0) readers.wake(await teamsWithMore(database.pool, places));
     }),
-    ...loop('api', 'write when keys were used', 5 * second, 'keeps', () => uses.write()),
+    ...loop('api', 'write when keys were used', 5 * second, 'keeps', () => uses.flush()),
     ...loop('maintain', 'settle overdue hand-outs', second, 'expires', () => settleOverdue(services)),
     ...loop('maintain', 'fail messages of deleted numbers', second, 'keeps', () => failOrphaned(services)),
     ...loop('maintain', 'expire queued messages', 5 * second, 'expires', () => failExpired(services)),
@@ -115,15 +115,15 @@ export function createLoops(
       purgeExpired(services),
     ),
     ...loop('maintain', 'tell teams that near their limit', 30 * second, 'keeps', () =>
-      notifyLimits(services),
+      notifyUsageLimits(services),
     ),
     ...loop('maintain', 'forget attempts', 3_600 * second, 'expires', () => forgetAttempts(services)),
     ...loop('maintain', 'forget setup links', 3_600 * second, 'expires', () => forgetSetupLinks(services)),
-    ...loop('maintain', 'drop months of the audit log', 60 * second, 'expires', () => forgetAudit(services)),
+    ...loop('maintain', 'drop months of the audit log', 60 * second, 'expires', () => purgeAudit(services)),
     ...loop('deliver', 'skip deliveries of webhooks that are off', second, 'keeps', () =>
       sweepDeliveries(services),
     ),
-    ...loop('maintain', 'forget mails', 3_600 * second, 'expires', () => forgetMails(services)),
+    ...loop('maintain', 'forget mails', 3_600 * second, 'expires', () => purgeMails(services)),
     ...loop('maintain', 'forget invitations', 3_600 * second, 'expires', () => purgeInvitations(services)),
     ...loop('maintain', 'pull back times that lie too far ahead', 60 * second, 'keeps', () =>
       pullBack(services),

@@ -1,4 +1,4 @@
-import { revokeKeysOfMember, revokeWiderKeys } from '#server/api-keys/revoke-keys-of-member.ts';
+import { revokeExcessKeys, revokeMemberKeys } from '#server/api-keys/revoke-member-keys.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { failMessagesOfNumber } from '#server/messages/sweep-messages.ts';
 import type { OnNumberRemoved } from '#server/numbers/delete-number.ts';
@@ -17,11 +17,11 @@ export function numberRemovedHooks(services: Pick<Runtime, 'clock' | 'ids'>): On
 export function memberRemovedHooks(services: Pick<Runtime, 'clock' | 'ids'>): OnMemberRemoved[] {
   return [
     async (trx, { member, revokeKeys, by }) => {
-      if (revokeKeys) await revokeKeysOfMember(trx, services, member, by);
+      if (revokeKeys) await revokeMemberKeys(trx, services, member, by);
     },
   ];
 }
 
 export function roleChangedHooks(services: Pick<Runtime, 'clock' | 'ids'>): OnRoleChanged[] {
-  return [(trx, { member, by }) => revokeWiderKeys(trx, services, member, by)];
+  return [(trx, { member, by }) => revokeExcessKeys(trx, services, member, by)];
 }

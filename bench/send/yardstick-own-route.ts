@@ -1,5 +1,5 @@
 import { createRequireSession } from '#server/accounts/session-authenticator.ts';
-import { KeyUses } from '#server/api-keys/key-uses.ts';
+import { LastUsedTimes } from '#server/api-keys/last-used-times.ts';
 import { createAuthenticators } from '#server/authenticators.ts';
 import { readConfig } from '#server/config.ts';
 import { connect } from '#server/connect.ts';
@@ -30,7 +30,7 @@ const server = createHttpServer({
   routes: messageRoutes({ ...runtime, sends: { accept } }),
   authenticators: createAuthenticators({
     ...runtime,
-    uses: new KeyUses(runtime),
+    uses: new LastUsedTimes(runtime),
     requireSession: createRequireSession(runtime),
   }).byAudience,
   record: createRecorder(runtime.metrics, logger),

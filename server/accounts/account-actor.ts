@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { By } from '#server/platform/actor.ts';
+import type { AuditActor } from '#server/platform/actor.ts';
 import { publicId } from '#server/platform/ids.ts';
 import type { AccountRow } from './account-store.ts';
 
@@ -7,6 +7,6 @@ import type { AccountRow } from './account-store.ts';
 export function accountActor(
   { id, email }: Pick<AccountRow, 'id' | 'email'>,
   request: Pick<FastifyRequest, 'ip' | 'id'>,
-): By {
+): AuditActor {
   return { kind: 'account', id: publicId('acc', id), name: email, ip: request.ip, requestId: request.id };
 }

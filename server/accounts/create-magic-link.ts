@@ -1,7 +1,7 @@
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
-import { type By, operator } from '#server/platform/actor.ts';
+import { type AuditActor, operator } from '#server/platform/actor.ts';
 import { randomToken, sha256 } from '#server/platform/crypto.ts';
 import type { AccountRow } from './account-store.ts';
 import { insertMagicLink } from './magic-link-store.ts';
@@ -13,7 +13,7 @@ export const mailedLinkHours = 0.5;
 interface LinkOptions {
   readonly hours: number;
   /** Who makes it; the operator, where nobody is named. */
-  readonly by?: By;
+  readonly by?: AuditActor;
 }
 
 /**

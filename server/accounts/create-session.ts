@@ -3,7 +3,7 @@ import type { SignInMethod } from '#contract/account.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Queryable } from '#server/database/statement.ts';
-import type { By } from '#server/platform/actor.ts';
+import type { AuditActor } from '#server/platform/actor.ts';
 import { randomToken, sha256 } from '#server/platform/crypto.ts';
 import { publicId } from '#server/platform/ids.ts';
 import { accountActor } from './account-actor.ts';
@@ -61,7 +61,7 @@ async function endPreviousSession(
   db: Queryable,
   services: Pick<Runtime, 'ids' | 'clock'>,
   token: string | undefined,
-  by: By,
+  by: AuditActor,
 ): Promise<void> {
   const previous = token === undefined ? undefined : await endSessionByToken(db, sha256(token));
   if (!previous) return;

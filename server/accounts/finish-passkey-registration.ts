@@ -1,7 +1,7 @@
 import type { PasskeyAttestation } from '#contract/account.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { By } from '#server/platform/actor.ts';
+import type { AuditActor } from '#server/platform/actor.ts';
 import { AppError, invalid } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import type { SignedIn } from '#server/platform/http/route.ts';
@@ -31,7 +31,7 @@ export const passkeysMax = 50;
 export async function finishPasskeyRegistration(
   services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'>,
   signedIn: SignedIn,
-  by: By,
+  by: AuditActor,
   input: GivenPassword & { readonly name: string; readonly response: PasskeyAttestation },
 ): Promise<PasskeyRow> {
   const { database, clock, ids, config } = services;

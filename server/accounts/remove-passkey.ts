@@ -1,6 +1,6 @@
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { By } from '#server/platform/actor.ts';
+import type { AuditActor } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type AccountId, type PasskeyId, publicId } from '#server/platform/ids.ts';
 import { deletePasskey } from './passkey-store.ts';
@@ -9,7 +9,7 @@ import { deletePasskey } from './passkey-store.ts';
 export function removePasskey(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
   accountId: AccountId,
-  by: By,
+  by: AuditActor,
   passkeyId: PasskeyId,
 ): Promise<void> {
   return services.database.transaction(async (trx) => {

@@ -1,6 +1,6 @@
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { By } from '#server/platform/actor.ts';
+import type { AuditActor } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type AccountId, publicId } from '#server/platform/ids.ts';
 import { type AccountRow, lockAccount, setAccountName } from './account-store.ts';
@@ -10,7 +10,7 @@ import { parseName } from './create-account.ts';
 export function renameAccount(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
   accountId: AccountId,
-  by: By,
+  by: AuditActor,
   written: string | undefined,
 ): Promise<AccountRow> {
   const name = written === undefined ? undefined : parseName(written);

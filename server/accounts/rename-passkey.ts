@@ -1,6 +1,6 @@
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { By } from '#server/platform/actor.ts';
+import type { AuditActor } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type AccountId, type PasskeyId, publicId } from '#server/platform/ids.ts';
 import { parseName } from './create-account.ts';
@@ -10,7 +10,7 @@ import { type PasskeyRow, setPasskeyName } from './passkey-store.ts';
 export function renamePasskey(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
   accountId: AccountId,
-  by: By,
+  by: AuditActor,
   input: { readonly passkeyId: PasskeyId; readonly name: string },
 ): Promise<PasskeyRow> {
   const name = parseName(input.name);

@@ -1,6 +1,6 @@
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { By } from '#server/platform/actor.ts';
+import type { AuditActor } from '#server/platform/actor.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import type { SignedIn } from '#server/platform/http/route.ts';
 import { publicId } from '#server/platform/ids.ts';
@@ -43,7 +43,7 @@ type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets
 export async function setPassword(
   services: Services,
   signedIn: SignedIn,
-  by: By,
+  by: AuditActor,
   { password, ...given }: NewPassword,
 ): Promise<AccountRow> {
   const { database, clock } = services;

@@ -1,4 +1,4 @@
-import type { Done } from '#server/audit/record-audit.ts';
+import type { AuditRecord } from '#server/audit/record-audit.ts';
 import type { RefusalLog } from '#server/audit/refusal-log.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError } from '#server/platform/app-error.ts';
@@ -52,7 +52,7 @@ export async function signInWithPassword(
   });
 }
 
-function wrongPassword(account: AccountRow, request: ClientInfo): Done {
+function wrongPassword(account: AccountRow, request: ClientInfo): AuditRecord {
   return {
     by: accountActor(account, request),
     action: 'account.signed_in',

@@ -1,6 +1,6 @@
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { By } from '#server/platform/actor.ts';
+import type { AuditActor } from '#server/platform/actor.ts';
 import type { AccountId } from '#server/platform/ids.ts';
 import { lockAccount, revokeDeviceCookies } from './account-store.ts';
 import { revokeMagicLinks } from './magic-link-store.ts';
@@ -10,7 +10,7 @@ import { endSessions } from './session-store.ts';
 export function signOutEverywhere(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
   accountId: AccountId,
-  by: By,
+  by: AuditActor,
 ): Promise<void> {
   return services.database.transaction(async (trx) => {
     // Whoever asked for a link before this must not come back by it.

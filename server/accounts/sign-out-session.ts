@@ -1,6 +1,6 @@
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { By } from '#server/platform/actor.ts';
+import type { AuditActor } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import type { SignedIn } from '#server/platform/http/route.ts';
 import { type AccountSessionId, publicId } from '#server/platform/ids.ts';
@@ -13,7 +13,7 @@ import { endSession } from './session-store.ts';
 export function signOutSession(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
   { accountId, sessionId: own }: SignedIn,
-  by: By,
+  by: AuditActor,
   sessionId: AccountSessionId = own,
 ): Promise<void> {
   return services.database.transaction(async (trx) => {

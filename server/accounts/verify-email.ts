@@ -1,7 +1,7 @@
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
-import type { By } from '#server/platform/actor.ts';
+import type { AuditActor } from '#server/platform/actor.ts';
 import { type AccountSessionId, publicId } from '#server/platform/ids.ts';
 import {
   type AccountRow,
@@ -23,7 +23,7 @@ export async function markEmailVerified(
   trx: Transaction,
   services: Services,
   account: AccountRow,
-  by: By,
+  by: AuditActor,
   own?: AccountSessionId,
 ): Promise<void> {
   if (account.proven_at !== null) return;
@@ -39,7 +39,7 @@ export async function revokeUnverifiedCredentials(
   trx: Transaction,
   services: Services,
   account: AccountRow,
-  by: By,
+  by: AuditActor,
 ): Promise<void> {
   if (account.proven_at === null) {
     await revokeCredentials(trx, services, account, { by, action: 'account.emptied', own: undefined });
@@ -54,7 +54,11 @@ async function revokeCredentials(
     by,
     action,
     own,
-  }: { by: By; action: 'account.address_proven' | 'account.emptied'; own: AccountSessionId | undefined },
+  }: {
+    by: AuditActor;
+    action: 'account.address_proven' | 'account.emptied';
+    own: AccountSessionId | undefined;
+  },
 ): Promise<void> {
   await removePasswordHash(trx, id);
   await revokeDeviceCookies(trx, id, services.clock.now());

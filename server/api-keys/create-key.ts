@@ -3,7 +3,7 @@ import { nameMaxCharacters } from '#contract/team.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
-import type { By } from '#server/platform/actor.ts';
+import type { AuditActor } from '#server/platform/actor.ts';
 import { AppError, invalid } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { type MemberId, publicId, type TeamId } from '#server/platform/ids.ts';
@@ -16,8 +16,8 @@ interface NewKey {
   readonly name: string;
   readonly permissions: readonly Grant[];
   /** The member who makes it and what they may do, read under a lock; undefined for the operator. */
-  readonly maker?: { readonly id: MemberId; readonly grants: readonly RoleGrant[] };
-  readonly by: By;
+  readonly creator?: { readonly id: MemberId; readonly grants: readonly RoleGrant[] };
+  readonly by: AuditActor;
 }
 
 /**
@@ -35,14 +35,14 @@ export async function createKey(
   refuseHiddenCharacters('name', input.name);
   if (input.permissions.length === 0)
     throw invalid('permissions', 'permissions must name at least one permission, or *.');
-  refuseMoreThanOwn(input);
+  forbidEscalation(input);
   const key = newApiKey();
   const row: ApiKeyRow = {
     team_id: input.teamId,
     id: services.ids.next('key'),
     name: input.name,
     permissions: [...new Set(input.permissions)],
-    created_by: input.maker?.id ?? null,
+    created_by: input.creator?.id ?? null,
     created_at: services.clock.now(),
     last_used_at: null,
     revoked_at: null,
@@ -58,8 +58,8 @@ export async function createKey(
   return { row, key };
 }
 
-function refuseMoreThanOwn({ maker, permissions }: NewKey): void {
-  const excess = maker && permissions.filter((grant) => !covers(maker.grants, [grant]));
+function forbidEscalation({ creator, permissions }: NewKey): void {
+  const excess = creator && permissions.filter((grant) => !covers(creator.grants, [grant]));
   if (!excess || excess.length === 0) return;
   throw new AppError(
     'forbidden',

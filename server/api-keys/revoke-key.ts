@@ -2,7 +2,7 @@ import { allows, roleGrants } from '#contract/permissions.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
-import type { By } from '#server/platform/actor.ts';
+import type { AuditActor } from '#server/platform/actor.ts';
 import { AppError, notFound } from '#server/platform/app-error.ts';
 import { type KeyId, type MemberId, publicId, type TeamId } from '#server/platform/ids.ts';
 import { findAccountOfMember, lockMember, type MemberRow } from '#server/teams/member-store.ts';
@@ -15,7 +15,7 @@ interface Revocation {
   readonly keyId: KeyId;
   /** Who asks, whose role is read under a lock; undefined for the operator. */
   readonly memberId?: MemberId;
-  readonly by: By;
+  readonly by: AuditActor;
 }
 
 /**

@@ -39,8 +39,8 @@ export function apiKeyRoutes(services: Pick<Runtime, 'database' | 'ids' | 'clock
           // A key outlives the request: who loses the role meanwhile must not leave one behind.
           const member = await lockMember(trx, principal.teamId, memberId(principal));
           if (!member) throw notFound('team');
-          const maker = { id: member.id, grants: roleGrants[member.role] };
-          return createKey(trx, services, { ...body, teamId: principal.teamId, maker, by });
+          const creator = { id: member.id, grants: roleGrants[member.role] };
+          return createKey(trx, services, { ...body, teamId: principal.teamId, creator, by });
         });
         return { status: 201, body: { ...keyView(made.row), key: made.key } };
       },

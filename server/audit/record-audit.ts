@@ -1,12 +1,12 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Queryable } from '#server/database/statement.ts';
-import type { By } from '#server/platform/actor.ts';
+import type { AuditActor } from '#server/platform/actor.ts';
 import type { AccountId, TeamId } from '#server/platform/ids.ts';
 import type { AuditAction } from './audit-action.ts';
 import { insertAudit } from './audit-store.ts';
 
-export interface Done {
-  readonly by: By;
+export interface AuditRecord {
+  readonly by: AuditActor;
   readonly action: AuditAction;
   /** Of one of the two at least. */
   readonly teamId?: TeamId;
@@ -23,21 +23,21 @@ export interface Done {
 export async function recordAudit(
   db: Queryable,
   { ids, clock }: Pick<Runtime, 'ids' | 'clock'>,
-  done: Done,
+  record: AuditRecord,
 ): Promise<void> {
-  const { by } = done;
+  const { by } = record;
   await insertAudit(db, {
     id: ids.next('aud'),
-    team_id: done.teamId ?? null,
-    account_id: done.accountId ?? null,
+    team_id: record.teamId ?? null,
+    account_id: record.accountId ?? null,
     actor_kind: by.kind,
     actor_id: by.id,
     actor_name: by.name,
-    action: done.action,
-    target: done.target ?? '',
-    details: done.details ?? {},
-    outcome: done.refusedWith === undefined ? 'done' : 'refused',
-    error_code: done.refusedWith ?? null,
+    action: record.action,
+    target: record.target ?? '',
+    details: record.details ?? {},
+    outcome: record.refusedWith === undefined ? 'done' : 'refused',
+    error_code: record.refusedWith ?? null,
     ip: by.ip,
     request_id: by.requestId,
     created_at: clock.now(),

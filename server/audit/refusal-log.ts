@@ -2,7 +2,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { clientNetwork } from '#server/platform/client-network.ts';
 import type { CompletedRequest } from '#server/platform/http/http-server.ts';
 import { isAuditAction } from './audit-action.ts';
-import { type Done, recordAudit } from './record-audit.ts';
+import { type AuditRecord, recordAudit } from './record-audit.ts';
 
 /** Longer than any public id: what was asked for need not have been one. */
 const targetMaxCharacters = 64;
@@ -20,7 +20,7 @@ const kindsOfProcessMax = 10_000;
 interface Kind {
   /** The team or account that they concern. */
   readonly owner: string;
-  latest: Done;
+  latest: AuditRecord;
   /** Those that no row was written for. */
   repeats: number;
 }
@@ -59,7 +59,7 @@ export class RefusalLog {
   }
 
   /** For refusals without a known caller that concern an account: a wrong password. The answer does not tell. */
-  write(refused: Done): void {
+  write(refused: AuditRecord): void {
     this.#cancelAlarm ??= this.#services.clock.after(windowMs, () => this.#endWindow());
     const { by, action, refusedWith } = refused;
     const owner = refused.teamId ?? refused.accountId ?? '';
@@ -118,7 +118,7 @@ export class RefusalLog {
   }
 
   /** @param count how many refusals the row stands for: counted again where it can't be written */
-  #record(kind: Kind, row: Done, count: number): void {
+  #record(kind: Kind, row: AuditRecord, count: number): void {
     const written = recordAudit(this.#services.database.pool, this.#services, row)
       .catch((error: unknown) => {
         kind.repeats += count;

@@ -5,16 +5,16 @@ import type { MailHealth } from './mail-health.ts';
 import { findWaitingMails } from './mail-store.ts';
 
 /** What an attempt to send a mail came to: a failed one is made again later, one that is given up is not. */
-export type AttemptEnd = 'sent' | 'failed' | 'given_up';
+export type AttemptResult = 'sent' | 'failed' | 'given_up';
 
 /**
  * The mails that wait, of all processes, looked at when /metrics is read (specification section 10.4).
  * @returns counts what this process's attempts come to
  */
-export function watchMail(
+export function registerMailMetrics(
   { database, clock, metrics }: Pick<Runtime, 'database' | 'clock' | 'metrics'>,
   health: MailHealth,
-): (end: AttemptEnd) => void {
+): (end: AttemptResult) => void {
   const waiting = cachedQuery(clock, () => findWaitingMails(database.pool));
   addGauge(
     metrics,

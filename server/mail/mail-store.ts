@@ -20,7 +20,7 @@ export interface WaitingMails {
 }
 
 /** What is noted of a mail whose link is over before it was sent. */
-export const uselessMail = 'useless';
+export const expiredMail = 'useless';
 
 /** The notification channel that says: there is mail to send. */
 export const mailChannel = 'mail_queue';
@@ -60,8 +60,8 @@ const giveUp = statement<{ id: MailId }>(
   `UPDATE mails SET failed_at = $3, body = NULL, leased_until = NULL, last_error = $4
    WHERE id = $1 AND attempts = $2 AND body IS NOT NULL RETURNING id`,
 );
-const drop = statement<Record<string, never>>(
-  'mail.drop',
+const cancel = statement<Record<string, never>>(
+  'mail.cancel',
   `UPDATE mails SET failed_at = $2, body = NULL, leased_until = NULL, last_error = $3
    WHERE reference = $1 AND body IS NOT NULL`,
 );
@@ -69,7 +69,7 @@ const look = statement<WaitingMails>(
   'mail.waiting',
   'SELECT count(*) AS depth, min(created_at) AS oldest FROM mails WHERE body IS NOT NULL',
 );
-const forget = statement<Record<string, never>>('mail.forget', 'DELETE FROM mails WHERE id < $1');
+const purge = statement<Record<string, never>>('mail.purge', 'DELETE FROM mails WHERE id < $1');
 
 export async function insertMail(
   trx: Transaction,
@@ -122,8 +122,8 @@ export async function recordGivenUp(
 }
 
 /** Gives up what waits of the mails with a reference. One that is being sent may still arrive. */
-export async function dropMailsOf(trx: Transaction, reference: string, at: Date): Promise<void> {
-  await drop.row(trx, reference, at, uselessMail);
+export async function markMailsCancelled(trx: Transaction, reference: string, at: Date): Promise<void> {
+  await cancel.row(trx, reference, at, expiredMail);
 }
 
 export async function findWaitingMails(db: Queryable): Promise<WaitingMails> {
@@ -132,5 +132,5 @@ export async function findWaitingMails(db: Queryable): Promise<WaitingMails> {
 
 /** @param before the smallest id that stays */
 export async function deleteMails(db: Queryable, before: string): Promise<void> {
-  await forget.row(db, before);
+  await purge.row(db, before);
 }

@@ -2,7 +2,7 @@ import type { Config } from '#server/config.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { isMailAddress } from '#server/platform/mail-address.ts';
-import { dropMailsOf, insertMail } from './mail-store.ts';
+import { insertMail, markMailsCancelled } from './mail-store.ts';
 import { type MailContent, renderMail } from './mail-template.ts';
 import { sealMail } from './sealed-mail.ts';
 
@@ -15,8 +15,8 @@ interface QueuedMail {
   readonly to: string;
   readonly message: MailContent;
   /** When the link in it is over: what was not sent by then is dropped. */
-  readonly uselessAfter?: Date;
-  /** The public id of what it speaks of, by which dropMails finds it. */
+  readonly expiresAt?: Date;
+  /** The public id of what it speaks of, by which cancelMails finds it. */
   readonly reference?: string;
 }
 
@@ -39,17 +39,17 @@ export async function queueMail(
     ...envelope,
     body: sealMail(secrets, envelope, renderMail(mail.message)),
     createdAt: clock.now(),
-    uselessAfter: mail.uselessAfter,
+    uselessAfter: mail.expiresAt,
     reference: mail.reference,
   });
   return true;
 }
 
 /** Erases the mails that wait and speak of something that has ended, in the transaction that ends it (section 10.6). */
-export function dropMails(
+export function cancelMails(
   trx: Transaction,
   { clock }: Pick<Runtime, 'clock'>,
   reference: string,
 ): Promise<void> {
-  return dropMailsOf(trx, reference, clock.now());
+  return markMailsCancelled(trx, reference, clock.now());
 }

@@ -13,15 +13,15 @@ export interface OutgoingMail {
 }
 
 /** What became of an attempt. `error` is made of codes: `550 5.1.1 to RCPT TO`, `ETIMEDOUT GREETING_TIMEOUT`. */
-export type AttemptOutcome =
-  | { readonly did: 'sent' }
+export type SendOutcome =
+  | { readonly kind: 'sent' }
   /** This mail will never be taken. */
-  | { readonly did: 'refused'; readonly error: string }
+  | { readonly kind: 'refused'; readonly error: string }
   /** It may be taken later. */
-  | { readonly did: 'failed'; readonly error: string };
+  | { readonly kind: 'failed'; readonly error: string };
 
 /** Tries once; never throws. Aborting ends the attempt as failed, though the server may have taken the mail already. */
-export type SendMail = (mail: OutgoingMail, signal: AbortSignal) => Promise<AttemptOutcome>;
+export type SendMail = (mail: OutgoingMail, signal: AbortSignal) => Promise<SendOutcome>;
 
 /** How long a server may take to be reached and to greet, and how long it may then say nothing. */
 const connectionTimeoutMs = 10_000;
@@ -79,9 +79,9 @@ export function createSmtpSender({ server, from }: NonNullable<Config['mail']>):
         xMailer: false,
         signal,
       });
-      return { did: 'sent' };
+      return { kind: 'sent' };
     } catch (error) {
-      return { did: isFinal(error) ? 'refused' : 'failed', error: describe(error) };
+      return { kind: isFinal(error) ? 'refused' : 'failed', error: describe(error) };
     }
   };
 }

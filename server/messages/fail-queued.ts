@@ -2,7 +2,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { statement, type Transaction } from '#server/database/statement.ts';
 import { dayOf } from '#server/platform/calendar.ts';
 import type { MessageId, TeamId } from '#server/platform/ids.ts';
-import { giveBackMessages } from '#server/usage/usage-store.ts';
+import { refundMessages } from '#server/usage/usage-store.ts';
 import { type MessageRow, sqlMessage } from './message.ts';
 import { appendMessageEvents } from './message-event.ts';
 import { sqlGuard, sqlTarget } from './message-status.ts';
@@ -34,7 +34,7 @@ export async function failQueued(
   const failed = await failUnsent.rows(trx, teamId, ids, services.clock.now(), code);
   await appendMessageEvents(trx, services, 'message.failed', failed);
   const free = failed.filter((message) => message.hand_outs === 0);
-  await giveBackMessages(
+  await refundMessages(
     trx,
     free.map((message) => ({ teamId, day: dayOf(message.created_at) })),
   );

@@ -14,7 +14,7 @@ const look = statement<QueueRow>(
 );
 
 /** The queue of all teams and the polls held by this process, looked at when /metrics is read (specification 10.4). */
-export function watchQueue(
+export function registerQueueMetrics(
   { database, clock, metrics }: Pick<Runtime, 'database' | 'clock' | 'metrics'>,
   polls: { readonly numbers: readonly unknown[] },
 ): void {

@@ -2,7 +2,7 @@ import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { queueChannel } from '#server/devices/queue-channel.ts';
-import type { By } from '#server/platform/actor.ts';
+import type { AuditActor } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type NumberId, publicId, type TeamId } from '#server/platform/ids.ts';
 import { lockUsage } from '#server/usage/usage-store.ts';
@@ -21,7 +21,7 @@ export async function deleteNumber(
   },
   teamId: TeamId,
   numberId: NumberId,
-  by: By,
+  by: AuditActor,
 ): Promise<void> {
   const { database, clock } = services;
   await database.transaction(async (trx) => {

@@ -2,7 +2,7 @@ import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { endAllDevices } from '#server/devices/device-store.ts';
 import { makeSetupLink } from '#server/devices/setup-link.ts';
-import type { By } from '#server/platform/actor.ts';
+import type { AuditActor } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type NumberId, publicId, type TeamId } from '#server/platform/ids.ts';
 import { lockNumber } from './number-store.ts';
@@ -15,7 +15,7 @@ export async function reconnectNumber(
   services: Runtime,
   teamId: TeamId,
   numberId: NumberId,
-  by: By,
+  by: AuditActor,
 ): Promise<{ readonly setupUrl: string; readonly phoneNumber: string }> {
   return services.database.transaction(async (trx) => {
     const number = await lockNumber(trx, teamId, numberId);

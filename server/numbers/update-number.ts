@@ -2,7 +2,7 @@ import type { UpdateNumberRequest } from '#contract/number.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { queueChannel } from '#server/devices/queue-channel.ts';
-import type { By } from '#server/platform/actor.ts';
+import type { AuditActor } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type NumberId, publicId, type TeamId } from '#server/platform/ids.ts';
 import { refuseHiddenCharacters } from '#server/platform/plain-name.ts';
@@ -17,7 +17,7 @@ export async function updateNumber(
   teamId: TeamId,
   numberId: NumberId,
   change: UpdateNumberRequest,
-  by: By,
+  by: AuditActor,
 ): Promise<NumberRow> {
   if (change.label !== undefined) refuseHiddenCharacters('label', change.label);
   const { database } = services;

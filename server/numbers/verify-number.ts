@@ -3,7 +3,7 @@ import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { endAllDevices } from '#server/devices/device-store.ts';
 import { makeSetupLink } from '#server/devices/setup-link.ts';
-import type { By } from '#server/platform/actor.ts';
+import type { AuditActor } from '#server/platform/actor.ts';
 import { AppError, notFound } from '#server/platform/app-error.ts';
 import { type NumberId, publicId, type TeamId } from '#server/platform/ids.ts';
 import { lockTeam } from '#server/teams/team-store.ts';
@@ -29,7 +29,7 @@ export async function verifyNumber(
   services: Runtime,
   teamId: TeamId,
   phoneNumber: string,
-  by: By,
+  by: AuditActor,
 ): Promise<string> {
   const { database, clock, ids, config } = services;
   return database.transaction(async (trx) => {

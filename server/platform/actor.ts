@@ -9,7 +9,7 @@ export interface Actor {
 }
 
 /** Who did something, and where the request came from: what the audit log keeps (specification section 12.6). */
-export interface By extends Actor {
+export interface AuditActor extends Actor {
   /** Source address; '' where no request stands behind it. */
   readonly ip: string;
   /** `req_…`; '' where no request stands behind it. */
@@ -17,7 +17,7 @@ export interface By extends Actor {
 }
 
 /** At the server's own command line. */
-export const operator: By = { kind: 'operator', id: '', name: '', ip: '', requestId: '' };
+export const operator: AuditActor = { kind: 'operator', id: '', name: '', ip: '', requestId: '' };
 
 /** Ownline by itself, where nobody asked. */
-export const serverItself: By = { kind: 'server', id: '', name: '', ip: '', requestId: '' };
+export const serverItself: AuditActor = { kind: 'server', id: '', name: '', ip: '', requestId: '' };

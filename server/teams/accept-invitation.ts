@@ -14,7 +14,7 @@ import { hashPassword } from '#server/accounts/password.ts';
 import { markEmailVerified } from '#server/accounts/verify-email.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
-import { dropMails } from '#server/mail/queue-mail.ts';
+import { cancelMails } from '#server/mail/queue-mail.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import type { SignedIn } from '#server/platform/http/route.ts';
@@ -72,7 +72,7 @@ export async function acceptInvitation(services: Services, acceptance: Acceptanc
     const team = await lockTeam(trx, opened.invitation.team_id);
     const invitation = await markAccepted(trx, sha256(token), services.clock.expiryNow());
     if (!team || !invitation) throw invitationExpired(await endOfInvitation(trx, services.clock, token));
-    await dropMails(trx, services, publicId('inv', invitation.id));
+    await cancelMails(trx, services, publicId('inv', invitation.id));
     const account = person
       ? await createAccount(trx, services, {
           ...person,

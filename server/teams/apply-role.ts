@@ -2,14 +2,14 @@ import type { Role } from '#contract/permissions.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
-import type { By } from '#server/platform/actor.ts';
+import type { AuditActor } from '#server/platform/actor.ts';
 import { publicId } from '#server/platform/ids.ts';
 import { type PersonRow, setRole } from './member-store.ts';
 
 /** What becomes of what somebody made with the role that they had; wired in transaction-hooks.ts, like OnMemberRemoved. */
 export type OnRoleChanged = (
   trx: Transaction,
-  moved: { readonly member: PersonRow; readonly by: By },
+  moved: { readonly member: PersonRow; readonly by: AuditActor },
 ) => Promise<void>;
 
 /** Services of whatever moves roles. */
@@ -23,7 +23,7 @@ export async function applyRole(
   services: Pick<Runtime, 'clock' | 'ids'> & RoleChangeServices,
   member: PersonRow,
   role: Role,
-  by: By,
+  by: AuditActor,
 ): Promise<PersonRow> {
   if (member.role === role) return member;
   await setRole(trx, member.team_id, member.id, role);

@@ -1,7 +1,7 @@
 import type { PlanName } from '#contract/plans.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { By } from '#server/platform/actor.ts';
+import type { AuditActor } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import type { TeamId } from '#server/platform/ids.ts';
 import { setTeamPlan, type TeamRow } from './team-store.ts';
@@ -17,7 +17,7 @@ export async function changePlan(
   services: Pick<Runtime, 'database' | 'ids' | 'clock'>,
   teamId: TeamId,
   { plan, monthlyMessageLimit }: NewPlan,
-  by: By,
+  by: AuditActor,
 ): Promise<TeamRow> {
   return services.database.transaction(async (trx) => {
     const team = await setTeamPlan(trx, teamId, plan, monthlyMessageLimit);

@@ -1,6 +1,6 @@
 import type { GivenRole } from '#contract/permissions.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { By } from '#server/platform/actor.ts';
+import type { AuditActor } from '#server/platform/actor.ts';
 import { invalid, notFound } from '#server/platform/app-error.ts';
 import type { MemberId } from '#server/platform/ids.ts';
 import { applyRole, type RoleChangeServices } from './apply-role.ts';
@@ -21,7 +21,7 @@ export async function changeRole(
   { teamId, permissions, keyCreator }: Grantor,
   memberId: MemberId,
   role: GivenRole | undefined,
-  by: By,
+  by: AuditActor,
 ): Promise<PersonRow> {
   return services.database.transaction(async (trx) => {
     await lockTeam(trx, teamId);

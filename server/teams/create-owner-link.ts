@@ -2,7 +2,7 @@ import { normalizeEmail } from '#server/accounts/email.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
-import type { By } from '#server/platform/actor.ts';
+import type { AuditActor } from '#server/platform/actor.ts';
 import { publicId } from '#server/platform/ids.ts';
 import { newInvitationLink } from './invitation-link.ts';
 import { insertInvitation } from './invitation-store.ts';
@@ -30,7 +30,7 @@ export async function createOwnerLink(
   services: Pick<Runtime, 'ids' | 'clock' | 'config'>,
   team: TeamRow,
   email: string | undefined,
-  by: By,
+  by: AuditActor,
 ): Promise<OwnerLink> {
   const teamId = team.id;
   const now = services.clock.now();

@@ -3,7 +3,7 @@ import { nameMaxCharacters } from '#contract/team.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
-import type { By } from '#server/platform/actor.ts';
+import type { AuditActor } from '#server/platform/actor.ts';
 import { invalid } from '#server/platform/app-error.ts';
 import { refuseHiddenCharacters } from '#server/platform/plain-name.ts';
 import { insertTeam, type TeamRow } from './team-store.ts';
@@ -11,7 +11,7 @@ import { insertTeam, type TeamRow } from './team-store.ts';
 interface NewTeam {
   readonly name: string;
   readonly plan: PlanName;
-  readonly by: By;
+  readonly by: AuditActor;
 }
 
 /** Makes a team with the limits of its plan (specification section 8). @throws 400 for the name */

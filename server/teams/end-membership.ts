@@ -3,7 +3,7 @@ import { endSessions } from '#server/accounts/session-store.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
-import type { By } from '#server/platform/actor.ts';
+import type { AuditActor } from '#server/platform/actor.ts';
 import { publicId } from '#server/platform/ids.ts';
 import { listMemberships, markRemoved, type PersonRow } from './member-store.ts';
 
@@ -13,7 +13,7 @@ export interface MembershipEnd {
   readonly action: 'member.removed' | 'member.left';
   /** Whether the API keys that the person made end as well. */
   readonly revokeKeys: boolean;
-  readonly by: By;
+  readonly by: AuditActor;
 }
 
 /** Runs in the transaction that ends a membership; wired in transaction-hooks.ts, since teams know nothing of keys. */

@@ -2,7 +2,7 @@ import type { InviteRequest, MadeInvitation } from '#contract/member.ts';
 import { normalizeEmail, parseEmail } from '#server/accounts/email.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { By } from '#server/platform/actor.ts';
+import type { AuditActor } from '#server/platform/actor.ts';
 import { AppError, notFound } from '#server/platform/app-error.ts';
 import { publicId } from '#server/platform/ids.ts';
 import { forbidSelfGrant, type Grantor } from './forbid-self-grant.ts';
@@ -27,7 +27,7 @@ export async function inviteMember(
   services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'> & MailsInvitations,
   { teamId, permissions, keyCreator }: Grantor,
   { email: text, role }: InviteRequest,
-  by: By,
+  by: AuditActor,
 ): Promise<MadeInvitation> {
   const email = parseEmail(text);
   const key = normalizeEmail(email);

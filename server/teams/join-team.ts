@@ -3,7 +3,7 @@ import type { AccountRow } from '#server/accounts/account-store.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
-import type { By } from '#server/platform/actor.ts';
+import type { AuditActor } from '#server/platform/actor.ts';
 import { type MemberId, publicId } from '#server/platform/ids.ts';
 import { applyRole, type RoleChangeServices } from './apply-role.ts';
 import { countMembers, findMemberOfAccount, insertMember } from './member-store.ts';
@@ -14,7 +14,7 @@ import type { TeamRow } from './team-store.ts';
 interface Joining {
   readonly account: Pick<AccountRow, 'id' | 'email_key'>;
   readonly role: Role;
-  readonly by: By;
+  readonly by: AuditActor;
 }
 
 /**

@@ -62,7 +62,7 @@ export async function mailInvitation(
   await queueMail(trx, services, {
     to: mail.to,
     message: invitationMessage(mail),
-    uselessAfter: mail.invitation.expires_at,
+    expiresAt: mail.invitation.expires_at,
     reference: publicId('inv', mail.invitation.id),
   });
 }

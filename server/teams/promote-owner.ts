@@ -1,5 +1,5 @@
 import type { Runtime } from '#server/database/runtime.ts';
-import type { By } from '#server/platform/actor.ts';
+import type { AuditActor } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import type { MemberId, TeamId } from '#server/platform/ids.ts';
 import { applyRole, type RoleChangeServices } from './apply-role.ts';
@@ -12,7 +12,7 @@ export async function promoteOwner(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'> & RoleChangeServices,
   teamId: TeamId,
   memberId: MemberId,
-  by: By,
+  by: AuditActor,
 ): Promise<PersonRow> {
   return services.database.transaction(async (trx) => {
     await lockTeam(trx, teamId);

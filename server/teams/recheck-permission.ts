@@ -1,6 +1,6 @@
 import type { Permission, PersonalPermission } from '#contract/permissions.ts';
 import type { Transaction } from '#server/database/statement.ts';
-import type { By } from '#server/platform/actor.ts';
+import type { AuditActor } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { parseId, type TeamId } from '#server/platform/ids.ts';
 import { findMember, type PersonRow } from './member-store.ts';
@@ -15,7 +15,7 @@ import { requirePermission } from './role-policy.ts';
 export async function recheckPermission(
   trx: Transaction,
   teamId: TeamId,
-  by: By,
+  by: AuditActor,
   permission?: Permission | PersonalPermission,
 ): Promise<PersonRow | undefined> {
   if (by.kind !== 'member') return undefined;

@@ -1,5 +1,5 @@
 import type { Runtime } from '#server/database/runtime.ts';
-import type { By } from '#server/platform/actor.ts';
+import type { AuditActor } from '#server/platform/actor.ts';
 import { invalid, notFound } from '#server/platform/app-error.ts';
 import type { MemberId, TeamId } from '#server/platform/ids.ts';
 import { endMembership, type OnMemberRemoved } from './end-membership.ts';
@@ -9,7 +9,7 @@ import { lockTeam } from './team-store.ts';
 
 interface Removal {
   readonly revokeKeys: boolean;
-  readonly by: By;
+  readonly by: AuditActor;
 }
 
 /**

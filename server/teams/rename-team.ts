@@ -1,6 +1,6 @@
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { By } from '#server/platform/actor.ts';
+import type { AuditActor } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import type { TeamId } from '#server/platform/ids.ts';
 import { refuseHiddenCharacters } from '#server/platform/plain-name.ts';
@@ -16,7 +16,7 @@ export async function renameTeam(
   services: Pick<Runtime, 'database' | 'ids' | 'clock'>,
   teamId: TeamId,
   name: string | undefined,
-  by: By,
+  by: AuditActor,
 ): Promise<TeamRow> {
   if (name !== undefined) refuseHiddenCharacters('name', name);
   return services.database.transaction(async (trx) => {

@@ -1,8 +1,8 @@
 import type { MadeInvitation } from '#contract/member.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { dropMails } from '#server/mail/queue-mail.ts';
-import type { By } from '#server/platform/actor.ts';
+import { cancelMails } from '#server/mail/queue-mail.ts';
+import type { AuditActor } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type InvitationId, publicId, type TeamId } from '#server/platform/ids.ts';
 import { newInvitationLink } from './invitation-link.ts';
@@ -20,7 +20,7 @@ export async function resendInvitation(
   services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'> & MailsInvitations,
   teamId: TeamId,
   invitationId: InvitationId,
-  by: By,
+  by: AuditActor,
 ): Promise<MadeInvitation> {
   return services.database.transaction(async (trx) => {
     const team = await lockTeam(trx, teamId);
@@ -33,7 +33,7 @@ export async function resendInvitation(
     const invitation = live && (await renewInvitation(trx, teamId, invitationId, link));
     if (!invitation?.email) throw notFound('invitation');
     const target = publicId('inv', invitationId);
-    await dropMails(trx, services, target);
+    await cancelMails(trx, services, target);
     await recordAudit(trx, services, { by, action: 'invitation.sent_again', teamId, target });
     await mailInvitation(trx, services, {
       to: invitation.email,

@@ -1,7 +1,7 @@
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { dropMails } from '#server/mail/queue-mail.ts';
-import type { By } from '#server/platform/actor.ts';
+import { cancelMails } from '#server/mail/queue-mail.ts';
+import type { AuditActor } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type InvitationId, publicId, type TeamId } from '#server/platform/ids.ts';
 import { markRevoked } from './invitation-store.ts';
@@ -13,7 +13,7 @@ export async function revokeInvitation(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
   teamId: TeamId,
   invitationId: InvitationId,
-  by: By,
+  by: AuditActor,
 ): Promise<void> {
   await services.database.transaction(async (trx) => {
     await lockTeam(trx, teamId);
@@ -21,7 +21,7 @@ export async function revokeInvitation(
     const revoked = await markRevoked(trx, teamId, invitationId, services.clock.expiryNow());
     if (!revoked) throw notFound('invitation');
     const target = publicId('inv', invitationId);
-    await dropMails(trx, services, target);
+    await cancelMails(trx, services, target);
     await recordAudit(trx, services, { by, action: 'invitation.revoked', teamId, target });
   });
 }

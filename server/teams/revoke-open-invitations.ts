@@ -1,8 +1,8 @@
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
-import { dropMails } from '#server/mail/queue-mail.ts';
-import type { By } from '#server/platform/actor.ts';
+import { cancelMails } from '#server/mail/queue-mail.ts';
+import type { AuditActor } from '#server/platform/actor.ts';
 import { publicId, type TeamId } from '#server/platform/ids.ts';
 import { markOpenInvitationsRevoked } from './invitation-store.ts';
 
@@ -22,13 +22,13 @@ export async function revokeOpenInvitations(
   services: Pick<Runtime, 'ids' | 'clock'>,
   teamId: TeamId,
   which: Which,
-  by: By,
+  by: AuditActor,
 ): Promise<void> {
   const now = services.clock.now();
   const ended = await markOpenInvitationsRevoked(trx, teamId, which, now);
   for (const invitation of ended) {
     const target = publicId('inv', invitation.id);
-    await dropMails(trx, services, target);
+    await cancelMails(trx, services, target);
     if (invitation.expires_at <= now) continue;
     await recordAudit(trx, services, { by, action: 'invitation.revoked', teamId, target });
   }

@@ -4,7 +4,7 @@ import { notFound } from '#server/platform/app-error.ts';
 import { dayOf, nextMonthOf } from '#server/platform/calendar.ts';
 import type { TeamId } from '#server/platform/ids.ts';
 import { findTeam } from '#server/teams/team-store.ts';
-import { listNotices } from './notice-store.ts';
+import { listNotices } from './limit-notice-store.ts';
 import { findUsed, listUsageDays } from './usage-store.ts';
 
 const dayMs = 86_400_000;

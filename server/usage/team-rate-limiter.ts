@@ -24,7 +24,7 @@ interface ReservedRow {
 const minutesAheadMax = 1;
 
 const reservePermits = statement<ReservedRow>(
-  'usage.take-lot',
+  'usage.reserve-permits',
   `INSERT INTO rate_windows AS w (team_id, minute, taken) VALUES ($1, $2, $3)
    ON CONFLICT (team_id) DO UPDATE SET
      minute = CASE WHEN w.minute = excluded.minute + ${minutesAheadMax} THEN w.minute ELSE excluded.minute END,

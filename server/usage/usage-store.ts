@@ -19,8 +19,8 @@ const lockMonths = statement<Record<string, never>>(
   'SELECT FROM usage_months WHERE team_id = ANY($1::uuid[]) ORDER BY team_id, month FOR NO KEY UPDATE',
 );
 // No less than none: a process of the version before counts no days while an upgrade goes on.
-const giveBack = statement<Record<string, never>>(
-  'usage.give-back',
+const refund = statement<Record<string, never>>(
+  'usage.refund',
   `WITH back AS (
      SELECT team_id, day, count(*) AS messages FROM unnest($1::uuid[], $2::date[]) AS t (team_id, day) GROUP BY team_id, day
    ), days AS (
@@ -68,12 +68,12 @@ export async function lockUsage(trx: Transaction, teamIds: readonly TeamId[]): P
  * Messages that failed without ever having been handed out cost nothing: each is given back to its own day and month.
  * @param messages `day` is when each was accepted, as `2026-11-21`
  */
-export async function giveBackMessages(
+export async function refundMessages(
   trx: Transaction,
   messages: readonly { readonly teamId: TeamId; readonly day: string }[],
 ): Promise<void> {
   if (messages.length === 0) return;
-  await giveBack.row(
+  await refund.row(
     trx,
     messages.map((message) => message.teamId),
     messages.map((message) => message.day),

@@ -2,7 +2,7 @@ import type { AuditAction } from '#server/audit/audit-action.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
-import type { By } from '#server/platform/actor.ts';
+import type { AuditActor } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { publicId, type TeamId, type WebhookId } from '#server/platform/ids.ts';
 import { recheckPermission } from '#server/teams/recheck-permission.ts';
@@ -13,7 +13,7 @@ import { lockWebhook, type WebhookRow } from './webhook-store.ts';
 export interface WebhookTarget {
   readonly teamId: TeamId;
   readonly webhookId: WebhookId;
-  readonly by: By;
+  readonly by: AuditActor;
 }
 
 /**

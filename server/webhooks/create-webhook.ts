@@ -2,7 +2,7 @@ import { plans } from '#contract/plans.ts';
 import type { CreateWebhookRequest } from '#contract/webhook.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { By } from '#server/platform/actor.ts';
+import type { AuditActor } from '#server/platform/actor.ts';
 import { AppError, notFound } from '#server/platform/app-error.ts';
 import { publicId, type TeamId } from '#server/platform/ids.ts';
 import { recheckPermission } from '#server/teams/recheck-permission.ts';
@@ -20,7 +20,7 @@ export async function createWebhook(
   services: Runtime,
   teamId: TeamId,
   input: CreateWebhookRequest,
-  by: By,
+  by: AuditActor,
 ): Promise<{ readonly webhook: WebhookRow; readonly secret: string }> {
   const { database, clock, ids, config, secrets } = services;
   checkUrl(input.url, config.egressAllowed);

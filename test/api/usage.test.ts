@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { notifyLimits } from '#server/usage/notify-limits.ts';
+import { notifyUsageLimits } from '#server/usage/notify-usage-limits.ts';
 import { newMember, type TeamMember } from '#test/support/people.ts';
 import { connectNumber, type DeviceWire } from '#test/support/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
@@ -106,7 +106,7 @@ describe('what a team used (specification section 12.7)', () => {
     const owner = await newMember(service, small, 'owner');
     await connectNumber(service, small, '+14155550120');
     const notices = async () => {
-      await notifyLimits(service.runtime);
+      await notifyUsageLimits(service.runtime);
       const { json } = await owner.get(owner.in('/usage'));
       return (json.notices as { percent: number }[]).map(({ percent }) => percent);
     };

@@ -19,7 +19,7 @@ export const people: Coverage = {
       'used, revoked or expired: 404 that says which; sent again or never made: 404 that says that there is none',
       'of 20 who press the button at once one becomes the member',
     ],
-    'database/invariants-of-people.test.ts': ['an invitation is accepted or revoked, never both'],
+    'database/member-invariants.test.ts': ['an invitation is accepted or revoked, never both'],
   },
   '4.1 GET /v1/team/members': {
     'api/members.test.ts': [
@@ -53,26 +53,26 @@ export const people: Coverage = {
     'api/end-invitation.test.ts': ['a revoked one opens nothing, and is gone'],
   },
   '5.3 owner': {
-    'api/access-matrix-of-people.test.ts': ['lets … … do what the role includes and nothing else'],
+    'api/member-access-matrix.test.ts': ['lets … … do what the role includes and nothing else'],
     'api/owners.test.ts': [
       'an owner makes an owner, again changes nothing, and takes the role: an admin is left',
     ],
   },
   '5.3 admin': {
-    'api/access-matrix-of-people.test.ts': ['lets … … do what the role includes and nothing else'],
+    'api/member-access-matrix.test.ts': ['lets … … do what the role includes and nothing else'],
     'api/audit.test.ts': ['is read in pages by owners and admins, and by nobody else'],
   },
   '5.3 member': {
-    'api/access-matrix-of-people.test.ts': ['lets … … do what the role includes and nothing else'],
-    'api/keys-of-people.test.ts': [
+    'api/member-access-matrix.test.ts': ['lets … … do what the role includes and nothing else'],
+    'api/member-keys.test.ts': [
       'a member revokes the keys that they made, an admin those of everybody; another team’s are not found',
     ],
   },
   '5.3 viewer': {
-    'api/access-matrix-of-people.test.ts': ['lets … … do what the role includes and nothing else'],
+    'api/member-access-matrix.test.ts': ['lets … … do what the role includes and nothing else'],
   },
   '5.3 A key can hold': {
-    'api/keys-of-people.test.ts': [
+    'api/member-keys.test.ts': [
       'lets nobody give what their own role does not include',
       'a role that is lost while a key is being made counts for that key',
       'a role that is lost while a key is being revoked counts for that too',
@@ -81,7 +81,7 @@ export const people: Coverage = {
     ],
   },
   '5.3 deviation: a key gives': {
-    'api/keys-of-people.test.ts': [
+    'api/member-keys.test.ts': [
       'a key gives nobody a permission that it does not hold, and takes some from everybody (decision 0016)',
       'a key gives its own creator no role, and others one',
       'a key that outlives its creator’s place gives that person neither a seat nor a role (decision 0016)',
@@ -99,8 +99,8 @@ export const people: Coverage = {
       'letters that only look or sound alike are different: another mailbox may have them',
     ],
     'api/accept-invitation.test.ts': ['makes account, membership and session at once'],
-    'database/invariants-of-people.test.ts': ['an address has one account'],
-    'api/access-matrix-of-people.test.ts': ['a person is in each team what they are there'],
+    'database/member-invariants.test.ts': ['an address has one account'],
+    'api/member-access-matrix.test.ts': ['a person is in each team what they are there'],
   },
   '12.1 A link that was': {
     'api/verified-email.test.ts': [
@@ -193,7 +193,7 @@ export const people: Coverage = {
     ],
   },
   "12.3 The dashboard's own addresses": {
-    'api/access-matrix-of-people.test.ts': [
+    'api/member-access-matrix.test.ts': [
       'every route of a member, an account or a visitor is listed, a member’s with its permission',
     ],
   },
@@ -204,7 +204,7 @@ export const people: Coverage = {
     'browser/people-pages.test.ts': [
       'a page of another origin changes nothing, though the browser sends the cookie along (section 12.3)',
     ],
-    'api/access-matrix-of-people.test.ts': [
+    'api/member-access-matrix.test.ts': [
       'is a team that does not exist to who is no member of it, whatever is asked',
     ],
     'api/member-rate-limiter.test.ts': [
@@ -222,7 +222,7 @@ export const people: Coverage = {
     ],
   },
   '12.3 POST /app/sign-in/link {email}': {
-    'mail/mails-of-people.test.ts': [
+    'mail/member-mails.test.ts': [
       'a link to sign in goes to an address that has an account, and nothing goes to one that has none',
     ],
   },
@@ -333,7 +333,7 @@ export const people: Coverage = {
     ],
   },
   '12.5 Links begin with APP_URL': {
-    'mail/mails-of-people.test.ts': [
+    'mail/member-mails.test.ts': [
       'an invitation goes to its address and shows no link to whoever makes it; the link is of APP_URL, not of Host',
       'one address is mailed 5 invitations an hour by all teams, and one team mails 100: more is 429 with retry-after',
     ],
@@ -376,7 +376,7 @@ export const people: Coverage = {
       'gives back to the day on which a message was accepted, and the days make the month',
       'without mail the notices are given all the same, and wait in the usage',
     ],
-    'mail/mails-of-people.test.ts': [
+    'mail/member-mails.test.ts': [
       'owners and admins are told once that 80 %, and once that all of the month is used',
       'a team that has nobody to tell is told once it has, and its usage shows when',
       'a team that can’t be told keeps no other from being told',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import pg from 'pg';
-import { forgetAudit } from '#server/audit/forget-audit.ts';
+import { purgeAudit } from '#server/audit/purge-audit.ts';
 import { ensurePartitions, makeMonth } from '#server/database/partitions.ts';
 import { monthOf } from '#server/platform/calendar.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
@@ -48,15 +48,15 @@ describe('retention of the audit log (specification section 12.6)', () => {
     await addEntry(monthAt(-30), 'long ago');
     await addEntry(monthAt(-3), 'three months ago');
     assert.deepEqual(await entries(), ['long ago', 'three months ago', 'last month', 'team.created']);
-    await forgetAudit(service.runtime);
+    await purgeAudit(service.runtime);
     assert.deepEqual(await entries(), ['last month', 'team.created']);
 
     // Last month ends before the 40 days only once they have passed since.
     service.clock.advance(monthAt(1).getTime() - service.clock.nowMs());
-    await forgetAudit(service.runtime);
+    await purgeAudit(service.runtime);
     assert.deepEqual(await entries(), ['last month', 'team.created']);
     service.clock.advance(15 * 86_400_000);
-    await forgetAudit(service.runtime);
+    await purgeAudit(service.runtime);
     assert.deepEqual(await entries(), ['team.created']);
   });
 
@@ -66,14 +66,10 @@ describe('retention of the audit log (specification section 12.6)', () => {
     const made = async () =>
       ensurePartitions(service.runtime.database.pool, service.clock, service.runtime.logger);
     await made();
-    assert.equal(
-      await forgetAudit(service.runtime),
-      2,
-      'that in which the team was made, and the one before',
-    );
+    assert.equal(await purgeAudit(service.runtime), 2, 'that in which the team was made, and the one before');
     await made();
     const before = await months();
-    assert.equal(await forgetAudit(service.runtime), 0);
+    assert.equal(await purgeAudit(service.runtime), 0);
     assert.deepEqual(await months(), before);
   });
 
@@ -87,11 +83,11 @@ describe('retention of the audit log (specification section 12.6)', () => {
     await reader.connect();
     await reader.query('BEGIN');
     await reader.query('SELECT FROM audit_log WHERE action = $1', ['old']);
-    assert.equal(await forgetAudit(service.runtime), 0);
+    assert.equal(await purgeAudit(service.runtime), 0);
     assert.equal((await team.api.put('/v1/team', { name: 'Still written' })).status, 200);
     await reader.query('COMMIT');
     await reader.end();
-    assert.equal(await forgetAudit(service.runtime), 2);
+    assert.equal(await purgeAudit(service.runtime), 2);
     assert.deepEqual(await entries(), ['team.created', 'team.renamed']);
   });
 
@@ -99,7 +95,7 @@ describe('retention of the audit log (specification section 12.6)', () => {
     await start('0');
     await addEntry(monthAt(-100), 'kept');
     service.clock.advance(4_000 * 86_400_000);
-    assert.equal(await forgetAudit(service.runtime), 0);
+    assert.equal(await purgeAudit(service.runtime), 0);
     assert.deepEqual(await entries(), ['kept', 'team.created']);
   });
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { insertMagicLink } from '#server/accounts/magic-link-store.ts';
 import { insertChallenge } from '#server/accounts/passkey-challenge-store.ts';
-import { KeyUses } from '#server/api-keys/key-uses.ts';
+import { LastUsedTimes } from '#server/api-keys/last-used-times.ts';
 import { ClockSync } from '#server/database/clock-sync.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { WaitingPolls } from '#server/device-protocol/waiting-polls.ts';
@@ -61,7 +61,7 @@ describe('while the time is in doubt (specification section 10.7, decision 0020)
       config: { ...runtime.config, duties: new Set(['api', 'deliver', 'maintain'] as const) },
       waiting: new WaitingPolls(),
       readers: new WaitingReaders(),
-      uses: new KeyUses(runtime),
+      uses: new LastUsedTimes(runtime),
       clockSync: new ClockSync(runtime, { leases: [], onJump: () => undefined }),
     };
     loops = createLoops(services);

@@ -11,7 +11,7 @@ import { WaitingReaders } from '#server/outbox/waiting-readers.ts';
 import { Clock } from '#server/platform/clock.ts';
 import { Ids, publicId } from '#server/platform/ids.ts';
 import { createLogger } from '#server/platform/logger.ts';
-import { giveBackMessages } from '#server/usage/usage-store.ts';
+import { refundMessages } from '#server/usage/usage-store.ts';
 
 const engineUrl = process.env.TEST_ENGINE_URL ?? '';
 const ids = new Ids(new Clock());
@@ -109,7 +109,7 @@ describe('an upgrade of a database that has messages (decision 0003)', () => {
 
   it('gives back what a process of the version before accepted meanwhile, and counts no day below nothing', async () => {
     const back = { teamId: team, day: '2026-11-21' };
-    await giveBackMessages(client as unknown as Transaction, [back, back]);
+    await refundMessages(client as unknown as Transaction, [back, back]);
     assert.equal((await days()).at(-1)?.messages, 0);
   });
 

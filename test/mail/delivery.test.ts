@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
-import { forgetMails } from '#server/mail/mail-loop.ts';
 import { mailChannel } from '#server/mail/mail-store.ts';
 import type { MailContent } from '#server/mail/mail-template.ts';
+import { purgeMails } from '#server/mail/mail-worker.ts';
 import { mailIsOn, queueMail } from '#server/mail/queue-mail.ts';
 import { type MailServer, type ReceivedMail, startMailServer } from '#test/support/mail-server.ts';
 import { startTestService, type TestService } from '#test/support/test-service.ts';
@@ -201,12 +201,12 @@ describe('mail (specification section 10.6)', () => {
     const count = async () => (await service.query('SELECT FROM mails')).length;
     assert.ok((await count()) >= 6);
     service.clock.advance(30 * 24 * 3_600_000 - 60_000);
-    await forgetMails(service.runtime);
+    await purgeMails(service.runtime);
     assert.ok((await count()) >= 6);
     await queue('late@example.com');
     await server.next();
     service.clock.advance(120_000);
-    await forgetMails(service.runtime);
+    await purgeMails(service.runtime);
     assert.deepEqual(await service.query('SELECT recipient FROM mails'), [{ recipient: 'late@example.com' }]);
   });
 });

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { MailLoop } from '#server/mail/mail-loop.ts';
+import { MailWorker } from '#server/mail/mail-worker.ts';
 import { queueMail } from '#server/mail/queue-mail.ts';
 import { createSmtpSender } from '#server/mail/smtp-sender.ts';
 import { startTestService, type TestService } from './test-service.ts';
@@ -23,7 +23,7 @@ export interface Mailing {
   readonly service: TestService;
   /** What the loop logged, a JSON line each. */
   readonly log: () => string;
-  readonly start: () => MailLoop;
+  readonly start: () => MailWorker;
   /** Queues a mail; `silently`: no loop is told. */
   readonly queue: (to: string, how?: 'silently') => Promise<void>;
   readonly row: (to: string) => Promise<MailRow>;
@@ -48,7 +48,7 @@ export async function startMailing(
     ...settings,
   });
   const { runtime, clock } = service;
-  const loops: MailLoop[] = [];
+  const loops: MailWorker[] = [];
   let logged = '';
   const logger = pino(
     { level: 'trace' },
@@ -72,7 +72,7 @@ export async function startMailing(
     log: () => logged,
     start: () => {
       if (!runtime.config.mail) throw new Error('mail is off');
-      const loop = new MailLoop(
+      const loop = new MailWorker(
         { ...runtime, logger },
         createSmtpSender(runtime.config.mail),
         () => undefined,

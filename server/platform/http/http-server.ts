@@ -8,7 +8,7 @@ import {
 import { Compile } from 'typebox/compile';
 import type { ErrorCode } from '#contract/errors.ts';
 import { closed } from '#contract/schema.ts';
-import type { By } from '#server/platform/actor.ts';
+import type { AuditActor } from '#server/platform/actor.ts';
 import type { Clock } from '#server/platform/clock.ts';
 import type { AccountId, Ids, TeamId } from '#server/platform/ids.ts';
 import type { Logger } from '#server/platform/logger.ts';
@@ -87,7 +87,7 @@ export interface CompletedRequest {
   readonly errorCode: ErrorCode | undefined;
   readonly teamId: TeamId | undefined;
   /** Of a refusal, where somebody is known to have called. */
-  readonly by: By | undefined;
+  readonly by: AuditActor | undefined;
   /** Where somebody is signed in. */
   readonly accountId: AccountId | undefined;
   /** What the audit log calls the operation, where it changes something. */

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Actor, By } from '#server/platform/actor.ts';
+import type { Actor, AuditActor } from '#server/platform/actor.ts';
 import type { Call, LimitConcurrency } from './route.ts';
 
 export type Reauthenticate = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
@@ -63,7 +63,7 @@ function missing(): never {
   throw new Error('this audience has no such caller');
 }
 
-export function byOf(request: FastifyRequest): By | undefined {
+export function byOf(request: FastifyRequest): AuditActor | undefined {
   const actor: Actor | undefined = request.caller?.principal?.actor ?? request.caller?.signedIn?.actor;
   return actor && { ...actor, ip: request.ip, requestId: request.id };
 }

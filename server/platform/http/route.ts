@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TObject, TSchema } from 'typebox';
 import type { Permission, PersonalPermission, RoleGrant } from '#contract/permissions.ts';
 import type { PlanName } from '#contract/plans.ts';
-import type { Actor, By } from '#server/platform/actor.ts';
+import type { Actor, AuditActor } from '#server/platform/actor.ts';
 import type { AppError } from '#server/platform/app-error.ts';
 import type { AccountId, AccountSessionId, MemberId, TeamId } from '#server/platform/ids.ts';
 import type { MaybePromise } from '#server/platform/maybe-promise.ts';
@@ -67,7 +67,7 @@ export interface Call<Body = unknown, Query = unknown> {
   /** SHA-256 of the device token, which the database knew; of the audience `device`. */
   readonly deviceTokenHash: Buffer;
   /** For the audit log; of every audience with a caller. */
-  readonly by: By;
+  readonly by: AuditActor;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Query;
   readonly body: Body;

@@ -1,25 +1,25 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { firstIdAt, publicId } from '#server/platform/ids.ts';
 import { Loop } from '#server/platform/loop.ts';
-import type { AttemptEnd } from './mail-metrics.ts';
+import type { AttemptResult } from './mail-metrics.ts';
 import { nextAttemptAt, staleMs } from './mail-schedule.ts';
 import {
   type ClaimedMail,
   claimMails,
   deleteMails,
+  expiredMail,
   recordGivenUp,
   recordRetry,
   recordSent,
-  uselessMail,
 } from './mail-store.ts';
 import { openMail } from './sealed-mail.ts';
-import type { AttemptOutcome, SendMail } from './smtp-sender.ts';
+import type { SendMail, SendOutcome } from './smtp-sender.ts';
 
 /** A sweep behind the notifications, and what finds mails whose next attempt is due. */
 const sweepMs = 1_000;
 
 /** Attempts at a time in this process. */
-const attemptsMax = 4;
+const attemptsInFlightMax = 4;
 
 /** What an attempt may take altogether, however slowly a server trickles. */
 const attemptMs = 60_000;
@@ -31,7 +31,7 @@ export const mailLeaseMs = 120_000;
 const stopMs = 5_000;
 
 /** How long a row is kept, sent or not (specification section 10.6). */
-const keptMs = 30 * 24 * 3_600_000;
+const retentionMs = 30 * 24 * 3_600_000;
 
 type Services = Pick<Runtime, 'database' | 'clock' | 'secrets' | 'logger'>;
 
@@ -43,16 +43,16 @@ type Services = Pick<Runtime, 'database' | 'clock' | 'secrets' | 'logger'>;
  * A round only fills what is free, so that one slow attempt holds nobody up. Promise of `stop`: nothing begins after it;
  * attempts in progress have 5 s and are then broken off, which counts as a failed attempt.
  */
-export class MailLoop {
+export class MailWorker {
   readonly #services: Services;
   readonly #send: SendMail;
-  readonly #count: (end: AttemptEnd) => void;
+  readonly #count: (end: AttemptResult) => void;
   readonly #loop: Loop;
   readonly #attempts = new Set<Promise<void>>();
-  readonly #breakOff = new AbortController();
+  readonly #abort = new AbortController();
 
   /** @param count is told what each attempt came to, once that is written down */
-  constructor(services: Services, send: SendMail, count: (end: AttemptEnd) => void) {
+  constructor(services: Services, send: SendMail, count: (end: AttemptResult) => void) {
     this.#services = services;
     this.#send = send;
     this.#count = count;
@@ -75,14 +75,14 @@ export class MailLoop {
 
   async stop(): Promise<void> {
     await this.#loop.stop();
-    const cancel = this.#services.clock.after(stopMs, () => this.#breakOff.abort());
+    const cancel = this.#services.clock.after(stopMs, () => this.#abort.abort());
     await Promise.all(this.#attempts);
     cancel();
   }
 
   async #fill(): Promise<void> {
     const { database, clock } = this.#services;
-    const free = attemptsMax - this.#attempts.size;
+    const free = attemptsInFlightMax - this.#attempts.size;
     if (free <= 0) return;
     for (const mail of await claimMails(database.pool, clock.now(), clock.in(mailLeaseMs), free)) {
       const attempt = this.#attempt(mail).finally(() => {
@@ -106,33 +106,33 @@ export class MailLoop {
     }
   }
 
-  async #try(mail: ClaimedMail, startedAt: Date): Promise<AttemptOutcome> {
+  async #try(mail: ClaimedMail, startedAt: Date): Promise<SendOutcome> {
     const { clock, secrets } = this.#services;
     // While the time is in doubt, a mail is rather sent for nothing than given up.
     if (clock.mayExpire) {
       if (startedAt.getTime() - mail.created_at.getTime() > staleMs)
-        return { did: 'refused', error: 'too old' };
+        return { kind: 'refused', error: 'too old' };
       if (mail.useless_after && mail.useless_after <= startedAt)
-        return { did: 'refused', error: uselessMail };
+        return { kind: 'refused', error: expiredMail };
     }
     const rendered = openMail(secrets, mail, mail.body);
-    if (!rendered) return { did: 'refused', error: 'unreadable body' };
+    if (!rendered) return { kind: 'refused', error: 'unreadable body' };
     const tooLong = new AbortController();
     const cancel = clock.after(attemptMs, () => tooLong.abort());
-    const signal = AbortSignal.any([tooLong.signal, this.#breakOff.signal]);
+    const signal = AbortSignal.any([tooLong.signal, this.#abort.signal]);
     const outgoing = { id: mail.id, to: mail.recipient, createdAt: mail.created_at, rendered };
     return this.#send(outgoing, signal).finally(cancel);
   }
 
-  async #record(mail: ClaimedMail, startedAt: Date, outcome: AttemptOutcome): Promise<void> {
+  async #record(mail: ClaimedMail, startedAt: Date, outcome: SendOutcome): Promise<void> {
     const { database, clock, logger } = this.#services;
-    if (outcome.did === 'sent') {
+    if (outcome.kind === 'sent') {
       await recordSent(database.pool, mail.id, clock.now());
       return this.#count('sent');
     }
     const { error } = outcome;
     const line = { mail: publicId('mail', mail.id), attempt: mail.attempts, error };
-    const next = outcome.did === 'failed' ? nextAttemptAt(mail.attempts, startedAt) : undefined;
+    const next = outcome.kind === 'failed' ? nextAttemptAt(mail.attempts, startedAt) : undefined;
     if (next) {
       await recordRetry(database.pool, mail, next, error);
       this.#count('failed');
@@ -145,6 +145,6 @@ export class MailLoop {
 }
 
 /** Deletes rows of mails after 30 days (specification section 10.6). */
-export async function forgetMails({ database, clock }: Pick<Runtime, 'database' | 'clock'>): Promise<void> {
-  await deleteMails(database.pool, firstIdAt(clock.nowMs() - keptMs));
+export async function purgeMails({ database, clock }: Pick<Runtime, 'database' | 'clock'>): Promise<void> {
+  await deleteMails(database.pool, firstIdAt(clock.nowMs() - retentionMs));
 }

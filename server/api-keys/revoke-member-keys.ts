@@ -2,39 +2,39 @@ import { covers, type Role, roleGrants } from '#contract/permissions.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
-import type { By } from '#server/platform/actor.ts';
+import type { AuditActor } from '#server/platform/actor.ts';
 import { type KeyId, type MemberId, publicId, type TeamId } from '#server/platform/ids.ts';
 import { listLiveKeysOf, revokeKeysOf } from './api-key-store.ts';
 
-type Maker = { readonly team_id: TeamId; readonly id: MemberId };
+type KeyCreator = { readonly team_id: TeamId; readonly id: MemberId };
 
 /** Makes the keys useless that a member made, in the transaction that removes the member (specification section 12.4). */
-export function revokeKeysOfMember(
+export function revokeMemberKeys(
   trx: Transaction,
   services: Pick<Runtime, 'clock' | 'ids'>,
-  maker: Maker,
-  by: By,
+  creator: KeyCreator,
+  by: AuditActor,
 ): Promise<void> {
-  return revoke(trx, services, maker, by);
+  return revoke(trx, services, creator, by);
 }
 
 /**
  * Makes the keys useless that hold more than their creator's new role does, in the transaction that gives it (section 5.3).
  * The member's row is written before: who makes a key at that moment has made it, or is asked for the new role.
  */
-export async function revokeWiderKeys(
+export async function revokeExcessKeys(
   trx: Transaction,
   services: Pick<Runtime, 'clock' | 'ids'>,
-  maker: Maker & { readonly role: Role },
-  by: By,
+  creator: KeyCreator & { readonly role: Role },
+  by: AuditActor,
 ): Promise<void> {
-  const keys = await listLiveKeysOf(trx, maker.team_id, maker.id);
-  const wider = keys.filter(({ permissions }) => !covers(roleGrants[maker.role], permissions));
+  const keys = await listLiveKeysOf(trx, creator.team_id, creator.id);
+  const wider = keys.filter(({ permissions }) => !covers(roleGrants[creator.role], permissions));
   if (wider.length === 0) return;
   await revoke(
     trx,
     services,
-    maker,
+    creator,
     by,
     wider.map(({ id }) => id),
   );
@@ -43,8 +43,8 @@ export async function revokeWiderKeys(
 async function revoke(
   trx: Transaction,
   services: Pick<Runtime, 'clock' | 'ids'>,
-  { team_id: teamId, id }: Maker,
-  by: By,
+  { team_id: teamId, id }: KeyCreator,
+  by: AuditActor,
   only?: readonly KeyId[],
 ): Promise<void> {
   const revoked = await revokeKeysOf(trx, teamId, id, services.clock.now(), only);

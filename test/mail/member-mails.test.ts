@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { notifyLimits } from '#server/usage/notify-limits.ts';
+import { notifyUsageLimits } from '#server/usage/notify-usage-limits.ts';
 import { Browser } from '#test/support/browser-client.ts';
 import { type MailServer, startMailServer } from '#test/support/mail-server.ts';
 import { newMember, type TeamMember } from '#test/support/people.ts';
@@ -98,7 +98,7 @@ describe('what is mailed to people (specification sections 12.5 and 12.7)', () =
     const before = server.received.length;
     const expected = [boss.email, deputy.email].sort();
     // The loop of the service may look at the same moment: still once each.
-    const look = () => Promise.all([1, 2, 3].map(() => notifyLimits(service.runtime)));
+    const look = () => Promise.all([1, 2, 3].map(() => notifyUsageLimits(service.runtime)));
     await send(7);
     await look();
     await send(1);
@@ -166,10 +166,10 @@ describe('what is mailed to people (specification sections 12.5 and 12.7)', () =
     const { team: broken, boss } = await fullTeam('owner');
     const { team: next } = await fullTeam('owner');
     await service.query(`UPDATE accounts SET email = 'no address' WHERE id = $1`, [boss?.account.id]);
-    await notifyLimits(service.runtime);
+    await notifyUsageLimits(service.runtime);
     assert.deepEqual([(await noticesOf(broken)).length, (await noticesOf(next)).length], [0, 2]);
     await service.query('UPDATE accounts SET email = email_key WHERE id = $1', [boss?.account.id]);
-    await notifyLimits(service.runtime);
+    await notifyUsageLimits(service.runtime);
     assert.equal((await noticesOf(broken)).length, 2, 'it is tried again');
   });
 
@@ -180,7 +180,7 @@ describe('what is mailed to people (specification sections 12.5 and 12.7)', () =
       ) INSERT INTO usage_months (team_id, month, accepted)
         SELECT id, '${service.clock.now().toISOString().slice(0, 7)}-01', 1 FROM made`);
     const { team: last } = await fullTeam('owner');
-    await notifyLimits(service.runtime);
+    await notifyUsageLimits(service.runtime);
     assert.equal((await noticesOf(last)).length, 2);
   });
 
@@ -188,10 +188,10 @@ describe('what is mailed to people (specification sections 12.5 and 12.7)', () =
     const small = await service.newTeam({ plan: 'pro', monthlyLimit: 1 });
     await connectNumber(service, small, '+14155550110');
     await small.api.send({ from: '+14155550110', to: '+14155550101', content: 'Hello' });
-    await notifyLimits(service.runtime);
+    await notifyUsageLimits(service.runtime);
     assert.deepEqual(await service.query('SELECT FROM usage_notices WHERE team_id = $1', [small.id]), []);
     const boss = await newMember(service, small, 'owner');
-    await notifyLimits(service.runtime);
+    await notifyUsageLimits(service.runtime);
     const { json } = await boss.get(boss.in('/usage'));
     const notices = json.notices as { percent: number; at: string }[];
     assert.deepEqual(

@@ -3,17 +3,17 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import type { Principal } from '#server/platform/http/route.ts';
 import { type MaybePromise, mapMaybe } from '#server/platform/maybe-promise.ts';
-import type { KeyUses } from './key-uses.ts';
-import { LiveKeys } from './live-keys.ts';
+import { KeyCache } from './key-cache.ts';
+import type { LastUsedTimes } from './last-used-times.ts';
 
 /**
  * Who holds the key of a request: 401 where it is missing or not valid, 429 past the limit of refusals of its client
  * network. A valid key is never refused for the wrong ones of its network (specification section 7.2).
  */
-export function createAuthenticate(
-  services: Pick<Runtime, 'database' | 'clock' | 'config'> & { readonly uses: KeyUses },
+export function createAuthenticateKey(
+  services: Pick<Runtime, 'database' | 'clock' | 'config'> & { readonly uses: LastUsedTimes },
 ) {
-  const keys = new LiveKeys(services);
+  const keys = new KeyCache(services);
   const refuse = ({ ip }: FastifyRequest, message: string): Error =>
     keys.refuse(ip) ?? new AppError('unauthorized', message);
 
@@ -22,7 +22,7 @@ export function createAuthenticate(
     if (text === '') throw refuse(request, 'Send your API key in the header x-api-key.');
     return mapMaybe(keys.find(text, request.ip), (found) => {
       if (!found) throw refuse(request, 'This API key is not valid: mistyped, revoked or of another server.');
-      services.uses.note(found.id);
+      services.uses.record(found.id);
       return found.principal;
     });
   };

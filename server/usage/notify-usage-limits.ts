@@ -5,7 +5,7 @@ import { mailIsOn, queueMail } from '#server/mail/queue-mail.ts';
 import { monthOf, nextMonthOf } from '#server/platform/calendar.ts';
 import { firstIdAt } from '#server/platform/ids.ts';
 import { listMembers } from '#server/teams/member-store.ts';
-import { insertNotice, listTeamsNearLimit, type NearLimitRow } from './notice-store.ts';
+import { insertNotice, listTeamsNearLimit, type NearLimitRow } from './limit-notice-store.ts';
 
 /** Teams that are read at once. */
 const pageTeams = 500;
@@ -15,7 +15,7 @@ const pageTeams = 500;
  * each, whatever number of processes look, because the notice is a row with a key of its own, in the transaction that
  * queues the mails.
  */
-export async function notifyLimits(
+export async function notifyUsageLimits(
   services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets' | 'logger'>,
 ): Promise<void> {
   const { database, clock, logger } = services;

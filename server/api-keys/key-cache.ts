@@ -10,7 +10,7 @@ import { findLiveKeys, type LiveKeyRow } from './api-key-store.ts';
  * How long a key is believed without asking again: a revoked one stops working within this time on every process,
  * and no process has to be told (specification section 5.1).
  */
-const believedMs = 1_000;
+const cacheMs = 1_000;
 const keptMax = 10_000;
 
 export interface LiveKey {
@@ -25,7 +25,7 @@ interface KeptKey {
 }
 
 /** The valid keys that this process has seen. Wrong ones are kept elsewhere, so that no list of them drives these out. */
-export class LiveKeys {
+export class KeyCache {
   readonly #clock: Runtime['clock'];
   readonly #lookup: CredentialLookup<LiveKeyRow>;
   /** The one that was looked up last is the last. */
@@ -53,7 +53,7 @@ export class LiveKeys {
   }
 
   async #look(text: string, ip: string | undefined): Promise<LiveKey | undefined> {
-    const untilMs = this.#clock.elapsedMs() + believedMs;
+    const untilMs = this.#clock.elapsedMs() + cacheMs;
     const row = await this.#lookup.find(text, ip);
     const kept = this.#kept.get(text);
     // Of the requests that shared this look-up the first one kept it, from the time at which it began.

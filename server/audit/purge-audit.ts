@@ -6,9 +6,9 @@ import { monthOf, nextMonthOf } from '#server/platform/calendar.ts';
 import { firstIdAt, momentOf } from '#server/platform/ids.ts';
 
 /** Months without a partition that one round takes; the next one goes on. */
-const unplacedMax = 100;
+const monthsMax = 100;
 
-const findUnplaced = statement<{ id: string }>(
+const findInDefaultPartition = statement<{ id: string }>(
   'audit.find-unplaced',
   'SELECT id FROM audit_log_unplaced WHERE id < $1 ORDER BY id LIMIT 1',
 );
@@ -22,13 +22,13 @@ const findAny = statement<{ id: string }>(
  * to delete rows of it. A month that somebody reads or writes is left to the next round.
  * @returns how many months were dropped
  */
-export async function forgetAudit(
+export async function purgeAudit(
   services: Pick<Runtime, 'database' | 'clock' | 'config' | 'logger'>,
 ): Promise<number> {
   const { database, clock, config, logger } = services;
   if (config.auditMs === undefined) return 0;
   const bound = monthOf(clock.in(-config.auditMs));
-  await placeOld(database.pool, bound).catch((error: unknown) => {
+  await movePartitionless(database.pool, bound).catch((error: unknown) => {
     if (isDatabaseAway(error)) throw error;
     logger.warn({ err: error }, 'old entries of the audit log got no month yet; it is tried again');
   });
@@ -50,10 +50,10 @@ export async function forgetAudit(
 }
 
 /** Rows that had no month get one: restored ones, and those of a clock that was wrong. */
-async function placeOld(db: Queryable, bound: string): Promise<void> {
+async function movePartitionless(db: Queryable, bound: string): Promise<void> {
   const boundId = firstIdAt(new Date(bound).getTime());
-  for (let months = 0; months < unplacedMax; months += 1) {
-    const oldest = await findUnplaced.row(db, boundId);
+  for (let months = 0; months < monthsMax; months += 1) {
+    const oldest = await findInDefaultPartition.row(db, boundId);
     if (!oldest) return;
     await makeMonth(db, 'audit_log', monthOf(momentOf(oldest.id)));
   }

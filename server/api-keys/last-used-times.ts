@@ -6,22 +6,22 @@ import { writeKeyUses } from './api-key-store.ts';
  * When each key was last used, collected in this process and written in one statement every few seconds: a request costs
  * no write of its own. A crash loses the last few seconds.
  */
-export class KeyUses {
+export class LastUsedTimes {
   readonly #services: Pick<Runtime, 'database' | 'clock'>;
-  #uses = new Map<KeyId, number>();
+  #times = new Map<KeyId, number>();
 
   constructor(services: Pick<Runtime, 'database' | 'clock'>) {
     this.#services = services;
   }
 
-  note(keyId: KeyId): void {
-    this.#uses.set(keyId, this.#services.clock.nowMs());
+  record(keyId: KeyId): void {
+    this.#times.set(keyId, this.#services.clock.nowMs());
   }
 
-  async write(): Promise<void> {
-    if (this.#uses.size === 0) return;
-    const uses = this.#uses;
-    this.#uses = new Map();
+  async flush(): Promise<void> {
+    if (this.#times.size === 0) return;
+    const uses = this.#times;
+    this.#times = new Map();
     // Sorted, so that two processes never wait for each other's rows.
     const sorted = [...uses].sort(([one], [other]) => (one < other ? -1 : 1));
     await writeKeyUses(
