@@ -2,7 +2,7 @@
  * What a change is of: everything that a team sees change without asking, each under one name. Of a message that is its
  * hand-outs too, of a number its phone and setup link, of a delivery its attempts.
  */
-export const changeNouns = [
+export const resourceTypes = [
   'team',
   'member',
   'invitation',
@@ -16,4 +16,4 @@ export const changeNouns = [
   'usage',
   'audit',
 ] as const;
-export type ChangeNoun = (typeof changeNouns)[number];
+export type ResourceType = (typeof resourceTypes)[number];

@@ -4,28 +4,32 @@ import { createRequireSession } from '#server/accounts/session-authenticator.ts'
 import { LastUsedTimes } from '#server/api-keys/last-used-times.ts';
 import { RefusalLog } from '#server/audit/refusal-log.ts';
 import { Changes } from '#server/dashboard/changes.ts';
-import { changesChannel } from '#server/database/change.ts';
+import {
+  changesChannel,
+  clockChannel,
+  dueDeliveriesChannel,
+  fanOutsChannel,
+  feedChannel,
+  mailChannel,
+  queueChannel,
+  settingsChannel,
+  unpublishedEventsChannel,
+} from '#server/database/channels.ts';
 import { ClockSync } from '#server/database/clock-sync.ts';
 import { startEngine } from '#server/database/engine/engine.ts';
 import { explainDatabase } from '#server/database/explain-database.ts';
 import { createExplainDisk } from '#server/database/explain-disk.ts';
-import { clockChannel } from '#server/database/follow-step.ts';
+import { NotificationListener } from '#server/database/listener.ts';
 import { migrate } from '#server/database/migrate.ts';
-import { Notifications } from '#server/database/notifications.ts';
 import { ensurePartitions } from '#server/database/partitions.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { WaitingPolls } from '#server/device-protocol/waiting-polls.ts';
-import { queueChannel } from '#server/devices/queue-channel.ts';
 import { checkMailServer } from '#server/mail/check-mail-server.ts';
 import { MailHealth } from '#server/mail/mail-health.ts';
 import { registerMailMetrics } from '#server/mail/mail-metrics.ts';
-import { mailChannel } from '#server/mail/mail-store.ts';
 import { MailWorker } from '#server/mail/mail-worker.ts';
 import { createSmtpCheck, createSmtpSender } from '#server/mail/smtp-sender.ts';
 import { registerQueueMetrics } from '#server/messages/queue-metrics.ts';
-import { unpublishedEventsChannel } from '#server/outbox/append.ts';
-import { dueDeliveriesChannel, fanOutsChannel } from '#server/outbox/delivery-channels.ts';
-import { feedChannel } from '#server/outbox/publish-events.ts';
 import { WaitingReaders } from '#server/outbox/waiting-readers.ts';
 import type { Clock } from '#server/platform/clock.ts';
 import { appPath } from '#server/platform/http/app-path.ts';
@@ -49,7 +53,7 @@ import { firstStart } from './first-start.ts';
 import { createClockLoop, createFanOutLoop, createLoops, createPublisher } from './loops.ts';
 import { createRecorder } from './observe.ts';
 import { createRoutes } from './routes.ts';
-import { SettingsComparison, settingsChannel } from './shared-settings.ts';
+import { SettingsComparison } from './shared-settings.ts';
 import { warnOfLinks } from './warn-of-links.ts';
 
 export interface App {
@@ -104,7 +108,7 @@ async function open(
 
   const waiting = new WaitingPolls();
   registerQueueMetrics(runtime, waiting);
-  const notifications = new Notifications(databaseUrl, logger);
+  const notifications = new NotificationListener(databaseUrl, logger);
   notifications.on(queueChannel, (payload) => {
     if (payload === '') waiting.wakeEverybody();
     else waiting.wake(payload.split(',') as NumberId[]);
@@ -115,7 +119,7 @@ async function open(
     else readers.wake(payload.split(',') as TeamId[]);
   });
   const changes = new Changes(logger);
-  notifications.on(changesChannel, (payload) => changes.hear(payload));
+  notifications.on(changesChannel, (payload) => changes.onNotification(payload));
   const settings = new SettingsComparison(runtime, config);
   notifications.on(settingsChannel, (payload) => settings.hear(payload));
   const delivers = config.mail && config.duties.has('deliver');

@@ -2,7 +2,7 @@ import { purgeExpired } from '#server/accounts/purge-expired.ts';
 import type { LastUsedTimes } from '#server/api-keys/last-used-times.ts';
 import { purgeAudit } from '#server/audit/purge-audit.ts';
 import type { Duty } from '#server/config.ts';
-import { type ClockSync, clockLookMs } from '#server/database/clock-sync.ts';
+import { type ClockSync, clockReadMs } from '#server/database/clock-sync.ts';
 import { ensurePartitions } from '#server/database/partitions.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { WaitingPolls } from '#server/device-protocol/waiting-polls.ts';
@@ -52,7 +52,7 @@ export function createFanOutLoop(services: Runtime): Loop {
 export function createClockLoop(clockSync: ClockSync, logger: Logger): Loop {
   return new Loop({
     name: 'follow the database clock',
-    intervalMs: clockLookMs,
+    intervalMs: clockReadMs,
     logger,
     run: () => clockSync.run(),
   });

@@ -1,11 +1,9 @@
 import { hostname } from 'node:os';
+import { settingsChannel } from '#server/database/channels.ts';
 import type { Database } from '#server/database/database.ts';
 import { statement } from '#server/database/statement.ts';
 import type { Logger } from '#server/platform/logger.ts';
 import type { Config } from './config.ts';
-
-/** The notification channel by which processes of one database compare their settings. */
-export const settingsChannel = 'settings';
 
 const tell = statement<{ pg_notify: string }>('settings.tell', 'SELECT pg_notify($1, $2)');
 

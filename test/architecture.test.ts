@@ -241,7 +241,7 @@ describe('the architecture (docs/architecture.md)', () => {
 
   it('changes are told by the statements that declare them, and by nobody else (decision 0018)', () => {
     const found = offenders(
-      (file) => !file.path.startsWith('server/database/') && /\bnoteChange\b/.exec(file.text)?.[0],
+      (file) => !file.path.startsWith('server/database/') && /\brecordChange\b/.exec(file.text)?.[0],
     );
     assert.deepEqual(found, []);
   });

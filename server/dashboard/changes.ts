@@ -1,4 +1,4 @@
-import { type Change, readChange } from '#server/database/change.ts';
+import { type Change, parseChange } from '#server/database/change.ts';
 import type { TeamId } from '#server/platform/ids.ts';
 import type { Logger } from '#server/platform/logger.ts';
 
@@ -30,16 +30,16 @@ export class Changes {
   }
 
   /** @param payload of a notification; '' after the connection was made, or made anew */
-  hear(payload: string): void {
+  onNotification(payload: string): void {
     if (payload === '') {
-      for (const listeners of [...this.#teams.values()]) this.#tell(listeners, 'everything');
+      for (const listeners of [...this.#teams.values()]) this.#emit(listeners, 'everything');
       return;
     }
-    const change = readChange(payload);
-    if (change) this.#tell(this.#teams.get(change.teamId), { noun: change.noun, ids: change.ids });
+    const change = parseChange(payload);
+    if (change) this.#emit(this.#teams.get(change.teamId), { resource: change.resource, ids: change.ids });
   }
 
-  #tell(listeners: ReadonlySet<ChangeListener> | undefined, change: Change | 'everything'): void {
+  #emit(listeners: ReadonlySet<ChangeListener> | undefined, change: Change | 'everything'): void {
     // A copy: who is told may subscribe and leave.
     for (const listener of [...(listeners ?? [])]) {
       try {

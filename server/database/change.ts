@@ -1,35 +1,32 @@
-import { type ChangeNoun, changeNouns } from '#contract/change.ts';
+import { type ResourceType, resourceTypes } from '#contract/change.ts';
 import type { TeamId } from '#server/platform/ids.ts';
 
-/** The notification channel that says what changed in a team. */
-export const changesChannel = 'changes';
-
-/** Something to look at again. `ids` are as the database keeps them; `all` is any of the noun. */
+/** Something to look at again. `ids` are as the database keeps them; `all` is any of that type. */
 export interface Change {
-  readonly noun: ChangeNoun;
+  readonly resource: ResourceType;
   readonly ids: ReadonlySet<string> | 'all';
 }
 
-/** Takes down what was changed, to be told once it is committed. Without ids: any of the noun. */
-export type NoteChange = (teamId: TeamId, noun: ChangeNoun, ids: readonly string[]) => void;
+/** Takes down what was changed, to be told once it is committed. Without ids: any of that type. */
+export type RecordChange = (teamId: TeamId, noun: ResourceType, ids: readonly string[]) => void;
 
 /** Where a statement has ids: in a parameter, `$1`, or in a column of what it returns; one uuid or an array of them. */
 type Source<Row> = `$${number}` | (string extends keyof Row ? never : keyof Row & string);
 
 /** What a statement changes of what people see: `{ changes: 'number', team: '$1', ids: 'id' }` (decision 0018). */
 export interface DeclaredChange<Row, Where = Source<Row>> {
-  readonly changes: ChangeNoun;
+  readonly changes: ResourceType;
   readonly team: Where;
   /** Left out: any of them. */
   readonly ids?: Where;
 }
 
 /** What notes a declared change, for each run of its statement: with the parameters, and the rows that came back. */
-export function noterOf<Row extends object>({ changes, team, ids }: DeclaredChange<Row>) {
+export function changeRecorder<Row extends object>({ changes, team, ids }: DeclaredChange<Row>) {
   const teamsIn = readerOf<Row>(team);
   const idsIn = ids === undefined ? () => [] : readerOf<Row>(ids);
   const isOnce = [team, ids].every((source) => source === undefined || source.startsWith('$'));
-  return (note: NoteChange, values: readonly unknown[], rows: readonly Row[]): void => {
+  return (note: RecordChange, values: readonly unknown[], rows: readonly Row[]): void => {
     for (const row of isOnce ? [undefined] : rows) {
       const changed = idsIn(values, row);
       for (const teamId of teamsIn(values, row)) note(teamId as TeamId, changes, changed);
@@ -54,14 +51,14 @@ function uuidsIn(value: unknown): string[] {
 export const idsMax = 200;
 
 /** The payload of a notification, of `idsMax` ids at most. */
-export function writeChange(teamId: TeamId, { noun, ids }: Change): string {
-  return `${teamId} ${noun} ${ids === 'all' ? ids : [...ids].join(',')}`;
+export function formatChange(teamId: TeamId, { resource, ids }: Change): string {
+  return `${teamId} ${resource} ${ids === 'all' ? ids : [...ids].join(',')}`;
 }
 
-/** @returns undefined for a payload of another version of Ownline, which may know other nouns */
-export function readChange(payload: string): (Change & { readonly teamId: TeamId }) | undefined {
+/** @returns undefined for a payload of another version of Ownline, which may know other resource types */
+export function parseChange(payload: string): (Change & { readonly teamId: TeamId }) | undefined {
   const [teamId, name, ids] = payload.split(' ');
-  const noun = changeNouns.find((known) => known === name);
-  if (noun === undefined || ids === undefined) return undefined;
-  return { teamId: teamId as TeamId, noun, ids: ids === 'all' ? ids : new Set(ids.split(',')) };
+  const resource = resourceTypes.find((known) => known === name);
+  if (resource === undefined || ids === undefined) return undefined;
+  return { teamId: teamId as TeamId, resource, ids: ids === 'all' ? ids : new Set(ids.split(',')) };
 }

@@ -11,7 +11,7 @@ export interface ClockState {
 }
 
 /** The state and the database's clock, read together. */
-export interface ClockLook extends ClockState {
+export interface ClockSample extends ClockState {
   readonly databaseMs: number;
   /** The moment of `performance.now()` that belongs to it, and by how much that may be wrong. */
   readonly atMs: number;
@@ -64,11 +64,11 @@ const writeReading = statement<Record<string, never>>(
 );
 
 /** Reads the database's clock as precisely as the way there allows. */
-export async function lookAtClock(pool: Pool): Promise<ClockLook> {
+export async function readClock(pool: Pool): Promise<ClockSample> {
   // The connection first: waiting for one is no part of asking.
   const client = await pool.connect();
   try {
-    let best: ClockLook | undefined;
+    let best: ClockSample | undefined;
     for (let sample = 0; sample < samples; sample += 1) {
       const askedAtMs = performance.now();
       const { rows } = await client.query<ClockState & { readonly database_ms: number }>({

@@ -2,18 +2,18 @@ import { Counter } from 'prom-client';
 import { type HostClock, readHostClock } from '#server/platform/host-clock.ts';
 import { addGauge } from '#server/platform/metrics.ts';
 import { isDoubtful, judgeClock, smallestStepMs, standsMs } from './clock-step.ts';
-import { type ClockLook, type ClockState, lookAtClock, saveReading, writeStep } from './clock-store.ts';
+import { type ClockSample, type ClockState, readClock, saveReading, writeStep } from './clock-store.ts';
 import { followStep, type PostponeLeases } from './follow-step.ts';
 import type { Runtime } from './runtime.ts';
 
 /** How often the database's clock is looked at: a clock that is wrong for a minute is seen while it is. */
-export const clockLookMs = 10_000;
+export const clockReadMs = 10_000;
 
 /** How often the time is noted beside the machine's uptime. */
 const readingMs = 60_000;
 
 /** A look that found another process's change is repeated at once, so often at most. */
-const looksMax = 3;
+const readsMax = 3;
 
 const advice =
   'Until then nothing expires and nothing is deleted. Set the clock right; if it is right now, run `npm run -s ownline -- clock confirm`.';
@@ -95,14 +95,14 @@ export class ClockSync {
   /** One look at the clock, and what follows from it. */
   async run(): Promise<void> {
     this.#align();
-    for (let looks = 0; looks < looksMax; looks += 1) if (await this.#look()) break;
+    for (let looks = 0; looks < readsMax; looks += 1) if (await this.#read()) break;
     await this.#note();
   }
 
   /** @returns false where the state changed by it, so that it has to be looked at again */
-  async #look(): Promise<boolean> {
+  async #read(): Promise<boolean> {
     const { database, clock } = this.#services;
-    const look = await lookAtClock(database.pool);
+    const look = await readClock(database.pool);
     this.#take(look);
     const ownMs = clock.atMs(look.atMs);
     const { held_ms: heldMs, databaseMs, uncertaintyMs } = look;
@@ -121,14 +121,14 @@ export class ClockSync {
   }
 
   /** How long this process has seen the clock stand after a step: what it did before is not known. */
-  #stoodMs({ stepped_at: steppedAt }: ClockLook): number | undefined {
+  #stoodMs({ stepped_at: steppedAt }: ClockSample): number | undefined {
     const { clock } = this.#services;
     if (steppedAt === null) return undefined;
     return Math.min(clock.nowMs() - steppedAt.getTime(), clock.elapsedMs() - this.#watchesSinceMs);
   }
 
   /** Takes over what the state says, whichever process wrote it. */
-  #take(look: ClockLook): void {
+  #take(look: ClockSample): void {
     const { clock } = this.#services;
     const known = this.#known;
     this.#known = look;
@@ -142,7 +142,7 @@ export class ClockSync {
     if (jumpMs !== 0) this.#options.onJump();
   }
 
-  #doubtFromStart(look: ClockLook): void {
+  #doubtFromStart(look: ClockSample): void {
     const { clock, logger } = this.#services;
     if (clock.mayExpire || isDoubtful(look.held_ms)) return;
     this.#doubt = { sinceMs: clock.elapsedMs(), version: look.version };
@@ -153,7 +153,7 @@ export class ClockSync {
     );
   }
 
-  #decideExpiry(look: ClockLook): void {
+  #decideExpiry(look: ClockSample): void {
     const { clock } = this.#services;
     const doubt = this.#doubt;
     if (doubt && (look.version !== doubt.version || clock.elapsedMs() - doubt.sinceMs >= standsMs))
@@ -162,7 +162,7 @@ export class ClockSync {
     else if (!this.#doubt) clock.allowExpiry();
   }
 
-  #logStep(look: ClockLook, beforeMs: number): void {
+  #logStep(look: ClockSample, beforeMs: number): void {
     const { held_ms: heldMs, databaseMs, atMs } = look;
     if (heldMs === beforeMs) return;
     this.#steps.inc();

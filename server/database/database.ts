@@ -1,9 +1,9 @@
 import pg from 'pg';
 import type { Logger } from '#server/platform/logger.ts';
-import type { NoteChange } from './change.ts';
-import { ChangeNotifier } from './change-notifier.ts';
+import type { RecordChange } from './change.ts';
+import { ChangeNotifySender } from './change-notify-sender.ts';
 import { NoConnection, throwNoConnection } from './no-connection.ts';
-import { Notifier } from './notifier.ts';
+import { NotifySender } from './notify-sender.ts';
 import type { StatementPool, Transaction } from './statement.ts';
 
 // int8 counts stay far below 2^53; as text they would compare wrongly. A date is a calendar day, not a moment.
@@ -22,7 +22,7 @@ interface DatabaseOptions {
 const defaultStatementTimeoutMs = 10_000;
 
 /** How much longer we wait than PostgreSQL itself: past it, the connection is taken for dead and thrown away. */
-const silenceMs = 2_000;
+const clientTimeoutMarginMs = 2_000;
 
 /**
  * Three pools on one database: a small one for sends and hand-outs, so that a slow page can't make them wait, one for
@@ -40,8 +40,8 @@ export class Database {
   readonly pages: StatementPool;
   readonly pool: StatementPool;
   readonly #notifying: pg.Pool;
-  readonly #notifier: Notifier;
-  readonly #changes: ChangeNotifier;
+  readonly #notifier: NotifySender;
+  readonly #changes: ChangeNotifySender;
   #isClosing = false;
 
   constructor(options: DatabaseOptions) {
@@ -57,10 +57,10 @@ export class Database {
       application_name: 'ownline notifier',
       options: '-c synchronous_commit=off',
     });
-    this.#notifier = new Notifier(this.#notifying, options.logger);
-    this.#changes = new ChangeNotifier(this.#notifying, options.logger);
+    this.#notifier = new NotifySender(this.#notifying, options.logger);
+    this.#changes = new ChangeNotifySender(this.#notifying, options.logger);
     const open = (own: OwnOptions): StatementPool =>
-      Object.assign(openPlain(own), { noteChange: this.#changes.note });
+      Object.assign(openPlain(own), { recordChange: this.#changes.record });
     this.hot = open({
       max: 6,
       application_name: 'ownline hot',
@@ -94,23 +94,23 @@ export class Database {
     const notifyAfterCommit: Transaction['notifyAfterCommit'] = (channel, ids = []) => {
       notices.push([channel, ids]);
     };
-    const changes: Parameters<NoteChange>[] = [];
-    const noteChange: NoteChange = (...change) => void changes.push(change);
+    const changes: Parameters<RecordChange>[] = [];
+    const recordChange: RecordChange = (...change) => void changes.push(change);
     try {
       await client.query('BEGIN');
       const result = await work(
-        Object.assign(client, { transaction: true as const, notifyAfterCommit, noteChange }),
+        Object.assign(client, { transaction: true as const, notifyAfterCommit, recordChange }),
       );
       const { command } = await client.query('COMMIT');
       // PostgreSQL answers so, and not by an error, where work went on after a statement of it had failed.
       if (command !== 'COMMIT')
         throw new Error('a transaction ended with ROLLBACK: one of its statements failed');
       for (const [channel, ids] of notices) this.notify(channel, ids);
-      for (const change of changes) this.pool.noteChange(...change);
+      for (const change of changes) this.pool.recordChange(...change);
       return result;
     } catch (error) {
       // A connection that fell silent or can't even roll back is thrown away, and its transaction with it.
-      if (error instanceof Error && isSilence(error)) broken = error;
+      if (error instanceof Error && isTimeout(error)) broken = error;
       else {
         await client.query('ROLLBACK').catch((rollbackError: Error) => {
           broken = rollbackError;
@@ -138,7 +138,7 @@ function openPool(options: DatabaseOptions, own: OwnOptions, onLost: (error: Err
     ...own,
     connectionTimeoutMillis: 5_000,
     statement_timeout: statementTimeoutMs,
-    query_timeout: statementTimeoutMs + silenceMs,
+    query_timeout: statementTimeoutMs + clientTimeoutMarginMs,
     lock_timeout: 5_000,
     idle_in_transaction_session_timeout: 15_000,
     keepAlive: true,
@@ -168,7 +168,7 @@ export function errorCodeOf(error: unknown): string | undefined {
 }
 
 /** Whether the database said nothing for longer than it may: a connection that is half open looks like that. */
-function isSilence(error: Error): boolean {
+function isTimeout(error: Error): boolean {
   return error.message === 'Query read timeout';
 }
 
@@ -189,7 +189,7 @@ export function isDatabaseAway(error: unknown): boolean {
       connectionClasses.includes(code.slice(0, 2)) ||
       code === idleInTransaction
     );
-  return error instanceof Error && (isSilence(error) || lostConnection.test(error.message));
+  return error instanceof Error && (isTimeout(error) || lostConnection.test(error.message));
 }
 
 /**

@@ -1,9 +1,7 @@
+import { clockChannel } from './channels.ts';
 import { lockClockState, writeFollowed } from './clock-store.ts';
 import type { Runtime } from './runtime.ts';
 import type { Transaction } from './statement.ts';
-
-/** The notification channel that says: the state of the clock has changed. */
-export const clockChannel = 'service_clock';
 
 /** Keeps leases alive over a step ahead: what was to end after `now` ends so much later. */
 export type PostponeLeases = (trx: Transaction, now: Date, byMs: number) => Promise<void>;

@@ -1,7 +1,7 @@
 import type { Clock } from '#server/platform/clock.ts';
 import { type HostClock, readHostClock } from '#server/platform/host-clock.ts';
 import { aheadMaxMs, isDoubtful, smallestStepMs } from './clock-step.ts';
-import { type ClockLook, type ClockReading, listReadings, lookAtClock } from './clock-store.ts';
+import { type ClockReading, type ClockSample, listReadings, readClock } from './clock-store.ts';
 import type { StatementPool } from './statement.ts';
 
 /** How much less the uptime may grow than the monotonic clock: a container's own uptime begins anew with it. */
@@ -9,7 +9,7 @@ const uptimeSlackMs = 1_000;
 
 /** Gives a process that starts its time (decision 0020). It only reads: commands of the command line begin so too. */
 export async function startClock(pool: StatementPool, clock: Clock, host = readHostClock()): Promise<void> {
-  const look = await lookAtClock(pool);
+  const look = await readClock(pool);
   const { timeMs, doubtMs } = firstTime(look, await listReadings(pool), host);
   clock.start(timeMs, look.atMs, look.followed_ms);
   if (doubtMs !== undefined) clock.holdExpiry(doubtMs);
@@ -27,7 +27,7 @@ interface FirstTime {
  * The time with which a process starts. Where another process ran since the machine booted, the time since then is known
  * exactly. Otherwise the database's clock is believed; the host's clock, where it is another one, can raise a doubt.
  */
-function firstTime(look: ClockLook, readings: readonly ClockReading[], host: HostClock): FirstTime {
+function firstTime(look: ClockSample, readings: readonly ClockReading[], host: HostClock): FirstTime {
   const { databaseMs, held_ms: heldMs, followed_ms: followedMs } = look;
   // The host's clocks are read a moment after the database's.
   const sinceLookMs = performance.now() - look.atMs;

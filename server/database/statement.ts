@@ -1,12 +1,12 @@
 import type { Pool, PoolClient, QueryResultRow } from 'pg';
-import { type DeclaredChange, type NoteChange, noterOf } from './change.ts';
+import { changeRecorder, type DeclaredChange, type RecordChange } from './change.ts';
 import { throwNoConnection } from './no-connection.ts';
 
 /** Where a statement can run: a pool, or the connection of a transaction. */
 export type Queryable = StatementPool | Transaction;
 
 /** A pool whose statements are told of once they succeeded. */
-export type StatementPool = Pool & { readonly noteChange: NoteChange };
+export type StatementPool = Pool & { readonly recordChange: RecordChange };
 
 /** A connection with an open transaction. Store functions that lock take this and nothing else. */
 export type Transaction = PoolClient & {
@@ -17,7 +17,7 @@ export type Transaction = PoolClient & {
    */
   readonly notifyAfterCommit: (channel: string, ids?: Iterable<string>) => void;
   /** Said once this has committed, too. Statements call it, by what they declare. */
-  readonly noteChange: NoteChange;
+  readonly recordChange: RecordChange;
 };
 
 /** SQL with a name, prepared once per connection. Names are unique; tests walk the list of all. */
@@ -52,12 +52,12 @@ export function statement<Row extends object>(
 ): Statement<Row> {
   if (known.has(name)) throw new Error(`two statements are named ${name}`);
   known.set(name, { text, changes });
-  const noters = changes.map(noterOf);
+  const noters = changes.map(changeRecorder);
   const rows = async (db: Queryable, ...values: readonly unknown[]) => {
     const asked = db.query<Row & QueryResultRow>({ name, text, values: [...values] });
     const result = await asked.catch(throwNoConnection);
     if (result.rowCount !== 0 || result.command === 'SELECT')
-      for (const note of noters) note(db.noteChange, values, result.rows);
+      for (const note of noters) note(db.recordChange, values, result.rows);
     return result.rows;
   };
   return { name, text, rows, row: async (db, ...values) => (await rows(db, ...values))[0] };

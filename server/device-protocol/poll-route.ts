@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
-import { queueChannel } from '#server/devices/queue-channel.ts';
+import { queueChannel } from '#server/database/channels.ts';
 import { giveBackMessage } from '#server/messages/claim-message.ts';
 import { FixedWindowLimiter } from '#server/platform/fixed-window-limiter.ts';
 import { disconnectSignal, isDisconnected } from '#server/platform/http/client-disconnect.ts';

@@ -1,6 +1,6 @@
+import { queueChannel } from '#server/database/channels.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type DeviceDescription, findDeviceByToken } from '#server/devices/device-store.ts';
-import { queueChannel } from '#server/devices/queue-channel.ts';
 import { type Claimant, claimMessage, type HandOut } from '#server/messages/claim-message.ts';
 import { reportMessage } from '#server/messages/report-message.ts';
 import { settleUnconfirmed } from '#server/messages/settle-unconfirmed.ts';

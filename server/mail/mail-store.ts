@@ -1,3 +1,4 @@
+import { mailChannel } from '#server/database/channels.ts';
 import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
 import type { MailId } from '#server/platform/ids.ts';
 
@@ -21,9 +22,6 @@ export interface WaitingMails {
 
 /** What is noted of a mail whose link is over before it was sent. */
 export const expiredMail = 'useless';
-
-/** The notification channel that says: there is mail to send. */
-export const mailChannel = 'mail_queue';
 
 // The notification is part of the transaction: PostgreSQL sends it with the commit, and never after a rollback.
 const insert = statement<{ pg_notify: string }>(

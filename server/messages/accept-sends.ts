@@ -1,9 +1,9 @@
+import { queueChannel } from '#server/database/channels.ts';
 import { errorCodeOf, isDatabaseAway } from '#server/database/database.ts';
 import { diskFullCode } from '#server/database/explain-disk.ts';
 import { NoConnection } from '#server/database/no-connection.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
-import { queueChannel } from '#server/devices/queue-channel.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import { dayOf, monthOf } from '#server/platform/calendar.ts';
 import type { MessageId, TeamId } from '#server/platform/ids.ts';

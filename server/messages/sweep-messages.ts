@@ -1,6 +1,6 @@
+import { queueChannel } from '#server/database/channels.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement, type Transaction } from '#server/database/statement.ts';
-import { queueChannel } from '#server/devices/queue-channel.ts';
 import type { NumberRow } from '#server/numbers/number-store.ts';
 import { firstIdAt, type MessageId, type NumberId, type TeamId } from '#server/platform/ids.ts';
 import { lockUsage } from '#server/usage/usage-store.ts';

@@ -1,8 +1,8 @@
 import type { EventType } from '#contract/event.ts';
+import { dueDeliveriesChannel, fanOutsChannel, unpublishedEventsChannel } from '#server/database/channels.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement, type Transaction } from '#server/database/statement.ts';
 import { type EventId, type MessageId, type NumberId, publicId, type TeamId } from '#server/platform/ids.ts';
-import { dueDeliveriesChannel, fanOutsChannel } from './delivery-channels.ts';
 import { sqlDeliveryId } from './fan-out.ts';
 
 /** Deliveries of one event that are written with it; where more webhooks match, they are written after the commit. */
@@ -17,8 +17,6 @@ export interface NewEvent {
   readonly sequence: number;
   readonly data: Readonly<Record<string, unknown>>;
 }
-/** The notification channel that says: there are events without a place in the feed. */
-export const unpublishedEventsChannel = 'unpublished_events';
 
 // What matches is decided by the snapshot of this statement, and nothing on webhooks is locked (decision 0017).
 //

@@ -1,9 +1,7 @@
+import { feedChannel } from '#server/database/channels.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
 import { publishNext, takePublisherTurn } from './feed-store.ts';
-
-/** The notification channel whose payload names the teams that have new events in their feed. */
-export const feedChannel = 'event_feed';
 
 /** Events of one batch: a transaction of some milliseconds. */
 export const publishedMax = 1_000;

@@ -1,7 +1,7 @@
 import type { EventType } from '#contract/event.ts';
 import { type AttemptOutcome, type DeliveryStatus, shownAttemptsMax } from '#contract/webhook.ts';
+import { dueDeliveriesChannel } from '#server/database/channels.ts';
 import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
-import { dueDeliveriesChannel } from '#server/outbox/delivery-channels.ts';
 import {
   type AttemptId,
   type DeliveryId,

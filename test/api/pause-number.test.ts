@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { connect } from '#server/connect.ts';
+import { queueChannel } from '#server/database/channels.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { queueChannel } from '#server/devices/queue-channel.ts';
 import { acceptSends } from '#server/messages/accept-sends.ts';
 import { ApiClient } from '#test/support/api-client.ts';
 import { plantCanary } from '#test/support/canary.ts';

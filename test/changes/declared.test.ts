@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import '#server/app.ts';
-import { type ChangeNoun, changeNouns } from '#contract/change.ts';
+import { type ResourceType, resourceTypes } from '#contract/change.ts';
 import { allStatements } from '#server/database/statement.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 
 /** The tables whose rows a team sees, and what of it changes with them. */
-const seen: Readonly<Record<string, ChangeNoun>> = {
+const seen: Readonly<Record<string, ResourceType>> = {
   teams: 'team',
   members: 'member',
   invitations: 'invitation',
@@ -112,12 +112,12 @@ describe('what statements declare to change (decision 0018)', () => {
   });
 
   it('a statement that only reads declares nothing, and each noun is declared by one', () => {
-    const declared = new Set<ChangeNoun>();
+    const declared = new Set<ResourceType>();
     for (const [name, { text, changes }] of allStatements()) {
       for (const { changes: noun } of changes) declared.add(noun);
       assert.ok(changes.length === 0 || tablesOf(text).length > 0, name);
     }
-    assert.deepEqual([...declared].sort(), [...changeNouns].sort());
+    assert.deepEqual([...declared].sort(), [...resourceTypes].sort());
   });
 
   it('the parameters that name teams and ids are uuids to PostgreSQL, and several teams come without ids', async () => {

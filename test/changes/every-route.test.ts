@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { ChangeNoun } from '#contract/change.ts';
+import type { ResourceType } from '#contract/change.ts';
 import { Browser } from '#test/support/browser-client.ts';
 import { type HeardChanges, hearChanges } from '#test/support/hear-changes.ts';
 import { below, ofMembers } from '#test/support/member-operations.ts';
@@ -43,7 +43,7 @@ const told: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Where the ids of a noun are found; the others are told without. */
-const tables: Readonly<Partial<Record<ChangeNoun, string>>> = {
+const tables: Readonly<Partial<Record<ResourceType, string>>> = {
   member: 'members',
   invitation: 'invitations',
   key: 'api_keys',
@@ -114,15 +114,15 @@ describe('what each route tells of its changes (decision 0018)', () => {
     const heard = await changes.take();
     const strange = heard.filter(({ teamId }) => !teams.some((own) => own.id === teamId));
     assert.deepEqual(strange, [], 'something of another team');
-    const lines = heard.map(async ({ teamId, noun, ids }) => {
-      if (ids === 'all') return `${noun} all`;
-      assert.equal(ids.size, 1, noun);
-      if (id !== undefined && ids.has(id)) return `${noun} :id`;
-      const rows = await service.query(`SELECT FROM ${tables[noun]} WHERE team_id = $1 AND id = ANY ($2)`, [
-        teamId,
-        [...ids],
-      ]);
-      return `${noun} ${rows.length === 1 ? 'new' : 'of an id that is none'}`;
+    const lines = heard.map(async ({ teamId, resource, ids }) => {
+      if (ids === 'all') return `${resource} all`;
+      assert.equal(ids.size, 1, resource);
+      if (id !== undefined && ids.has(id)) return `${resource} :id`;
+      const rows = await service.query(
+        `SELECT FROM ${tables[resource]} WHERE team_id = $1 AND id = ANY ($2)`,
+        [teamId, [...ids]],
+      );
+      return `${resource} ${rows.length === 1 ? 'new' : 'of an id that is none'}`;
     });
     return (await Promise.all(lines)).sort();
   }

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { after, before, describe, it } from 'node:test';
 
 import { Database, isDatabaseAway } from '#server/database/database.ts';
+import { NotificationListener } from '#server/database/listener.ts';
 import { NoConnection } from '#server/database/no-connection.ts';
-import { Notifications } from '#server/database/notifications.ts';
-import { Notifier } from '#server/database/notifier.ts';
+import { NotifySender } from '#server/database/notify-sender.ts';
 import { startClock } from '#server/database/start-clock.ts';
 import { Clock } from '#server/platform/clock.ts';
 import { createLogger } from '#server/platform/logger.ts';
@@ -75,7 +75,7 @@ describe('connections to the database (specification section 10.3)', () => {
 
   it('notifications arrive again after their connection was ended, and listeners are told to look', async () => {
     const heard: string[] = [];
-    const notifications = new Notifications(test.url, logger);
+    const notifications = new NotificationListener(test.url, logger);
     notifications.on('test_channel', (payload) => heard.push(payload));
     await notifications.start();
     try {
@@ -93,7 +93,7 @@ describe('connections to the database (specification section 10.3)', () => {
 
   it('what is said in one tick goes together, and "look for yourself" among ids stays "look for yourself"', async () => {
     const heard: string[] = [];
-    const notifications = new Notifications(test.url, logger);
+    const notifications = new NotificationListener(test.url, logger);
     notifications.on('merged_channel', (payload) => heard.push(payload));
     notifications.on('other_channel', (payload) => heard.push(`other ${payload}`));
     await notifications.start();
@@ -104,7 +104,7 @@ describe('connections to the database (specification section 10.3)', () => {
         [[[], ['one']], ''],
       ] as const) {
         heard.length = 0;
-        const notifier = new Notifier(database.pool, logger);
+        const notifier = new NotifySender(database.pool, logger);
         for (const ids of together) notifier.notify('merged_channel', ids);
         notifier.notify('other_channel', ['last']);
         await until('the last one arrives', () => heard.includes('other last'));
@@ -120,7 +120,7 @@ describe('connections to the database (specification section 10.3)', () => {
     const name = new URL(test.url.replace('@/', '@localhost/')).pathname;
     const databaseUrl = `postgresql://ownline@127.0.0.1:${proxy.port}${name}`;
     const beyond = new Database({ databaseUrl, logger, poolSize: 2, statementTimeoutMs: 200 });
-    const notifications = new Notifications(databaseUrl, logger);
+    const notifications = new NotificationListener(databaseUrl, logger);
     try {
       await notifications.start();
       await Promise.all([

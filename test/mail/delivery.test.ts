@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
-import { mailChannel } from '#server/mail/mail-store.ts';
+import { mailChannel } from '#server/database/channels.ts';
 import type { MailContent } from '#server/mail/mail-template.ts';
 import { purgeMails } from '#server/mail/mail-worker.ts';
 import { mailIsOn, queueMail } from '#server/mail/queue-mail.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { type EventType, eventTypes } from '#contract/event.ts';
-import { Notifications } from '#server/database/notifications.ts';
+import { dueDeliveriesChannel, unpublishedEventsChannel } from '#server/database/channels.ts';
+import { NotificationListener } from '#server/database/listener.ts';
 import type { Transaction } from '#server/database/statement.ts';
-import { append, unpublishedEventsChannel } from '#server/outbox/append.ts';
-import { dueDeliveriesChannel } from '#server/outbox/delivery-channels.ts';
+import { append } from '#server/outbox/append.ts';
 import type { NumberId, TeamId } from '#server/platform/ids.ts';
 import { createLogger } from '#server/platform/logger.ts';
 import { putWebhook } from '#test/support/put-webhook.ts';
@@ -148,7 +148,7 @@ describe('append (specification sections 6.1 and 6.3, decision 0017)', () => {
   it('wakes the publisher and who delivers after the commit, and nobody before it or after a rollback', async (t) => {
     await putWebhook(service, teamId, ['message.sent']);
     const heard: string[] = [];
-    const notifications = new Notifications(service.databaseUrl, createLogger('fatal'));
+    const notifications = new NotificationListener(service.databaseUrl, createLogger('fatal'));
     t.after(() => notifications.stop());
     for (const channel of [dueDeliveriesChannel, unpublishedEventsChannel, 'after_all']) {
       notifications.on(channel, () => heard.push(channel));

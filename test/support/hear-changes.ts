@@ -1,5 +1,6 @@
-import { type Change, changesChannel, readChange } from '#server/database/change.ts';
-import { Notifications } from '#server/database/notifications.ts';
+import { type Change, parseChange } from '#server/database/change.ts';
+import { changesChannel } from '#server/database/channels.ts';
+import { NotificationListener } from '#server/database/listener.ts';
 import type { TeamId } from '#server/platform/ids.ts';
 import { createLogger } from '#server/platform/logger.ts';
 import type { TestService, TestTeam } from './test-service.ts';
@@ -23,15 +24,16 @@ export interface HeardChanges {
 export async function hearChanges(service: TestService): Promise<HeardChanges> {
   let heard: HeardChange[] = [];
   let taken = 0;
-  const notifications = new Notifications(service.databaseUrl, createLogger('silent'));
+  const notifications = new NotificationListener(service.databaseUrl, createLogger('silent'));
   notifications.on(changesChannel, (payload) => {
-    const change = readChange(payload);
+    const change = parseChange(payload);
     if (change) heard.push(change);
   });
   await notifications.start();
   const [ofService, ofRuntime] = [await service.newTeam(), await service.newTeam()];
   const isMarker = ({ teamId }: HeardChange) => teamId === ofService.id || teamId === ofRuntime.id;
-  const marked = ({ id }: TestTeam) => heard.some(({ teamId, noun }) => teamId === id && noun === 'team');
+  const marked = ({ id }: TestTeam) =>
+    heard.some(({ teamId, resource }) => teamId === id && resource === 'team');
   const bothMarked = () =>
     until('both processes told of their teams', () => marked(ofService) && marked(ofRuntime));
   // That they were made is told, too, by the test's own runtime: told later, it would pass for the first change of each.
@@ -40,7 +42,7 @@ export async function hearChanges(service: TestService): Promise<HeardChanges> {
   const take = async () => {
     taken += 1;
     await ofService.api.put('/v1/team', { name: `Marker ${taken}` });
-    service.runtime.database.pool.noteChange(ofRuntime.id, 'team', []);
+    service.runtime.database.pool.recordChange(ofRuntime.id, 'team', []);
     await bothMarked();
     const others = heard.filter((change) => !isMarker(change));
     heard = [];

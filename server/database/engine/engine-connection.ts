@@ -10,8 +10,8 @@ const application = 'ownline';
 const remindAfterMs = 10_000;
 
 /** SQLSTATEs of a server that is there and not ready yet: starting up, shutting down, or out of connections. */
-const notYet = new Set(['57P03', '53300']);
-const noSocketYet = new Set(['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE']);
+const notReadyCodes = new Set(['57P03', '53300']);
+const noSocketCodes = new Set(['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE']);
 
 /**
  * Waits until PostgreSQL accepts connections. There is no limit: after a crash it recovers for as long as that
@@ -32,7 +32,7 @@ export async function waitUntilReady(
       await withSuperuser(socketFolder, async () => undefined);
       return true;
     } catch (error) {
-      if (!isPassing(error)) throw error;
+      if (!isTransient(error)) throw error;
     }
     if (performance.now() > remindAtMs) {
       logger.info(
@@ -80,9 +80,9 @@ async function withSuperuser<T>(socketFolder: string, work: (client: pg.Client) 
   }
 }
 
-function isPassing(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
   // Without a code: the time-out, or a connection that ended while it was made.
-  return code === undefined || notYet.has(code) || noSocketYet.has(code);
+  return code === undefined || notReadyCodes.has(code) || noSocketCodes.has(code);
 }

@@ -28,15 +28,15 @@ export interface EnginePrograms {
   readonly major: string;
 }
 
-const ownDatabaseAdvice = 'Set DATABASE_URL to a PostgreSQL 15 or newer instead.';
-const smallestGlibc = [2, 27] as const;
+const externalDatabaseHint = 'Set DATABASE_URL to a PostgreSQL 15 or newer instead.';
+const glibcMin = [2, 27] as const;
 
 /** Finds PostgreSQL among the installed packages; throws EngineError where this machine can't run it. */
 export async function findEnginePackage(): Promise<EnginePackage> {
   const platform = `${process.platform}-${process.arch}`;
   if (process.platform === 'win32') {
     throw new EngineError(
-      `The embedded database runs on Linux and macOS, not on Windows. ${ownDatabaseAdvice} (Inside WSL it does run.)`,
+      `The embedded database runs on Linux and macOS, not on Windows. ${externalDatabaseHint} (Inside WSL it does run.)`,
     );
   }
   if (process.platform === 'linux') checkGlibc(glibcVersion());
@@ -46,7 +46,7 @@ export async function findEnginePackage(): Promise<EnginePackage> {
   } catch (error) {
     throw new EngineError(
       `The embedded database is not installed for ${platform}. It exists for Linux and macOS on x64 and arm64, ` +
-        `as an optional dependency: run npm ci, without --omit=optional. ${ownDatabaseAdvice}`,
+        `as an optional dependency: run npm ci, without --omit=optional. ${externalDatabaseHint}`,
       error,
     );
   }
@@ -108,7 +108,7 @@ async function checkRuns(postgres: string, user: EngineUser): Promise<void> {
     throw new EngineError(
       `PostgreSQL does not run on this machine from ${dirname(dirname(dirname(postgres)))}, for instance because the ` +
         `file system is mounted noexec or a library is missing: ${reason.trim()}\n` +
-        `Choose another DATA_DIR. ${ownDatabaseAdvice}`,
+        `Choose another DATA_DIR. ${externalDatabaseHint}`,
       error,
     );
   }
@@ -117,10 +117,10 @@ async function checkRuns(postgres: string, user: EngineUser): Promise<void> {
 /** @param version of glibc; undefined where the C library is another one */
 export function checkGlibc(version: string | undefined): void {
   const [major = 0, minor = 0] = (version ?? '').split('.').map(Number);
-  if (major > smallestGlibc[0] || (major === smallestGlibc[0] && minor >= smallestGlibc[1])) return;
+  if (major > glibcMin[0] || (major === glibcMin[0] && minor >= glibcMin[1])) return;
   throw new EngineError(
-    `The embedded database needs glibc ${smallestGlibc.join('.')} or newer, and this machine has ` +
-      `${version === undefined ? 'another C library (Alpine Linux does)' : version}. ${ownDatabaseAdvice}`,
+    `The embedded database needs glibc ${glibcMin.join('.')} or newer, and this machine has ` +
+      `${version === undefined ? 'another C library (Alpine Linux does)' : version}. ${externalDatabaseHint}`,
   );
 }
 

@@ -44,7 +44,7 @@ function commandOf(pgFolder: string): string {
 }
 
 /** Whether any process has this pid. */
-export function isTaken(pid: number): boolean {
+export function isPidInUse(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

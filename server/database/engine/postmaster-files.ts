@@ -1,6 +1,6 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isPostmasterOf, isTaken } from './engine-process.ts';
+import { isPidInUse, isPostmasterOf } from './engine-process.ts';
 import { socketPort } from './socket-folder.ts';
 
 /** What a running PostgreSQL says about itself in postmaster.pid. */
@@ -45,6 +45,6 @@ export async function removeStalePidFiles(pgFolder: string, socketFolder: string
   for (const file of [join(pgFolder, 'postmaster.pid'), join(socketFolder, `.s.PGSQL.${socketPort}.lock`)]) {
     const text = await readFile(file, 'utf8').catch(() => '');
     const pid = Number(text.split('\n', 1)[0]);
-    if (pid > 0 && isTaken(pid) && !(await isPostmasterOf(pid, pgFolder))) await rm(file, { force: true });
+    if (pid > 0 && isPidInUse(pid) && !(await isPostmasterOf(pid, pgFolder))) await rm(file, { force: true });
   }
 }

@@ -12,7 +12,7 @@ export const socketPort = 5432;
 const socketFile = `/.s.PGSQL.${socketPort}`;
 
 /** A socket's path ends at 107 bytes on Linux and at 103 on macOS, and a longer one does not start. */
-const longestSocketPath = 103;
+const socketPathMaxBytes = 103;
 
 /**
  * The folder of the socket, with mode 0700: whoever reaches the socket is let in. It is DATA_DIR/socket where
@@ -82,13 +82,13 @@ async function makeShortFolder(user: EngineUser): Promise<string> {
   }
   throw new EngineError(
     'No folder for the socket of the embedded database: DATA_DIR is too long for one and no temporary folder ' +
-      `can be used. Choose a DATA_DIR of at most ${longestSocketPath - socketFile.length - 8} characters.`,
+      `can be used. Choose a DATA_DIR of at most ${socketPathMaxBytes - socketFile.length - 8} characters.`,
     new AggregateError(refusals),
   );
 }
 
 function fits(folder: string): boolean {
-  return Buffer.byteLength(folder + socketFile) <= longestSocketPath;
+  return Buffer.byteLength(folder + socketFile) <= socketPathMaxBytes;
 }
 
 async function recordSocketFolder(layout: EngineLayout, folder: string): Promise<string> {

@@ -27,7 +27,7 @@ interface SupervisorOptions {
 }
 
 const firstPauseMs = 200;
-const longestPauseMs = 5_000;
+const pauseMaxMs = 5_000;
 /** One that ran this long was well: the next pause is short again. */
 const steadyAfterMs = 60_000;
 /** The processes of one that was killed need a moment to notice, and no other starts before. */
@@ -163,5 +163,5 @@ export class Supervisor {
 }
 
 function nextPauseMs(pauseMs: number): number {
-  return Math.min(pauseMs * 2, longestPauseMs);
+  return Math.min(pauseMs * 2, pauseMaxMs);
 }

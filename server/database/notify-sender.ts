@@ -9,10 +9,10 @@ const payloadMaxBytes = 7_900;
 const everything = 'everything';
 
 /** Between two sendings: what is said meanwhile goes together. Each costs two processes of the database and every listener a turn. */
-const gatherMs = 10;
+const windowMs = 10;
 
 /** Sends notifications: the first at once, and what comes while it is on its way and shortly after it together. */
-export class Notifier {
+export class NotifySender {
   readonly #pool: Pool;
   readonly #logger: Logger;
   #waiting = new Map<string, Set<string> | typeof everything>();
@@ -40,7 +40,7 @@ export class Notifier {
     for (let batch = this.#take(); batch.size > 0; batch = this.#take()) {
       for (const [channel, said] of batch)
         await this.#send(channel, said === everything ? '' : [...said].join(','));
-      await pause(gatherMs);
+      await pause(windowMs);
     }
     // In the same tick as the last look, so that nothing said after it is left behind.
     this.#sending = undefined;

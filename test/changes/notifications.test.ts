@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import pg from 'pg';
-import type { ChangeNoun } from '#contract/change.ts';
+import type { ResourceType } from '#contract/change.ts';
 import { type ChangeListener, Changes } from '#server/dashboard/changes.ts';
-import { changesChannel, idsMax, writeChange } from '#server/database/change.ts';
+import { formatChange, idsMax } from '#server/database/change.ts';
+import { changesChannel, queueChannel } from '#server/database/channels.ts';
 import { Database } from '#server/database/database.ts';
-import { queueChannel } from '#server/devices/queue-channel.ts';
 import { deleteOverduePending } from '#server/numbers/number-store.ts';
 import { publicId, type TeamId } from '#server/platform/ids.ts';
 import { createLogger } from '#server/platform/logger.ts';
@@ -84,7 +84,7 @@ describe('what changed is told (decision 0018)', () => {
     const startedMs = performance.now();
     const message = { from: phoneNumber, to, content: 'Hello' };
     await Promise.all(Array.from({ length: 1_000 }, () => team.api.send(message)));
-    const told = (await ofTeam()).filter(({ noun }) => noun === 'message');
+    const told = (await ofTeam()).filter(({ resource }) => resource === 'message');
     // One for each 50 ms, and those at the edges.
     const most = (performance.now() - startedMs) / 50 + 2;
     assert.ok(told.length >= 1 && told.length <= most, `${told.length} notifications, ${most} at most`);
@@ -101,17 +101,17 @@ describe('what changed is told (decision 0018)', () => {
   });
 
   it(`tells ids together, ${idsMax} of a noun at most; of more, that any may have changed, which covers ids said beside it`, async () => {
-    const { noteChange } = service.runtime.database.pool;
+    const { recordChange } = service.runtime.database.pool;
     const ids = Array.from({ length: idsMax }, () => randomUUID());
-    for (const id of ids) noteChange(team.id, 'number', [id]);
-    noteChange(team.id, 'number', ids.slice(0, 10));
-    noteChange(team.id, 'webhook', [...ids, randomUUID()]);
-    noteChange(team.id, 'key', ids.slice(0, 1));
-    noteChange(team.id, 'key', []);
-    noteChange(team.id, 'key', ids.slice(1, 2));
-    const told = Object.fromEntries((await ofTeam()).map(({ noun, ids }) => [noun, ids]));
+    for (const id of ids) recordChange(team.id, 'number', [id]);
+    recordChange(team.id, 'number', ids.slice(0, 10));
+    recordChange(team.id, 'webhook', [...ids, randomUUID()]);
+    recordChange(team.id, 'key', ids.slice(0, 1));
+    recordChange(team.id, 'key', []);
+    recordChange(team.id, 'key', ids.slice(1, 2));
+    const told = Object.fromEntries((await ofTeam()).map(({ resource, ids }) => [resource, ids]));
     assert.deepEqual(told, { number: new Set(ids), webhook: 'all', key: 'all' });
-    assert.ok(writeChange(team.id, { noun: 'invitation', ids: new Set(ids) }).length < 7_900);
+    assert.ok(formatChange(team.id, { resource: 'invitation', ids: new Set(ids) }).length < 7_900);
   });
 
   it('a process that closes tells what it committed last', async () => {
@@ -130,15 +130,15 @@ describe('what changed is told (decision 0018)', () => {
       warn: (_: unknown, line: string) => lines.push(line),
     });
     const beyond = new Database({ databaseUrl, logger: noting, statementTimeoutMs: 200 });
-    const told = async (noun: ChangeNoun) => (await ofTeam()).some((change) => change.noun === noun);
+    const told = async (noun: ResourceType) => (await ofTeam()).some((change) => change.resource === noun);
     try {
-      beyond.pool.noteChange(team.id, 'team', []);
+      beyond.pool.recordChange(team.id, 'team', []);
       await until('the first is told', () => told('team'));
       proxy.freeze();
-      beyond.pool.noteChange(team.id, 'number', []);
+      beyond.pool.recordChange(team.id, 'number', []);
       const line = 'changes were not told; who shows them reads again by itself';
       await until('it is given up', () => lines.includes(line));
-      beyond.pool.noteChange(team.id, 'webhook', []);
+      beyond.pool.recordChange(team.id, 'webhook', []);
       await until('the next one is told', () => told('webhook'));
     } finally {
       await beyond.close();
@@ -152,9 +152,9 @@ describe('what changed is told (decision 0018)', () => {
     const id = await team.api.send({ from: phoneNumber, to, content: 'Hello' });
     await heard.take();
     await team.api.post(`/v1/messages/${id}/cancel`);
-    const told = new Set<ChangeNoun>();
+    const told = new Set<ResourceType>();
     await until('the event has its place, and its first attempt failed', async () => {
-      for (const { noun } of await ofTeam()) told.add(noun);
+      for (const { resource } of await ofTeam()) told.add(resource);
       return told.has('event') && told.has('webhook');
     });
     assert.deepEqual([...told].sort(), ['delivery', 'event', 'message', 'usage', 'webhook']);
@@ -166,10 +166,10 @@ describe('what changed is told (decision 0018)', () => {
     await heard.take();
     await sweepDeliveries(runtime);
     await until('what waited for a webhook that is off was skipped', async () =>
-      (await ofTeam()).some(({ noun }) => noun === 'delivery'),
+      (await ofTeam()).some(({ resource }) => resource === 'delivery'),
     );
     await deleteOverduePending(runtime.database.pool, clock.in(8 * 24 * 3_600_000));
-    assert.ok((await ofTeam()).some(({ noun, ids }) => noun === 'number' && ids !== 'all'));
+    assert.ok((await ofTeam()).some(({ resource, ids }) => resource === 'number' && ids !== 'all'));
   });
 });
 
@@ -204,7 +204,7 @@ describe('who listens for changes (decision 0018)', () => {
       await until('the other team hears its own', () => other.told.length === 2);
       const ids = new Set([uuidOf('num', String(number))]);
       assert.deepEqual(
-        own.told.find((change) => change !== 'everything' && change.noun === 'number'),
+        own.told.find((change) => change !== 'everything' && change.resource === 'number'),
         { noun: 'number', ids },
       );
       assert.deepEqual(alike.told.slice(-own.told.length), own.told);
@@ -232,7 +232,7 @@ describe('who listens for changes (decision 0018)', () => {
 
   it('stands alone: one that fails, leaves or comes while it is told costs the others nothing', () => {
     const changes = new Changes(logger);
-    const payload = writeChange(team.id, { noun: 'message', ids: 'all' });
+    const payload = formatChange(team.id, { resource: 'message', ids: 'all' });
     const shared: Told[] = [];
     const same: ChangeListener = (change) => shared.push(change);
     const leaveFirst = changes.subscribe(team.id, same);
@@ -249,31 +249,31 @@ describe('who listens for changes (decision 0018)', () => {
     const leaveSecond = changes.subscribe(team.id, same);
     const last = listen(changes, team.id);
 
-    changes.hear(payload);
+    changes.onNotification(payload);
     assert.deepEqual([shared.length, came, last.told], [2, 1, [{ noun: 'message', ids: 'all' }]]);
     leaveFirst();
     leaveFirst();
-    changes.hear('');
+    changes.onNotification('');
     assert.deepEqual([shared.length, came, last.told.at(-1)], [3, 2, 'everything'], 'the other one stays');
     for (const leave of [leaveSecond, leaveComing, failing, last.leave]) leave();
-    changes.hear(payload);
-    changes.hear('');
+    changes.onNotification(payload);
+    changes.onNotification('');
     assert.deepEqual([shared.length, came, last.told.length], [3, 2, 2], 'nobody is told any more');
     const again = listen(changes, team.id);
     leaveSecond();
-    changes.hear(payload);
+    changes.onNotification(payload);
     assert.equal(again.told.length, 1, 'one who left before takes nobody with them');
   });
 
   it('passes over a noun that only a later version knows, and other teams', () => {
     const changes = new Changes(logger);
     const { told } = listen(changes, team.id);
-    changes.hear(`${team.id} invoice all`);
-    changes.hear(writeChange(otherTeam.id, { noun: 'message', ids: 'all' }));
+    changes.onNotification(`${team.id} invoice all`);
+    changes.onNotification(formatChange(otherTeam.id, { resource: 'message', ids: 'all' }));
     assert.deepEqual(told, []);
   });
 
-  const nounOf = (change: Told) => (change === 'everything' ? change : change.noun);
+  const nounOf = (change: Told) => (change === 'everything' ? change : change.resource);
 
   /** What was committed before is told; then the list is empty. */
   async function settle(told: Told[]): Promise<void> {

@@ -15,7 +15,7 @@ const checkAnswerMs = 5_000;
  * A note to itself at start and every 10 s finds a connection that is half open, or a pooler that swallows
  * notifications; such a connection is replaced.
  */
-export class Notifications {
+export class NotificationListener {
   readonly #databaseUrl: string;
   readonly #logger: Logger;
   readonly #listeners = new Map<string, Listener>();
@@ -49,7 +49,7 @@ export class Notifications {
     await this.#loop.stop();
     const client = this.#client;
     this.#client = undefined;
-    if (client) await endSoon(client);
+    if (client) await closeGracefully(client);
   }
 
   async #connect(): Promise<void> {
@@ -60,8 +60,8 @@ export class Notifications {
       query_timeout: 5_000,
       keepAlive: true,
     });
-    client.on('error', () => this.#drop(client));
-    client.on('end', () => this.#drop(client));
+    client.on('error', () => this.#disconnect(client));
+    client.on('end', () => this.#disconnect(client));
     client.on('notification', (notification) => {
       if (notification.channel === this.#selfChannel) this.#heard?.();
       else this.#listeners.get(notification.channel)?.(notification.payload ?? '');
@@ -73,7 +73,7 @@ export class Notifications {
     for (const listener of this.#listeners.values()) listener('');
   }
 
-  #drop(client: pg.Client): void {
+  #disconnect(client: pg.Client): void {
     if (this.#client !== client) return;
     this.#client = undefined;
     this.#logger.warn('the notification connection was lost; it is replaced');
@@ -94,7 +94,7 @@ export class Notifications {
     if (heard || this.#client !== client) return;
     this.#client = undefined;
     this.#logger.warn('a note to ourselves did not come back: the notification connection is replaced');
-    void endSoon(client);
+    void closeGracefully(client);
     await this.#reconnect();
   }
 
@@ -109,11 +109,11 @@ export class Notifications {
   }
 }
 
-const endingMs = 2_000;
+const closeTimeoutMs = 2_000;
 
 /** Says goodbye, and hangs up where nobody answers. */
-async function endSoon(client: pg.Client): Promise<void> {
-  const hangUp = setTimeout(() => client.connection.stream.destroy(), endingMs);
+async function closeGracefully(client: pg.Client): Promise<void> {
+  const hangUp = setTimeout(() => client.connection.stream.destroy(), closeTimeoutMs);
   await client.end().catch(() => undefined);
   clearTimeout(hangUp);
 }

@@ -1,66 +1,67 @@
 import type { Pool } from 'pg';
-import type { ChangeNoun } from '#contract/change.ts';
+import type { ResourceType } from '#contract/change.ts';
 import type { TeamId } from '#server/platform/ids.ts';
 import type { Logger } from '#server/platform/logger.ts';
-import { changesChannel, idsMax, type NoteChange, writeChange } from './change.ts';
+import { formatChange, idsMax, type RecordChange } from './change.ts';
+import { changesChannel } from './channels.ts';
 
 /** How long the first change waits for others: a thousand of one noun are told as often as one. */
-const gatherMs = 50;
+const windowMs = 50;
 
 /**
- * Tells every process what was committed, by team and noun: all of some 50 ms in one statement. Apart from the
+ * Tells every process what was committed, by team and resource type: all of some 50 ms in one statement. Apart from the
  * Notifier, whose channels wake phones and loops and wait far less.
  */
-export class ChangeNotifier {
+export class ChangeNotifySender {
   readonly #pool: Pool;
   readonly #logger: Logger;
-  #waiting = new Map<TeamId, Map<ChangeNoun, Set<string> | 'all'>>();
-  #telling: Promise<void> | undefined;
-  #hurry: (() => void) | undefined;
+  #waiting = new Map<TeamId, Map<ResourceType, Set<string> | 'all'>>();
+  #sending: Promise<void> | undefined;
+  #flushNow: (() => void) | undefined;
 
   constructor(pool: Pool, logger: Logger) {
     this.#pool = pool;
     this.#logger = logger;
   }
 
-  readonly note: NoteChange = (teamId, noun, ids) => {
-    const nouns = this.#waiting.get(teamId) ?? new Map<ChangeNoun, Set<string> | 'all'>();
+  readonly record: RecordChange = (teamId, noun, ids) => {
+    const nouns = this.#waiting.get(teamId) ?? new Map<ResourceType, Set<string> | 'all'>();
     const waiting = nouns.get(noun);
     if (waiting === 'all') return;
     this.#waiting.set(teamId, nouns.set(noun, ids.length === 0 ? 'all' : merged(waiting, ids)));
-    this.#telling ??= this.#tellAll();
+    this.#sending ??= this.#sendAll();
   };
 
   /** Resolves once everything noted so far was told or given up; what gathers is told at once. */
   async drain(): Promise<void> {
-    this.#hurry?.();
-    await this.#telling;
+    this.#flushNow?.();
+    await this.#sending;
   }
 
-  async #tellAll(): Promise<void> {
+  async #sendAll(): Promise<void> {
     while (this.#waiting.size > 0) {
       await this.#gather();
       const teams = this.#waiting;
       this.#waiting = new Map();
-      await this.#tell(
+      await this.#send(
         [...teams].flatMap(([teamId, nouns]) =>
-          [...nouns].map(([noun, ids]) => writeChange(teamId, { noun, ids })),
+          [...nouns].map(([resource, ids]) => formatChange(teamId, { resource, ids })),
         ),
       );
     }
     // In the same tick as the last look, so that nothing noted after it is left behind.
-    this.#telling = undefined;
+    this.#sending = undefined;
   }
 
   async #gather(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, gatherMs);
-    this.#hurry = resolve;
+    const timer = setTimeout(resolve, windowMs);
+    this.#flushNow = resolve;
     await promise;
     clearTimeout(timer);
   }
 
-  async #tell(payloads: readonly string[]): Promise<void> {
+  async #send(payloads: readonly string[]): Promise<void> {
     try {
       await this.#pool.query({
         name: 'tell-changes',
