@@ -23,7 +23,7 @@ import { NotificationListener } from '#server/database/listener.ts';
 import { migrate } from '#server/database/migrate.ts';
 import { ensurePartitions } from '#server/database/partitions.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { WaitingPolls } from '#server/device-protocol/waiting-polls.ts';
+import { PollRegistry } from '#server/device-protocol/poll-registry.ts';
 import { checkMailServer } from '#server/mail/check-mail-server.ts';
 import { MailHealth } from '#server/mail/mail-health.ts';
 import { registerMailMetrics } from '#server/mail/mail-metrics.ts';
@@ -106,12 +106,12 @@ async function open(
   signal.throwIfAborted();
   await firstStart(runtime, terminal);
 
-  const waiting = new WaitingPolls();
-  registerQueueMetrics(runtime, waiting);
+  const heldPolls = new PollRegistry();
+  registerQueueMetrics(runtime, heldPolls);
   const notifications = new NotificationListener(databaseUrl, logger);
   notifications.on(queueChannel, (payload) => {
-    if (payload === '') waiting.wakeEverybody();
-    else waiting.wake(payload.split(',') as NumberId[]);
+    if (payload === '') heldPolls.wakeAll();
+    else heldPolls.wake(payload.split(',') as NumberId[]);
   });
   const readers = new WaitingReaders();
   notifications.on(feedChannel, (payload) => {
@@ -139,7 +139,7 @@ async function open(
   lifecycle.onClose('notifications', () => notifications.stop());
 
   const uses = new LastUsedTimes(runtime);
-  loops.push(...createLoops({ ...runtime, waiting, readers, uses, clockSync }));
+  loops.push(...createLoops({ ...runtime, heldPolls, readers, uses, clockSync }));
   const own = [mailLoop, publisher, fanOut, dispatcher].filter((loop) => loop !== undefined);
   const running = [followClock, ...loops, ...own];
   for (const loop of running) loop.start();
@@ -154,7 +154,7 @@ async function open(
   const routes = createRoutes({
     ...runtime,
     clockStatus: () => clockSync.status,
-    waiting,
+    heldPolls,
     readers,
     requireSession,
     magicLinks,
@@ -184,7 +184,7 @@ async function open(
     validateResponses: checkAnswers ?? false,
   });
   lifecycle.onClose('http', async () => {
-    for (const held of [waiting, readers]) held.stop();
+    for (const held of [heldPolls, readers]) held.stop();
     await closeServer(server);
   });
   warnOfLinks(config, logger);

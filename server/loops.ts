@@ -5,11 +5,11 @@ import type { Duty } from '#server/config.ts';
 import { type ClockSync, clockReadMs } from '#server/database/clock-sync.ts';
 import { ensurePartitions } from '#server/database/partitions.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { WaitingPolls } from '#server/device-protocol/waiting-polls.ts';
+import type { PollRegistry } from '#server/device-protocol/poll-registry.ts';
 import { forgetSetupLinks } from '#server/devices/forget-setup-links.ts';
 import { purgeMails } from '#server/mail/mail-worker.ts';
 import { numbersWithMessages } from '#server/messages/claim-message.ts';
-import { failExpired, failOrphaned, forgetOldKeys, settleOverdue } from '#server/messages/sweep-messages.ts';
+import { failExpired, failOrphaned, purgeOldKeys, resolveOverdue } from '#server/messages/sweep-messages.ts';
 import { deleteOverduePending } from '#server/numbers/number-store.ts';
 import { writeFanOuts } from '#server/outbox/fan-out.ts';
 import { teamsWithMore } from '#server/outbox/feed-store.ts';
@@ -70,13 +70,13 @@ export type SweepLoop = Loop & { readonly sweep: string; readonly expiry: Expiry
 /** What this process does without being asked, by duty. A sweep stands behind every notification. */
 export function createLoops(
   services: Runtime & {
-    readonly waiting: WaitingPolls;
+    readonly heldPolls: PollRegistry;
     readonly readers: WaitingReaders;
     readonly uses: LastUsedTimes;
     readonly clockSync: ClockSync;
   },
 ): SweepLoop[] {
-  const { database, clock, config, logger, waiting, readers, uses, clockSync } = services;
+  const { database, clock, config, logger, heldPolls, readers, uses, clockSync } = services;
   const loop = (
     duty: Duty,
     sweep: string,
@@ -92,22 +92,22 @@ export function createLoops(
   };
   return [
     ...loop('api', 'wake held polls', second, 'keeps', async () => {
-      waiting.forgetOldWakes();
-      const numbers = waiting.numbers;
-      if (numbers.length > 0) waiting.wake(await numbersWithMessages(database.pool, numbers));
+      heldPolls.purgeOldWakes();
+      const numbers = heldPolls.numbers;
+      if (numbers.length > 0) heldPolls.wake(await numbersWithMessages(database.pool, numbers));
     }),
     ...loop('api', 'wake held readers of events', second, 'keeps', async () => {
       const { places } = readers;
       if (places.length > 0) readers.wake(await teamsWithMore(database.pool, places));
     }),
     ...loop('api', 'write when keys were used', 5 * second, 'keeps', () => uses.flush()),
-    ...loop('maintain', 'settle overdue hand-outs', second, 'expires', () => settleOverdue(services)),
+    ...loop('maintain', 'resolve overdue hand-outs', second, 'expires', () => resolveOverdue(services)),
     ...loop('maintain', 'fail messages of deleted numbers', second, 'keeps', () => failOrphaned(services)),
     ...loop('maintain', 'expire queued messages', 5 * second, 'expires', () => failExpired(services)),
     ...loop('maintain', 'delete pending numbers', 60 * second, 'expires', () =>
       deleteOverduePending(database.pool, clock.now()),
     ),
-    ...loop('maintain', 'forget old keys', 600 * second, 'expires', () => forgetOldKeys(services)),
+    ...loop('maintain', 'forget old keys', 600 * second, 'expires', () => purgeOldKeys(services)),
     ...loop('maintain', 'make partitions', 3_600 * second, 'keeps', () =>
       ensurePartitions(database.pool, clock, logger),
     ),

@@ -13,12 +13,12 @@ import { overviewRoutes } from '#server/dashboard/overview-routes.ts';
 import { forMembers } from '#server/dashboard/team-routes.ts';
 import type { ClockStatus } from '#server/database/clock-sync.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { createArrivals } from '#server/device-protocol/arrive.ts';
+import { createPollLookups } from '#server/device-protocol/look-up-polls.ts';
+import type { PollRegistry } from '#server/device-protocol/poll-registry.ts';
 import { deviceRoutes } from '#server/device-protocol/routes.ts';
-import type { WaitingPolls } from '#server/device-protocol/waiting-polls.ts';
 import type { MailHealth } from '#server/mail/mail-health.ts';
 import { messageRoutes } from '#server/messages/routes.ts';
-import { createSendAcceptor } from '#server/messages/send-acceptor.ts';
+import { createSendBatcher } from '#server/messages/send-batcher.ts';
 import { numberRoutes } from '#server/numbers/routes.ts';
 import { setupPageRoutes } from '#server/numbers/setup-page-routes.ts';
 import { eventRoutes } from '#server/outbox/routes.ts';
@@ -38,7 +38,7 @@ import { memberRemovedHooks, numberRemovedHooks, roleChangedHooks } from './tran
 
 interface RouteServices extends Runtime {
   readonly clockStatus: () => ClockStatus;
-  readonly waiting: WaitingPolls;
+  readonly heldPolls: PollRegistry;
   readonly readers: WaitingReaders;
   readonly requireSession: RequireSession;
   readonly magicLinks: MagicLinkRequests;
@@ -66,10 +66,10 @@ function routesOfSlices(services: RouteServices): Route[] {
     ...acceptancePageRoutes(roleChangeServices, requireSession),
     ...numberRoutes({ ...services, onNumberRemoved: numberRemovedHooks(services) }),
     ...eventRoutes(services),
-    ...messageRoutes({ ...services, sends: createSendAcceptor(services) }),
+    ...messageRoutes({ ...services, sends: createSendBatcher(services) }),
     ...webhookRoutes(services),
     ...deliveryRoutes(services),
-    ...deviceRoutes({ ...services, arrivals: createArrivals(services) }),
+    ...deviceRoutes({ ...services, pollLookups: createPollLookups(services) }),
     ...setupPageRoutes(services),
     ...apiKeyRoutes(services),
     ...usageRoutes(services),

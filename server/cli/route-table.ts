@@ -5,7 +5,7 @@ import { RefusalLog } from '#server/audit/refusal-log.ts';
 import { readConfig } from '#server/config.ts';
 import { Database } from '#server/database/database.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { WaitingPolls } from '#server/device-protocol/waiting-polls.ts';
+import { PollRegistry } from '#server/device-protocol/poll-registry.ts';
 import { MailHealth } from '#server/mail/mail-health.ts';
 import { WaitingReaders } from '#server/outbox/waiting-readers.ts';
 import { Clock } from '#server/platform/clock.ts';
@@ -81,7 +81,7 @@ function unusedServices(): Parameters<typeof createRoutes>[0] {
   };
   return {
     ...runtime,
-    waiting: new WaitingPolls(),
+    heldPolls: new PollRegistry(),
     readers: new WaitingReaders(),
     requireSession: createRequireSession(runtime),
     magicLinks: new MagicLinkRequests(runtime, undefined),

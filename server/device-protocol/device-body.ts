@@ -17,7 +17,7 @@ const valuesMax = 4_096;
  * them; anything else counts as missing.
  * @returns undefined where the body is no JSON object, or has more than 32 fields or 4,096 values
  */
-export function readDeviceBody(raw: unknown): DeviceBody | undefined {
+export function parseDeviceBody(raw: unknown): DeviceBody | undefined {
   if (!Buffer.isBuffer(raw)) return undefined;
   let parsed: unknown;
   try {

@@ -1,13 +1,13 @@
 import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import { queueChannel } from '#server/database/channels.ts';
-import { giveBackMessage } from '#server/messages/claim-message.ts';
+import { releaseMessage } from '#server/messages/claim-message.ts';
 import { FixedWindowLimiter } from '#server/platform/fixed-window-limiter.ts';
 import { disconnectSignal, isDisconnected } from '#server/platform/http/client-disconnect.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { textFields } from '#server/platform/http/text-fields.ts';
 import { parseId } from '#server/platform/ids.ts';
-import { type DeviceBody, deviceBodyLimitBytes, readDeviceBody, valueIn } from './device-body.ts';
+import { type DeviceBody, deviceBodyLimitBytes, parseDeviceBody, valueIn } from './device-body.ts';
 import { type Poll, type PollResult, type PollServices, poll, reportLast } from './poll.ts';
 import { pollAnswer, unavailableAnswer } from './poll-answer.ts';
 
@@ -29,16 +29,16 @@ export function pollRoute(services: PollServices): Route {
     onFailure: ({ code }) =>
       code === 'unauthorized' ? pollAnswer({ kind: 'stop', reason: 'unauthorized' }) : unavailableAnswer,
     handle: async ({ request, reply, deviceTokenHash }) => {
-      const body = readDeviceBody(request.body);
+      const body = parseDeviceBody(request.body);
       if (!body) return { body: unavailableAnswer };
       const asked = readPoll(body, deviceTokenHash, disconnectSignal(reply));
       if (services.config.rateLimits && !limit.allows(deviceTokenHash.toString('hex'))) {
         // An answer makes the phone forget what it reported: that is kept, also beyond the limit.
         await reportLast(services, asked);
-        return overLimit(services, body, asked.left);
+        return answerOverLimit(services, body, asked.left);
       }
       const result = await poll(services, asked);
-      if (result.kind === 'send' && isDisconnected(reply)) return giveBack(services, result, reply);
+      if (result.kind === 'send' && isDisconnected(reply)) return releaseUndelivered(services, result, reply);
       return { body: pollAnswer(result) };
     },
   });
@@ -70,19 +70,19 @@ function readPoll(body: DeviceBody, tokenHash: Buffer, left: AbortSignal): Poll 
 const noSession = parseId('ses', 'ses_00000000000000000000000000');
 
 /** The phone left before the first byte: the message goes back to its place, and the next poll gets it. */
-async function giveBack(
+async function releaseUndelivered(
   services: PollServices,
   result: Extract<PollResult, { kind: 'send' }>,
   reply: FastifyReply,
 ): Promise<{ body: unknown }> {
-  await giveBackMessage(services, result.claimant, result.handOut.message_id);
+  await releaseMessage(services, result.claimant, result.handOut.message_id);
   services.database.notify(queueChannel, [result.claimant.numberId]);
   reply.hijack();
   reply.raw.destroy();
   return { body: undefined };
 }
 
-async function overLimit(
+async function answerOverLimit(
   { clock }: PollServices,
   body: DeviceBody,
   left: AbortSignal,

@@ -3,13 +3,13 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { type DeviceDescription, findDeviceByToken } from '#server/devices/device-store.ts';
 import { type Claimant, claimMessage, type HandOut } from '#server/messages/claim-message.ts';
 import { reportMessage } from '#server/messages/report-message.ts';
-import { settleUnconfirmed } from '#server/messages/settle-unconfirmed.ts';
+import { resolveUnconfirmed } from '#server/messages/resolve-unconfirmed.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
 import type { MessageId, SessionId } from '#server/platform/ids.ts';
-import { type ArrivalRow, type Arrivals, sessionLifeMs, shortenSession } from './arrive.ts';
+import { decidePoll, type StopReason } from './decide-poll.ts';
+import { type PollLookupRow, type PollLookups, sessionLifeMs, shortenSession } from './look-up-polls.ts';
+import type { PollRegistry } from './poll-registry.ts';
 import { startSession } from './start-session.ts';
-import { decidePoll, type StopReason } from './stop-reason.ts';
-import type { WaitingPolls } from './waiting-polls.ts';
 
 /** A poll, read from its body. */
 export interface Poll {
@@ -30,9 +30,9 @@ export type PollResult =
   | { readonly kind: 'stop'; readonly reason: StopReason }
   | { readonly kind: 'unavailable' };
 
-export type PollServices = Runtime & { readonly arrivals: Arrivals; readonly waiting: WaitingPolls };
+export type PollServices = Runtime & { readonly pollLookups: PollLookups; readonly heldPolls: PollRegistry };
 
-/** Within this a poll that names another message than the one in flight is a repeat by a proxy; nothing is settled. */
+/** Within this a poll that names another message than the one in flight is a repeat by a proxy; nothing is resolved. */
 const repeatMs = 10_000;
 
 /**
@@ -41,15 +41,18 @@ const repeatMs = 10_000;
  */
 export async function poll(services: PollServices, asked: Poll): Promise<PollResult> {
   await reportLast(services, asked);
-  const serial = services.waiting.serial;
-  const { row } = await services.arrivals.arrive({ tokenHash: asked.tokenHash, sessionId: asked.sessionId });
+  const serial = services.heldPolls.serial;
+  const { row } = await services.pollLookups.lookUp({
+    tokenHash: asked.tokenHash,
+    sessionId: asked.sessionId,
+  });
   const decision = decidePoll(row, services.clock.now());
   if (decision.kind === 'stop') return decision;
   if (!row) return { kind: 'stop', reason: 'unauthorized' };
-  if (decision.kind === 'continue') return hold(services, asked, row, serial);
+  if (decision.kind === 'continue') return waitForMessage(services, asked, row, serial);
   const started = await startSession(services, asked.tokenHash, row, asked.description);
   if ('stop' in started) return { kind: 'stop', reason: started.stop };
-  return hold(services, asked, { ...row, current_session: started.sessionId, poll: 1 }, serial);
+  return waitForMessage(services, asked, { ...row, current_session: started.sessionId, poll: 1 }, serial);
 }
 
 /** What the poll says of the message that the phone has just handled; idempotent. */
@@ -67,16 +70,16 @@ export async function reportLast(services: PollServices, asked: Poll): Promise<v
   failpoint('report written');
 }
 
-async function hold(
+async function waitForMessage(
   services: PollServices,
   asked: Poll,
-  row: ArrivalRow,
+  row: PollLookupRow,
   serial: number,
 ): Promise<PollResult> {
   const sessionId = row.current_session;
   // An older poll whose session moved on between the look and now has no number and waits for nothing.
   if (sessionId === null || row.poll === null) return { kind: 'stop', reason: 'superseded' };
-  const settled = await settleForgotten(services, row, sessionId);
+  const settled = await resolveForgotten(services, row, sessionId);
   const claimant: Claimant = {
     teamId: row.team_id,
     numberId: row.number_id,
@@ -84,15 +87,15 @@ async function hold(
     sessionId,
     poll: row.poll,
   };
-  const waiting = services.waiting.register(claimant, serial, row.has_waiting || settled);
-  const cancelTimer = services.clock.after(services.config.deviceHoldMs, () => waiting.end('held'));
-  const onLeft = () => waiting.end('left');
+  const heldPoll = services.heldPolls.register(claimant, serial, row.has_waiting || settled);
+  const cancelTimer = services.clock.after(services.config.deviceHoldMs, () => heldPoll.end('held'));
+  const onLeft = () => heldPoll.end('left');
   asked.left.addEventListener('abort', onLeft);
   if (asked.left.aborted) onLeft();
   try {
     for (;;) {
-      await waiting.untilWoken();
-      if (waiting.ended) break;
+      await heldPoll.untilWoken();
+      if (heldPoll.ended) break;
       const liveUntil = services.clock.in(sessionLifeMs(services.config.deviceHoldMs));
       const handOut = await claimMessage(services, claimant, liveUntil);
       if (!handOut) continue;
@@ -102,25 +105,25 @@ async function hold(
   } finally {
     cancelTimer();
     asked.left.removeEventListener('abort', onLeft);
-    services.waiting.remove(waiting);
+    services.heldPolls.remove(heldPoll);
   }
-  if (waiting.ended === 'left') await shortenSession(services, claimant);
-  return waiting.ended === 'stopping' ? { kind: 'unavailable' } : { kind: 'idle', sessionId };
+  if (heldPoll.ended === 'left') await shortenSession(services, claimant);
+  return heldPoll.ended === 'stopping' ? { kind: 'unavailable' } : { kind: 'idle', sessionId };
 }
 
 /**
  * The phone of this session asks again and does not speak of the message in its hands: unless the poll is a proxy's
- * repeat, it will never report it. A message of an older session keeps its grace; the sweep settles it.
+ * repeat, it will never report it. A message of an older session keeps its grace; the sweep resolves it.
  */
-async function settleForgotten(
+async function resolveForgotten(
   services: PollServices,
-  row: ArrivalRow,
+  row: PollLookupRow,
   sessionId: SessionId,
 ): Promise<boolean> {
   if (row.in_flight_id === null || row.handed_out_at === null || row.in_flight_session !== sessionId)
     return false;
   if (services.clock.nowMs() - row.handed_out_at.getTime() <= repeatMs) return false;
-  const settled = await settleUnconfirmed(services, {
+  const settled = await resolveUnconfirmed(services, {
     team_id: row.team_id,
     number_id: row.number_id,
     message_id: row.in_flight_id,

@@ -10,7 +10,7 @@ import { FixedWindowLimiter } from '#server/platform/fixed-window-limiter.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { textFields } from '#server/platform/http/text-fields.ts';
 import { parseId, publicId } from '#server/platform/ids.ts';
-import { deviceBodyLimitBytes, readDeviceBody, valueIn } from './device-body.ts';
+import { deviceBodyLimitBytes, parseDeviceBody, valueIn } from './device-body.ts';
 import type { PollServices } from './poll.ts';
 import { pollRoute } from './poll-route.ts';
 
@@ -42,7 +42,7 @@ function claimRoute(services: PollServices): Route {
     answers: { 200: flatStrings },
     bodyLimitBytes: claimLimitBytes,
     handle: async ({ request }) => {
-      const body = readDeviceBody(request.body);
+      const body = parseDeviceBody(request.body);
       if (!body)
         throw new AppError('invalid_request', 'The body must be a JSON object with the field token.');
       const token = valueIn(body, 'token');
@@ -72,7 +72,7 @@ function inboundRoute(services: PollServices): Route {
     handle: async ({ request, deviceTokenHash }) => {
       if (services.config.rateLimits && !limit.allows(deviceTokenHash.toString('hex')))
         return refuse('rate_limited');
-      const body = readDeviceBody(request.body);
+      const body = parseDeviceBody(request.body);
       if (!body) return refuse('unreadable');
       const device = await findDeviceByToken(services.database.pool, deviceTokenHash);
       if (!device) return refuse('unauthorized');
@@ -103,7 +103,7 @@ function statusRoute(services: PollServices): Route {
     handle: async ({ request, deviceTokenHash }) => {
       if (services.config.rateLimits && !limit.allows(deviceTokenHash.toString('hex')))
         return refuse('rate_limited');
-      const body = readDeviceBody(request.body);
+      const body = parseDeviceBody(request.body);
       if (!body) return refuse('unreadable');
       const device = await findDeviceByToken(services.database.pool, deviceTokenHash);
       if (!device) return refuse('unauthorized');

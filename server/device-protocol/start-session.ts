@@ -10,9 +10,9 @@ import {
 } from '#server/devices/device-store.ts';
 import { lockNumber, markVerified } from '#server/numbers/number-store.ts';
 import type { SessionId } from '#server/platform/ids.ts';
-import type { ArrivalRow } from './arrive.ts';
-import { sessionLifeMs } from './arrive.ts';
-import { decidePoll, type StopReason } from './stop-reason.ts';
+import { decidePoll, type StopReason } from './decide-poll.ts';
+import type { PollLookupRow } from './look-up-polls.ts';
+import { sessionLifeMs } from './look-up-polls.ts';
 
 /** How long the old session's message may still be reported after a takeover, counted from its hand-out. */
 const graceMs = 180_000;
@@ -34,7 +34,7 @@ const generationOf = statement<{ generation: number }>(
 export async function startSession(
   services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config'>,
   tokenHash: Buffer,
-  arrival: ArrivalRow,
+  arrival: PollLookupRow,
   description: DeviceDescription,
 ): Promise<{ readonly sessionId: SessionId } | { readonly stop: StopReason }> {
   const { database, clock, ids, config } = services;

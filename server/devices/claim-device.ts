@@ -16,7 +16,7 @@ export async function claimDevice(
   const deviceToken = secrets.deviceToken(setupToken);
   return database.transaction(async (trx) => {
     const link = await lockOpenLink(trx, sha256(setupToken), clock.expiryNow());
-    if (!link) throw linkIsOver();
+    if (!link) throw linkExpired();
     await insertDeviceOnce(trx, link, {
       id: ids.next('dev'),
       tokenHash: sha256(deviceToken),
@@ -31,10 +31,10 @@ export async function finishSetup(
   { database, clock }: Pick<Runtime, 'database' | 'clock'>,
   setupToken: string,
 ): Promise<void> {
-  if (!(await endOpenLink(database.pool, sha256(setupToken), clock.expiryNow()))) throw linkIsOver();
+  if (!(await endOpenLink(database.pool, sha256(setupToken), clock.expiryNow()))) throw linkExpired();
 }
 
-export function linkIsOver(): AppError {
+export function linkExpired(): AppError {
   return new AppError(
     'not_found',
     'This setup link is used up or expired. Make a new one with POST /v1/numbers/:id/reconnect, ' +

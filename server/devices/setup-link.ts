@@ -11,7 +11,7 @@ const setupLinkMs = 24 * 3_600_000;
  * Makes the link that connects a phone to a number; earlier links of the number stop working.
  * @returns the address to open on the iPhone
  */
-export async function makeSetupLink(
+export async function createSetupLink(
   trx: Transaction,
   { clock, ids, config }: Pick<Runtime, 'clock' | 'ids' | 'config'>,
   teamId: TeamId,

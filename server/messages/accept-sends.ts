@@ -103,13 +103,13 @@ export async function acceptSends(
     });
     const results = await runBatch(services, batch, at, locking);
     const repeats = await findRepeats(services, batch, results);
-    for (const [place, result] of results.entries()) {
-      const index = open[place];
+    for (const [position, result] of results.entries()) {
+      const index = open[position];
       if (index === undefined) continue;
-      if (result.verdict === 'again' || result.verdict === 'month_missing' || repeats.has(place))
+      if (result.verdict === 'again' || result.verdict === 'month_missing' || repeats.has(position))
         again.push(index);
       else if (result.verdict === 'locked') outcomes[index] = locked;
-      else outcomes[index] = toOutcome(result.verdict, result, batch[place], at);
+      else outcomes[index] = toOutcome(result.verdict, result, batch[position], at);
     }
     if (results.some((result) => result.verdict === 'month_missing')) {
       await ensureUsageMonth(
@@ -132,7 +132,7 @@ const refusals: ReadonlySet<SendVerdict> = new Set([
 ]);
 
 /**
- * Places of rows that were refused and whose key is known now. The statement looks for keys in its snapshot, and for
+ * Indexes of rows that were refused and whose key is known now. The statement looks for keys in its snapshot, and for
  * what refuses a row through locks that it may have waited for: behind the request that the row repeats, whose message
  * took the month's last place, or whose number was deleted since.
  */
@@ -142,9 +142,9 @@ async function findRepeats(
   results: readonly SendOutcomeRow[],
 ): Promise<ReadonlySet<number>> {
   if (!results.some(({ verdict }) => refusals.has(verdict))) return new Set();
-  const refused = results.flatMap(({ verdict }, place) => {
-    const row = batch[place];
-    return row && row.idempotencyKey !== null && refusals.has(verdict) ? [{ place, row, verdict }] : [];
+  const refused = results.flatMap(({ verdict }, position) => {
+    const row = batch[position];
+    return row && row.idempotencyKey !== null && refusals.has(verdict) ? [{ position, row, verdict }] : [];
   });
   if (refused.length === 0) return new Set();
   const known = await findKeys
@@ -156,12 +156,12 @@ async function findRepeats(
       refused.map(({ row }) => row.fingerprint),
       keysSince(clock),
     )
-    .catch(throwInDoubt);
+    .catch(throwOutcomeUnknown);
   return new Set(
     known.flatMap(({ n, same }) => {
       const found = refused[n];
       // A key that is still one of other fields has had its answer.
-      return found && (same || found.verdict !== 'key_reused') ? [found.place] : [];
+      return found && (same || found.verdict !== 'key_reused') ? [found.position] : [];
     }),
   );
 }
@@ -198,11 +198,11 @@ async function runBatch(
       for (const row of rows) results.push(...(await runBatch(services, [row], at, locking)));
       return results;
     }
-    return throwInDoubt(error);
+    return throwOutcomeUnknown(error);
   }
 }
 
-function throwInDoubt(error: unknown): never {
+function throwOutcomeUnknown(error: unknown): never {
   const isStored = !(error instanceof NoConnection) && errorCodeOf(error) !== diskFullCode;
   if (!isStored || !isDatabaseAway(error)) throw error;
   throw new AppError(
@@ -216,7 +216,7 @@ function throwInDoubt(error: unknown): never {
 function notStored({ logger }: Services, error: unknown): SendOutcomeRow {
   logger.error({ err: error }, 'a message passed every check and could not be stored');
   return {
-    places: [1],
+    indexes: [1],
     verdict: 'not_stored',
     known_message_id: null,
     number_id: null,
@@ -256,6 +256,6 @@ async function runStatement(
 /** For each row, in order, what became of the group that it is in. */
 function perRow(groups: readonly SendOutcomeRow[]): SendOutcomeRow[] {
   const results: SendOutcomeRow[] = [];
-  for (const group of groups) for (const place of group.places) results[place - 1] = group;
+  for (const group of groups) for (const position of group.indexes) results[position - 1] = group;
   return results;
 }

@@ -33,7 +33,7 @@ export type SendVerdict =
 /** What became of those rows of a batch that share a fate: most batches have few. */
 export interface SendOutcomeRow {
   /** Places of the rows in the batch, from 1. */
-  readonly places: readonly number[];
+  readonly indexes: readonly number[];
   readonly verdict: SendVerdict;
   /** The message of a replay. */
   readonly known_message_id: MessageId | null;
@@ -128,7 +128,7 @@ const acceptSql = (locking: '' | 'SKIP LOCKED') =>
      SELECT team_id, $11, 'outbound', count(*) FROM accepted GROUP BY team_id ORDER BY team_id
      ON CONFLICT (team_id, day, direction) DO UPDATE SET messages = d.messages + excluded.messages
    )
-   SELECT array_agg(r.n::int) AS places, r.known_message_id, r.number_id, r.monthly_limit,
+   SELECT array_agg(r.n::int) AS indexes, r.known_message_id, r.number_id, r.monthly_limit,
      CASE WHEN a.n IS NULL THEN greatest(r.used, r.monthly_limit) ELSE r.used END AS used,
      CASE
        WHEN r.verdict = 'again' AND NOT EXISTS (

@@ -68,16 +68,16 @@ const claim = statement<HandOut>(
   { changes: 'message', team: '$1', ids: 'message_id' },
 );
 
-const unclaim = statement<{ seq: number; to_handle: string }>(
-  'messages.unclaim',
+const release = statement<{ seq: number; to_handle: string }>(
+  'messages.release',
   `WITH landed AS (
      DELETE FROM in_flight WHERE number_id = $2 AND message_id = $3 AND session_id = $4 AND poll = $5
      RETURNING message_id, hand_out, seq
    ), forgotten AS (
      DELETE FROM hand_outs h USING landed l WHERE h.message_id = l.message_id AND h.hand_out = l.hand_out
    ), back AS (
-     UPDATE messages m SET status = ${sqlTarget('give_back')}, hand_outs = l.hand_out - 1
-     FROM landed l WHERE m.team_id = $1 AND m.id = $3 AND m.id = l.message_id AND ${sqlGuard('give_back', 'm')}
+     UPDATE messages m SET status = ${sqlTarget('release')}, hand_outs = l.hand_out - 1
+     FROM landed l WHERE m.team_id = $1 AND m.id = $3 AND m.id = l.message_id AND ${sqlGuard('release', 'm')}
      RETURNING m.id, m.to_handle
    ), counted AS (
      UPDATE device_sessions s SET returned = s.returned + 1 FROM back b WHERE s.number_id = $2
@@ -114,7 +114,7 @@ export function claimMessage(
  * Takes a hand-out back into the queue: only for the poll that claimed it, whose phone left before the first byte of
  * the answer (specification section 11.4).
  */
-export async function giveBackMessage(
+export async function releaseMessage(
   { database, clock }: Pick<Runtime, 'database' | 'clock'>,
   claimant: Claimant,
   messageId: MessageId,
@@ -122,7 +122,7 @@ export async function giveBackMessage(
   const { teamId, numberId, sessionId, poll } = claimant;
   await database.transaction(async (trx: Transaction) => {
     await lockCurrentSession(trx, teamId, numberId);
-    await unclaim.row(trx, teamId, numberId, messageId, sessionId, poll, clock.now());
+    await release.row(trx, teamId, numberId, messageId, sessionId, poll, clock.now());
   });
 }
 

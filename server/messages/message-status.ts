@@ -3,7 +3,7 @@ import type { FailureCode, MessageStatus } from '#contract/message.ts';
 /** What can happen to a message once it exists (specification section 3.1). */
 export type MessageAction =
   | 'hand_out'
-  | 'give_back'
+  | 'release'
   | 'retry'
   | 'confirm_sent'
   | 'confirm_sent_late'
@@ -25,7 +25,7 @@ interface Step {
  *
  * Who moves a message on, and what if nobody does:
  * - queued: a poll of its number (hand_out). Nobody polls: the sweep fails it as `expired`.
- * - polling: the next poll of the phone. None comes: the sweep settles it when its lease ends.
+ * - polling: the next poll of the phone. None comes: the sweep resolves it when its lease ends.
  * - sent: a device that can tell about delivery; an iPhone's shortcut can't, and then sent is the end.
  * - failed: the end, but for a late report after `device_timeout`.
  * - delivered, received: the end.
@@ -33,7 +33,7 @@ interface Step {
 export const messageSteps: Readonly<Record<MessageAction, Step>> = {
   hand_out: { from: 'queued', to: 'polling' },
   // Only by the poll that claimed it, and only if no byte of its answer was passed on.
-  give_back: { from: 'polling', to: 'queued' },
+  release: { from: 'polling', to: 'queued' },
   // Only for a number whose on_unconfirmed is retry_once, and only after its first hand-out.
   retry: { from: 'polling', to: 'queued' },
   confirm_sent: { from: 'polling', to: 'sent' },

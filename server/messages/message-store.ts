@@ -41,15 +41,15 @@ const handOuts = statement<HandOutRow>(
   'messages.hand-outs',
   `SELECT hand_out, session_id, device_id, handed_out_at, outcome FROM hand_outs WHERE message_id = $1 ORDER BY hand_out`,
 );
-const settleHandOut = statement<{ team_id: TeamId }>(
-  'messages.settle-hand-out',
+const resolveHandOut = statement<{ team_id: TeamId }>(
+  'messages.resolve-hand-out',
   `UPDATE hand_outs SET outcome = $3, settled_at = $4
    WHERE message_id = $1 AND hand_out = $2 AND outcome IS DISTINCT FROM $3 AND ($5 OR outcome IS NULL)
    RETURNING team_id`,
   { changes: 'message', team: 'team_id', ids: '$1' },
 );
-const endFlight = statement<InFlightRow>(
-  'messages.end-flight',
+const deleteInFlight = statement<InFlightRow>(
+  'messages.delete-in-flight',
   `DELETE FROM in_flight WHERE number_id = $1 AND message_id = $2 AND hand_out = $3
    RETURNING number_id, team_id, message_id, hand_out, session_id, seq, handed_out_at, lease_until`,
 );
@@ -139,17 +139,17 @@ export async function recordOutcome(
   at: Date,
   isBelieved: boolean,
 ): Promise<void> {
-  await settleHandOut.row(trx, messageId, handOut, outcome, at, isBelieved);
+  await resolveHandOut.row(trx, messageId, handOut, outcome, at, isBelieved);
 }
 
-/** The phone's hands are free again. @returns undefined where this hand-out was settled before */
-export function endInFlight(
+/** The phone's hands are free again. @returns undefined where this hand-out was resolved before */
+export function removeInFlight(
   trx: Transaction,
   numberId: NumberId,
   messageId: MessageId,
   handOut: number,
 ): Promise<InFlightRow | undefined> {
-  return endFlight.row(trx, numberId, messageId, handOut);
+  return deleteInFlight.row(trx, numberId, messageId, handOut);
 }
 
 export async function removeFromQueue(trx: Transaction, teamId: TeamId, messageId: MessageId): Promise<void> {

@@ -8,7 +8,7 @@ import type { MessageId } from '#server/platform/ids.ts';
 import { countReceived } from '#server/usage/usage-store.ts';
 import { type MessageRow, sqlMessage } from './message.ts';
 import { appendMessageEvents } from './message-event.ts';
-import { senderHandle } from './sender-handle.ts';
+import { normalizeSender } from './normalize-sender.ts';
 
 /** What a phone received. */
 export interface Inbound {
@@ -54,7 +54,7 @@ export async function receiveMessage(
   number: NumberRow,
   inbound: Inbound,
 ): Promise<{ readonly id: MessageId; readonly repeated: boolean }> {
-  const from = senderHandle(inbound.from, number.phone_number);
+  const from = normalizeSender(inbound.from, number.phone_number);
   const received = await services.database.transaction(async (trx) => {
     // One moment for both, though a repeat waits below: the day of its id is the day on which it counts.
     const now = services.clock.now();

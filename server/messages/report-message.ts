@@ -9,7 +9,6 @@ import { appendMessageEvents } from './message-event.ts';
 import {
   confirmDelivered,
   confirmSent,
-  endInFlight,
   failByDevice,
   failNotDelivered,
   type HandOutRow,
@@ -17,6 +16,7 @@ import {
   lockMessage,
   recordOutcome,
   removeFromQueue,
+  removeInFlight,
 } from './message-store.ts';
 
 /** What a phone says of a message that it was handed. */
@@ -67,7 +67,7 @@ async function reportSent(
   meant: HandOutRow,
 ): Promise<void> {
   const now = services.clock.now();
-  await endInFlight(trx, message.number_id, message.id, meant.hand_out);
+  await removeInFlight(trx, message.number_id, message.id, meant.hand_out);
   const sinceMs = services.clock.expiryNow().getTime() - meant.handed_out_at.getTime();
   if (message.status === 'failed' && sinceMs > lateReportMs) return;
   const sent = await confirmSent(trx, message, now);
@@ -86,7 +86,7 @@ async function reportFailed(
   report: Report,
 ): Promise<void> {
   const now = services.clock.now();
-  await endInFlight(trx, message.number_id, message.id, meant.hand_out);
+  await removeInFlight(trx, message.number_id, message.id, meant.hand_out);
   const failed =
     report.status === 'not_delivered' && message.status === 'sent'
       ? await failNotDelivered(trx, message, now, report.error)

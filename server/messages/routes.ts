@@ -14,11 +14,11 @@ import { cancelMessage } from './cancel-message.ts';
 import { listMessages } from './list-messages.ts';
 import { findMessage } from './message-store.ts';
 import { messageDetailView } from './message-view.ts';
-import type { SendAcceptor } from './send-acceptor.ts';
+import type { SendBatcher } from './send-batcher.ts';
 import { sendMessage } from './send-message.ts';
 import { waitingReason } from './waiting-reason.ts';
 
-export function messageRoutes(services: Runtime & { readonly sends: SendAcceptor }): Route[] {
+export function messageRoutes(services: Runtime & { readonly sends: SendBatcher }): Route[] {
   return [
     route({
       method: 'POST',

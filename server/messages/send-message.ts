@@ -10,9 +10,9 @@ import { findTeam } from '#server/teams/team-store.ts';
 import { isKeyKnown, type SendOutcome } from './accept-sends.ts';
 import { findMessage } from './message-store.ts';
 import { acceptedView } from './message-view.ts';
-import type { SendAcceptor } from './send-acceptor.ts';
+import type { SendBatcher } from './send-batcher.ts';
 
-type Services = Runtime & { readonly sends: SendAcceptor };
+type Services = Runtime & { readonly sends: SendBatcher };
 
 /**
  * Accepts a message (specification section 4.3).
@@ -51,10 +51,10 @@ export async function sendMessage(
  * A character that leaves something to be seen in a bubble. U+2800, the blank of Braille, is a symbol for Unicode, and
  * is drawn as nothing. Joiners and selectors of emoji are ignorable; the emoji that they stand beside are not.
  */
-const visible = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cc}\u2800]/u;
+const visibleCharacter = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cc}\u2800]/u;
 
 function checkContent(input: SendMessageRequest): void {
-  if (!visible.test(input.content)) {
+  if (!visibleCharacter.test(input.content)) {
     throw invalid(
       'content',
       `content must hold 1 to ${contentMaxCharacters} characters, and at least one visible character: ` +

@@ -7,7 +7,7 @@ import { lockUsage } from '#server/usage/usage-store.ts';
 import { idempotencyMs } from './accept-sends.ts';
 import { failQueued } from './fail-queued.ts';
 import type { InFlightRow } from './message-store.ts';
-import { settleUnconfirmed } from './settle-unconfirmed.ts';
+import { resolveUnconfirmed } from './resolve-unconfirmed.ts';
 
 interface QueuedRow {
   readonly team_id: TeamId;
@@ -21,7 +21,7 @@ const roundMax = 500;
 const orphanSlackMs = 3_600_000;
 
 /** Three times what a repeat of an inbound message may take (specification section 11.5). */
-const recentMs = 60_000;
+const fingerprintRetentionMs = 60_000;
 
 /** Rounds that follow each other at once, before other work has its turn. */
 const roundsMax = 50;
@@ -51,13 +51,13 @@ const overdue = statement<InFlightRow>(
    FROM in_flight WHERE lease_until <= $1 ORDER BY lease_until LIMIT $2`,
 );
 // Rows of a heap stand roughly in the order they came: the old ones are met first.
-const forgetKeys = statement<{ key: string }>(
-  'messages.forget-idempotency-keys',
+const purgeKeys = statement<{ key: string }>(
+  'messages.purge-idempotency-keys',
   `DELETE FROM idempotency_keys WHERE ctid IN (SELECT ctid FROM idempotency_keys WHERE created_at <= $1 LIMIT $2)
    RETURNING key`,
 );
-const forgetRecent = statement<{ message_id: MessageId }>(
-  'messages.forget-recent-inbound',
+const purgeRecent = statement<{ message_id: MessageId }>(
+  'messages.purge-recent-inbound',
   `DELETE FROM inbound_recent WHERE ctid IN (SELECT ctid FROM inbound_recent WHERE stored_at <= $1 LIMIT $2)
    RETURNING message_id`,
 );
@@ -153,12 +153,12 @@ export async function failMessagesOfNumber(
 }
 
 /** Settles hand-outs whose lease ended, and wakes the polls that waited for that. */
-export async function settleOverdue(services: Services): Promise<number> {
+export async function resolveOverdue(services: Services): Promise<number> {
   const rows = await overdue.rows(services.database.pool, services.clock.now(), roundMax);
   const freed: NumberId[] = [];
   for (const flight of rows) {
     try {
-      if (await settleUnconfirmed(services, flight)) freed.push(flight.number_id);
+      if (await resolveUnconfirmed(services, flight)) freed.push(flight.number_id);
     } catch (error) {
       // The others are not kept waiting by one; it is tried again in the next round.
       services.logger.error({ err: error }, 'a hand-out could not be settled');
@@ -169,9 +169,11 @@ export async function settleOverdue(services: Services): Promise<number> {
 }
 
 /** Forgets idempotency keys after 24 h and inbound fingerprints once they decide nothing any more. */
-export async function forgetOldKeys({ database, clock }: Services): Promise<void> {
+export async function purgeOldKeys({ database, clock }: Services): Promise<void> {
   await inRounds(
-    async () => (await forgetKeys.rows(database.pool, clock.in(-idempotencyMs), roundMax)).length,
+    async () => (await purgeKeys.rows(database.pool, clock.in(-idempotencyMs), roundMax)).length,
   );
-  await inRounds(async () => (await forgetRecent.rows(database.pool, clock.in(-recentMs), roundMax)).length);
+  await inRounds(
+    async () => (await purgeRecent.rows(database.pool, clock.in(-fingerprintRetentionMs), roundMax)).length,
+  );
 }

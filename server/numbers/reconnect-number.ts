@@ -1,7 +1,7 @@
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { endAllDevices } from '#server/devices/device-store.ts';
-import { makeSetupLink } from '#server/devices/setup-link.ts';
+import { createSetupLink } from '#server/devices/setup-link.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type NumberId, publicId, type TeamId } from '#server/platform/ids.ts';
@@ -20,7 +20,7 @@ export async function reconnectNumber(
   return services.database.transaction(async (trx) => {
     const number = await lockNumber(trx, teamId, numberId);
     if (!number || number.deleted_at) throw notFound('number');
-    const setupUrl = await makeSetupLink(trx, services, teamId, numberId);
+    const setupUrl = await createSetupLink(trx, services, teamId, numberId);
     if (number.verified_at === null) await endAllDevices(trx, teamId, numberId, services.clock.now());
     await recordAudit(trx, services, {
       by,

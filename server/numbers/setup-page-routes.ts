@@ -7,7 +7,7 @@ import { sha256 } from '#server/platform/crypto.ts';
 import { pageHeaders } from '#server/platform/http/html-page.ts';
 import { type Answer, type Route, route } from '#server/platform/http/route.ts';
 import { findNumber, type NumberRow } from './number-store.ts';
-import { renderSetupDone, renderSetupOver, renderSetupPage } from './setup-page.ts';
+import { renderSetupDone, renderSetupExpired, renderSetupPage } from './setup-page.ts';
 
 const answers = { 200: Type.String(), 404: Type.String() };
 
@@ -80,7 +80,7 @@ function page(html: string, status = 200): Answer {
 }
 
 function over(): Answer {
-  return page(renderSetupOver(), 404);
+  return page(renderSetupExpired(), 404);
 }
 
 /** The link ended between the look and the click. */

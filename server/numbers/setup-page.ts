@@ -51,7 +51,7 @@ while the first one runs.</li></ol></section>
   );
 }
 
-export function renderSetupOver(): string {
+export function renderSetupExpired(): string {
   return renderPage(
     'Setup link',
     `<h1>This setup link is over</h1><p>It was used, replaced by a newer one, or is older than 24 hours. Ask for a new one with

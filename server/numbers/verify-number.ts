@@ -2,7 +2,7 @@ import { plans } from '#contract/plans.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { endAllDevices } from '#server/devices/device-store.ts';
-import { makeSetupLink } from '#server/devices/setup-link.ts';
+import { createSetupLink } from '#server/devices/setup-link.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { AppError, notFound } from '#server/platform/app-error.ts';
 import { type NumberId, publicId, type TeamId } from '#server/platform/ids.ts';
@@ -58,7 +58,7 @@ export async function verifyNumber(
       });
     if (pending && pending.deleted_at === null) {
       await extendPending(trx, teamId, pending.id, clock.in(pendingMs));
-      const setupUrl = await makeSetupLink(trx, services, teamId, pending.id);
+      const setupUrl = await createSetupLink(trx, services, teamId, pending.id);
       await endAllDevices(trx, teamId, pending.id, now);
       await noted(pending.id);
       return setupUrl;
@@ -75,6 +75,6 @@ export async function verifyNumber(
     const id = ids.next('num');
     await insertNumber(trx, { teamId, id, phoneNumber, createdAt: now, pendingUntil: clock.in(pendingMs) });
     await noted(id);
-    return makeSetupLink(trx, services, teamId, id);
+    return createSetupLink(trx, services, teamId, id);
   });
 }

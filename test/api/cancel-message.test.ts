@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { failExpired, settleOverdue } from '#server/messages/sweep-messages.ts';
+import { failExpired, resolveOverdue } from '#server/messages/sweep-messages.ts';
 import { type MessageId, parseId } from '#server/platform/ids.ts';
 import { type ApiAnswer, ApiClient, field } from '#test/support/api-client.ts';
 import { plantCanary } from '#test/support/canary.ts';
@@ -218,7 +218,7 @@ describe('POST /v1/messages/:id/cancel (specification sections 3.2 and 4.3)', ()
     const id = await send(team);
     assert.equal((await team.number.wire.poll()).id, id);
     service.clock.advance(601_000);
-    await settleOverdue(service.runtime);
+    await resolveOverdue(service.runtime);
     assert.equal((await get(team, id)).status, 'queued');
     const answer = await cancel(team, id);
     assert.equal(answer.status, 200, answer.text);
@@ -288,7 +288,7 @@ describe('POST /v1/messages/:id/cancel (specification sections 3.2 and 4.3)', ()
       const poll = await wire.poll();
       assert.equal(poll.id, id, JSON.stringify(poll));
       service.clock.advance(601_000);
-      await settleOverdue(service.runtime);
+      await resolveOverdue(service.runtime);
       const [answer, report] = await Promise.all([
         cancel(team, id),
         wire.call('status', { id, status: 'delivered' }),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { createSendAcceptor } from '#server/messages/send-acceptor.ts';
+import { createSendBatcher } from '#server/messages/send-batcher.ts';
 import { sendMessage } from '#server/messages/send-message.ts';
 import { createMetrics } from '#server/platform/metrics.ts';
 import { field } from '#test/support/api-client.ts';
@@ -111,7 +111,7 @@ describe('GET /v1/numbers (specification section 4.2)', () => {
   it('counts a send that waited over midnight on the day of its created_at, which is also its place in the list', async () => {
     const sender = await service.newTeam();
     const { phoneNumber, wire } = await connectNumber(service, sender, '+14155550104');
-    const sends = createSendAcceptor({ ...service.runtime, metrics: createMetrics() });
+    const sends = createSendBatcher({ ...service.runtime, metrics: createMetrics() });
     const send = (content: string) =>
       sendMessage({ ...service.runtime, sends }, sender.id, { from: phoneNumber, to, content }, content);
     service.clock.advance(toMidnight() + 12 * 3_600_000);

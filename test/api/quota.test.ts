@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { failExpired, settleOverdue } from '#server/messages/sweep-messages.ts';
+import { failExpired, resolveOverdue } from '#server/messages/sweep-messages.ts';
 import { type ApiAnswer, ApiClient, field } from '#test/support/api-client.ts';
 import { plantCanary } from '#test/support/canary.ts';
 import { connectNumber, type DeviceWire } from '#test/support/test-phone.ts';
@@ -150,7 +150,7 @@ describe('the monthly message limit (specification sections 7.2 and 8)', () => {
     assert.equal(poll.id, first.json.id);
     service.clock.advance(2 * hourMs + 1_000);
     await expireAll();
-    await settleOverdue(service.runtime);
+    await resolveOverdue(service.runtime);
     for (const [id, code] of [
       [first.json.id, 'device_timeout'],
       [second.json.id, 'expired'],
@@ -170,7 +170,7 @@ describe('the monthly message limit (specification sections 7.2 and 8)', () => {
     const sent = await send(team);
     assert.equal((await team.wire.poll()).id, sent.json.id);
     service.clock.advance(601_000);
-    await settleOverdue(service.runtime);
+    await resolveOverdue(service.runtime);
     assert.equal(field((await team.api.get(`/v1/messages/${sent.json.id}`)).json, 'status'), 'queued');
     service.clock.advance(2 * hourMs);
     await expireAll();

@@ -200,7 +200,7 @@ export const resources: Coverage = {
   },
   '2.6 may_have_been_sent': {
     'device/unconfirmed.test.ts': [
-      'a repeat of the poll within 10 s of the hand-out settles nothing; later the message is unconfirmed',
+      'a repeat of the poll within 10 s of the hand-out resolves nothing; later the message is unconfirmed',
     ],
     'device/reports.test.ts': ['sent: once, however often it is said'],
   },

@@ -15,14 +15,14 @@ export const states: Coverage = {
     'api/get-message.test.ts': ['follows the message through polling and sent'],
   },
   '3.1 polling: the phone left before': {
-    'device/give-back.test.ts': [
+    'device/release.test.ts': [
       'a message whose phone left before the first byte goes back to its place, and its hand-out is forgotten',
       'a message is given back only by the poll that claimed it, and once',
     ],
   },
   '3.1 polling: unconfirmed, first hand-out, on_unconfirmed': {
     'device/reports.test.ts': ['is handed out a second time before what came later, and never a third time'],
-    'device/give-back.test.ts': [
+    'device/release.test.ts': [
       'a message that goes back to the queue is not overtaken by a hand-out that waited for that',
     ],
   },
@@ -72,7 +72,7 @@ export const states: Coverage = {
       'fails what is queued with number_removed, gives it back, and leaves what a phone holds alone',
       'leaves no message queued that raced it: 50 numbers, 20 sends each, over two processes',
     ],
-    'device/give-back.test.ts': [
+    'device/release.test.ts': [
       'what goes back to the queue of a deleted number is handed out no more, and fails as number_removed',
     ],
   },

@@ -5,7 +5,7 @@ import { insertChallenge } from '#server/accounts/passkey-challenge-store.ts';
 import { LastUsedTimes } from '#server/api-keys/last-used-times.ts';
 import { ClockSync } from '#server/database/clock-sync.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { WaitingPolls } from '#server/device-protocol/waiting-polls.ts';
+import { PollRegistry } from '#server/device-protocol/poll-registry.ts';
 import { createLoops, type SweepLoop } from '#server/loops.ts';
 import { WaitingReaders } from '#server/outbox/waiting-readers.ts';
 import { sha256 } from '#server/platform/crypto.ts';
@@ -59,7 +59,7 @@ describe('while the time is in doubt (specification section 10.7, decision 0020)
     const services = {
       ...runtime,
       config: { ...runtime.config, duties: new Set(['api', 'deliver', 'maintain'] as const) },
-      waiting: new WaitingPolls(),
+      heldPolls: new PollRegistry(),
       readers: new WaitingReaders(),
       uses: new LastUsedTimes(runtime),
       clockSync: new ClockSync(runtime, { leases: [], onJump: () => undefined }),

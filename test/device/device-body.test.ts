@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { readDeviceBody } from '#server/device-protocol/device-body.ts';
+import { parseDeviceBody } from '#server/device-protocol/device-body.ts';
 import { connectNumber, type DeviceWire } from '#test/support/test-phone.ts';
 import { startTestService, type TestService } from '#test/support/test-service.ts';
 
@@ -50,9 +50,9 @@ describe('bodies of phones (specification sections 8 and 11.1)', () => {
         `{"a":[${'{},'.repeat(100_000)}0]}`,
         `[${'0,'.repeat(100_000)}0]`,
       ];
-      for (const body of hostile) assert.equal(readDeviceBody(Buffer.from(body)), undefined);
+      for (const body of hostile) assert.equal(parseDeviceBody(Buffer.from(body)), undefined);
       assert.equal(parsed, 0);
-      assert.equal(readDeviceBody(Buffer.from('{"text":"a"}'))?.get('text'), 'a');
+      assert.equal(parseDeviceBody(Buffer.from('{"text":"a"}'))?.get('text'), 'a');
       assert.equal(parsed, 1);
     } finally {
       JSON.parse = original;
@@ -68,7 +68,7 @@ describe('bodies of phones (specification sections 8 and 11.1)', () => {
       '👍"\\:',
     ];
     for (const text of texts) {
-      const body = readDeviceBody(Buffer.from(JSON.stringify({ from: 'a', text, id: 'b' })));
+      const body = parseDeviceBody(Buffer.from(JSON.stringify({ from: 'a', text, id: 'b' })));
       assert.deepEqual([body?.get('text'), body?.get('id')], [text, 'b']);
     }
   });

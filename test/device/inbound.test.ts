@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { forgetOldKeys } from '#server/messages/sweep-messages.ts';
+import { purgeOldKeys } from '#server/messages/sweep-messages.ts';
 import { nextMinute } from '#test/support/next-minute.ts';
 import { connectNumber, DeviceWire, type FlatAnswer } from '#test/support/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
@@ -49,7 +49,7 @@ describe('inbound messages (specification section 11.5)', () => {
     const text = { from: '+12125550100', text: 'Yes' };
     const first = await wire.call('inbound', text);
     service.clock.advance(19_000);
-    await forgetOldKeys(service.runtime);
+    await purgeOldKeys(service.runtime);
     assert.equal((await wire.call('inbound', text)).id, first.id);
     assert.notEqual((await wire.call('inbound', { ...text, text: 'No' })).id, first.id);
     assert.notEqual((await wire.call('inbound', { ...text, from: '+12125550101' })).id, first.id);

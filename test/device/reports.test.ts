@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { settleOverdue } from '#server/messages/sweep-messages.ts';
+import { resolveOverdue } from '#server/messages/sweep-messages.ts';
 import { type Id, publicId } from '#server/platform/ids.ts';
 import { connectNumber, DeviceWire } from '#test/support/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
@@ -180,7 +180,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
     await team.api.put(`/v1/numbers/${number.numberId}`, { on_unconfirmed: 'retry_once' });
     await team.api.delete(`/v1/numbers/${number.numberId}`);
     service.clock.advance(600_001);
-    await settleOverdue(service.runtime);
+    await resolveOverdue(service.runtime);
     const message = await messageOf(id);
     assert.deepEqual([message.error_code, message.may_have_been_sent], ['device_timeout', true]);
   });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { settleOverdue } from '#server/messages/sweep-messages.ts';
+import { resolveOverdue } from '#server/messages/sweep-messages.ts';
 import { claim, connectNumber, DeviceWire, newPhoneNumber } from '#test/support/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
 import { until } from '#test/support/until.ts';
@@ -73,7 +73,7 @@ it('a takeover never lengthens a lease that is shorter than the grace (specifica
     const fresh = await claim(team.api, String(json.setup_url));
     assert.equal((await fresh.poll()).action, 'idle');
     service.clock.advance(60_000);
-    await settleOverdue(service.runtime);
+    await resolveOverdue(service.runtime);
     assert.equal((await team.api.get(`/v1/messages/${id}`)).json.error_code, 'device_timeout');
   } finally {
     await service.close();

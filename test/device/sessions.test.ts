@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { settleOverdue } from '#server/messages/sweep-messages.ts';
+import { resolveOverdue } from '#server/messages/sweep-messages.ts';
 import { deleteOverduePending } from '#server/numbers/number-store.ts';
 import { field } from '#test/support/api-client.ts';
 import { lockRows } from '#test/support/row-lock.ts';
@@ -170,10 +170,10 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     assert.equal((await number.wire.poll()).id, id);
     assert.equal((await (await reconnect(number)).poll()).action, 'idle');
     service.clock.advance(175_000);
-    await settleOverdue(service.runtime);
+    await resolveOverdue(service.runtime);
     assert.equal((await statusOf(id)).status, 'polling');
     service.clock.advance(5_000);
-    await settleOverdue(service.runtime);
+    await resolveOverdue(service.runtime);
     assert.equal((await statusOf(id)).error_code, 'device_timeout');
   });
 

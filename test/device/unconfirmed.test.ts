@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { failExpired, settleOverdue } from '#server/messages/sweep-messages.ts';
+import { failExpired, resolveOverdue } from '#server/messages/sweep-messages.ts';
 import { heldPoll } from '#test/support/held-poll.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
@@ -39,7 +39,7 @@ describe('messages that nobody reports or fetches (specification section 11.4)',
     assert.equal((await later.answer).id, after);
   });
 
-  it('a repeat of the poll within 10 s of the hand-out settles nothing; later the message is unconfirmed', async () => {
+  it('a repeat of the poll within 10 s of the hand-out resolves nothing; later the message is unconfirmed', async () => {
     const number = await connect();
     const id = await send(number, 'whose answer was lost');
     assert.equal((await number.wire.poll()).id, id);
@@ -61,10 +61,10 @@ describe('messages that nobody reports or fetches (specification section 11.4)',
     const id = await send(number, 'to a phone that dies');
     assert.equal((await number.wire.poll()).id, id);
     service.clock.advance(595_000);
-    await settleOverdue(service.runtime);
+    await resolveOverdue(service.runtime);
     assert.equal((await statusOf(id)).status, 'polling');
     service.clock.advance(5_000);
-    await settleOverdue(service.runtime);
+    await resolveOverdue(service.runtime);
     assert.equal((await statusOf(id)).error_code, 'device_timeout');
     const other = await send(number, 'settled by the sweep of the service itself');
     assert.equal((await number.wire.poll()).id, other);

@@ -5,7 +5,7 @@ import { connect } from '#server/connect.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { acceptSends } from '#server/messages/accept-sends.ts';
 import type { SendRow } from '#server/messages/accept-statement.ts';
-import { createSendAcceptor } from '#server/messages/send-acceptor.ts';
+import { createSendBatcher } from '#server/messages/send-batcher.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import type { TeamId } from '#server/platform/ids.ts';
 import { createMetrics } from '#server/platform/metrics.ts';
@@ -213,7 +213,7 @@ describe('acceptSends (specification section 4.3)', () => {
 
   it('refuses what exceeds the waiting room with 503 and retry-after, and accepts the rest', async () => {
     const sender = await newSender();
-    const acceptor = createSendAcceptor({ ...service.runtime, metrics: createMetrics() });
+    const acceptor = createSendBatcher({ ...service.runtime, metrics: createMetrics() });
     const all = await Promise.allSettled(
       Array.from({ length: 5_600 }, (_, index) => acceptor.accept(row(sender, `message ${index}`))),
     );
@@ -242,7 +242,7 @@ describe('acceptSends (specification section 4.3)', () => {
 
   for (const held of ['usage_months', 'numbers']) {
     it(`a team whose row of ${held} is held waits alone, and is accepted once it is free`, async (t) => {
-      const acceptor = createSendAcceptor({ ...service.runtime, metrics: createMetrics() });
+      const acceptor = createSendBatcher({ ...service.runtime, metrics: createMetrics() });
       const [stuck, free] = [await newSender(), await newSender()];
       for (const sender of [stuck, free]) await acceptor.accept(row(sender, 'begin the month'));
       const gate = await service.runtime.database.pool.connect();
@@ -270,7 +270,7 @@ describe('acceptSends (specification section 4.3)', () => {
   }
 
   it('more teams that are held than there are connections keep no other team waiting', async (t) => {
-    const acceptor = createSendAcceptor({ ...service.runtime, metrics: createMetrics() });
+    const acceptor = createSendBatcher({ ...service.runtime, metrics: createMetrics() });
     const held: Sender[] = [];
     for (let n = 0; n < 8; n += 1) held.push(await newSender());
     const free = await newSender();
@@ -295,7 +295,7 @@ describe('acceptSends (specification section 4.3)', () => {
   });
 
   it('a number that is deleted while its sends wait for it is refused, not waited for again', async (t) => {
-    const acceptor = createSendAcceptor({ ...service.runtime, metrics: createMetrics() });
+    const acceptor = createSendBatcher({ ...service.runtime, metrics: createMetrics() });
     const sender = await newSender();
     await acceptor.accept(row(sender, 'begin the month'));
     const gate = await service.runtime.database.pool.connect();

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { type EventType, eventTypes } from '#contract/event.ts';
 import { findDeviceByToken } from '#server/devices/device-store.ts';
 import { type Report, reportMessage } from '#server/messages/report-message.ts';
-import { settleOverdue } from '#server/messages/sweep-messages.ts';
+import { resolveOverdue } from '#server/messages/sweep-messages.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { parseId, publicId } from '#server/platform/ids.ts';
 import { setTeamPlan } from '#server/teams/team-store.ts';
@@ -206,7 +206,7 @@ class Walk {
         await this.#service.query('UPDATE in_flight SET lease_until = handed_out_at WHERE message_id = $1', [
           parseId('msg', lapsed.id),
         ]);
-        await settleOverdue(this.#service.runtime);
+        await resolveOverdue(this.#service.runtime);
         return this.#fail(lapsed, 'timed out');
       }
       case 'cancel': {

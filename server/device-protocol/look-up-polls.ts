@@ -3,18 +3,18 @@ import { statement } from '#server/database/statement.ts';
 import { unavailable } from '#server/platform/app-error.ts';
 import { Batcher } from '#server/platform/batcher.ts';
 import type { MessageId, SessionId } from '#server/platform/ids.ts';
-import type { Arrival } from './stop-reason.ts';
-import type { PollPlace } from './waiting-polls.ts';
+import type { PollFacts } from './decide-poll.ts';
+import type { PollIdentity } from './poll-registry.ts';
 
 /** A poll as it arrives. */
-export interface Arriving {
+export interface PollLookup {
   readonly tokenHash: Buffer;
   /** undefined for "new". */
   readonly sessionId: SessionId | undefined;
 }
 
 /** What the look of a poll found. */
-export interface ArrivalRow extends Arrival {
+export interface PollLookupRow extends PollFacts {
   readonly n: number;
   /** Number of this poll within its session; null where the session is not the current one. */
   readonly poll: number | null;
@@ -27,11 +27,11 @@ export interface ArrivalRow extends Arrival {
 }
 
 /**
- * The arrival of polls, all of about 20 ms in one statement: token, session, poll number and last_seen_at, so that an
+ * The look-up of polls, all of about 20 ms in one statement: token, session, poll number and last_seen_at, so that an
  * idle poll costs no statement of its own. The poll number is what makes the newest of two polls win.
  */
-const arrivals = statement<ArrivalRow>(
-  'device-protocol.arrivals',
+const lookUpPolls = statement<PollLookupRow>(
+  'device-protocol.look-up-polls',
   `WITH input AS MATERIALIZED (
      SELECT * FROM unnest($1::int[], $2::bytea[], $3::uuid[]) AS t (n, token_hash, asked_session)
    ), found AS MATERIALIZED (
@@ -65,7 +65,7 @@ const arrivals = statement<ArrivalRow>(
    LEFT JOIN in_flight fl ON fl.number_id = f.number_id`,
 );
 
-const shorten = statement<Record<string, never>>(
+const shortenStatement = statement<Record<string, never>>(
   'device-protocol.shorten-session',
   'UPDATE device_sessions SET live_until = least(live_until, $4) WHERE number_id = $1 AND session_id = $2 AND poll = $3',
 );
@@ -76,18 +76,24 @@ const shorten = statement<Record<string, never>>(
  */
 export async function shortenSession(
   { database, clock, config }: Pick<Runtime, 'database' | 'clock' | 'config'>,
-  { numberId, sessionId, poll }: PollPlace,
+  { numberId, sessionId, poll }: PollIdentity,
 ): Promise<void> {
-  await shorten.row(database.pool, numberId, sessionId, poll, clock.in(sessionLifeMs(config.deviceHoldMs)));
+  await shortenStatement.row(
+    database.pool,
+    numberId,
+    sessionId,
+    poll,
+    clock.in(sessionLifeMs(config.deviceHoldMs)),
+  );
 }
 
 const windowMs = 20;
 const batchMax = 1_000;
 const waitingMax = 50_000;
 
-export interface Arrivals {
+export interface PollLookups {
   /** undefined: the token is not known. */
-  readonly arrive: (poll: Arriving) => Promise<{ readonly row: ArrivalRow | undefined }>;
+  readonly lookUp: (poll: PollLookup) => Promise<{ readonly row: PollLookupRow | undefined }>;
 }
 
 /** The time until which a session lives that was answered at the latest after a full hold (specification 11.2). */
@@ -95,16 +101,16 @@ export function sessionLifeMs(holdMs: number): number {
   return holdMs + 35_000;
 }
 
-export function createArrivals({
+export function createPollLookups({
   database,
   clock,
   config,
-}: Pick<Runtime, 'database' | 'clock' | 'config'>): Arrivals {
-  const batcher = new Batcher<Arriving, { readonly row: ArrivalRow | undefined }>({
+}: Pick<Runtime, 'database' | 'clock' | 'config'>): PollLookups {
+  const batcher = new Batcher<PollLookup, { readonly row: PollLookupRow | undefined }>({
     run: async (polls) => {
       const now = clock.now();
       const liveUntil = clock.in(config.deviceHoldMs + sessionLifeMs(config.deviceHoldMs));
-      const rows = await arrivals.rows(
+      const rows = await lookUpPolls.rows(
         database.hot,
         polls.map((_, index) => index),
         polls.map((poll) => poll.tokenHash),
@@ -123,7 +129,7 @@ export function createArrivals({
   });
   const latest = new Map<string, Promise<unknown>>();
   return {
-    arrive: async (poll) => {
+    lookUp: async (poll) => {
       // Two polls of one session get numbers of their own: the second waits for the first one's batch.
       const key = `${poll.tokenHash.toString('base64')} ${poll.sessionId}`;
       const before = latest.get(key);

@@ -16,7 +16,7 @@ const waitingMax = 5_000;
 /** Half of the connections for sends and hand-outs (database.ts): the others wait for nobody's lock. */
 const lanesInFlightMax = 3;
 
-export interface SendAcceptor {
+export interface SendBatcher {
   readonly accept: (row: SendRow) => Promise<SendOutcome>;
 }
 
@@ -28,9 +28,9 @@ export interface SendAcceptor {
  * their own team, and later ones of the team follow them until it is empty. A few such batches wait at once, so that
  * connections are left for all others, however many teams are held.
  */
-export function createSendAcceptor(
+export function createSendBatcher(
   services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'logger' | 'metrics'>,
-): SendAcceptor {
+): SendBatcher {
   const observe = createSendMetrics(services.metrics);
   const batches = (accept: (rows: readonly SendRow[]) => Promise<readonly (SendOutcome | Locked)[]>) =>
     new Batcher<SendRow, SendOutcome | Locked>({

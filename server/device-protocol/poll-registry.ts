@@ -5,23 +5,23 @@ import { LongPoll } from '#server/platform/long-poll.ts';
 export type WaitEnd = 'held' | 'replaced' | 'left' | 'stopping';
 
 /** Which poll: session ids sort by time, and polls count up within a session. */
-export interface PollPlace {
+export interface PollIdentity {
   readonly numberId: NumberId;
   readonly sessionId: SessionId;
   readonly poll: number;
 }
 
-function isNewer(one: PollPlace, other: PollPlace): boolean {
+function isNewer(one: PollIdentity, other: PollIdentity): boolean {
   return one.sessionId === other.sessionId ? one.poll > other.poll : one.sessionId > other.sessionId;
 }
 
 /** One held poll. */
-export class WaitingPoll extends LongPoll<WaitEnd> {
-  readonly place: PollPlace;
+export class HeldPoll extends LongPoll<WaitEnd> {
+  readonly identity: PollIdentity;
 
-  constructor(place: PollPlace, awake: boolean) {
+  constructor(place: PollIdentity, awake: boolean) {
     super(awake);
-    this.place = place;
+    this.identity = place;
   }
 }
 
@@ -31,10 +31,10 @@ export class WaitingPoll extends LongPoll<WaitEnd> {
  * A wake that comes between a poll's look and its registration is not lost: wakes are numbered and remembered for a
  * few seconds, and a poll that registers is awake if its number was woken since the look began.
  */
-export class WaitingPolls {
-  readonly #waiting = new Map<NumberId, WaitingPoll>();
+export class PollRegistry {
+  readonly #held = new Map<NumberId, HeldPoll>();
   #serial = 0;
-  #everybodyAt = 0;
+  #allWokenAt = 0;
   #recent = new Map<NumberId, number>();
   #before = new Map<NumberId, number>();
   #stopping = false;
@@ -45,49 +45,49 @@ export class WaitingPolls {
   }
 
   get numbers(): NumberId[] {
-    return [...this.#waiting.keys()];
+    return [...this.#held.keys()];
   }
 
   /** The newest poll of a number waits, whichever came here first. */
-  register(place: PollPlace, lookedAtSerial: number, awake: boolean): WaitingPoll {
-    const { numberId } = place;
+  register(identity: PollIdentity, lookedAtSerial: number, awake: boolean): HeldPoll {
+    const { numberId } = identity;
     const wokenAt = Math.max(
       this.#recent.get(numberId) ?? 0,
       this.#before.get(numberId) ?? 0,
-      this.#everybodyAt,
+      this.#allWokenAt,
     );
-    const waiting = new WaitingPoll(place, awake || wokenAt > lookedAtSerial);
-    const other = this.#waiting.get(numberId);
-    if (other && isNewer(other.place, place)) waiting.end('replaced');
+    const waiting = new HeldPoll(identity, awake || wokenAt > lookedAtSerial);
+    const other = this.#held.get(numberId);
+    if (other && isNewer(other.identity, identity)) waiting.end('replaced');
     else {
       other?.end('replaced');
-      this.#waiting.set(numberId, waiting);
+      this.#held.set(numberId, waiting);
     }
     if (this.#stopping) waiting.end('stopping');
     return waiting;
   }
 
-  remove(poll: WaitingPoll): void {
-    const { numberId } = poll.place;
-    if (this.#waiting.get(numberId) === poll) this.#waiting.delete(numberId);
+  remove(poll: HeldPoll): void {
+    const { numberId } = poll.identity;
+    if (this.#held.get(numberId) === poll) this.#held.delete(numberId);
   }
 
   wake(numberIds: Iterable<NumberId>): void {
     this.#serial += 1;
     for (const numberId of numberIds) {
       this.#recent.set(numberId, this.#serial);
-      this.#waiting.get(numberId)?.wake();
+      this.#held.get(numberId)?.wake();
     }
   }
 
-  wakeEverybody(): void {
+  wakeAll(): void {
     this.#serial += 1;
-    this.#everybodyAt = this.#serial;
-    for (const poll of this.#waiting.values()) poll.wake();
+    this.#allWokenAt = this.#serial;
+    for (const poll of this.#held.values()) poll.wake();
   }
 
   /** Forgets wakes that are older than the call before; a look takes far less than the time between two calls. */
-  forgetOldWakes(): void {
+  purgeOldWakes(): void {
     this.#before = this.#recent;
     this.#recent = new Map();
   }
@@ -95,6 +95,6 @@ export class WaitingPolls {
   /** Every held poll is answered now, and none is held any more. */
   stop(): void {
     this.#stopping = true;
-    for (const poll of this.#waiting.values()) poll.end('stopping');
+    for (const poll of this.#held.values()) poll.end('stopping');
   }
 }

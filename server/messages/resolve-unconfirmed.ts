@@ -4,11 +4,11 @@ import { lockCurrentSession } from '#server/devices/device-store.ts';
 import { findNumber } from '#server/numbers/number-store.ts';
 import { appendMessageEvents } from './message-event.ts';
 import {
-  endInFlight,
   failUnconfirmed,
   type InFlightRow,
   lockMessage,
   recordOutcome,
+  removeInFlight,
   retryMessage,
   returnToQueue,
 } from './message-store.ts';
@@ -20,20 +20,20 @@ type Services = Pick<Runtime, 'database' | 'clock' | 'ids'>;
  * or is queued once more where its number says retry_once and this was the first hand-out.
  * @returns false where a report, or somebody else, was faster
  */
-export async function settleUnconfirmed(
+export async function resolveUnconfirmed(
   services: Services,
   flight: Pick<InFlightRow, 'team_id' | 'number_id' | 'message_id' | 'hand_out'>,
 ): Promise<boolean> {
   return services.database.transaction(async (trx) => {
     await lockCurrentSession(trx, flight.team_id, flight.number_id);
-    const ended = await endInFlight(trx, flight.number_id, flight.message_id, flight.hand_out);
+    const ended = await removeInFlight(trx, flight.number_id, flight.message_id, flight.hand_out);
     if (!ended) return false;
-    await settle(services, trx, ended);
+    await resolve(services, trx, ended);
     return true;
   });
 }
 
-async function settle(services: Services, trx: Transaction, flight: InFlightRow): Promise<void> {
+async function resolve(services: Services, trx: Transaction, flight: InFlightRow): Promise<void> {
   const now = services.clock.now();
   await recordOutcome(trx, flight.message_id, flight.hand_out, 'unconfirmed', now, true);
   const message = await lockMessage(trx, flight.team_id, flight.message_id);

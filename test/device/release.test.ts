@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type Claimant, claimMessage, giveBackMessage } from '#server/messages/claim-message.ts';
-import { settleUnconfirmed } from '#server/messages/settle-unconfirmed.ts';
+import { type Claimant, claimMessage, releaseMessage } from '#server/messages/claim-message.ts';
+import { resolveUnconfirmed } from '#server/messages/resolve-unconfirmed.ts';
 import { type MessageId, parseId, publicId } from '#server/platform/ids.ts';
 import { lockRows } from '#test/support/row-lock.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/test-phone.ts';
@@ -45,7 +45,7 @@ describe('who may claim a message, and how it goes back (specification section 1
     return handOut && publicId('msg', handOut.message_id);
   };
   const giveBackAs = (claimant: Claimant, id: string) =>
-    giveBackMessage(service.runtime, claimant, parseId('msg', id) as MessageId);
+    releaseMessage(service.runtime, claimant, parseId('msg', id) as MessageId);
   const lockSession = (numberId: string) =>
     lockRows(service.databaseUrl, 'SELECT FROM device_sessions WHERE number_id = $1 FOR UPDATE', [numberId]);
 
@@ -85,7 +85,7 @@ describe('who may claim a message, and how it goes back (specification section 1
     const first = await send(number, 'first');
     assert.equal((await number.wire.poll()).id, first);
     const second = await send(number, 'second');
-    const flights = await service.query<Parameters<typeof settleUnconfirmed>[1]>(
+    const flights = await service.query<Parameters<typeof resolveUnconfirmed>[1]>(
       'SELECT f.* FROM in_flight f JOIN numbers n ON n.id = f.number_id WHERE n.phone_number = $1',
       [number.phoneNumber],
     );
@@ -94,7 +94,7 @@ describe('who may claim a message, and how it goes back (specification section 1
     const claimant = await claimantOf(number);
     // Both wait for the session, in this order; the hand-out has taken its snapshot by then.
     const lock = await lockSession(flight.number_id);
-    const settled = settleUnconfirmed(service.runtime, flight);
+    const settled = resolveUnconfirmed(service.runtime, flight);
     await lock.waiting(1);
     const handedOut = claimAs(claimant);
     await lock.waiting(2);

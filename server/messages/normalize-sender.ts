@@ -11,7 +11,7 @@ const localDigitsMin = 7;
  *
  * Whether the number is assigned is not asked: fictional ones are fine, and plans change.
  */
-export function senderHandle(reported: string, ownNumber: string): string {
+export function normalizeSender(reported: string, ownNumber: string): string {
   const handle = reported.split('\n')[0]?.trim() ?? '';
   if (!/^[\d\s+().\-/\u00a0]+$/.test(handle)) return handle;
   const country = parsePhoneNumberFromString(ownNumber)?.country;

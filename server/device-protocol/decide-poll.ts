@@ -4,7 +4,7 @@ import type { DeviceId, NumberId, SessionId, TeamId } from '#server/platform/ids
 export type StopReason = 'unauthorized' | 'deleted' | 'taken' | 'superseded' | 'already_running';
 
 /** What the database knows when a poll arrives with a known token. */
-export interface Arrival {
+export interface PollFacts {
   readonly team_id: TeamId;
   readonly number_id: NumberId;
   readonly device_id: DeviceId;
@@ -31,17 +31,17 @@ export type PollDecision =
  * a device stops for good where its token is not known, its number was deleted or belongs to another team's phone, or
  * a newer phone took over; a second loop on the same phone is turned away while the first one lives.
  */
-export function decidePoll(arrival: Arrival | undefined, now: Date): PollDecision {
-  if (!arrival) return stop('unauthorized');
-  if (arrival.number_deleted) return stop('deleted');
-  if (arrival.taken) return stop('taken');
-  if (arrival.device_ended) return stop('superseded');
-  if (arrival.current_generation === null) return { kind: 'start_session' };
-  if (arrival.generation < arrival.current_generation) return stop('superseded');
-  if (arrival.generation > arrival.current_generation) return { kind: 'start_session' };
-  if (arrival.asked_session === arrival.current_session) return { kind: 'continue' };
-  if (arrival.asked_session !== null) return stop('superseded');
-  const alive = arrival.live_until !== null && arrival.live_until > now;
+export function decidePoll(facts: PollFacts | undefined, now: Date): PollDecision {
+  if (!facts) return stop('unauthorized');
+  if (facts.number_deleted) return stop('deleted');
+  if (facts.taken) return stop('taken');
+  if (facts.device_ended) return stop('superseded');
+  if (facts.current_generation === null) return { kind: 'start_session' };
+  if (facts.generation < facts.current_generation) return stop('superseded');
+  if (facts.generation > facts.current_generation) return { kind: 'start_session' };
+  if (facts.asked_session === facts.current_session) return { kind: 'continue' };
+  if (facts.asked_session !== null) return stop('superseded');
+  const alive = facts.live_until !== null && facts.live_until > now;
   return alive ? stop('already_running') : { kind: 'start_session' };
 }
 

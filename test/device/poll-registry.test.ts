@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { WaitingPolls } from '#server/device-protocol/waiting-polls.ts';
+import { PollRegistry } from '#server/device-protocol/poll-registry.ts';
 import type { NumberId, SessionId } from '#server/platform/ids.ts';
 
 const one = '01990000-0000-7000-8000-000000000001' as NumberId;
@@ -15,7 +15,7 @@ const place = (numberId: NumberId) => {
 
 describe('held polls (specification section 11.4)', () => {
   it('a wake between the look and the registration is not lost', async () => {
-    const waiting = new WaitingPolls();
+    const waiting = new PollRegistry();
     const serial = waiting.serial;
     waiting.wake([one]);
     await waiting.register(place(one), serial, false).untilWoken();
@@ -32,10 +32,10 @@ describe('held polls (specification section 11.4)', () => {
   });
 
   it('nor is one that was meant for everybody, held polls and coming ones', () => {
-    const waiting = new WaitingPolls();
+    const waiting = new PollRegistry();
     const held = waiting.register(place(other), waiting.serial, false);
     const serial = waiting.serial;
-    waiting.wakeEverybody();
+    waiting.wakeAll();
     assert.equal(held.awake, true);
     assert.equal(waiting.register(place(one), serial, false).awake, true);
     assert.equal(
@@ -46,17 +46,17 @@ describe('held polls (specification section 11.4)', () => {
   });
 
   it('is remembered through one sweep, and forgotten after the next', () => {
-    const waiting = new WaitingPolls();
+    const waiting = new PollRegistry();
     const serial = waiting.serial;
     waiting.wake([one]);
-    waiting.forgetOldWakes();
+    waiting.purgeOldWakes();
     assert.equal(isAwake(waiting, serial), true);
-    waiting.forgetOldWakes();
+    waiting.purgeOldWakes();
     assert.equal(isAwake(waiting, serial), false);
   });
 
   it('a newer poll of a number replaces the older one; stopping ends all, later ones too', () => {
-    const waiting = new WaitingPolls();
+    const waiting = new PollRegistry();
     const older = waiting.register(place(one), 0, false);
     const newer = waiting.register(place(one), 0, false);
     assert.deepEqual([older.ended, newer.ended], ['replaced', undefined]);
@@ -68,12 +68,12 @@ describe('held polls (specification section 11.4)', () => {
   });
 
   /** Whether a poll that registers now would look at once: its wait is over before it is ended. */
-  function isAwake(waiting: WaitingPolls, serial: number): boolean {
+  function isAwake(waiting: PollRegistry, serial: number): boolean {
     return waiting.register(place(one), serial, false).awake;
   }
 
   it('the newest poll waits, also where an older one comes later', () => {
-    const waiting = new WaitingPolls();
+    const waiting = new PollRegistry();
     const [older, newer] = [place(one), place(one)];
     const held = waiting.register(newer, waiting.serial, false);
     assert.equal(waiting.register(older, waiting.serial, false).ended, 'replaced');
