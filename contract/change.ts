@@ -9,7 +9,7 @@ export const resourceTypes = [
   'key',
   'number',
   'message',
-  /** When it has its place in the feed. */
+  /** When it has its position in the feed. */
   'event',
   'webhook',
   'delivery',

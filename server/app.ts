@@ -24,13 +24,13 @@ import { migrate } from '#server/database/migrate.ts';
 import { ensurePartitions } from '#server/database/partitions.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { PollRegistry } from '#server/device-protocol/poll-registry.ts';
+import { FeedPollRegistry } from '#server/events/feed-poll-registry.ts';
 import { checkMailServer } from '#server/mail/check-mail-server.ts';
 import { MailHealth } from '#server/mail/mail-health.ts';
 import { registerMailMetrics } from '#server/mail/mail-metrics.ts';
 import { MailWorker } from '#server/mail/mail-worker.ts';
 import { createSmtpCheck, createSmtpSender } from '#server/mail/smtp-sender.ts';
 import { registerQueueMetrics } from '#server/messages/queue-metrics.ts';
-import { WaitingReaders } from '#server/outbox/waiting-readers.ts';
 import type { Clock } from '#server/platform/clock.ts';
 import { appPath } from '#server/platform/http/app-path.ts';
 import { closeServer } from '#server/platform/http/close-server.ts';
@@ -113,10 +113,10 @@ async function open(
     if (payload === '') heldPolls.wakeAll();
     else heldPolls.wake(payload.split(',') as NumberId[]);
   });
-  const readers = new WaitingReaders();
+  const feedPolls = new FeedPollRegistry();
   notifications.on(feedChannel, (payload) => {
-    if (payload === '') readers.wakeEverybody();
-    else readers.wake(payload.split(',') as TeamId[]);
+    if (payload === '') feedPolls.wakeAll();
+    else feedPolls.wake(payload.split(',') as TeamId[]);
   });
   const changes = new Changes(logger);
   notifications.on(changesChannel, (payload) => changes.onNotification(payload));
@@ -139,7 +139,7 @@ async function open(
   lifecycle.onClose('notifications', () => notifications.stop());
 
   const uses = new LastUsedTimes(runtime);
-  loops.push(...createLoops({ ...runtime, heldPolls, readers, uses, clockSync }));
+  loops.push(...createLoops({ ...runtime, heldPolls, feedPolls, uses, clockSync }));
   const own = [mailLoop, publisher, fanOut, dispatcher].filter((loop) => loop !== undefined);
   const running = [followClock, ...loops, ...own];
   for (const loop of running) loop.start();
@@ -155,7 +155,7 @@ async function open(
     ...runtime,
     clockStatus: () => clockSync.status,
     heldPolls,
-    readers,
+    feedPolls,
     requireSession,
     magicLinks,
     refusals,
@@ -184,7 +184,7 @@ async function open(
     validateResponses: checkAnswers ?? false,
   });
   lifecycle.onClose('http', async () => {
-    for (const held of [heldPolls, readers]) held.stop();
+    for (const held of [heldPolls, feedPolls]) held.stop();
     await closeServer(server);
   });
   warnOfLinks(config, logger);

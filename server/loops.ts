@@ -7,14 +7,14 @@ import { ensurePartitions } from '#server/database/partitions.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { PollRegistry } from '#server/device-protocol/poll-registry.ts';
 import { forgetSetupLinks } from '#server/devices/forget-setup-links.ts';
+import { writeFanOuts } from '#server/events/fan-out.ts';
+import type { FeedPollRegistry } from '#server/events/feed-poll-registry.ts';
+import { teamsWithNewEvents } from '#server/events/feed-store.ts';
+import { publishEvents } from '#server/events/publish-events.ts';
 import { purgeMails } from '#server/mail/mail-worker.ts';
 import { numbersWithMessages } from '#server/messages/claim-message.ts';
 import { failExpired, failOrphaned, purgeOldKeys, resolveOverdue } from '#server/messages/sweep-messages.ts';
 import { deleteOverduePending } from '#server/numbers/number-store.ts';
-import { writeFanOuts } from '#server/outbox/fan-out.ts';
-import { teamsWithMore } from '#server/outbox/feed-store.ts';
-import { publishEvents } from '#server/outbox/publish-events.ts';
-import type { WaitingReaders } from '#server/outbox/waiting-readers.ts';
 import type { Logger } from '#server/platform/logger.ts';
 import { Loop } from '#server/platform/loop.ts';
 import { purgeInvitations } from '#server/teams/purge-invitations.ts';
@@ -26,7 +26,7 @@ import { pullBack } from './clock-jumps.ts';
 const second = 1_000;
 
 /**
- * Gives events their places in the feed. A duty of `maintain`: the feed is there whether or not this installation delivers to
+ * Gives events their positions in the feed. A duty of `maintain`: the feed is there whether or not this installation delivers to
  * anybody, and it talks to nothing but the database.
  */
 export function createPublisher(services: Runtime): Loop {
@@ -71,12 +71,12 @@ export type SweepLoop = Loop & { readonly sweep: string; readonly expiry: Expiry
 export function createLoops(
   services: Runtime & {
     readonly heldPolls: PollRegistry;
-    readonly readers: WaitingReaders;
+    readonly feedPolls: FeedPollRegistry;
     readonly uses: LastUsedTimes;
     readonly clockSync: ClockSync;
   },
 ): SweepLoop[] {
-  const { database, clock, config, logger, heldPolls, readers, uses, clockSync } = services;
+  const { database, clock, config, logger, heldPolls, feedPolls, uses, clockSync } = services;
   const loop = (
     duty: Duty,
     sweep: string,
@@ -97,8 +97,8 @@ export function createLoops(
       if (numbers.length > 0) heldPolls.wake(await numbersWithMessages(database.pool, numbers));
     }),
     ...loop('api', 'wake held readers of events', second, 'keeps', async () => {
-      const { places } = readers;
-      if (places.length > 0) readers.wake(await teamsWithMore(database.pool, places));
+      const { positions } = feedPolls;
+      if (positions.length > 0) feedPolls.wake(await teamsWithNewEvents(database.pool, positions));
     }),
     ...loop('api', 'write when keys were used', 5 * second, 'keeps', () => uses.flush()),
     ...loop('maintain', 'resolve overdue hand-outs', second, 'expires', () => resolveOverdue(services)),

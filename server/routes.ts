@@ -16,13 +16,13 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { createPollLookups } from '#server/device-protocol/look-up-polls.ts';
 import type { PollRegistry } from '#server/device-protocol/poll-registry.ts';
 import { deviceRoutes } from '#server/device-protocol/routes.ts';
+import type { FeedPollRegistry } from '#server/events/feed-poll-registry.ts';
+import { eventRoutes } from '#server/events/routes.ts';
 import type { MailHealth } from '#server/mail/mail-health.ts';
 import { messageRoutes } from '#server/messages/routes.ts';
 import { createSendBatcher } from '#server/messages/send-batcher.ts';
 import { numberRoutes } from '#server/numbers/routes.ts';
 import { setupPageRoutes } from '#server/numbers/setup-page-routes.ts';
-import { eventRoutes } from '#server/outbox/routes.ts';
-import type { WaitingReaders } from '#server/outbox/waiting-readers.ts';
 import type { Route } from '#server/platform/http/route.ts';
 import { acceptancePageRoutes } from '#server/teams/acceptance-page-routes.ts';
 import { acceptanceRoutes } from '#server/teams/acceptance-routes.ts';
@@ -39,7 +39,7 @@ import { memberRemovedHooks, numberRemovedHooks, roleChangedHooks } from './tran
 interface RouteServices extends Runtime {
   readonly clockStatus: () => ClockStatus;
   readonly heldPolls: PollRegistry;
-  readonly readers: WaitingReaders;
+  readonly feedPolls: FeedPollRegistry;
   readonly requireSession: RequireSession;
   readonly magicLinks: MagicLinkRequests;
   readonly refusals: RefusalLog;

@@ -12,7 +12,7 @@ const order = [
   'platform',
   'database',
   'audit',
-  'outbox',
+  'events',
   'mail',
   'accounts',
   'teams',
@@ -28,7 +28,7 @@ const order = [
 
 /** Slices that stand side by side in that order and do not see each other. */
 const strangers: readonly (readonly [string, string])[] = [
-  ['outbox', 'mail'],
+  ['events', 'mail'],
   ['api-keys', 'usage'],
   ['api-keys', 'devices'],
   ['api-keys', 'numbers'],

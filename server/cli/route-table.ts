@@ -6,8 +6,8 @@ import { readConfig } from '#server/config.ts';
 import { Database } from '#server/database/database.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { PollRegistry } from '#server/device-protocol/poll-registry.ts';
+import { FeedPollRegistry } from '#server/events/feed-poll-registry.ts';
 import { MailHealth } from '#server/mail/mail-health.ts';
-import { WaitingReaders } from '#server/outbox/waiting-readers.ts';
 import { Clock } from '#server/platform/clock.ts';
 import { Secrets } from '#server/platform/crypto.ts';
 import { jsonAudiences } from '#server/platform/http/http-server.ts';
@@ -82,7 +82,7 @@ function unusedServices(): Parameters<typeof createRoutes>[0] {
   return {
     ...runtime,
     heldPolls: new PollRegistry(),
-    readers: new WaitingReaders(),
+    feedPolls: new FeedPollRegistry(),
     requireSession: createRequireSession(runtime),
     magicLinks: new MagicLinkRequests(runtime, undefined),
     refusals: new RefusalLog(runtime),

@@ -14,7 +14,7 @@ export const queueChannel = 'phone_queue';
 /** The notification channel that says: there is mail to send. */
 export const mailChannel = 'mail_queue';
 
-/** The notification channel that says: there are events without a place in the feed. */
+/** The notification channel that says: there are events without a position in the feed. */
 export const unpublishedEventsChannel = 'unpublished_events';
 
 /** The notification channel that says: there are deliveries to make. */

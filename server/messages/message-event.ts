@@ -1,7 +1,7 @@
 import type { EventType } from '#contract/event.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
-import { append } from '#server/outbox/append.ts';
+import { appendEvents } from '#server/events/append-events.ts';
 import type { MessageRow } from './message.ts';
 import { eventData } from './message-view.ts';
 
@@ -20,5 +20,5 @@ export async function appendMessageEvents(
     sequence: message.events,
     data: eventData(message),
   }));
-  await append(trx, services, events);
+  await appendEvents(trx, services, events);
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { revokeKey } from '#server/api-keys/revoke-key.ts';
-import { publishEvents } from '#server/outbox/publish-events.ts';
+import { publishEvents } from '#server/events/publish-events.ts';
 import { operator } from '#server/platform/actor.ts';
 import { type EventId, publicId } from '#server/platform/ids.ts';
 import { type ApiAnswer, ApiClient, field } from '#test/support/api-client.ts';
@@ -27,7 +27,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
   before(async () => {
     service = await startTestService({ ROLES: 'api' });
     await plantCanary(service);
-    looks = watchStatements(['outbox.feed-page', 'outbox.find-place']);
+    looks = watchStatements(['events.feed-page', 'events.find-position']);
   });
   after(async () => {
     looks.stop();
@@ -70,7 +70,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     answer.catch(() => undefined);
     let looked = 0;
     await until('it has looked twice, or was refused', () => {
-      looked += looks.take().filter((name) => name === 'outbox.feed-page').length;
+      looked += looks.take().filter((name) => name === 'events.feed-page').length;
       return looked >= 2 || refused;
     });
     return refused ? undefined : { answer };

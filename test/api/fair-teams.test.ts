@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { readersMax } from '#server/outbox/waiting-readers.ts';
+import { feedPollsMax } from '#server/events/feed-poll-registry.ts';
 import { runningMax, waitingMax, waitMaxMs } from '#server/usage/concurrency-limit.ts';
 import { type ApiAnswer, field } from '#test/support/api-client.ts';
 import { holdReads } from '#test/support/hold-reads.ts';
@@ -127,7 +127,7 @@ describe('fairness between teams (specification section 8)', () => {
     const all = Promise.all(
       Array.from({ length: many }, async () => answers.push(await busy.api.get('/v1/events?wait=25'))),
     );
-    await until('the rest is refused', () => answers.length >= many - readersMax.ofTeam);
+    await until('the rest is refused', () => answers.length >= many - feedPollsMax.ofTeam);
     const refused = answers.length;
     for (const { status, text } of answers) assert.ok(status === 429 || status === 503, text);
     assert.equal((await busy.api.get('/v1/numbers')).status, 200);

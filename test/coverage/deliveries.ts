@@ -3,10 +3,10 @@ import type { Coverage } from './coverage-table.ts';
 /** Sections 6.1 to 6.4. */
 export const deliveries: Coverage = {
   '6.1 One event per change': {
-    'outbox/every-change.test.ts': [
+    'events/every-change.test.ts': [
       'each change makes exactly one event, and it one delivery for each webhook that matched then, and no other',
     ],
-    'outbox/append.test.ts': ['a rollback takes event, deliveries and what waits along'],
+    'events/append-events.test.ts': ['a rollback takes event, deliveries and what waits along'],
     'device/reports.test.ts': [
       'delivered straight from polling, and from device_timeout, makes sent first',
       'on the plan free delivered moves the status and makes no event',
@@ -16,7 +16,7 @@ export const deliveries: Coverage = {
     'device/reports.test.ts': [
       'sent and delivered: their events carry what section 6.2 lists, as the message shows it',
     ],
-    'outbox/every-change.test.ts': [
+    'events/every-change.test.ts': [
       'each change makes exactly one event, and it one delivery for each webhook that matched then, and no other',
     ],
     'webhooks/attempts.test.ts': [
@@ -48,11 +48,11 @@ export const deliveries: Coverage = {
     ],
   },
   '6.3 One delivery per webhook': {
-    'outbox/append.test.ts': [
+    'events/append-events.test.ts': [
       'writes one delivery for each webhook that wants the type, and none for the others',
       'writes for a webhook of one number only what that number does, also after it was connected again',
     ],
-    'outbox/every-change.test.ts': [
+    'events/every-change.test.ts': [
       'each change makes exactly one event, and it one delivery for each webhook that matched then, and no other',
     ],
     'webhooks/attempts.test.ts': [
@@ -80,7 +80,7 @@ export const deliveries: Coverage = {
     ],
   },
   '6.3 Where more than 100': {
-    'outbox/fan-out.test.ts': [
+    'events/fan-out.test.ts': [
       'the request that makes the event writes one row for 2,000 webhooks; each delivery is written after it, once, by several processes too',
       'the webhooks are those that matched with the event: later ones have none, those that are off a skipped one, deleted ones none',
       'teams take turns, a part at a time: many events of one do not delay that of another',
@@ -130,7 +130,7 @@ export const deliveries: Coverage = {
     'webhooks/sweep.test.ts': [
       'skips what met the switching off of its webhook, and neither single attempts nor what waits for others',
     ],
-    'outbox/append.test.ts': [
+    'events/append-events.test.ts': [
       'writes the delivery of a webhook that is off as skipped, and nothing that is due',
     ],
     'database/webhook-invariants.test.ts': ['is off with ten failures in a row, and has no eleventh'],

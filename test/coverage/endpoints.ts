@@ -231,7 +231,7 @@ export const endpoints: Coverage = {
   },
   '4.5 Every event of the': {
     'api/events.test.ts': ['shows nothing of another team, wherever one begins'],
-    'outbox/feed-order.test.ts': [
+    'events/feed-order.test.ts': [
       'shows every event once, and those of a message in their order, though transactions end in any order',
       'an event whose transaction ends late gets a place behind those that were shown meanwhile',
       'a publisher that is killed in the middle of a batch leaves it to the next one, whole',
@@ -261,7 +261,7 @@ export const endpoints: Coverage = {
       'answers what it holds at once when the process stops',
       'answers within a sweep where the notification of an event was lost',
     ],
-    'outbox/waiting-readers.test.ts': [
+    'events/feed-poll-registry.test.ts': [
       'end together when the process stops, and one that comes later at once',
     ],
   },
@@ -269,7 +269,7 @@ export const endpoints: Coverage = {
     'api/events.test.ts': [
       'holds 20 requests of a team; one more is 429, and has the place of one that left',
     ],
-    'outbox/waiting-readers.test.ts': [
+    'events/feed-poll-registry.test.ts': [
       'are 20 of a team and 2,000 in all; whoever ends gives the place back, once',
     ],
   },

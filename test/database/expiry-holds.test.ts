@@ -6,8 +6,8 @@ import { LastUsedTimes } from '#server/api-keys/last-used-times.ts';
 import { ClockSync } from '#server/database/clock-sync.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { PollRegistry } from '#server/device-protocol/poll-registry.ts';
+import { FeedPollRegistry } from '#server/events/feed-poll-registry.ts';
 import { createLoops, type SweepLoop } from '#server/loops.ts';
-import { WaitingReaders } from '#server/outbox/waiting-readers.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { createMetrics } from '#server/platform/metrics.ts';
 import { invite } from '#test/support/inviting.ts';
@@ -60,7 +60,7 @@ describe('while the time is in doubt (specification section 10.7, decision 0020)
       ...runtime,
       config: { ...runtime.config, duties: new Set(['api', 'deliver', 'maintain'] as const) },
       heldPolls: new PollRegistry(),
-      readers: new WaitingReaders(),
+      feedPolls: new FeedPollRegistry(),
       uses: new LastUsedTimes(runtime),
       clockSync: new ClockSync(runtime, { leases: [], onJump: () => undefined }),
     };

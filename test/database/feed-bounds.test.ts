@@ -4,7 +4,7 @@ import pg from 'pg';
 import { Database } from '#server/database/database.ts';
 import { ensurePartitions } from '#server/database/partitions.ts';
 import { allStatements } from '#server/database/statement.ts';
-import '#server/outbox/feed-store.ts';
+import '#server/events/feed-store.ts';
 import { Clock } from '#server/platform/clock.ts';
 import { createLogger } from '#server/platform/logger.ts';
 import { explain } from '#test/support/explain-page.ts';
@@ -53,7 +53,7 @@ describe(`a page of the feed at ${total.toLocaleString('en')} events (specificat
 
   async function assertBounded(): Promise<void> {
     for (const limit of [2, 51, 101]) {
-      const page = (position: number) => explained('outbox.feed-page', [team, position, limit]);
+      const page = (position: number) => explained('events.feed-page', [team, position, limit]);
       await page(0);
       const first = blocks(await page(0));
       for (const position of [0, total, 2 * total - 400]) {
@@ -81,7 +81,7 @@ describe(`a page of the feed at ${total.toLocaleString('en')} events (specificat
       'SELECT event_id FROM event_feed WHERE team_id = $1 AND position > $2 ORDER BY position LIMIT 1',
       [team, total],
     );
-    const plan = await explained('outbox.find-place', [team, rows.map((row) => row.event_id).join()]);
+    const plan = await explained('events.find-position', [team, rows.map((row) => row.event_id).join()]);
     for (const [table, read] of rowsRead(plan)) assert.ok(read <= 1, `${read} of ${table}`);
     assert.equal(plan['Actual Rows'], 1);
   });

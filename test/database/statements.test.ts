@@ -24,7 +24,7 @@ const growing = [
 ];
 
 /** What takes whatever there is, in its order, or looks through a day's keys every ten minutes. */
-const walking = ['outbox.publish', 'webhooks.sweep-deliveries', 'messages.purge-idempotency-keys'];
+const walking = ['events.publish', 'webhooks.sweep-deliveries', 'messages.purge-idempotency-keys'];
 
 /** What /metrics counts, at most once in five seconds. */
 const counting = ['messages.queue-depth', 'webhooks.due-depth'];

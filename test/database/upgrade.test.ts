@@ -5,9 +5,9 @@ import pg from 'pg';
 import { Database } from '#server/database/database.ts';
 import { migrate } from '#server/database/migrate.ts';
 import type { Transaction } from '#server/database/statement.ts';
-import { type FeedReader, listEvents } from '#server/outbox/list-events.ts';
-import { publishEvents } from '#server/outbox/publish-events.ts';
-import { WaitingReaders } from '#server/outbox/waiting-readers.ts';
+import { FeedPollRegistry } from '#server/events/feed-poll-registry.ts';
+import { type FeedReader, listEvents } from '#server/events/list-events.ts';
+import { publishEvents } from '#server/events/publish-events.ts';
 import { Clock } from '#server/platform/clock.ts';
 import { Ids, publicId } from '#server/platform/ids.ts';
 import { createLogger } from '#server/platform/logger.ts';
@@ -127,7 +127,7 @@ describe('an upgrade of a database that has messages (decision 0003)', () => {
 
   it('publishes the events of before in their order, and delivers them to nobody', async () => {
     const database = new Database({ databaseUrl: url, logger: createLogger('fatal') });
-    const services = { database, clock: new Clock(), readers: new WaitingReaders() };
+    const services = { database, clock: new Clock(), feedPolls: new FeedPollRegistry() };
     assert.equal(await publishEvents(services), 3);
     const reader: FeedReader = {
       left: new AbortController().signal,

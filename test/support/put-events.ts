@@ -1,7 +1,7 @@
 import type { EventType } from '#contract/event.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
-import { append } from '#server/outbox/append.ts';
+import { appendEvents } from '#server/events/append-events.ts';
 import type { MessageId, NumberId, TeamId } from '#server/platform/ids.ts';
 
 interface Told {
@@ -19,7 +19,7 @@ export function putEvent(
   teamId: TeamId,
   { messageId, numberId, type = 'message.sent', sequence = 1, data }: Told = {},
 ): Promise<void> {
-  return append(trx, runtime, [
+  return appendEvents(trx, runtime, [
     {
       teamId,
       numberId: numberId ?? runtime.ids.next('num'),

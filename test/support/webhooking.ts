@@ -1,7 +1,7 @@
 import type { EventType } from '#contract/event.ts';
 import type { DeliveryStatus } from '#contract/webhook.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { append } from '#server/outbox/append.ts';
+import { appendEvents } from '#server/events/append-events.ts';
 import type { EventId, MessageId, NumberId, TeamId, WebhookId } from '#server/platform/ids.ts';
 import type { OutboundHttpOptions } from '#server/platform/outbound-http/outbound-http.ts';
 import { newWebhookSecret, sealSecret } from '#server/webhooks/webhook-secret.ts';
@@ -74,7 +74,7 @@ export function emit(
   type: EventType = 'message.sent',
 ): Promise<void> {
   return database.transaction((trx) =>
-    append(
+    appendEvents(
       trx,
       { clock, ids },
       contents.map((content) => ({

@@ -106,7 +106,7 @@ CREATE SEQUENCE lease_seq AS bigint;
 -- Each webhook's lanes by themselves, so that no webhook's backlog stands before another's.
 CREATE INDEX due_deliveries_order ON due_deliveries (webhook_id, lane, due_at, seq);
 
--- Events that have no place in the feed yet, in the order in which they were written. The publisher takes them.
+-- Events that have no position in the feed yet, in the order in which they were written. The publisher takes them.
 CREATE SEQUENCE unpublished_events_seq AS bigint CACHE 1;
 CREATE TABLE unpublished_events (
   seq bigint PRIMARY KEY DEFAULT nextval('unpublished_events_seq'),

@@ -2,10 +2,10 @@ import { EventList, ListEventsQuery } from '#contract/event.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { disconnectSignal } from '#server/platform/http/client-disconnect.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
+import type { FeedPollRegistry } from './feed-poll-registry.ts';
 import { listEvents } from './list-events.ts';
-import type { WaitingReaders } from './waiting-readers.ts';
 
-export function eventRoutes(services: Runtime & { readonly readers: WaitingReaders }): Route[] {
+export function eventRoutes(services: Runtime & { readonly feedPolls: FeedPollRegistry }): Route[] {
   return [
     route({
       method: 'GET',

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { eventTypes } from '#contract/event.ts';
 import { connect } from '#server/connect.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { writeFanOuts } from '#server/outbox/fan-out.ts';
+import { writeFanOuts } from '#server/events/fan-out.ts';
 import { startReceiver } from '#test/support/receiver.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';

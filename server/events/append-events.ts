@@ -28,7 +28,7 @@ const insertEvents = statement<{
   readonly due: boolean;
   readonly is_large: boolean;
 }>(
-  'outbox.append',
+  'events.append',
   `WITH new_events AS MATERIALIZED (
      SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::uuid[], $6::smallint[], $7::text[])
        WITH ORDINALITY AS t (team_id, id, type, message_id, number_id, sequence, body, n)
@@ -64,13 +64,13 @@ const insertEvents = statement<{
 );
 
 /**
- * Writes the events of state changes in the transaction of those changes, each with one delivery for every webhook that
+ * Outbox pattern: writes the events of state changes in the transaction of those changes, each with one delivery for every webhook that
  * matches it then (specification sections 6.1 and 6.3, decision 0017): to be made now, or skipped where the webhook is off. Where
  * more than 100 match, one row says which, and the deliveries are written after the commit (fan-out.ts, decision 0023).
  * Each envelope is serialised here, once; what is stored is what every attempt will send. After the commit the
  * publisher is woken, and who makes deliveries.
  */
-export async function append(
+export async function appendEvents(
   trx: Transaction,
   { clock, ids }: Pick<Runtime, 'clock' | 'ids'>,
   events: readonly NewEvent[],

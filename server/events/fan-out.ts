@@ -9,7 +9,7 @@ const partMax = 500;
 /** Rounds that follow each other at once; a later one goes on. */
 const roundsMax = 1_000;
 
-/** The id of the delivery of an event to the webhook at this place (append.ts says why). */
+/** The id of the delivery of an event to the webhook at this place (append-events.ts says why). */
 export function sqlDeliveryId(eventId: string, place: string): string {
   return `overlay(${eventId}::text PLACING lpad(to_hex(${place}), 8, '0') FROM 29)::uuid`;
 }

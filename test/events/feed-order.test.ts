@@ -3,8 +3,8 @@ import { after, before, describe, it } from 'node:test';
 import type { EventList } from '#contract/event.ts';
 import { connect } from '#server/connect.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { takePublisherTurn } from '#server/outbox/feed-store.ts';
-import { publishEvents } from '#server/outbox/publish-events.ts';
+import { tryPublisherLock } from '#server/events/feed-store.ts';
+import { publishEvents } from '#server/events/publish-events.ts';
 import type { MessageId } from '#server/platform/ids.ts';
 import { createLogger } from '#server/platform/logger.ts';
 import type { ApiClient } from '#test/support/api-client.ts';
@@ -111,7 +111,7 @@ describe('the feed while many write (specification section 4.5, decision 0017)',
     };
     let isPublished = false;
     const isOver = () => isPublished;
-    const readers = [1, 7, 100].map((limit) => follow(team.api, isOver, limit));
+    const feedPolls = [1, 7, 100].map((limit) => follow(team.api, isOver, limit));
     await Promise.all([...Array.from({ length: writers }, (_, n) => write(n)), change(), release()]);
     const committed = (await publicIds()).sort();
     assert.ok(committed.length > 500 && rolledBack > 10, `${committed.length} ${rolledBack}`);
@@ -120,7 +120,7 @@ describe('the feed while many write (specification section 4.5, decision 0017)',
       async () => (await service.query('SELECT FROM unpublished_events')).length === 0,
     );
     isPublished = true;
-    const all = await Promise.all(readers);
+    const all = await Promise.all(feedPolls);
     for (const shown of all) {
       assert.deepEqual(shown.map((event) => event.id).sort(), committed);
       assert.deepEqual(shown, all[0]);
@@ -167,7 +167,7 @@ describe('the feed while many write (specification section 4.5, decision 0017)',
     team = await service.newTeam();
     let pid = 0;
     const killed = service.runtime.database.transaction(async (trx) => {
-      await until('its turn', () => takePublisherTurn(trx));
+      await until('its turn', () => tryPublisherLock(trx));
       pid = (await trx.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows[0]?.pid ?? 0;
       await putEvents(other, team.id, 5);
       await trx.query('DELETE FROM unpublished_events');

@@ -1,10 +1,10 @@
 import { feedChannel } from '#server/database/channels.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
-import { publishNext, takePublisherTurn } from './feed-store.ts';
+import { publishNext, tryPublisherLock } from './feed-store.ts';
 
 /** Events of one batch: a transaction of some milliseconds. */
-export const publishedMax = 1_000;
+export const batchMax = 1_000;
 
 /** Batches that follow each other at once; a round, a second later at the latest, goes on. */
 const batchesMax = 100;
@@ -20,8 +20,8 @@ export async function publishEvents({ database }: Pick<Runtime, 'database'>): Pr
   for (let batches = 0; batches < batchesMax; batches += 1) {
     const moved = await database.transaction(async (trx) => {
       // A statement of its own: what the next one sees begins after the turn of whoever had it before.
-      if (!(await takePublisherTurn(trx))) return 0;
-      const teams = await publishNext(trx, publishedMax);
+      if (!(await tryPublisherLock(trx))) return 0;
+      const teams = await publishNext(trx, batchMax);
       if (teams.length > 0)
         trx.notifyAfterCommit(
           feedChannel,
@@ -31,7 +31,7 @@ export async function publishEvents({ database }: Pick<Runtime, 'database'>): Pr
       return teams.reduce((sum, team) => sum + team.events, 0);
     });
     published += moved;
-    if (moved < publishedMax) break;
+    if (moved < batchMax) break;
   }
   return published;
 }

@@ -2,7 +2,7 @@ import { type Queryable, statement, type Transaction } from '#server/database/st
 import type { EventId, TeamId } from '#server/platform/ids.ts';
 
 /** An event in its place. Positions only order a team's events: they have gaps, and nobody is shown them. */
-export interface PlacedEvent {
+export interface FeedEvent {
   readonly id: EventId;
   readonly position: number;
   /** The envelope as it was stored. */
@@ -10,20 +10,20 @@ export interface PlacedEvent {
 }
 
 /** How far somebody has read. */
-export interface Place {
+export interface FeedPosition {
   readonly teamId: TeamId;
   readonly position: number;
 }
 
 /** Stands for "one publisher at a time" among advisory locks. */
-const publisherLock = 4_017;
+const publisherLockId = 4_017;
 
-const takeTurn = statement<{ readonly taken: boolean }>(
-  'outbox.take-publisher-turn',
-  `SELECT pg_try_advisory_xact_lock(${publisherLock}) AS taken`,
+const tryLock = statement<{ readonly taken: boolean }>(
+  'events.try-publisher-lock',
+  `SELECT pg_try_advisory_xact_lock(${publisherLockId}) AS taken`,
 );
 const publish = statement<{ readonly team_id: TeamId; readonly events: number }>(
-  'outbox.publish',
+  'events.publish',
   `WITH moved AS (
      DELETE FROM unpublished_events u USING (SELECT seq FROM unpublished_events ORDER BY seq LIMIT $1) next
      WHERE u.seq = next.seq RETURNING u.seq, u.team_id, u.event_id
@@ -33,32 +33,32 @@ const publish = statement<{ readonly team_id: TeamId; readonly events: number }>
    SELECT team_id, count(*) AS events FROM placed GROUP BY team_id`,
   { changes: 'event', team: 'team_id' },
 );
-const findPlace = statement<{ readonly position: number | null }>(
-  'outbox.find-place',
+const findPosition = statement<{ readonly position: number | null }>(
+  'events.find-position',
   `SELECT (SELECT position FROM event_feed WHERE team_id = $1 AND event_id = $2) AS position
    FROM events WHERE team_id = $1 AND id = $2`,
 );
 // One row of the feed leads to one event, in the month of its id.
-const page = statement<PlacedEvent>(
-  'outbox.feed-page',
+const page = statement<FeedEvent>(
+  'events.feed-page',
   `SELECT f.event_id AS id, f.position, e.body
    FROM (SELECT team_id, position, event_id FROM event_feed WHERE team_id = $1 AND position > $2 ORDER BY position LIMIT $3) f
    CROSS JOIN LATERAL (SELECT body FROM events WHERE team_id = f.team_id AND id = f.event_id OFFSET 0) e
    ORDER BY f.position`,
 );
 const withMore = statement<{ readonly team_id: TeamId }>(
-  'outbox.teams-with-more',
+  'events.teams-with-new-events',
   `SELECT t.team_id FROM unnest($1::uuid[], $2::bigint[]) AS t (team_id, position)
    WHERE EXISTS (SELECT FROM event_feed f WHERE f.team_id = t.team_id AND f.position > t.position)`,
 );
 
 /** Makes this transaction the only publisher until it ends. @returns false where another one is */
-export async function takePublisherTurn(trx: Transaction): Promise<boolean> {
-  return (await takeTurn.row(trx))?.taken === true;
+export async function tryPublisherLock(trx: Transaction): Promise<boolean> {
+  return (await tryLock.row(trx))?.taken === true;
 }
 
 /**
- * Gives places to the events that were written first of those that have none, at most `limit`. Only in one's turn.
+ * Gives positions to the events that were written first of those that have none, at most `limit`. Only in one's turn.
  * @returns whose events, and how many of each team
  */
 export function publishNext(
@@ -68,26 +68,33 @@ export function publishNext(
   return publish.rows(trx, limit);
 }
 
-/** @returns null for an event that has no place yet; undefined for one that is not there */
-export async function positionOf(
+/** @returns null for an event that has no position yet; undefined for one that is not there */
+export async function positionOfEvent(
   db: Queryable,
   teamId: TeamId,
   eventId: EventId,
 ): Promise<number | null | undefined> {
-  return (await findPlace.row(db, teamId, eventId))?.position;
+  return (await findPosition.row(db, teamId, eventId))?.position;
 }
 
 /** What follows a place, oldest first. It reads as many rows as it returns, wherever it begins. */
-export function readFeed(db: Queryable, { teamId, position }: Place, limit: number): Promise<PlacedEvent[]> {
+export function readFeed(
+  db: Queryable,
+  { teamId, position }: FeedPosition,
+  limit: number,
+): Promise<FeedEvent[]> {
   return page.rows(db, teamId, position, limit);
 }
 
-/** The teams, of those at these places, that have something behind them. */
-export async function teamsWithMore(db: Queryable, places: readonly Place[]): Promise<TeamId[]> {
+/** The teams, of those at these positions, that have something behind them. */
+export async function teamsWithNewEvents(
+  db: Queryable,
+  positions: readonly FeedPosition[],
+): Promise<TeamId[]> {
   const rows = await withMore.rows(
     db,
-    places.map((place) => place.teamId),
-    places.map((place) => place.position),
+    positions.map((position) => position.teamId),
+    positions.map((position) => position.position),
   );
   return rows.map((row) => row.team_id);
 }

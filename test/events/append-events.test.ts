@@ -4,7 +4,7 @@ import { type EventType, eventTypes } from '#contract/event.ts';
 import { dueDeliveriesChannel, unpublishedEventsChannel } from '#server/database/channels.ts';
 import { NotificationListener } from '#server/database/listener.ts';
 import type { Transaction } from '#server/database/statement.ts';
-import { append } from '#server/outbox/append.ts';
+import { appendEvents } from '#server/events/append-events.ts';
 import type { NumberId, TeamId } from '#server/platform/ids.ts';
 import { createLogger } from '#server/platform/logger.ts';
 import { putWebhook } from '#test/support/put-webhook.ts';
@@ -49,7 +49,7 @@ describe('append (specification sections 6.1 and 6.3, decision 0017)', () => {
   }
 
   const write = (trx: Transaction, types: readonly EventType[], from = numberId) =>
-    append(
+    appendEvents(
       trx,
       service.runtime,
       types.map((type, index) => ({

@@ -2,14 +2,14 @@ import { type Event, type EventList, feedLimitDefault, type ListEventsQuery } fr
 import type { Runtime } from '#server/database/runtime.ts';
 import { invalid, tooManyRequests, unavailable } from '#server/platform/app-error.ts';
 import { parseId, publicId, type TeamId } from '#server/platform/ids.ts';
-import { type Place, type PlacedEvent, positionOf, readFeed } from './feed-store.ts';
-import { readersMax, type WaitingReaders } from './waiting-readers.ts';
+import { type FeedPollRegistry, feedPollsMax } from './feed-poll-registry.ts';
+import { type FeedEvent, type FeedPosition, positionOfEvent, readFeed } from './feed-store.ts';
 
 /** Before every event. */
 const beginning = 0;
 
-/** An event gets its place within milliseconds; where nobody publishes for so long, something is wrong. */
-const placeWithinMs = 5_000;
+/** An event gets its position within milliseconds; where nobody publishes for so long, something is wrong. */
+const publishTimeoutMs = 5_000;
 
 export interface FeedReader {
   /** Aborted once the client has left. */
@@ -20,7 +20,7 @@ export interface FeedReader {
   readonly withPermit: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
-type Services = Pick<Runtime, 'database' | 'clock'> & { readonly readers: WaitingReaders };
+type Services = Pick<Runtime, 'database' | 'clock'> & { readonly feedPolls: FeedPollRegistry };
 
 /**
  * A page of the feed (specification section 4.5): what follows `after`, oldest first. Where nothing does, and `wait` says
@@ -38,7 +38,7 @@ export async function listEvents(
   let found = await look();
   if (found.length === 0 && wait > 0) {
     found =
-      (await hold(services, place, wait * 1_000, reader, async () => {
+      (await waitForEvents(services, place, wait * 1_000, reader, async () => {
         const rows = await look();
         return rows.length > 0 ? rows : undefined;
       })) ?? [];
@@ -48,7 +48,7 @@ export async function listEvents(
   return feedPage(found, limit, after);
 }
 
-function feedPage(found: readonly PlacedEvent[], limit: number, after: string): EventList {
+function feedPage(found: readonly FeedEvent[], limit: number, after: string): EventList {
   const shown = found.slice(0, limit);
   const last = shown.at(-1);
   return {
@@ -67,14 +67,14 @@ async function readAfter(
   if (after === '') return beginning;
   const eventId = parseId('evt', after);
   if (eventId === undefined) throw unknownEvent();
-  const find = () => reader.withPermit(() => positionOf(services.database.pages, teamId, eventId));
+  const find = () => reader.withPermit(() => positionOfEvent(services.database.pages, teamId, eventId));
   const position = await find();
   if (position === undefined) throw unknownEvent();
-  return position ?? untilPlaced(services, teamId, find, reader);
+  return position ?? waitUntilPublished(services, teamId, find, reader);
 }
 
 /** It was written a moment ago, and a webhook was faster than the publisher. */
-async function untilPlaced(
+async function waitUntilPublished(
   services: Services,
   teamId: TeamId,
   find: () => Promise<number | null | undefined>,
@@ -82,7 +82,7 @@ async function untilPlaced(
 ): Promise<number> {
   // Whatever is published for the team may be this event.
   const everything = { teamId, position: beginning };
-  const position = await hold(services, everything, placeWithinMs, reader, async () => {
+  const position = await waitForEvents(services, everything, publishTimeoutMs, reader, async () => {
     const found = await find();
     if (found === undefined) throw unknownEvent();
     return found ?? undefined;
@@ -94,15 +94,15 @@ async function untilPlaced(
 }
 
 /** Looks whenever there is a reason to. @returns what was found; undefined where the wait ended before */
-async function hold<T>(
-  { clock, readers }: Services,
-  place: Place,
+async function waitForEvents<T>(
+  { clock, feedPolls }: Services,
+  position: FeedPosition,
   waitMs: number,
   { left }: FeedReader,
   look: () => Promise<T | undefined>,
 ): Promise<T | undefined> {
-  refuseWhereFull(readers, place.teamId);
-  const waiting = readers.register(place);
+  requireCapacity(feedPolls, position.teamId);
+  const waiting = feedPolls.register(position);
   const cancelTimer = clock.after(waitMs, () => waiting.end('held'));
   const onLeft = () => waiting.end('left');
   left.addEventListener('abort', onLeft);
@@ -117,16 +117,16 @@ async function hold<T>(
   } finally {
     cancelTimer();
     left.removeEventListener('abort', onLeft);
-    readers.remove(waiting);
+    feedPolls.remove(waiting);
   }
 }
 
-function refuseWhereFull(readers: WaitingReaders, teamId: TeamId): void {
-  const full = readers.fullFor(teamId);
+function requireCapacity(feedPolls: FeedPollRegistry, teamId: TeamId): void {
+  const full = feedPolls.fullFor(teamId);
   if (full === 'team') throw tooManyRequests(1);
   if (full === 'process') {
     throw unavailable(
-      `${readersMax.ofProcess} requests wait for events here. Repeat the request in a moment.`,
+      `${feedPollsMax.ofProcess} requests wait for events here. Repeat the request in a moment.`,
     );
   }
 }

@@ -1,0 +1,72 @@
+import type { TeamId } from '#server/platform/ids.ts';
+import { LongPoll } from '#server/platform/long-poll.ts';
+import type { FeedPosition } from './feed-store.ts';
+
+/** Requests for events that one process holds for a team, and for all together (specification section 4.5). */
+export const feedPollsMax = { ofTeam: 20, ofProcess: 2_000 } as const;
+
+/** How a wait ended without an event. */
+type FeedPollEnd = 'held' | 'left' | 'stopping';
+
+/** One long poll for events after a position. */
+export class FeedPoll extends LongPoll<FeedPollEnd> {
+  readonly position: FeedPosition;
+
+  constructor(position: FeedPosition) {
+    super(true);
+    this.position = position;
+  }
+}
+
+/** The requests for events that this process holds. One that registers looks once more, so that no wake is missed. */
+export class FeedPollRegistry {
+  readonly #polls = new Map<TeamId, Set<FeedPoll>>();
+  #count = 0;
+  #stopping = false;
+
+  /** For each team that waits, the place of its reader that has come least far. */
+  get positions(): FeedPosition[] {
+    return [...this.#polls].map(([teamId, feedPolls]) => ({
+      teamId,
+      position: Math.min(...[...feedPolls].map((poll) => poll.position.position)),
+    }));
+  }
+
+  /** @returns what there is no room for: another reader of this team, or of anybody; undefined where there was room */
+  fullFor(teamId: TeamId): 'team' | 'process' | undefined {
+    if ((this.#polls.get(teamId)?.size ?? 0) >= feedPollsMax.ofTeam) return 'team';
+    return this.#count >= feedPollsMax.ofProcess ? 'process' : undefined;
+  }
+
+  register(position: FeedPosition): FeedPoll {
+    const poll = new FeedPoll(position);
+    const feedPolls = this.#polls.get(position.teamId) ?? new Set();
+    this.#polls.set(position.teamId, feedPolls.add(poll));
+    this.#count += 1;
+    if (this.#stopping) poll.end('stopping');
+    return poll;
+  }
+
+  remove(poll: FeedPoll): void {
+    const feedPolls = this.#polls.get(poll.position.teamId);
+    if (!feedPolls?.delete(poll)) return;
+    this.#count -= 1;
+    if (feedPolls.size === 0) this.#polls.delete(poll.position.teamId);
+  }
+
+  wake(teamIds: Iterable<TeamId>): void {
+    for (const teamId of teamIds) {
+      for (const poll of this.#polls.get(teamId) ?? []) poll.wake();
+    }
+  }
+
+  wakeAll(): void {
+    this.wake(this.#polls.keys());
+  }
+
+  /** Every long poll is answered now, and none is held any more. */
+  stop(): void {
+    this.#stopping = true;
+    for (const feedPolls of this.#polls.values()) for (const poll of feedPolls) poll.end('stopping');
+  }
+}

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { FeedPollRegistry, feedPollsMax } from '#server/events/feed-poll-registry.ts';
+import { Clock } from '#server/platform/clock.ts';
+import { Ids } from '#server/platform/ids.ts';
+
+const ids = new Ids(new Clock());
+
+describe('requests for events that a process holds (specification section 4.5)', () => {
+  it('are 20 of a team and 2,000 in all; whoever ends gives the place back, once', () => {
+    const feedPolls = new FeedPollRegistry();
+    const teams = Array.from({ length: 100 }, () => ids.next('team'));
+    const held = teams.flatMap((teamId) =>
+      Array.from({ length: feedPollsMax.ofTeam }, () => {
+        assert.equal(feedPolls.fullFor(teamId), undefined);
+        return feedPolls.register({ teamId, position: 7 });
+      }),
+    );
+    assert.equal(held.length, 2_000);
+    const [first] = held;
+    assert.ok(first);
+    assert.equal(feedPolls.fullFor(first.position.teamId), 'team');
+    const stranger = ids.next('team');
+    assert.equal(feedPolls.fullFor(stranger), 'process');
+    for (let repeats = 0; repeats < 2; repeats += 1) feedPolls.remove(first);
+    assert.equal(feedPolls.fullFor(stranger), undefined);
+    feedPolls.register({ teamId: stranger, position: 7 });
+    assert.equal(feedPolls.fullFor(stranger), 'process');
+    for (const reader of held) feedPolls.remove(reader);
+    assert.deepEqual(feedPolls.positions, [{ teamId: stranger, position: 7 }]);
+  });
+
+  it('are looked after from the place of the one that has come least far', () => {
+    const feedPolls = new FeedPollRegistry();
+    const teamId = ids.next('team');
+    for (const position of [9, 3, 12]) feedPolls.register({ teamId, position });
+    assert.deepEqual(feedPolls.positions, [{ teamId, position: 3 }]);
+  });
+
+  it('end together when the process stops, and one that comes later at once', () => {
+    const feedPolls = new FeedPollRegistry();
+    const register = () => feedPolls.register({ teamId: ids.next('team'), position: 0 });
+    const held = [register(), register()];
+    feedPolls.stop();
+    assert.deepEqual(
+      [...held, register()].map((reader) => reader.ended),
+      ['stopping', 'stopping', 'stopping'],
+    );
+  });
+});
