@@ -19,7 +19,7 @@ import type { Logger } from '#server/platform/logger.ts';
 import { Loop } from '#server/platform/loop.ts';
 import { purgeInvitations } from '#server/teams/purge-invitations.ts';
 import { notifyUsageLimits } from '#server/usage/notify-usage-limits.ts';
-import { forgetAttempts } from '#server/webhooks/forget-attempts.ts';
+import { purgeAttempts } from '#server/webhooks/purge-attempts.ts';
 import { sweepDeliveries } from '#server/webhooks/sweep-deliveries.ts';
 import { pullBack } from './clock-jumps.ts';
 
@@ -117,7 +117,7 @@ export function createLoops(
     ...loop('maintain', 'tell teams that near their limit', 30 * second, 'keeps', () =>
       notifyUsageLimits(services),
     ),
-    ...loop('maintain', 'forget attempts', 3_600 * second, 'expires', () => forgetAttempts(services)),
+    ...loop('maintain', 'forget attempts', 3_600 * second, 'expires', () => purgeAttempts(services)),
     ...loop('maintain', 'forget setup links', 3_600 * second, 'expires', () => forgetSetupLinks(services)),
     ...loop('maintain', 'drop months of the audit log', 60 * second, 'expires', () => purgeAudit(services)),
     ...loop('deliver', 'skip deliveries of webhooks that are off', second, 'keeps', () =>

@@ -27,7 +27,7 @@ const attemptMs = 60_000;
 /** Longer than an attempt and the writing of its outcome, so that only a dead process loses a mail to another. */
 export const mailLeaseMs = 120_000;
 
-/** How long a stop waits for attempts in progress before it breaks them off. */
+/** How long a stop waits for attempts in progress before it aborts them. */
 const stopMs = 5_000;
 
 /** How long a row is kept, sent or not (specification section 10.6). */
@@ -41,7 +41,7 @@ type Services = Pick<Runtime, 'database' | 'clock' | 'secrets' | 'logger'>;
  * writing of it leaves a mail that goes out a second time when its lease is over, with the same Message-ID.
  *
  * A round only fills what is free, so that one slow attempt holds nobody up. Promise of `stop`: nothing begins after it;
- * attempts in progress have 5 s and are then broken off, which counts as a failed attempt.
+ * attempts in progress have 5 s and are then aborted, which counts as a failed attempt.
  */
 export class MailWorker {
   readonly #services: Services;

@@ -56,10 +56,10 @@ export async function attemptDelivery(
     signal,
   });
   failpoint('delivery answered');
-  return { claimed, id: ids.next('att', startedAt.getTime()), startedAt, ...judge(outcome) };
+  return { claimed, id: ids.next('att', startedAt.getTime()), startedAt, ...classify(outcome) };
 }
 
-function judge(outcome: OutboundOutcome): Omit<AttemptResult, 'claimed' | 'id' | 'startedAt'> {
+function classify(outcome: OutboundOutcome): Omit<AttemptResult, 'claimed' | 'id' | 'startedAt'> {
   const durationMs = Math.round(outcome.durationMs);
   if (outcome.kind === 'failed') {
     const { class: failure, status } = outcome;

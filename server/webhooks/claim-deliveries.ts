@@ -1,8 +1,8 @@
 import type { EventType } from '#contract/event.ts';
 import { type Queryable, statement } from '#server/database/statement.ts';
 import type { DeliveryId, EventId, TeamId, WebhookId } from '#server/platform/ids.ts';
-import { type Lane, slowFrom, teamPlaces, walkedMax } from './delivery-limits.ts';
-import { sqlOfEachLane, sqlWalked } from './walk-due.ts';
+import { type Lane, slowAfterFailures, teamSlots, walkedMax } from './delivery-limits.ts';
+import { sqlOfEachLane, sqlWebhooksWithDue } from './due-webhooks.ts';
 import type { SealedSecrets } from './webhook-secret.ts';
 
 /** A delivery in the hands of this process until its lease ends, and all that its attempt needs. */
@@ -41,20 +41,20 @@ interface ClaimLimits {
   /** Places that this process has free. */
   readonly free: number;
   /** Of each team, how many of its deliveries this process has in hand. */
-  readonly inHand: ReadonlyMap<TeamId, number>;
+  readonly inFlight: ReadonlyMap<TeamId, number>;
   readonly after: WebhookId;
 }
 
-// waiting: of each lane its first rows, as many as it has places: those leased are in somebody's hands, the others may be
-//   taken. So the places of a webhook hold over all processes, and a backlog of any length costs what its places cost; those
-//   of a team that has no place here, whose receivers may all hang, cost nothing.
+// waiting: of each lane its first rows, as many as it has slots: those leased are in somebody's hands, the others may be
+//   taken. So the slots of a webhook hold over all processes, and a backlog of any length costs what its slots cost; those
+//   of a team that has no slot here, whose receivers may all hang, cost nothing.
 // slow: from the third failure on one at a time. The webhook's row is locked, and who takes an attempt moves
 //   last_triggered_at: a second claim that waited for nothing but read the row before sees by it that it came too late.
-// chosen: interleaved. A row's turn is its place in its lane, as a part of the lane's places; so one webhook's second
-//   delivery stands behind every other's first, and a lane of few places behind one of many.
+// chosen: interleaved. A row's slot_share is its slot in its lane, as a part of the lane's slots; so one webhook's second
+//   delivery stands behind every other's first, and a lane of few slots behind one of many.
 // walk: a claim need not reach the disk before its attempts begin. A database that loses one in a power cut has rows that
 //   nobody holds, whose attempts are made again, as those of a lost process are.
-// Rows are reached by their place in the table, which cannot change under this statement's snapshot; what another claim took
+// Rows are reached by their slot in the table, which cannot change under this statement's snapshot; what another claim took
 // meanwhile is read again under the lock, and left.
 const claim = statement<
   { readonly walked_to: WebhookId | null; readonly next_due_at: Date | null } & (
@@ -63,20 +63,20 @@ const claim = statement<
   )
 >(
   'webhooks.claim-deliveries',
-  `WITH RECURSIVE ${sqlWalked('webhook_id > $4')}, page AS MATERIALIZED (
+  `WITH RECURSIVE ${sqlWebhooksWithDue('webhook_id > $4')}, page AS MATERIALIZED (
      SELECT webhook_id FROM walked WHERE webhook_id IS NOT NULL LIMIT ${walkedMax}
    ), hooks AS MATERIALIZED (
      SELECT w.* FROM page p CROSS JOIN LATERAL (
-       SELECT id, is_active, failure_count >= ${slowFrom} AS is_slow, last_triggered_at
+       SELECT id, is_active, failure_count >= ${slowAfterFailures} AS is_slow, last_triggered_at
        FROM webhooks WHERE id = p.webhook_id AND team_id <> ALL ($7::uuid[]) OFFSET 0
      ) w
    ), waiting AS MATERIALIZED (${sqlOfEachLane(
-     (lane, places) => `
-     SELECT h.id AS webhook_id, h.is_slow, '${lane}'::text AS lane, ${places} AS places, d.*
+     (lane, slots) => `
+     SELECT h.id AS webhook_id, h.is_slow, '${lane}'::text AS lane, ${slots} AS slots, d.*
      FROM hooks h CROSS JOIN LATERAL (
        SELECT ctid AS tid, team_id, due_at, seq, coalesce(leased_until > $1, false) AS is_leased
        FROM due_deliveries WHERE webhook_id = h.id AND lane = '${lane}' AND due_at <= $1
-       ORDER BY due_at, seq LIMIT ${places}
+       ORDER BY due_at, seq LIMIT ${slots}
      ) d
      WHERE h.is_active OR ${lane === 'single'}`,
    )}
@@ -88,16 +88,16 @@ const claim = statement<
      FOR NO KEY UPDATE OF w SKIP LOCKED
    ), free AS (
      SELECT x.*,
-       row_number() OVER (PARTITION BY webhook_id, lane ORDER BY due_at, seq)::real / places AS turn,
-       row_number() OVER (PARTITION BY webhook_id, lane = 'single' ORDER BY due_at, seq) AS place
+       row_number() OVER (PARTITION BY webhook_id, lane ORDER BY due_at, seq)::real / slots AS slot_share,
+       row_number() OVER (PARTITION BY webhook_id, lane = 'single' ORDER BY due_at, seq) AS slot
      FROM waiting x
      WHERE NOT is_leased AND (lane = 'single' OR NOT is_slow OR webhook_id IN (SELECT id FROM slow))
    ), of_teams AS (
-     SELECT f.*, row_number() OVER (PARTITION BY f.team_id ORDER BY turn, due_at, seq) + coalesce(t.in_hand, 0) AS team_place
-     FROM free f LEFT JOIN unnest($5::uuid[], $6::int[]) AS t (team_id, in_hand) ON t.team_id = f.team_id
-     WHERE lane = 'single' OR NOT is_slow OR place = 1
+     SELECT f.*, row_number() OVER (PARTITION BY f.team_id ORDER BY slot_share, due_at, seq) + coalesce(t.in_flight, 0) AS team_slot
+     FROM free f LEFT JOIN unnest($5::uuid[], $6::int[]) AS t (team_id, in_flight) ON t.team_id = f.team_id
+     WHERE lane = 'single' OR NOT is_slow OR slot = 1
    ), chosen AS MATERIALIZED (
-     SELECT tid FROM of_teams WHERE team_place <= ${teamPlaces} ORDER BY turn, due_at, seq LIMIT $3
+     SELECT tid FROM of_teams WHERE team_slot <= ${teamSlots} ORDER BY slot_share, due_at, seq LIMIT $3
    ), locked AS MATERIALIZED (
      SELECT ctid AS tid FROM due_deliveries
      WHERE ctid = ANY (ARRAY(SELECT tid FROM chosen)) AND (leased_until IS NULL OR leased_until <= $1)
@@ -136,17 +136,17 @@ const claim = statement<
 );
 
 /** Where a walk begins: every id is larger. */
-export const beforeAll = '00000000-0000-0000-0000-000000000000' as WebhookId;
+export const walkStart = '00000000-0000-0000-0000-000000000000' as WebhookId;
 
 /**
- * Takes what is due, fairly, and commits (decision 0017): no more of each webhook, lane and team than they have places, for
+ * Takes what is due, fairly, and commits (decision 0017): no more of each webhook, lane and team than they have slots, for
  * all their processes and for this one. Of a webhook that is off only single attempts are taken.
  */
 export async function claimDeliveries(db: Queryable, limits: ClaimLimits): Promise<ClaimedPage> {
-  const { now, leasedUntil, free, inHand, after } = limits;
-  const full = [...inHand].flatMap(([teamId, places]) => (places >= teamPlaces ? [teamId] : []));
-  const teams = [...inHand.keys()];
-  const rows = await claim.rows(db, now, leasedUntil, free, after, teams, [...inHand.values()], full);
+  const { now, leasedUntil, free, inFlight, after } = limits;
+  const full = [...inFlight].flatMap(([teamId, slots]) => (slots >= teamSlots ? [teamId] : []));
+  const teams = [...inFlight.keys()];
+  const rows = await claim.rows(db, now, leasedUntil, free, after, teams, [...inFlight.values()], full);
   const deliveries = rows.flatMap((row) => (row.webhook_id === null ? [] : [row]));
   const [first] = rows;
   return {

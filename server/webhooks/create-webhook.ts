@@ -7,7 +7,7 @@ import { AppError, notFound } from '#server/platform/app-error.ts';
 import { publicId, type TeamId } from '#server/platform/ids.ts';
 import { recheckPermission } from '#server/teams/recheck-permission.ts';
 import { lockTeam, type TeamRow } from '#server/teams/team-store.ts';
-import { checkEvents, checkUrl, requireOwnNumber } from './check-webhook.ts';
+import { requireOwnNumber, validateEvents, validateWebhookUrl } from './validate-webhook.ts';
 import { newWebhookSecret, sealSecret } from './webhook-secret.ts';
 import { countWebhooks, insertWebhook, type WebhookRow } from './webhook-store.ts';
 
@@ -23,8 +23,8 @@ export async function createWebhook(
   by: AuditActor,
 ): Promise<{ readonly webhook: WebhookRow; readonly secret: string }> {
   const { database, clock, ids, config, secrets } = services;
-  checkUrl(input.url, config.egressAllowed);
-  const events = checkEvents(input.events);
+  validateWebhookUrl(input.url, config.egressAllowed);
+  const events = validateEvents(input.events);
   const phoneNumber = input.phone_number ?? null;
   return database.transaction(async (trx) => {
     // Held from the count to the insert, so that no two take the last place.

@@ -1,7 +1,7 @@
 import type { Runtime } from '#server/database/runtime.ts';
-import { changeWebhook, type WebhookTarget } from './change-webhook.ts';
-import { dropPending, droppedMax } from './drop-pending.ts';
+import { deletedMax, deletePending } from './delete-pending.ts';
 import { removeWebhook } from './webhook-store.ts';
+import { type WebhookTarget, withLockedWebhook } from './with-locked-webhook.ts';
 
 /**
  * Deletes a webhook, and what is pending for it (specification section 4.4). From its commit on no attempt begins; the
@@ -12,9 +12,9 @@ export async function deleteWebhook(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
   target: WebhookTarget,
 ): Promise<void> {
-  let dropped = await changeWebhook(services, target, 'webhook.deleted', async (trx, webhook) => {
+  let dropped = await withLockedWebhook(services, target, 'webhook.deleted', async (trx, webhook) => {
     await removeWebhook(trx, webhook);
-    return { result: await dropPending(trx, webhook.id), noted: { url: webhook.url } };
+    return { result: await deletePending(trx, webhook.id), noted: { url: webhook.url } };
   });
-  while (dropped === droppedMax) dropped = await dropPending(services.database.pool, target.webhookId);
+  while (dropped === deletedMax) dropped = await deletePending(services.database.pool, target.webhookId);
 }

@@ -1,20 +1,20 @@
 /**
- * Places of a webhook in each lane, over all processes: what is claimed, sent and not yet written down. 128 keep a receiver
+ * Slots of a webhook in each lane, over all processes: what is claimed, sent and not yet written down. 128 keep a receiver
  * on the next machine as busy as it can be, and are few enough that one that hangs takes none of another team's. Later
  * attempts and replays go beside first ones, with less: they are never in a hurry, and never wait behind a backlog.
  */
-export const lanePlaces = { live: 128, retry: 32, replay: 16, single: 8 } as const;
+export const laneSlots = { live: 128, retry: 32, replay: 16, single: 8 } as const;
 
-export type Lane = keyof typeof lanePlaces;
+export type Lane = keyof typeof laneSlots;
 
 /** From this many failures in a row on a webhook gets one attempt at a time (specification section 6.3). */
-export const slowFrom = 3;
+export const slowAfterFailures = 3;
 
-/** Places of a team in one process: two webhooks at full speed. Four teams whose receivers all hang fill a process. */
-export const teamPlaces = 256;
+/** Slots of a team in one process: two webhooks at full speed. Four teams whose receivers all hang fill a process. */
+export const teamSlots = 256;
 
-/** Places of a process: each may hold a connection and 16 KB of an answer. */
-export const processPlaces = 1_024;
+/** Slots of a process: each may hold a connection and 16 KB of an answer. */
+export const processSlots = 1_024;
 
 /** What one statement takes at most: more would keep the first of them waiting for the last. */
 export const claimedMax = 256;

@@ -17,7 +17,7 @@ export interface DeliveryMetrics {
 /** What /metrics shows of deliveries (specification section 10.4). */
 export function createDeliveryMetrics(
   { database, clock, metrics }: Pick<Runtime, 'database' | 'clock' | 'metrics'>,
-  inHand: () => number,
+  inFlight: () => number,
 ): DeliveryMetrics {
   const registers = [metrics];
   const queue = cachedQuery(clock, () => look.row(database.pool, clock.now()));
@@ -31,7 +31,7 @@ export function createDeliveryMetrics(
   gauge('ownline_due_deliveries_oldest_seconds', 'How late the oldest of them is.', async () =>
     ageSeconds(clock, (await queue())?.oldest),
   );
-  gauge('ownline_deliveries_in_hand', 'Deliveries that this process has claimed.', async () => inHand());
+  gauge('ownline_deliveries_in_hand', 'Deliveries that this process has claimed.', async () => inFlight());
   const attempts = new Counter({
     name: 'ownline_delivery_attempts_total',
     help: 'Attempts by what came of them.',

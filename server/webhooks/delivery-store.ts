@@ -65,8 +65,8 @@ const insertTest = statement<Omit<DeliveryRow, 'due_at'>>(
    VALUES ($1, $2, $3, $4, $5, true, 'pending', $6) RETURNING ${deliveryColumns}`,
   { changes: 'delivery', team: '$1', ids: '$2' },
 );
-const queueSingle = statement<{ due_at: Date }>(
-  'deliveries.queue-single',
+const queueManual = statement<{ due_at: Date }>(
+  'deliveries.queue-manual',
   `INSERT INTO due_deliveries (team_id, webhook_id, delivery_id, event_id, lane, due_at, body)
    VALUES ($1, $2, $3, $4, 'single', $5, $6) RETURNING due_at`,
   { changes: 'delivery', team: '$1', ids: '$3' },
@@ -116,7 +116,7 @@ export async function insertTestDelivery(
  * Queues one attempt on request, which counts for nothing (decision 0017).
  * @param body the sample of a test; null where the event's own bytes are sent
  */
-export async function queueSingleAttempt(
+export async function queueManualAttempt(
   trx: Transaction,
   delivery: Omit<DeliveryRow, 'due_at'>,
   dueAt: Date,
@@ -124,6 +124,6 @@ export async function queueSingleAttempt(
 ): Promise<DeliveryRow> {
   const { team_id, webhook_id, id, event_id } = delivery;
   trx.notifyAfterCommit(dueDeliveriesChannel);
-  const queued = await queueSingle.row(trx, team_id, webhook_id, id, event_id, dueAt, body);
+  const queued = await queueManual.row(trx, team_id, webhook_id, id, event_id, dueAt, body);
   return { ...delivery, due_at: queued?.due_at ?? null };
 }

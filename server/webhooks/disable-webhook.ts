@@ -9,8 +9,8 @@ import { serverItself } from '#server/platform/actor.ts';
 import { publicId } from '#server/platform/ids.ts';
 import { listMembers } from '#server/teams/member-store.ts';
 import { findTeam } from '#server/teams/team-store.ts';
-import { markDisabled } from './count-store.ts';
 import type { CountedWebhook } from './failure-count.ts';
+import { markDisabled } from './failure-store.ts';
 import { missedSince } from './missed-since.ts';
 import { skipPending } from './skip-pending.ts';
 

@@ -4,70 +4,75 @@ import { publicId, type TeamId } from '#server/platform/ids.ts';
 import { Loop } from '#server/platform/loop.ts';
 import type { OutboundHttp } from '#server/platform/outbound-http/outbound-http.ts';
 import { type AttemptServices, attemptDelivery } from './attempt-delivery.ts';
-import { beforeAll, type ClaimedDelivery, claimDeliveries } from './claim-deliveries.ts';
-import { claimedMax, leaseMarginMs, processPlaces } from './delivery-limits.ts';
+import { type ClaimedDelivery, claimDeliveries, walkStart } from './claim-deliveries.ts';
+import { claimedMax, leaseMarginMs, processSlots } from './delivery-limits.ts';
 import { createDeliveryMetrics, type DeliveryMetrics } from './delivery-metrics.ts';
-import { giveBack, skipClaimed } from './give-back.ts';
+import { LastTriggered } from './last-triggered.ts';
 import { createOpenSecrets } from './open-secrets.ts';
+import { releaseDelivery, skipDelivery } from './release-delivery.ts';
 import { ResultWriter } from './result-writer.ts';
-import { TriggerTimes } from './trigger-times.ts';
 
 /** A sweep behind notifications and alarms. */
 const sweepMs = 1_000;
 
-/** How long the first place that became free waits for others: one claim then fills them all. */
+/** How long the first slot that became free waits for others: one claim then fills them all. */
 const gatherMs = 4;
 
-/** How long a stop waits for attempts in progress before it breaks them off (specification section 10.3). */
+/** How long a stop waits for attempts in progress before it aborts them (specification section 10.3). */
 const stopMs = 10_000;
 
 type Services = Runtime & { readonly outbound: Pick<OutboundHttp, 'send'> };
 
 /**
- * Makes deliveries (specification section 6.3, decision 0017). A round claims what is due and there are places for; each
+ * Makes deliveries (specification section 6.3, decision 0017). A round claims what is due and there are slots for; each
  * attempt runs by itself, with no transaction open, and what came of it is written in batches. Rounds come with the
- * notification of new deliveries, at the time of the next attempt, when places become free, and once a second. Several
+ * notification of new deliveries, at the time of the next attempt, when slots become free, and once a second. Several
  * processes take different deliveries; one that dies leaves its leases behind, and those attempts are made again.
  *
- * Promise of `stop`: nothing begins after it; attempts in progress have 10 s, then they are broken off, to be made by
+ * Promise of `stop`: nothing begins after it; attempts in progress have 10 s, then they are aborted, to be made by
  * another process; what came of each is written.
  */
 export class Dispatcher {
   readonly #services: Services;
   readonly #loop: Loop;
-  readonly #times: TriggerTimes;
-  readonly #timesLoop: Loop;
+  readonly #lastTriggered: LastTriggered;
+  readonly #lastTriggeredLoop: Loop;
   readonly #writer: ResultWriter;
   readonly #metrics: DeliveryMetrics;
   readonly #attemptServices: AttemptServices;
   readonly #attempts = new Set<Promise<void>>();
-  readonly #inHand = new Map<TeamId, number>();
-  readonly #breakOff = new AbortController();
-  #freed = 0;
+  readonly #inFlight = new Map<TeamId, number>();
+  readonly #abort = new AbortController();
+  #freedSlots = 0;
   #gathering: NodeJS.Timeout | undefined;
   #isStopping = false;
-  #after = beforeAll;
+  #after = walkStart;
   #cancelAlarm = () => {};
 
   constructor(services: Services) {
     this.#services = services;
     const { logger } = services;
     this.#attemptServices = { ...services, openSecrets: createOpenSecrets(services.secrets) };
-    this.#times = new TriggerTimes(services);
+    this.#lastTriggered = new LastTriggered(services);
     this.#metrics = createDeliveryMetrics(services, () => this.#attempts.size);
     this.#writer = new ResultWriter(services, { onDisabled: (webhooks) => this.#metrics.disabled(webhooks) });
-    this.#loop = new Loop({ name: 'make deliveries', intervalMs: sweepMs, logger, run: () => this.#fill() });
-    this.#timesLoop = new Loop({
+    this.#loop = new Loop({
+      name: 'make deliveries',
+      intervalMs: sweepMs,
+      logger,
+      run: () => this.#fillSlots(),
+    });
+    this.#lastTriggeredLoop = new Loop({
       name: 'write when webhooks were triggered',
       intervalMs: sweepMs,
       logger,
-      run: () => this.#times.write(),
+      run: () => this.#lastTriggered.flush(),
     });
   }
 
   start(): void {
     this.#loop.start();
-    this.#timesLoop.start();
+    this.#lastTriggeredLoop.start();
   }
 
   /** There may be deliveries to make. */
@@ -80,29 +85,29 @@ export class Dispatcher {
     this.#cancelAlarm();
     clearTimeout(this.#gathering);
     await this.#loop.stop();
-    const cancel = this.#services.clock.after(stopMs, () => this.#breakOff.abort());
+    const cancel = this.#services.clock.after(stopMs, () => this.#abort.abort());
     await Promise.all(this.#attempts);
     cancel();
-    await this.#timesLoop.stop();
-    await this.#timesLoop.runOnce();
+    await this.#lastTriggeredLoop.stop();
+    await this.#lastTriggeredLoop.runOnce();
   }
 
-  /** Once around all webhooks that have something, or until there are no places. */
-  async #fill(): Promise<void> {
+  /** Once around all webhooks that have something, or until there are no slots. */
+  async #fillSlots(): Promise<void> {
     let alarmAt: Date | undefined;
     // What stands before the beginning, and what a full claim has left, is for another lap.
-    let isAnother = this.#after !== beforeAll;
+    let needsAnotherRound = this.#after !== walkStart;
     while (!this.#isStopping) {
-      const free = Math.min(claimedMax, processPlaces - this.#attempts.size);
+      const free = Math.min(claimedMax, processSlots - this.#attempts.size);
       if (free <= 0) break;
       const page = await this.#claim(free);
       for (const claimed of page.deliveries) this.#begin(claimed);
       if (page.nextDueAt && (!alarmAt || page.nextDueAt < alarmAt)) alarmAt = page.nextDueAt;
-      isAnother ||= page.deliveries.length === free;
-      this.#after = page.walkedTo ?? beforeAll;
+      needsAnotherRound ||= page.deliveries.length === free;
+      this.#after = page.walkedTo ?? walkStart;
       if (page.walkedTo !== undefined) continue;
-      if (!isAnother) break;
-      isAnother = false;
+      if (!needsAnotherRound) break;
+      needsAnotherRound = false;
     }
     this.#setAlarm(alarmAt);
   }
@@ -113,7 +118,7 @@ export class Dispatcher {
       now: clock.now(),
       leasedUntil: clock.in(config.webhookTimeoutMs + leaseMarginMs),
       free,
-      inHand: this.#inHand,
+      inFlight: this.#inFlight,
       after: this.#after,
     });
   }
@@ -127,27 +132,27 @@ export class Dispatcher {
   #begin(claimed: ClaimedDelivery): void {
     failpoint('delivery claimed');
     const { team_id: teamId } = claimed;
-    this.#inHand.set(teamId, (this.#inHand.get(teamId) ?? 0) + 1);
+    this.#inFlight.set(teamId, (this.#inFlight.get(teamId) ?? 0) + 1);
     const attempt = this.#attempt(claimed).finally(() => {
       this.#attempts.delete(attempt);
-      const left = (this.#inHand.get(teamId) ?? 1) - 1;
-      if (left > 0) this.#inHand.set(teamId, left);
-      else this.#inHand.delete(teamId);
-      this.#placeFree();
+      const left = (this.#inFlight.get(teamId) ?? 1) - 1;
+      if (left > 0) this.#inFlight.set(teamId, left);
+      else this.#inFlight.delete(teamId);
+      this.#onSlotFree();
     });
     this.#attempts.add(attempt);
   }
 
   /** Places become free by the batch; a claim for the first of them would leave the others to the next claim. */
-  #placeFree(): void {
-    this.#freed += 1;
-    if (this.#freed === 1) this.#gathering = setTimeout(() => this.#refill(), gatherMs);
-    if (this.#freed === claimedMax) this.#refill();
+  #onSlotFree(): void {
+    this.#freedSlots += 1;
+    if (this.#freedSlots === 1) this.#gathering = setTimeout(() => this.#refill(), gatherMs);
+    if (this.#freedSlots === claimedMax) this.#refill();
   }
 
   #refill(): void {
     clearTimeout(this.#gathering);
-    this.#freed = 0;
+    this.#freedSlots = 0;
     this.notify();
   }
 
@@ -158,10 +163,10 @@ export class Dispatcher {
       const { body } = claimed;
       // A process that was held up since its claim: what it knows may be old, and another one may take the delivery.
       const isLeaseShort = claimed.leased_until < clock.in(config.webhookTimeoutMs);
-      if (this.#isStopping || isLeaseShort) return await giveBack(database.pool, claimed);
-      if (body === null) return await skipClaimed(database.pool, claimed, clock.now());
-      const result = await attemptDelivery(this.#attemptServices, claimed, body, this.#breakOff.signal);
-      this.#times.note(claimed.webhook_id, result.startedAt);
+      if (this.#isStopping || isLeaseShort) return await releaseDelivery(database.pool, claimed);
+      if (body === null) return await skipDelivery(database.pool, claimed, clock.now());
+      const result = await attemptDelivery(this.#attemptServices, claimed, body, this.#abort.signal);
+      this.#lastTriggered.record(claimed.webhook_id, result.startedAt);
       this.#metrics.attempted(result);
       await this.#writer.write(result);
     } catch (error) {

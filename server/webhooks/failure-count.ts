@@ -1,6 +1,6 @@
 import { failuresMax } from '#contract/webhook.ts';
 import type { DeliveryId, TeamId, WebhookId } from '#server/platform/ids.ts';
-import type { JudgedResult } from './result-statement.ts';
+import type { ClassifiedResult } from './result-statement.ts';
 
 /** What of a webhook decides what a result counts for. Held under its lock. */
 export interface CountedWebhook {
@@ -22,16 +22,16 @@ export interface Counted<Judged> {
  * Counts results in their order (specification section 6.3): a failure raises, a success zeroes, and from the one that
  * makes `failuresMax` on nothing counts any more. Neither does what was begun before the webhook was last enabled or got
  * its url, nor what is in somebody else's hands.
- * @param owned deliveries that still have the lease of their attempt
+ * @param leased deliveries that still have the lease of their attempt
  */
-export function countResults<Judged extends JudgedResult>(
+export function countResults<Judged extends ClassifiedResult>(
   webhooks: readonly CountedWebhook[],
-  owned: ReadonlySet<DeliveryId>,
-  judged: readonly Judged[],
+  leased: ReadonlySet<DeliveryId>,
+  classified: readonly Judged[],
 ): Counted<Judged> {
   const known = new Map(webhooks.map((webhook) => [webhook.id, webhook]));
   const counts = new Map<WebhookId, number>();
-  const results = judged.map((one) => {
+  const results = classified.map((one) => {
     const { claimed, outcome } = one.result;
     const webhook = known.get(claimed.webhook_id);
     const before = webhook && (counts.get(webhook.id) ?? webhook.failure_count);
@@ -40,7 +40,7 @@ export function countResults<Judged extends JudgedResult>(
       webhook?.is_active === true &&
       webhook.term === claimed.term &&
       before !== failuresMax &&
-      owned.has(claimed.delivery_id);
+      leased.has(claimed.delivery_id);
     if (isCounted) counts.set(claimed.webhook_id, outcome === 'succeeded' ? 0 : (before ?? 0) + 1);
     return { ...one, isCounted };
   });

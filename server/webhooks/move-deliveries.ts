@@ -1,8 +1,8 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement, type Transaction } from '#server/database/statement.ts';
-import { beforeAll } from './claim-deliveries.ts';
+import { walkStart } from './claim-deliveries.ts';
 import { leaseMarginMs } from './delivery-limits.ts';
-import { sqlOfEachLane, sqlWalked } from './walk-due.ts';
+import { sqlOfEachLane, sqlWebhooksWithDue } from './due-webhooks.ts';
 
 /** A correction of the clock that is no step: times that are this much too far ahead are left alone. */
 const slackMs = 10_000;
@@ -10,7 +10,7 @@ const slackMs = 10_000;
 /** Of one lane of a webhook in one round; the next round takes the rest. */
 const pulledMax = 1_000;
 
-const fromTheFirst = `webhook_id > '${beforeAll}'`;
+const fromTheFirst = `webhook_id > '${walkStart}'`;
 
 // What is in some process's hands stands at the beginning of its lane: claims take the first rows.
 const leased = sqlOfEachLane(
@@ -22,7 +22,7 @@ const leased = sqlOfEachLane(
 );
 const postpone = statement<Record<string, never>>(
   'webhooks.postpone-leases',
-  `WITH RECURSIVE ${sqlWalked(fromTheFirst)}, leased AS MATERIALIZED (${leased}), held AS MATERIALIZED (
+  `WITH RECURSIVE ${sqlWebhooksWithDue(fromTheFirst)}, leased AS MATERIALIZED (${leased}), held AS MATERIALIZED (
      SELECT ctid AS tid FROM due_deliveries WHERE ctid = ANY (ARRAY(SELECT tid FROM leased)) FOR UPDATE SKIP LOCKED
    )
    UPDATE due_deliveries SET leased_until = leased_until + make_interval(secs => $3 / 1000.0)
@@ -30,7 +30,7 @@ const postpone = statement<Record<string, never>>(
 );
 const pullLeasesBack = statement<Record<string, never>>(
   'webhooks.pull-leases-back',
-  `WITH RECURSIVE ${sqlWalked(fromTheFirst)}, leased AS MATERIALIZED (${leased}), held AS MATERIALIZED (
+  `WITH RECURSIVE ${sqlWebhooksWithDue(fromTheFirst)}, leased AS MATERIALIZED (${leased}), held AS MATERIALIZED (
      SELECT ctid AS tid FROM due_deliveries WHERE ctid = ANY (ARRAY(SELECT tid FROM leased)) FOR UPDATE SKIP LOCKED
    )
    UPDATE due_deliveries SET leased_until = $3 WHERE ctid = ANY (ARRAY(SELECT tid FROM held))`,
@@ -39,7 +39,7 @@ const pullLeasesBack = statement<Record<string, never>>(
 // replayed or asked for by itself, is due at once.
 const pullDueBack = statement<{ readonly webhook_id: string }>(
   'webhooks.pull-due-back',
-  `WITH RECURSIVE ${sqlWalked(fromTheFirst)}, far AS MATERIALIZED (${sqlOfEachLane(
+  `WITH RECURSIVE ${sqlWebhooksWithDue(fromTheFirst)}, far AS MATERIALIZED (${sqlOfEachLane(
     (lane) => `
      SELECT d.* FROM walked w CROSS JOIN LATERAL (
        SELECT ctid AS tid, $1::timestamptz + make_interval(secs => coalesce(($2::bigint[])[attempt], 0) / 1000.0) AS latest

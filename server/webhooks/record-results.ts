@@ -4,11 +4,11 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
 import type { WebhookId } from '#server/platform/ids.ts';
 import type { AttemptResult } from './attempt-delivery.ts';
-import { findOwned, lockCounts, writeCounts } from './count-store.ts';
 import { nextAttemptAt } from './delivery-schedule.ts';
 import { type DisableServices, disableWebhook } from './disable-webhook.ts';
 import { countResults } from './failure-count.ts';
-import { type JudgedResult, webhooksOf, writeResults } from './result-statement.ts';
+import { findLeased, lockFailureCounts, writeFailureCounts } from './failure-store.ts';
+import { type ClassifiedResult, webhooksOf, writeResults } from './result-statement.ts';
 
 type Services = DisableServices & Pick<Runtime, 'database'>;
 
@@ -28,23 +28,23 @@ export async function recordResults(
   services: Services,
   results: readonly AttemptResult[],
 ): Promise<Recorded> {
-  const judged = results.map((result) => judge(services, result));
-  const counting = new Set(judged.filter(needsCount).map(({ result }) => result.claimed.webhook_id));
-  const isCounting = ({ result }: JudgedResult) => counting.has(result.claimed.webhook_id);
-  const plain = judged.filter((one) => !isCounting(one));
+  const classified = results.map((result) => classify(services, result));
+  const counting = new Set(classified.filter(needsCount).map(({ result }) => result.claimed.webhook_id));
+  const isCounting = ({ result }: ClassifiedResult) => counting.has(result.claimed.webhook_id);
+  const plain = classified.filter((one) => !isCounting(one));
   const left =
     plain.length === 0
       ? []
       : await writeResults(services.database.hot, plain, { counting: 'elsewhere', at: services.clock.now() });
-  const disabled = await countAndWrite(services, [...judged.filter(isCounting), ...left]);
+  const disabled = await countAndWrite(services, [...classified.filter(isCounting), ...left]);
   failpoint('results written');
   return { disabled };
 }
 
 /** Failures of our own code and our own network say nothing of the receiver. */
-const ofOurs: ReadonlySet<AttemptResult['outcome']> = new Set(['internal_error', 'no_network']);
+const ownFailures: ReadonlySet<AttemptResult['outcome']> = new Set(['internal_error', 'no_network']);
 
-function judge({ config }: Services, result: AttemptResult): JudgedResult {
+function classify({ config }: Services, result: AttemptResult): ClassifiedResult {
   const { claimed, startedAt, outcome } = result;
   // Broken off by a stop: it is made again, and counts as none.
   if (outcome === 'aborted') return { result, nextDueAt: claimed.due_at, isCounted: false };
@@ -55,27 +55,27 @@ function judge({ config }: Services, result: AttemptResult): JudgedResult {
   return {
     result,
     nextDueAt: nextAttemptAt(config.webhookOffsetsMs, { attempt, firstStartedAt, startedAt }),
-    isCounted: !ofOurs.has(outcome),
+    isCounted: !ownFailures.has(outcome),
   };
 }
 
-function needsCount({ result, isCounted }: JudgedResult): boolean {
+function needsCount({ result, isCounted }: ClassifiedResult): boolean {
   return isCounted && (result.outcome !== 'succeeded' || result.claimed.failure_count > 0);
 }
 
 /** @returns how many webhooks were disabled */
-async function countAndWrite(services: Services, judged: readonly JudgedResult[]): Promise<number> {
-  if (judged.length === 0) return 0;
+async function countAndWrite(services: Services, classified: readonly ClassifiedResult[]): Promise<number> {
+  if (classified.length === 0) return 0;
   return services.database.transaction(async (trx) => {
-    const webhooks = await lockCounts(trx, webhooksOf(judged));
-    const owned = await findOwned(
+    const webhooks = await lockFailureCounts(trx, webhooksOf(classified));
+    const owned = await findLeased(
       trx,
-      judged.map(({ result }) => result.claimed),
+      classified.map(({ result }) => result.claimed),
     );
-    const { results, counts } = countResults(webhooks, owned, judged);
+    const { results, counts } = countResults(webhooks, owned, classified);
     await writeResults(trx, results, { counting: 'here', at: services.clock.now() });
     const tripped = webhooks.filter(({ id }) => counts.get(id) === failuresMax);
-    await writeCounts(trx, new Map([...counts].filter(([, count]) => count < failuresMax)));
+    await writeFailureCounts(trx, new Map([...counts].filter(([, count]) => count < failuresMax)));
     for (const webhook of tripped) {
       await disableWebhook(trx, services, webhook, lastFailureOf(results, webhook.id));
     }
@@ -84,7 +84,7 @@ async function countAndWrite(services: Services, judged: readonly JudgedResult[]
   });
 }
 
-function lastFailureOf(results: readonly JudgedResult[], webhookId: WebhookId): AttemptFailure {
+function lastFailureOf(results: readonly ClassifiedResult[], webhookId: WebhookId): AttemptFailure {
   const last = results.findLast(
     ({ result, isCounted }) => isCounted && result.claimed.webhook_id === webhookId,
   );

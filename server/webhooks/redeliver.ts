@@ -2,9 +2,9 @@ import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError, notFound } from '#server/platform/app-error.ts';
 import { type DeliveryId, publicId } from '#server/platform/ids.ts';
-import type { WebhookTarget } from './change-webhook.ts';
-import { type DeliveryRow, findDelivery, queueSingleAttempt, reopenDelivery } from './delivery-store.ts';
-import { holdWebhook } from './webhook-store.ts';
+import { type DeliveryRow, findDelivery, queueManualAttempt, reopenDelivery } from './delivery-store.ts';
+import { lockWebhookNoKeyUpdate } from './webhook-store.ts';
+import type { WebhookTarget } from './with-locked-webhook.ts';
 
 /**
  * Queues one attempt of a delivery, whatever came of it before and though the webhook is off (specification section 4.4):
@@ -18,7 +18,7 @@ export function redeliver(
 ): Promise<DeliveryRow> {
   return services.database.transaction(async (trx) => {
     // Its webhook first, so that it is not deleted meanwhile.
-    if (!(await holdWebhook(trx, teamId, webhookId))) throw notFound('webhook');
+    if (!(await lockWebhookNoKeyUpdate(trx, teamId, webhookId))) throw notFound('webhook');
     const delivery = await findDelivery(trx, teamId, webhookId, deliveryId);
     if (!delivery) throw notFound('delivery');
     if (delivery.is_test) {
@@ -38,6 +38,6 @@ export function redeliver(
       target: publicId('wh', webhookId),
       details: { delivery_id: publicId('dlv', deliveryId) },
     });
-    return queueSingleAttempt(trx, reopened, services.clock.now(), null);
+    return queueManualAttempt(trx, reopened, services.clock.now(), null);
   });
 }

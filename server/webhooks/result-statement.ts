@@ -3,7 +3,7 @@ import type { WebhookId } from '#server/platform/ids.ts';
 import type { AttemptResult } from './attempt-delivery.ts';
 
 /** A result and what is to follow from it, where the delivery is still in the hands of its attempt. */
-export interface JudgedResult {
+export interface ClassifiedResult {
   readonly result: AttemptResult;
   /** When the next attempt is due; undefined where this was the last. */
   readonly nextDueAt: Date | undefined;
@@ -11,11 +11,11 @@ export interface JudgedResult {
 }
 
 // hooks: locked against being switched off, and no further; failures are counted elsewhere.
-// judged: where failures are not counted by the caller, a webhook that has some is left to who counts them.
+// classified: where failures are not counted by the caller, a webhook that has some is left to who counts them.
 // owned: the row still has the lease of this attempt. Without it (switched off meanwhile, deleted, or taken by another
 //   process after the lease) the attempt is logged and no more follows, but a success is one: the receiver has the event.
-// again: one that a stop broke off is the same attempt again.
-// told: an attempt that fails takes nothing from a delivery that a receiver has taken before.
+// rescheduled: one that a stop broke off is the same attempt again.
+// update_delivery: an attempt that fails takes nothing from a delivery that a receiver has taken before.
 const write = statement<{ readonly left: number }>(
   'webhooks.write-results',
   `WITH input AS MATERIALIZED (
@@ -25,27 +25,27 @@ const write = statement<{ readonly left: number }>(
        attempt_id, started_at, duration_ms, outcome, status_code, url, response_body, response_truncated, n)
    ), hooks AS MATERIALIZED (
      SELECT id, term, failure_count FROM webhooks WHERE id = ANY ($16::uuid[]) ORDER BY id FOR KEY SHARE
-   ), judged AS MATERIALIZED (
+   ), classified AS MATERIALIZED (
      SELECT i.*, coalesce(h.term = i.term, false) AS is_of_term
      FROM input i LEFT JOIN hooks h ON h.id = i.webhook_id
      WHERE $17 OR NOT i.is_counted OR h.id IS NULL OR h.term <> i.term OR h.failure_count = 0
    ), finished AS (
-     DELETE FROM due_deliveries d USING judged j
+     DELETE FROM due_deliveries d USING classified j
      WHERE d.webhook_id = j.webhook_id AND d.delivery_id = j.delivery_id AND d.lease = j.lease AND j.next_due_at IS NULL
      RETURNING j.n
-   ), again AS (
+   ), rescheduled AS (
      UPDATE due_deliveries d
      SET lane = CASE j.outcome WHEN 'aborted' THEN d.lane ELSE 'retry' END,
        attempt = CASE j.outcome WHEN 'aborted' THEN d.attempt ELSE d.attempt + 1 END,
        due_at = j.next_due_at, leased_until = NULL, lease = NULL
-     FROM judged j
+     FROM classified j
      WHERE d.webhook_id = j.webhook_id AND d.delivery_id = j.delivery_id AND d.lease = j.lease AND j.next_due_at IS NOT NULL
      RETURNING j.n
    ), result AS MATERIALIZED (
      SELECT j.*, o.n IS NOT NULL AS is_owned, j.outcome = 'succeeded' AS succeeded,
        o.n IS NOT NULL AND j.outcome <> 'succeeded' AND j.next_due_at IS NULL AS gives_up
-     FROM judged j LEFT JOIN (SELECT n FROM finished UNION ALL SELECT n FROM again) o ON o.n = j.n
-   ), told AS (
+     FROM classified j LEFT JOIN (SELECT n FROM finished UNION ALL SELECT n FROM rescheduled) o ON o.n = j.n
+   ), update_delivery AS (
      UPDATE deliveries d SET
        attempt_count = d.attempt_count + 1,
        status = CASE
@@ -59,14 +59,14 @@ const write = statement<{ readonly left: number }>(
          WHEN r.gives_up AND d.status = 'pending' THEN $18
          ELSE d.finished_at END
      FROM result r WHERE d.team_id = r.team_id AND d.id = r.delivery_id
-   ), logged AS (
+   ), insert_attempt AS (
      INSERT INTO attempts (team_id, delivery_id, id, webhook_id, started_at, duration_ms, outcome, status_code, url,
        response_body, response_truncated, is_counted)
      SELECT team_id, delivery_id, attempt_id, webhook_id, started_at, duration_ms, outcome, status_code, url,
        response_body, response_truncated, is_counted AND is_owned AND is_of_term
      FROM result
    )
-   SELECT i.n AS left FROM input i WHERE NOT EXISTS (SELECT FROM judged j WHERE j.n = i.n)`,
+   SELECT i.n AS left FROM input i WHERE NOT EXISTS (SELECT FROM classified j WHERE j.n = i.n)`,
   { changes: 'delivery', team: '$1' },
 );
 
@@ -77,14 +77,14 @@ const write = statement<{ readonly left: number }>(
  *   counted, and what would zero a count is left
  * @returns what was left
  */
-export async function writeResults<Judged extends JudgedResult>(
+export async function writeResults<Judged extends ClassifiedResult>(
   db: Queryable,
-  judged: readonly Judged[],
+  classified: readonly Judged[],
   { counting, at }: { readonly counting: 'here' | 'elsewhere'; readonly at: Date },
 ): Promise<Judged[]> {
   // An array as PostgreSQL reads it, of what needs no quotes: pg's own way takes several times as long.
-  const plain = (read: (judged: JudgedResult) => string | number | boolean | undefined) =>
-    `{${judged.map((one) => read(one) ?? 'NULL').join(',')}}`;
+  const plain = (read: (classified: ClassifiedResult) => string | number | boolean | undefined) =>
+    `{${classified.map((one) => read(one) ?? 'NULL').join(',')}}`;
   const rows = await write.rows(
     db,
     plain(({ result }) => result.claimed.team_id),
@@ -99,16 +99,16 @@ export async function writeResults<Judged extends JudgedResult>(
     plain(({ result }) => result.durationMs),
     plain(({ result }) => result.outcome),
     plain(({ result }) => result.statusCode),
-    judged.map(({ result }) => result.claimed.url),
-    judged.map(({ result }) => result.responseBody),
+    classified.map(({ result }) => result.claimed.url),
+    classified.map(({ result }) => result.responseBody),
     plain(({ result }) => result.responseTruncated),
-    webhooksOf(judged),
+    webhooksOf(classified),
     counting === 'here',
     at,
   );
-  return rows.flatMap(({ left }) => judged[left - 1] ?? []);
+  return rows.flatMap(({ left }) => classified[left - 1] ?? []);
 }
 
-export function webhooksOf(judged: readonly JudgedResult[]): WebhookId[] {
-  return [...new Set(judged.map(({ result }) => result.claimed.webhook_id))];
+export function webhooksOf(classified: readonly ClassifiedResult[]): WebhookId[] {
+  return [...new Set(classified.map(({ result }) => result.claimed.webhook_id))];
 }

@@ -4,11 +4,11 @@ import { unavailable } from '#server/platform/app-error.ts';
 import { Batcher } from '#server/platform/batcher.ts';
 import { publicId, type WebhookId } from '#server/platform/ids.ts';
 import type { AttemptResult } from './attempt-delivery.ts';
-import { processPlaces } from './delivery-limits.ts';
+import { processSlots } from './delivery-limits.ts';
 import { recordResults } from './record-results.ts';
 
 /** How long the first result waits for others: many are then written by one commit. */
-const gatherMs = 3;
+const windowMs = 3;
 const resultsMax = 512;
 /** Batches of results that count no failure that may be under way at a time, each of other webhooks. */
 const plainWriters = 2;
@@ -34,8 +34,8 @@ export class ResultWriter {
   readonly #plain: readonly Batch[];
   readonly #counting: Batch;
   /** Where a webhook's results go as long as any of them waits: the next one stands behind them. */
-  readonly #homes = new Map<WebhookId, { readonly batch: Batch; waiting: number }>();
-  #turn = 0;
+  readonly #batchOfWebhook = new Map<WebhookId, { readonly batch: Batch; waiting: number }>();
+  #nextPlain = 0;
 
   constructor(services: Services, options: WriterOptions) {
     this.#services = services;
@@ -48,9 +48,9 @@ export class ResultWriter {
         },
         sizeMax: resultsMax,
         inFlightMax: 1,
-        windowMs: gatherMs,
-        // No more than there are places.
-        waitingMax: processPlaces * 2,
+        windowMs: windowMs,
+        // No more than there are slots.
+        waitingMax: processSlots * 2,
         refuse: () => unavailable('Too many results wait.'),
       });
     this.#plain = Array.from({ length: plainWriters }, open);
@@ -60,21 +60,21 @@ export class ResultWriter {
   /** Resolves once it is written, or given up. */
   async write(result: AttemptResult): Promise<void> {
     const { webhook_id: id } = result.claimed;
-    const home = this.#homes.get(id) ?? { batch: this.#batchFor(result), waiting: 0 };
-    this.#homes.set(id, home);
-    home.waiting += 1;
+    const waiting = this.#batchOfWebhook.get(id) ?? { batch: this.#batchFor(result), waiting: 0 };
+    this.#batchOfWebhook.set(id, waiting);
+    waiting.waiting += 1;
     try {
-      await home.batch.add(result);
+      await waiting.batch.add(result);
     } finally {
-      home.waiting -= 1;
-      if (home.waiting === 0) this.#homes.delete(id);
+      waiting.waiting -= 1;
+      if (waiting.waiting === 0) this.#batchOfWebhook.delete(id);
     }
   }
 
   #batchFor({ claimed, outcome }: AttemptResult): Batch {
     if (outcome !== 'succeeded' || claimed.failure_count > 0) return this.#counting;
-    this.#turn = (this.#turn + 1) % plainWriters;
-    return this.#plain[this.#turn] ?? this.#counting;
+    this.#nextPlain = (this.#nextPlain + 1) % plainWriters;
+    return this.#plain[this.#nextPlain] ?? this.#counting;
   }
 
   async #write(results: readonly AttemptResult[]): Promise<void> {

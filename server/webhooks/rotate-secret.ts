@@ -1,8 +1,8 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError } from '#server/platform/app-error.ts';
-import { changeWebhook, type WebhookTarget } from './change-webhook.ts';
 import { newWebhookSecret, sealSecret } from './webhook-secret.ts';
 import { startRotation } from './webhook-store.ts';
+import { type WebhookTarget, withLockedWebhook } from './with-locked-webhook.ts';
 
 /** So long both secrets sign (specification section 6.4). */
 const rotationMs = 24 * 3_600_000;
@@ -16,7 +16,7 @@ export function rotateSecret(
   services: Runtime,
   target: WebhookTarget,
 ): Promise<{ readonly secret: string; readonly takesOverAt: Date }> {
-  return changeWebhook(services, target, 'webhook.secret_rotated', async (trx, webhook) => {
+  return withLockedWebhook(services, target, 'webhook.secret_rotated', async (trx, webhook) => {
     const secret = newWebhookSecret();
     const takesOverAt = services.clock.in(rotationMs);
     const sealed = sealSecret(services.secrets, webhook.id, secret);

@@ -11,7 +11,6 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type Call, type Route, route } from '#server/platform/http/route.ts';
 import { parseId, publicId, type WebhookId } from '#server/platform/ids.ts';
-import type { WebhookTarget } from './change-webhook.ts';
 import { createWebhook } from './create-webhook.ts';
 import { deleteWebhook } from './delete-webhook.ts';
 import { finishRotation } from './finish-rotation.ts';
@@ -19,6 +18,7 @@ import { rotateSecret } from './rotate-secret.ts';
 import { updateWebhook } from './update-webhook.ts';
 import { findWebhook, listWebhooks, type WebhookRow } from './webhook-store.ts';
 import { webhookView } from './webhook-view.ts';
+import type { WebhookTarget } from './with-locked-webhook.ts';
 
 /** Webhooks and their secrets (specification sections 4.4 and 6.4). */
 export function webhookRoutes(services: Runtime): Route[] {

@@ -7,7 +7,7 @@ export const skippedMax = 10_000;
 /** SQL: the status of a delivery of which no more attempts are made. What a receiver has taken, late or before, is taken. */
 export const sqlSkipped = `CASE WHEN succeeded_at IS NULL THEN 'skipped' ELSE 'succeeded' END`;
 
-// Attempts that run are not broken off: what they bring is written to the log, and no later one follows them. What was
+// Attempts that run are not aborted: what they bring is written to the log, and no later one follows them. What was
 // asked for as a single attempt is made all the same.
 const skip = statement<{ skipped: number; team_id: TeamId | null }>(
   'webhooks.skip-pending',

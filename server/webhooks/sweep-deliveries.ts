@@ -1,8 +1,8 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
 import type { TeamId } from '#server/platform/ids.ts';
+import { sqlWebhooksWithDue } from './due-webhooks.ts';
 import { sqlSkipped } from './skip-pending.ts';
-import { sqlWalked } from './walk-due.ts';
 
 /** Of one webhook in one round: what is left goes in the next. */
 const sweptMax = 1_000;
@@ -11,7 +11,7 @@ const sweptMax = 1_000;
 // short; those of webhooks that are no more likewise. Nobody's lock is waited for: the next round comes in a second.
 const sweep = statement<{ readonly team_id: TeamId }>(
   'webhooks.sweep-deliveries',
-  `WITH RECURSIVE ${sqlWalked()}, off AS MATERIALIZED (
+  `WITH RECURSIVE ${sqlWebhooksWithDue()}, off AS MATERIALIZED (
      SELECT w.webhook_id, h.id IS NULL AS is_deleted
      FROM walked w LEFT JOIN LATERAL (SELECT id, is_active FROM webhooks WHERE id = w.webhook_id OFFSET 0) h ON true
      WHERE w.webhook_id IS NOT NULL AND h.is_active IS NOT TRUE

@@ -2,10 +2,10 @@ import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { publicId } from '#server/platform/ids.ts';
-import type { WebhookTarget } from './change-webhook.ts';
-import { type DeliveryRow, insertTestDelivery, queueSingleAttempt } from './delivery-store.ts';
+import { type DeliveryRow, insertTestDelivery, queueManualAttempt } from './delivery-store.ts';
 import { sampleEvent } from './sample-event.ts';
-import { holdWebhook } from './webhook-store.ts';
+import { lockWebhookNoKeyUpdate } from './webhook-store.ts';
+import type { WebhookTarget } from './with-locked-webhook.ts';
 
 /**
  * Queues one signed sample of the first type that the webhook takes (specification section 4.4), also while it is off. It
@@ -18,7 +18,7 @@ export function testWebhook(
 ): Promise<DeliveryRow> {
   const { database, clock, ids } = services;
   return database.transaction(async (trx) => {
-    const webhook = await holdWebhook(trx, teamId, webhookId);
+    const webhook = await lockWebhookNoKeyUpdate(trx, teamId, webhookId);
     const [type] = webhook?.events ?? [];
     if (!webhook || type === undefined) throw notFound('webhook');
     const at = clock.now();
@@ -35,6 +35,6 @@ export function testWebhook(
     await recordAudit(trx, services, { by, action: 'webhook.tested', teamId, target });
     const messageId = ids.nextPublic('msg');
     const sample = sampleEvent(type, { eventId, messageId, teamId, number: webhook.phone_number, at });
-    return queueSingleAttempt(trx, delivery, at, JSON.stringify(sample));
+    return queueManualAttempt(trx, delivery, at, JSON.stringify(sample));
   });
 }

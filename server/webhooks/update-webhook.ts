@@ -1,10 +1,10 @@
 import type { UpdateWebhookRequest } from '#contract/webhook.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { changeWebhook, type WebhookTarget } from './change-webhook.ts';
-import { checkUrl, requireOwnNumber } from './check-webhook.ts';
 import { skipPending, skippedMax } from './skip-pending.ts';
+import { requireOwnNumber, validateWebhookUrl } from './validate-webhook.ts';
 import { changedSettings } from './webhook-settings.ts';
 import { lockWebhook, type WebhookRow, writeSettings } from './webhook-store.ts';
+import { type WebhookTarget, withLockedWebhook } from './with-locked-webhook.ts';
 
 /**
  * Changes what is sent (specification section 4.4); `{}` changes nothing. What is claimed after its commit goes to no
@@ -17,8 +17,8 @@ export async function updateWebhook(
   target: WebhookTarget,
   change: UpdateWebhookRequest,
 ): Promise<WebhookRow> {
-  if (change.url !== undefined) checkUrl(change.url, services.config.egressAllowed);
-  const { webhook, skipped } = await changeWebhook(
+  if (change.url !== undefined) validateWebhookUrl(change.url, services.config.egressAllowed);
+  const { webhook, skipped } = await withLockedWebhook(
     services,
     target,
     'webhook.changed',

@@ -1,5 +1,5 @@
 import type { UpdateWebhookRequest } from '#contract/webhook.ts';
-import { checkEvents } from './check-webhook.ts';
+import { validateEvents } from './validate-webhook.ts';
 import type { WebhookRow, WebhookSettings } from './webhook-store.ts';
 
 /**
@@ -16,7 +16,7 @@ export function changedSettings(
   const isSwitchedOff = !active && webhook.is_active;
   return {
     url,
-    events: change.events === undefined ? webhook.events : checkEvents(change.events),
+    events: change.events === undefined ? webhook.events : validateEvents(change.events),
     phone_number,
     is_active: active,
     failure_count: isNewTerm ? 0 : webhook.failure_count,

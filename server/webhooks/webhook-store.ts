@@ -45,8 +45,8 @@ const lock = statement<WebhookRow>(
   'webhooks.lock',
   `SELECT ${columns} FROM webhooks WHERE team_id = $1 AND id = $2 FOR UPDATE`,
 );
-const hold = statement<WebhookRow>(
-  'webhooks.hold',
+const lockNoKeyUpdate = statement<WebhookRow>(
+  'webhooks.lock-no-key-update',
   `SELECT ${columns} FROM webhooks WHERE team_id = $1 AND id = $2 FOR NO KEY UPDATE`,
 );
 const countOf = statement<{ webhooks: number }>(
@@ -119,12 +119,12 @@ export function lockWebhook(
 }
 
 /** FOR NO KEY UPDATE: for what queues one attempt, so that it is not deleted or switched meanwhile. */
-export function holdWebhook(
+export function lockWebhookNoKeyUpdate(
   trx: Transaction,
   teamId: TeamId,
   webhookId: WebhookId,
 ): Promise<WebhookRow | undefined> {
-  return hold.row(trx, teamId, webhookId);
+  return lockNoKeyUpdate.row(trx, teamId, webhookId);
 }
 
 export async function countWebhooks(db: Queryable, teamId: TeamId): Promise<number> {

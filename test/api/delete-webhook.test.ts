@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { droppedMax } from '#server/webhooks/drop-pending.ts';
+import { deletedMax } from '#server/webhooks/delete-pending.ts';
 import { plantCanary } from '#test/support/canary.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
 import { newDelivery, newWebhook, nowhere, queueMany, uuidOf } from '#test/support/webhooks.ts';
@@ -39,7 +39,7 @@ describe('DELETE /v1/webhooks/:id (specification section 4.4)', () => {
 
   it('takes a long backlog with it before it answers', async () => {
     const { id } = await newWebhook(team.api);
-    await queueMany(service, team, id, droppedMax + 5);
+    await queueMany(service, team, id, deletedMax + 5);
     assert.equal((await team.api.delete(`/v1/webhooks/${id}`)).status, 200);
     const left = await service.query('SELECT FROM due_deliveries WHERE webhook_id = $1', [uuidOf('wh', id)]);
     assert.equal(left.length, 0);

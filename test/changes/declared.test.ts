@@ -59,11 +59,11 @@ const silent: Readonly<Record<string, string>> = {
     'every second; who shows when a webhook was last triggered reads again by itself',
   'webhooks.claim-deliveries: delivery': 'takes a lease; the result tells',
   'webhooks.claim-deliveries: webhook': 'notes when it was last triggered, as above',
-  'webhooks.give-back: delivery': 'ends a lease',
+  'webhooks.release-delivery: delivery': 'ends a lease',
   'webhooks.postpone-leases: delivery': 'moves leases, which are shown to nobody',
   'webhooks.pull-leases-back: delivery': 'moves leases, which are shown to nobody',
   'webhooks.pull-due-back: delivery': 'follows a jump of the time, at which everybody reads again',
-  'webhooks.forget-attempts: delivery': 'forgets what is older than DELIVERY_LOG_DAYS',
+  'webhooks.purge-attempts: delivery': 'forgets what is older than DELIVERY_LOG_DAYS',
   'devices.forget-setup-links: number': 'forgets what was over 30 days ago',
   'invitations.purge: invitation': 'forgets what is over, and shown no more',
   'invitations.record-form-token: invitation':

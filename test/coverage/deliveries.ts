@@ -136,7 +136,7 @@ export const deliveries: Coverage = {
     'database/webhook-invariants.test.ts': ['is off with ten failures in a row, and has no eleventh'],
   },
   '6.3 First attempts, later ones': {
-    'webhooks/places.test.ts': [
+    'webhooks/slots.test.ts': [
       'of a webhook 128 first attempts, 32 later ones, 16 replays and 8 single ones are in hand at a time, over all processes',
     ],
     'webhooks/claims.test.ts': [
@@ -166,7 +166,7 @@ export const deliveries: Coverage = {
     'webhooks/faults.test.ts': ['what was answered is kept with its status'],
   },
   '6.4 What was missed can': {
-    'webhooks/single-attempts.test.ts': [
+    'webhooks/manual-attempts.test.ts': [
       'a replay brings what was skipped, once, and nothing that succeeded',
       'goes to a webhook that is off, and switches nothing on',
       'while a rotation runs receivers with either secret verify; after 24 hours only the next one does',

@@ -4,7 +4,7 @@ import { pullBack, runningLeases } from '#server/clock-jumps.ts';
 import { followStep } from '#server/database/follow-step.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { publicId } from '#server/platform/ids.ts';
-import { beforeAll, claimDeliveries } from '#server/webhooks/claim-deliveries.ts';
+import { claimDeliveries, walkStart } from '#server/webhooks/claim-deliveries.ts';
 import { field } from '#test/support/api-client.ts';
 import { putWebhook } from '#test/support/put-webhook.ts';
 import { type SteppingService, startSteppingService, untilStep } from '#test/support/stepping-service.ts';
@@ -79,8 +79,8 @@ describe('where the service follows a step (specification section 10.7, decision
         now: service.clock.now(),
         leasedUntil: service.clock.in(30_000),
         free: 10,
-        inHand: new Map(),
-        after: beforeAll,
+        inFlight: new Map(),
+        after: walkStart,
       });
     assert.equal((await claim()).deliveries.length, 1);
     const mail = await queueMail(1, {

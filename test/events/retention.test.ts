@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { ensurePartitions } from '#server/database/partitions.ts';
 import { createLogger } from '#server/platform/logger.ts';
-import { forgetAttempts, forgottenMax } from '#server/webhooks/forget-attempts.ts';
+import { purgeAttempts, purgedMax } from '#server/webhooks/purge-attempts.ts';
 import { startTestService, type TestService } from '#test/support/test-service.ts';
 
 const dayMs = 86_400_000;
@@ -33,13 +33,13 @@ describe('what is kept of deliveries (specification section 10.5)', () => {
         [team.id, delivery, clock.now(), ids],
       );
     };
-    await attempt(2 * forgottenMax + 1);
+    await attempt(2 * purgedMax + 1);
     clock.advance(6 * dayMs);
     await ensurePartitions(runtime.database.pool, clock, createLogger('fatal'));
     await attempt(3);
-    assert.equal(await forgetAttempts(runtime), 0);
+    assert.equal(await purgeAttempts(runtime), 0);
     clock.advance(dayMs + 1);
-    assert.equal(await forgetAttempts(runtime), 2 * forgottenMax + 1);
+    assert.equal(await purgeAttempts(runtime), 2 * purgedMax + 1);
     assert.equal((await query('SELECT FROM attempts')).length, 3);
     assert.equal((await query('SELECT FROM deliveries')).length, 1);
   });

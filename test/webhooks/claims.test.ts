@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { AttemptFailure } from '#contract/attempt-outcome.ts';
 import type { Queryable } from '#server/database/statement.ts';
-import { beforeAll, type ClaimedDelivery, claimDeliveries } from '#server/webhooks/claim-deliveries.ts';
-import { findOwned } from '#server/webhooks/count-store.ts';
-import { slowFrom, teamPlaces } from '#server/webhooks/delivery-limits.ts';
+import { type ClaimedDelivery, claimDeliveries, walkStart } from '#server/webhooks/claim-deliveries.ts';
+import { slowAfterFailures, teamSlots } from '#server/webhooks/delivery-limits.ts';
+import { findLeased } from '#server/webhooks/failure-store.ts';
 import { recordResults } from '#server/webhooks/record-results.ts';
 import type { TestService } from '#test/support/test-service.ts';
 import { addWebhook, attemptsOf, emit, startWebhooking, stateOf } from '#test/support/webhooking.ts';
@@ -20,13 +20,13 @@ describe('claims by several processes at once (specification section 6.3, decisi
   });
   after(() => service.close());
 
-  const claimed = (db: Queryable, inHand = new Map()) => {
+  const claimed = (db: Queryable, inFlight = new Map()) => {
     const { clock } = service;
-    const limits = { now: clock.now(), leasedUntil: clock.in(20_000), free: 100, after: beforeAll, inHand };
+    const limits = { now: clock.now(), leasedUntil: clock.in(20_000), free: 100, after: walkStart, inFlight };
     return claimDeliveries(db, limits);
   };
-  const claim = async (db: Queryable, inHand = new Map()): Promise<readonly ClaimedDelivery[]> =>
-    (await claimed(db, inHand)).deliveries;
+  const claim = async (db: Queryable, inFlight = new Map()): Promise<readonly ClaimedDelivery[]> =>
+    (await claimed(db, inFlight)).deliveries;
 
   const result = (claimed: ClaimedDelivery, outcome: 'succeeded' | AttemptFailure) => ({
     claimed,
@@ -44,7 +44,10 @@ describe('claims by several processes at once (specification section 6.3, decisi
     const { id: teamId } = await service.newTeam();
     const webhook = await addWebhook(service.runtime, teamId, 'https://hooks.example.com/');
     await emit(service.runtime, teamId, Array(deliveries).fill('Hello'));
-    await service.query('UPDATE webhooks SET failure_count = $2 WHERE id = $1', [webhook.id, slowFrom]);
+    await service.query('UPDATE webhooks SET failure_count = $2 WHERE id = $1', [
+      webhook.id,
+      slowAfterFailures,
+    ]);
     return webhook;
   }
 
@@ -98,7 +101,7 @@ describe('claims by several processes at once (specification section 6.3, decisi
     await service.query('DELETE FROM due_deliveries');
   });
 
-  it('nothing is taken for a team that has all its places in this process, and something for all others', async () => {
+  it('nothing is taken for a team that has all its slots in this process, and something for all others', async () => {
     const full = await service.newTeam();
     const other = await service.newTeam();
     for (const { id } of [full, other]) {
@@ -108,16 +111,16 @@ describe('claims by several processes at once (specification section 6.3, decisi
     const { pool } = service.runtime.database;
     const taken = async (places: number) =>
       (await claim(pool, new Map([[full.id, places]]))).map(({ team_id: teamId }) => teamId).sort();
-    assert.deepEqual(await taken(teamPlaces), [other.id, other.id]);
-    assert.deepEqual(await taken(teamPlaces - 1), [full.id]);
+    assert.deepEqual(await taken(teamSlots), [other.id, other.id]);
+    assert.deepEqual(await taken(teamSlots - 1), [full.id]);
     // Not looked at: neither is it said when its next attempt is due.
     await service.query(
       `UPDATE due_deliveries SET leased_until = NULL, lease = NULL, due_at = due_at + interval '1 day'`,
     );
     const next = async (places: number) => (await claimed(pool, new Map([[full.id, places]]))).nextDueAt;
     await service.query('DELETE FROM due_deliveries WHERE team_id = $1', [other.id]);
-    assert.equal(await next(teamPlaces), undefined);
-    assert.ok(await next(teamPlaces - 1));
+    assert.equal(await next(teamSlots), undefined);
+    assert.ok(await next(teamSlots - 1));
     await service.query('DELETE FROM due_deliveries');
   });
 
@@ -128,7 +131,7 @@ describe('claims by several processes at once (specification section 6.3, decisi
     const { database } = service.runtime;
     const held = await claim(database.pool);
     await database.transaction(async (counting) => {
-      assert.equal((await findOwned(counting, held)).size, 1);
+      assert.equal((await findLeased(counting, held)).size, 1);
       service.clock.advance(60_000);
       assert.equal((await claim(database.pool)).length, 0);
     });

@@ -94,7 +94,7 @@ describe('a backlog of one team costs the others nothing (decision 0017)', () =>
     await failing.close();
   });
 
-  it('a claim reads as many rows of a webhook as it has places, however many wait', async () => {
+  it('a claim reads as many rows of a webhook as it has slots, however many wait', async () => {
     const client = new pg.Client({ connectionString: service.databaseUrl });
     await client.connect();
     const { id: team } = await service.newTeam();

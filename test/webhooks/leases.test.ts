@@ -4,9 +4,9 @@ import { after, before, describe, it } from 'node:test';
 import { publicId } from '#server/platform/ids.ts';
 import { createMetrics } from '#server/platform/metrics.ts';
 import { OutboundHttp } from '#server/platform/outbound-http/outbound-http.ts';
-import { beforeAll, claimDeliveries } from '#server/webhooks/claim-deliveries.ts';
+import { claimDeliveries, walkStart } from '#server/webhooks/claim-deliveries.ts';
 import { Dispatcher } from '#server/webhooks/dispatcher.ts';
-import { giveBack, skipClaimed } from '#server/webhooks/give-back.ts';
+import { releaseDelivery, skipDelivery } from '#server/webhooks/release-delivery.ts';
 import type { TestService } from '#test/support/test-service.ts';
 import { until } from '#test/support/until.ts';
 import { silent, startWebhookReceiver, type WebhookReceiver } from '#test/support/webhook-receiver.ts';
@@ -157,8 +157,8 @@ describe('leases (specification section 6.3, decision 0017)', () => {
     const { pool } = service.runtime.database;
     const claim = async () => {
       const { clock } = service;
-      const limits = { now: clock.now(), leasedUntil: clock.in(20_000), free: 10, after: beforeAll };
-      const { deliveries } = await claimDeliveries(pool, { ...limits, inHand: new Map() });
+      const limits = { now: clock.now(), leasedUntil: clock.in(20_000), free: 10, after: walkStart };
+      const { deliveries } = await claimDeliveries(pool, { ...limits, inFlight: new Map() });
       const [claimed] = deliveries.filter(({ webhook_id: id }) => id === webhook.id);
       if (!claimed) throw new Error('it was not claimed');
       return claimed;
@@ -167,14 +167,14 @@ describe('leases (specification section 6.3, decision 0017)', () => {
     service.clock.advance(60_000);
     const second = await claim();
     assert.notEqual(second.lease, first.lease);
-    await giveBack(pool, first);
-    await skipClaimed(pool, first, service.clock.now());
+    await releaseDelivery(pool, first);
+    await skipDelivery(pool, first, service.clock.now());
     const leases = () =>
       service.query<{ lease: number | null }>('SELECT lease FROM due_deliveries WHERE webhook_id = $1', [
         webhook.id,
       ]);
     assert.deepEqual(await leases(), [{ lease: second.lease }]);
-    await giveBack(pool, second);
+    await releaseDelivery(pool, second);
     assert.deepEqual(await leases(), [{ lease: null }]);
     assert.equal((await deliveriesOf(service, webhook))[0]?.status, 'pending');
   });

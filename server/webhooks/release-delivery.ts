@@ -4,11 +4,11 @@ import type { ClaimedDelivery } from './claim-deliveries.ts';
 import { sqlSkipped } from './skip-pending.ts';
 
 const release = statement<Record<string, never>>(
-  'webhooks.give-back',
+  'webhooks.release-delivery',
   'UPDATE due_deliveries SET leased_until = NULL, lease = NULL WHERE webhook_id = $1 AND delivery_id = $2 AND lease = $3',
 );
 const skip = statement<Pick<ClaimedDelivery, 'team_id'> & { readonly id: DeliveryId }>(
-  'webhooks.skip-claimed',
+  'webhooks.skip-delivery',
   `WITH gone AS (
      DELETE FROM due_deliveries WHERE webhook_id = $1 AND delivery_id = $2 AND lease = $3 RETURNING team_id, delivery_id
    )
@@ -18,12 +18,12 @@ const skip = statement<Pick<ClaimedDelivery, 'team_id'> & { readonly id: Deliver
   { changes: 'delivery', team: 'team_id', ids: 'id' },
 );
 
-/** Gives back what was claimed and not begun: any process may take it at once. */
-export async function giveBack(db: Queryable, claimed: ClaimedDelivery): Promise<void> {
+/** Releases the lease of a delivery that was claimed and not begun: any process may take it at once. */
+export async function releaseDelivery(db: Queryable, claimed: ClaimedDelivery): Promise<void> {
   await release.row(db, claimed.webhook_id, claimed.delivery_id, claimed.lease);
 }
 
 /** For a delivery whose event was deleted by RETENTION_DAYS: there is nothing to send, and what succeeded before has. */
-export async function skipClaimed(db: Queryable, claimed: ClaimedDelivery, at: Date): Promise<void> {
+export async function skipDelivery(db: Queryable, claimed: ClaimedDelivery, at: Date): Promise<void> {
   await skip.row(db, claimed.webhook_id, claimed.delivery_id, claimed.lease, at);
 }

@@ -2,12 +2,12 @@ import { type Queryable, statement } from '#server/database/statement.ts';
 import type { TeamId, WebhookId } from '#server/platform/ids.ts';
 
 /** A round, as of what is skipped. */
-export const droppedMax = 10_000;
+export const deletedMax = 10_000;
 
-const drop = statement<{ dropped: number; team_id: TeamId | null }>(
-  'webhooks.drop-pending',
+const deleteRound = statement<{ dropped: number; team_id: TeamId | null }>(
+  'webhooks.delete-pending',
   `WITH round AS MATERIALIZED (
-     SELECT delivery_id FROM due_deliveries WHERE webhook_id = $1 ORDER BY delivery_id LIMIT ${droppedMax}
+     SELECT delivery_id FROM due_deliveries WHERE webhook_id = $1 ORDER BY delivery_id LIMIT ${deletedMax}
    ),
    waiting AS (
      DELETE FROM due_deliveries WHERE webhook_id = $1 AND delivery_id = ANY(ARRAY(SELECT delivery_id FROM round))
@@ -24,8 +24,8 @@ const drop = statement<{ dropped: number; team_id: TeamId | null }>(
 /**
  * What is pending for a webhook that is deleted vanishes (specification section 4.4); what was tried to its end stays in
  * the history of events.
- * @returns how many: where that is `droppedMax`, there may be more
+ * @returns how many: where that is `deletedMax`, there may be more
  */
-export async function dropPending(db: Queryable, webhookId: WebhookId): Promise<number> {
-  return (await drop.row(db, webhookId))?.dropped ?? 0;
+export async function deletePending(db: Queryable, webhookId: WebhookId): Promise<number> {
+  return (await deleteRound.row(db, webhookId))?.dropped ?? 0;
 }

@@ -14,7 +14,7 @@ const write = statement<Record<string, never>>(
 );
 
 /** When each webhook last had an attempt begun, written once a second: an attempt costs no write for it. */
-export class TriggerTimes {
+export class LastTriggered {
   readonly #services: Pick<Runtime, 'database'>;
   #times = new Map<WebhookId, Date>();
 
@@ -22,11 +22,11 @@ export class TriggerTimes {
     this.#services = services;
   }
 
-  note(id: WebhookId, at: Date): void {
+  record(id: WebhookId, at: Date): void {
     this.#times.set(id, at);
   }
 
-  async write(): Promise<void> {
+  async flush(): Promise<void> {
     if (this.#times.size === 0) return;
     const times = this.#times;
     this.#times = new Map();

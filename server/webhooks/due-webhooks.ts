@@ -1,11 +1,11 @@
-import { type Lane, lanePlaces } from './delivery-limits.ts';
+import { type Lane, laneSlots } from './delivery-limits.ts';
 
 /**
  * SQL of a recursive `walked (webhook_id)`: the webhooks that have due deliveries, in the order of their ids. It takes one
  * step of the index for each, however many rows it has; the last row is null.
  * @param after a condition on the first one's `webhook_id`
  */
-export function sqlWalked(after = 'true'): string {
+export function sqlWebhooksWithDue(after = 'true'): string {
   return `walked AS (
      (SELECT webhook_id FROM due_deliveries WHERE ${after} ORDER BY webhook_id LIMIT 1)
      UNION ALL
@@ -16,7 +16,7 @@ export function sqlWalked(after = 'true'): string {
 
 /** A SELECT of each lane by itself: each has an index of its own, which nothing but its own rows can be looked for in. */
 export function sqlOfEachLane(select: (lane: Lane, places: number) => string): string {
-  return Object.entries(lanePlaces)
+  return Object.entries(laneSlots)
     .map(([lane, places]) => select(lane as Lane, places))
     .join(' UNION ALL ');
 }

@@ -12,13 +12,13 @@ import { validateUrl } from '#server/platform/outbound-http/validate-url.ts';
  * @param allowed EGRESS_ALLOW_CIDRS
  * @throws AppError 400, param url
  */
-export function checkUrl(url: string, allowed: readonly AddressRange[]): void {
+export function validateWebhookUrl(url: string, allowed: readonly AddressRange[]): void {
   const judged = validateUrl(url, allowed);
   if ('refused' in judged) throw invalid('url', judged.refused);
 }
 
 /** Repeats are folded; the order stays. @throws AppError 400, param events, where there is none */
-export function checkEvents(events: readonly EventType[]): EventType[] {
+export function validateEvents(events: readonly EventType[]): EventType[] {
   if (events.length === 0) throw invalid('events', 'events must name at least one type of event.');
   return [...new Set(events)];
 }

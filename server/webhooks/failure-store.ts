@@ -4,12 +4,12 @@ import type { ClaimedDelivery } from './claim-deliveries.ts';
 import type { CountedWebhook } from './failure-count.ts';
 
 const lock = statement<CountedWebhook>(
-  'webhooks.lock-counts',
+  'webhooks.lock-failure-counts',
   `SELECT id, team_id, url, is_active, failure_count, term FROM webhooks WHERE id = ANY ($1::uuid[])
    ORDER BY id FOR UPDATE`,
 );
-const owned = statement<{ readonly delivery_id: DeliveryId }>(
-  'webhooks.find-owned',
+const leased = statement<{ readonly delivery_id: DeliveryId }>(
+  'webhooks.find-leased',
   `SELECT d.delivery_id FROM unnest($1::uuid[], $2::uuid[], $3::bigint[]) AS i (webhook_id, delivery_id, lease)
    CROSS JOIN LATERAL (
      SELECT delivery_id FROM due_deliveries
@@ -17,7 +17,7 @@ const owned = statement<{ readonly delivery_id: DeliveryId }>(
    ) d`,
 );
 const write = statement<Pick<CountedWebhook, 'team_id' | 'id'>>(
-  'webhooks.write-counts',
+  'webhooks.write-failure-counts',
   `UPDATE webhooks w SET failure_count = c.failure_count
    FROM unnest($1::uuid[], $2::smallint[]) AS c (id, failure_count) WHERE w.id = c.id RETURNING w.team_id, w.id`,
   { changes: 'webhook', team: 'team_id', ids: 'id' },
@@ -33,16 +33,16 @@ const disable = statement<Pick<CountedWebhook, 'team_id' | 'id'>>(
  * Holds the webhooks in the order of their ids, against being changed and against all others that write results: whoever
  * counts may have to skip what waits, whose rows others would have locked in another order.
  */
-export function lockCounts(trx: Transaction, ids: readonly WebhookId[]): Promise<CountedWebhook[]> {
+export function lockFailureCounts(trx: Transaction, ids: readonly WebhookId[]): Promise<CountedWebhook[]> {
   return lock.rows(trx, ids);
 }
 
 /** Which of these still have their lease. They are held: one that runs out now is not taken before it is counted. */
-export async function findOwned(
+export async function findLeased(
   trx: Transaction,
   claimed: readonly Pick<ClaimedDelivery, 'webhook_id' | 'delivery_id' | 'lease'>[],
 ): Promise<Set<DeliveryId>> {
-  const rows = await owned.rows(
+  const rows = await leased.rows(
     trx,
     claimed.map(({ webhook_id }) => webhook_id),
     claimed.map(({ delivery_id }) => delivery_id),
@@ -51,7 +51,10 @@ export async function findOwned(
   return new Set(rows.map((row) => row.delivery_id));
 }
 
-export async function writeCounts(trx: Transaction, counts: ReadonlyMap<WebhookId, number>): Promise<void> {
+export async function writeFailureCounts(
+  trx: Transaction,
+  counts: ReadonlyMap<WebhookId, number>,
+): Promise<void> {
   await write.row(trx, [...counts.keys()], [...counts.values()]);
 }
 

@@ -3,13 +3,13 @@ import { statement } from '#server/database/statement.ts';
 import { type AttemptId, firstIdAt } from '#server/platform/ids.ts';
 
 /** Attempts of one batch, each with up to 16 KB of what was answered. */
-export const forgottenMax = 1_000;
+export const purgedMax = 1_000;
 
 /** Batches of a round; an hour later the next one goes on. */
 const batchesMax = 1_000;
 
-const forget = statement<{ readonly id: AttemptId }>(
-  'webhooks.forget-attempts',
+const purge = statement<{ readonly id: AttemptId }>(
+  'webhooks.purge-attempts',
   `WITH old AS MATERIALIZED (
      SELECT team_id, delivery_id, id FROM attempts WHERE id < $1 ORDER BY id LIMIT $2
    )
@@ -22,7 +22,7 @@ const forget = statement<{ readonly id: AttemptId }>(
  * stay, with what became of them. Batch by batch, so that nobody waits for it.
  * @returns how many were forgotten
  */
-export async function forgetAttempts({
+export async function purgeAttempts({
   database,
   clock,
   config,
@@ -30,9 +30,9 @@ export async function forgetAttempts({
   const bound = firstIdAt(clock.nowMs() - config.deliveryLogMs);
   let forgotten = 0;
   for (let batches = 0; batches < batchesMax; batches += 1) {
-    const rows = await forget.rows(database.pool, bound, forgottenMax);
+    const rows = await purge.rows(database.pool, bound, purgedMax);
     forgotten += rows.length;
-    if (rows.length < forgottenMax) break;
+    if (rows.length < purgedMax) break;
   }
   return forgotten;
 }

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { beforeAll, claimDeliveries } from '#server/webhooks/claim-deliveries.ts';
+import { claimDeliveries, walkStart } from '#server/webhooks/claim-deliveries.ts';
 import type { TestService } from '#test/support/test-service.ts';
 import { addWebhook, emit, startWebhooking } from '#test/support/webhooking.ts';
 
 /** Section 6.3 says so; taken from there, not from the server. */
 const places = { live: 128, replay: 16, retry: 32, single: 8 };
 
-describe('places (specification section 6.3)', () => {
+describe('slots (specification section 6.3)', () => {
   let service: TestService;
 
   before(async () => {
@@ -27,8 +27,8 @@ describe('places (specification section 6.3)', () => {
     ]);
     /** What another process takes, of each lane. */
     const claim = async () => {
-      const limits = { now: clock.now(), leasedUntil: clock.in(20_000), free: 1_024, after: beforeAll };
-      const { deliveries } = await claimDeliveries(runtime.database.pool, { ...limits, inHand: new Map() });
+      const limits = { now: clock.now(), leasedUntil: clock.in(20_000), free: 1_024, after: walkStart };
+      const { deliveries } = await claimDeliveries(runtime.database.pool, { ...limits, inFlight: new Map() });
       return Object.fromEntries(
         lanes.map((lane) => [lane, deliveries.filter((claimed) => claimed.lane === lane).length]),
       );

@@ -22,7 +22,7 @@ export interface WebhookTarget {
  * @param work what to do @returns what it did, and for the audit log what was asked for; undefined notes nothing
  * @throws AppError 404; 403 where the member lost the role meanwhile
  */
-export function changeWebhook<T>(
+export function withLockedWebhook<T>(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
   { teamId, webhookId, by }: WebhookTarget,
   action: AuditAction,
