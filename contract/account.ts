@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { emailMaxCharacters, passwordFieldMaxCharacters } from './member.ts';
 import { roles } from './permissions.ts';
-import { closed, literals, nullable, publicIdOf, timestamp } from './schema.ts';
+import { nullable, publicIdOf, strictObject, stringEnum, timestamp } from './schema.ts';
 import { nameMaxCharacters } from './team.ts';
 
 /** How a session began (specification section 12.2). */
@@ -23,7 +23,7 @@ const personName = Type.String({
 });
 
 /** Somebody who can sign in (specification section 12.1). */
-export const Account = closed({
+export const Account = strictObject({
   id: publicIdOf('acc', 'The id of the account.'),
   email,
   name: personName,
@@ -32,27 +32,27 @@ export const Account = closed({
 export type Account = Type.Static<typeof Account>;
 
 /** A team that the account is a member of. */
-export const AccountTeam = closed({
+export const AccountTeam = strictObject({
   id: publicIdOf('team', 'The id of the team.'),
   name: Type.String({ description: 'What people call it.' }),
-  role: literals(roles, { description: 'What the person may do in it (section 5.3).' }),
+  role: stringEnum(roles, { description: 'What the person may do in it (section 5.3).' }),
   member_id: publicIdOf('usr', 'The id of the membership.'),
 });
 export type AccountTeam = Type.Static<typeof AccountTeam>;
 
 /** Whose account it is. */
-export const AccountAnswer = closed({ account: Account });
+export const AccountAnswer = strictObject({ account: Account });
 /** Who is signed in, and in which teams, the one joined first first. */
-export const AccountOverview = closed({ account: Account, teams: Type.Array(AccountTeam) });
+export const AccountOverview = strictObject({ account: Account, teams: Type.Array(AccountTeam) });
 export type AccountOverview = Type.Static<typeof AccountOverview>;
 
-export const SignInRequest = closed({ email, password });
-export const LinkRequest = closed({ email });
+export const SignInRequest = strictObject({ email, password });
+export const LinkRequest = strictObject({ email });
 /** The same for every address, so that it tells nobody which ones have an account. */
-export const LinkAnswer = closed({ sent: Type.Literal(true) });
+export const LinkAnswer = strictObject({ sent: Type.Literal(true) });
 
-export const UpdateAccountRequest = closed({ name: Type.Optional(personName) });
-export const SetPasswordRequest = closed({
+export const UpdateAccountRequest = strictObject({ name: Type.Optional(personName) });
+export const SetPasswordRequest = strictObject({
   password,
   current_password: Type.Optional(
     Type.String({
@@ -63,20 +63,20 @@ export const SetPasswordRequest = closed({
 });
 
 /** A browser that is signed in. */
-export const AccountSession = closed({
+export const AccountSession = strictObject({
   id: publicIdOf('acs', 'The id of the session.'),
   current: Type.Boolean({ description: 'true for the one that asks.' }),
-  method: literals(signInMethods, { description: 'How it began.' }),
+  method: stringEnum(signInMethods, { description: 'How it began.' }),
   ip: Type.String({ description: 'Where it began.' }),
   user_agent: Type.String({ description: 'What the browser calls itself.' }),
   created_at: timestamp('When it began.'),
   last_used_at: timestamp('At most a minute behind.'),
 });
 export type AccountSession = Type.Static<typeof AccountSession>;
-export const AccountSessionList = closed({
+export const AccountSessionList = strictObject({
   sessions: Type.Array(AccountSession, { description: 'Last used first, 200 at most.' }),
 });
-export const SignedOut = closed({ signed_out: Type.Literal(true) });
+export const SignedOut = strictObject({ signed_out: Type.Literal(true) });
 
 export const passkeyNameMaxCharacters = 100;
 
@@ -87,14 +87,14 @@ const passkeyName = Type.String({
   examples: ['Laptop'],
 });
 
-export const Passkey = closed({
+export const Passkey = strictObject({
   id: publicIdOf('pky', 'The id of the passkey.'),
   name: passkeyName,
   created_at: timestamp('When it was added.'),
   last_used_at: nullable(timestamp('When it last signed somebody in.')),
 });
 export type Passkey = Type.Static<typeof Passkey>;
-export const PasskeyList = closed({ passkeys: Type.Array(Passkey, { description: 'Oldest first.' }) });
+export const PasskeyList = strictObject({ passkeys: Type.Array(Passkey, { description: 'Oldest first.' }) });
 
 /** What a browser's credentials API is to be given: its own words, which change with browsers, so they are left open. */
 export const PasskeyOptions = Type.Object({ challenge: Type.String() });
@@ -103,7 +103,7 @@ const base64Url = Type.String({ maxLength: 65_536, description: 'Bytes in base64
 /** What a browser made of the options, as its `toJSON` gives it. It may say more than is read. */
 const credential = { id: base64Url, rawId: base64Url, type: Type.Literal('public-key') };
 
-export const PasskeySignInRequest = closed({
+export const PasskeySignInRequest = strictObject({
   response: Type.Object({
     ...credential,
     response: Type.Object({
@@ -116,7 +116,7 @@ export const PasskeySignInRequest = closed({
 });
 export type PasskeyAssertion = Type.Static<typeof PasskeySignInRequest>['response'];
 
-export const AddPasskeyRequest = closed({
+export const AddPasskeyRequest = strictObject({
   name: passkeyName,
   current_password: Type.Optional(
     Type.String({
@@ -135,4 +135,4 @@ export const AddPasskeyRequest = closed({
 });
 export type PasskeyAttestation = Type.Static<typeof AddPasskeyRequest>['response'];
 
-export const RenamePasskeyRequest = closed({ name: passkeyName });
+export const RenamePasskeyRequest = strictObject({ name: passkeyName });

@@ -1,15 +1,15 @@
 import { Type } from 'typebox';
 import { type Grant, permissions } from './permissions.ts';
-import { closed, literals, nullable, publicIdOf, timestamp } from './schema.ts';
+import { nullable, publicIdOf, strictObject, stringEnum, timestamp } from './schema.ts';
 import { nameMaxCharacters } from './team.ts';
 
 const grants: readonly Grant[] = [...permissions, '*'];
 
 /** An API key as people see it: never its text (specification section 5.1). */
-export const ApiKey = closed({
+export const ApiKey = strictObject({
   id: publicIdOf('key', 'The id of the key.'),
   name: Type.String({ description: 'What it is for.' }),
-  permissions: Type.Array(literals(grants)),
+  permissions: Type.Array(stringEnum(grants)),
   created_by: nullable(
     publicIdOf('usr', 'The member who made it, also where they have left; null: the operator.'),
   ),
@@ -18,14 +18,17 @@ export const ApiKey = closed({
 });
 export type ApiKey = Type.Static<typeof ApiKey>;
 
-export const ApiKeyList = closed({ keys: Type.Array(ApiKey, { description: 'Newest first.' }) });
+export const ApiKeyList = strictObject({ keys: Type.Array(ApiKey, { description: 'Newest first.' }) });
 
 /** What making one answers: the only time that its text is shown. */
-export const MadeApiKey = closed({ ...ApiKey.properties, key: Type.String({ description: 'own_live_…' }) });
+export const MadeApiKey = strictObject({
+  ...ApiKey.properties,
+  key: Type.String({ description: 'own_live_…' }),
+});
 
-export const CreateKeyRequest = closed({
+export const CreateKeyRequest = strictObject({
   name: Type.String({ minLength: 1, maxLength: nameMaxCharacters, description: 'What the key is for.' }),
-  permissions: Type.Array(literals(grants), {
+  permissions: Type.Array(stringEnum(grants), {
     minItems: 1,
     maxItems: 50,
     description: 'No more than one’s own.',

@@ -1,33 +1,33 @@
 import { Type } from 'typebox';
-import { closed, cursorOf, literals, publicIdOf, timestamp } from './schema.ts';
+import { cursorOf, publicIdOf, strictObject, stringEnum, timestamp } from './schema.ts';
 
 /** What was done, or refused, by whom (specification section 12.6). */
-export const AuditEntry = closed({
+export const AuditEntry = strictObject({
   id: publicIdOf('aud', 'The id of the entry.'),
   at: timestamp('When.'),
-  actor: closed({
-    kind: literals(['key', 'member', 'account', 'operator', 'server']),
+  actor: strictObject({
+    kind: stringEnum(['key', 'member', 'account', 'operator', 'server']),
     id: Type.String({ description: 'key_…, usr_… or acc_…; "" for the operator and the server.' }),
     name: Type.String({ description: 'The name of the key, the address of the person.' }),
   }),
   action: Type.String({ description: 'A noun and what became of it: `member.removed`.' }),
   target: Type.String({ description: 'The id of what it was done to; "" for the team itself.' }),
   details: Type.Record(Type.String(), Type.Unknown()),
-  outcome: literals(['done', 'refused']),
+  outcome: stringEnum(['done', 'refused']),
   error_code: Type.String({ description: 'Why it was refused; "" otherwise.' }),
   ip: Type.String({ description: 'Where the request came from; "" for the command line.' }),
   request_id: Type.String({ description: 'req_…; "" for the command line.' }),
 });
 export type AuditEntry = Type.Static<typeof AuditEntry>;
 
-export const AuditPage = closed({
+export const AuditPage = strictObject({
   entries: Type.Array(AuditEntry, { description: 'Newest first.' }),
   cursor: Type.String({ description: 'Send it as cursor to get the next page; "" on an empty page.' }),
   has_more: Type.Boolean({ description: 'false at the end.' }),
 });
 export type AuditPage = Type.Static<typeof AuditPage>;
 
-export const AuditQuery = closed({
+export const AuditQuery = strictObject({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50 })),
   cursor: Type.Optional(cursorOf('The cursor of the page before; empty or left out, the first page.')),
 });

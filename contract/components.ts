@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox';
+import { Deleted } from './deleted.ts';
 import { ErrorBody } from './errors.ts';
 import {
   ChangeRoleRequest,
@@ -11,7 +12,6 @@ import {
 } from './member.ts';
 import { AcceptedMessage, Message, MessageDetail, MessageList, SendMessageRequest } from './message.ts';
 import {
-  Deleted,
   NumberDetail,
   NumberList,
   NumberResource,

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { literals } from './schema.ts';
+import { stringEnum } from './schema.ts';
 
 /** The eight error codes of /v1 and the HTTP status each is sent with as a rule (specification section 7). */
 export const errorStatus = {
@@ -27,7 +27,7 @@ export interface ErrorEnvelope {
 
 export const ErrorBody = Type.Object({
   error: Type.Object({
-    code: literals(Object.keys(errorStatus) as ErrorCode[], { description: 'For programs.' }),
+    code: stringEnum(Object.keys(errorStatus) as ErrorCode[], { description: 'For programs.' }),
     message: Type.String({ description: 'For people: what is wrong and what to do next.' }),
     param: Type.Optional(
       Type.String({ description: 'The field, query parameter or header that was refused.' }),

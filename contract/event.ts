@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { closed, literals, publicIdOf, timestamp } from './schema.ts';
+import { publicIdOf, strictObject, stringEnum, timestamp } from './schema.ts';
 
 /** What happens to messages and is told to webhooks (specification section 6). */
 export const eventTypes = [
@@ -11,13 +11,13 @@ export const eventTypes = [
 export type EventType = (typeof eventTypes)[number];
 
 /** The envelope of an event, as every delivery sends it and the feed shows it (specification section 6.2). */
-export const Event = closed({
+export const Event = strictObject({
   id: publicIdOf('evt', 'The id of the event, the same wherever it is seen: fold repeats by it.'),
-  type: literals(eventTypes, { description: 'What happened.' }),
+  type: stringEnum(eventTypes, { description: 'What happened.' }),
   timestamp: timestamp('When it happened.'),
   data: Type.Object({}, { description: 'The message, with the fields that the type of the event has.' }),
   team_id: publicIdOf('team', 'The team whose message it is.'),
-  api_version: literals(['v1'], { description: 'The version that the shape of data belongs to.' }),
+  api_version: stringEnum(['v1'], { description: 'The version that the shape of data belongs to.' }),
   sequence: Type.Integer({ minimum: 1, description: '1, 2, 3 … per message, to put its events in order.' }),
 });
 export type Event = Type.Static<typeof Event>;
@@ -26,7 +26,7 @@ export const feedWaitMaxSeconds = 25;
 export const feedLimitDefault = 50;
 
 /** GET /v1/events (specification section 4.5). */
-export const ListEventsQuery = closed({
+export const ListEventsQuery = strictObject({
   after: Type.Optional(
     Type.String({
       maxLength: 100,
@@ -52,7 +52,7 @@ export const ListEventsQuery = closed({
 });
 export type ListEventsQuery = Type.Static<typeof ListEventsQuery>;
 
-export const EventList = closed({
+export const EventList = strictObject({
   events: Type.Array(Event, { description: 'Oldest first.' }),
   cursor: Type.String({
     description: 'Send it as after to get what follows; after itself where nothing followed, else "".',

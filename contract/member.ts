@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
-import { listLimitDefault, listLimitMax } from './message.ts';
+import { listLimitDefault, listLimitMax } from './paging.ts';
 import { givenRoles, roles } from './permissions.ts';
-import { closed, cursorOf, literals, publicIdOf, timestamp } from './schema.ts';
+import { cursorOf, publicIdOf, strictObject, stringEnum, timestamp } from './schema.ts';
 import { nameMaxCharacters } from './team.ts';
 
 /** The longest address that mail servers take (RFC 5321, section 4.5.3.1). */
@@ -13,21 +13,21 @@ const email = Type.String({
 });
 
 /** A Member (specification section 2.3). */
-export const Member = closed({
+export const Member = strictObject({
   id: publicIdOf('usr', 'The id of the membership: one person has another one in each team.'),
   email,
   name: Type.String({ description: 'As the person calls themselves.', examples: ['Ada Example'] }),
-  role: literals(roles, { description: 'What the person may do (section 5.3).' }),
+  role: stringEnum(roles, { description: 'What the person may do (section 5.3).' }),
   created_at: timestamp('When the person joined.'),
 });
 export type Member = Type.Static<typeof Member>;
 
-export const MemberList = closed({ members: Type.Array(Member, { description: 'Oldest first.' }) });
+export const MemberList = strictObject({ members: Type.Array(Member, { description: 'Oldest first.' }) });
 
-const givenRole = literals(givenRoles, { description: 'Owners are made by an owner, in the dashboard.' });
+const givenRole = stringEnum(givenRoles, { description: 'Owners are made by an owner, in the dashboard.' });
 
 /** An Invitation (specification section 2.4). */
-export const Invitation = closed({
+export const Invitation = strictObject({
   invitation_id: publicIdOf('inv', 'The id of the invitation.'),
   email,
   role: givenRole,
@@ -36,7 +36,7 @@ export const Invitation = closed({
 export type Invitation = Type.Static<typeof Invitation>;
 
 /** What makes an invitation answers: without SMTP its link as well, to be passed on by hand. */
-export const MadeInvitation = closed({
+export const MadeInvitation = strictObject({
   ...Invitation.properties,
   accept_url: Type.Optional(
     Type.String({
@@ -48,7 +48,7 @@ export const MadeInvitation = closed({
 export type MadeInvitation = Type.Static<typeof MadeInvitation>;
 
 /** GET /v1/team/invitations (specification section 4.1); the pages are those of GET /v1/messages. */
-export const ListInvitationsQuery = closed({
+export const ListInvitationsQuery = strictObject({
   limit: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -61,7 +61,7 @@ export const ListInvitationsQuery = closed({
 });
 export type ListInvitationsQuery = Type.Static<typeof ListInvitationsQuery>;
 
-export const InvitationList = closed({
+export const InvitationList = strictObject({
   invitations: Type.Array(Invitation, { description: 'Live ones, newest first.' }),
   cursor: Type.String({
     description: 'Send it as cursor to get the next page; "" on an empty page.',
@@ -71,7 +71,7 @@ export const InvitationList = closed({
 });
 export type InvitationList = Type.Static<typeof InvitationList>;
 
-export const InviteRequest = closed({
+export const InviteRequest = strictObject({
   email: Type.String({
     minLength: 3,
     maxLength: emailMaxCharacters,
@@ -82,11 +82,11 @@ export const InviteRequest = closed({
 });
 export type InviteRequest = Type.Static<typeof InviteRequest>;
 
-export const ChangeRoleRequest = closed({ role: Type.Optional(givenRole) });
+export const ChangeRoleRequest = strictObject({ role: Type.Optional(givenRole) });
 export type ChangeRoleRequest = Type.Static<typeof ChangeRoleRequest>;
 
 /** DELETE /v1/team/members/:id (specification section 4.1). */
-export const RemoveMemberQuery = closed({
+export const RemoveMemberQuery = strictObject({
   revoke_keys: Type.Optional(
     Type.Boolean({
       default: false,
@@ -97,20 +97,20 @@ export const RemoveMemberQuery = closed({
 });
 
 /** What leaving a team answers, in the dashboard. */
-export const Left = closed({ left: Type.Literal(true) });
+export const Left = strictObject({ left: Type.Literal(true) });
 
 /** What somebody who opens an invitation has to bring (specification section 12.4). */
 export const invitationNeeds = ['nothing', 'sign_in', 'proof', 'name', 'email_and_name'] as const;
 export type InvitationNeeds = (typeof invitationNeeds)[number];
 
 /** An invitation as the person is shown it who opens its link. */
-export const OpenedInvitation = closed({
+export const OpenedInvitation = strictObject({
   team_name: Type.String(),
   email: Type.String({ description: 'Whom it is for; "" for the link of a first owner.' }),
-  role: literals(roles),
+  role: stringEnum(roles),
   expires_at: timestamp('When the link ends.'),
   signed_in_as: Type.String({ description: 'The address of who is signed in here; "" where nobody is.' }),
-  needs: literals(invitationNeeds, {
+  needs: stringEnum(invitationNeeds, {
     description:
       'nothing but a yes; to sign in first; to prove the address by a link of the operator’s first; a name; an address and a name.',
   }),
@@ -121,16 +121,16 @@ export type OpenedInvitation = Type.Static<typeof OpenedInvitation>;
 export const passwordFieldMaxCharacters = 1_000;
 
 /** Which of them are needed, `needs` says; a password may be given with a name. */
-export const AcceptInvitationRequest = closed({
+export const AcceptInvitationRequest = strictObject({
   email: Type.Optional(Type.String({ maxLength: emailMaxCharacters })),
   name: Type.Optional(Type.String({ maxLength: nameMaxCharacters })),
   password: Type.Optional(Type.String({ maxLength: passwordFieldMaxCharacters })),
 });
 export type AcceptInvitationRequest = Type.Static<typeof AcceptInvitationRequest>;
 
-export const Joined = closed({
+export const Joined = strictObject({
   team_id: publicIdOf('team', 'The team that was joined.'),
   member_id: publicIdOf('usr', 'The new membership.'),
-  role: literals(roles),
+  role: stringEnum(roles),
 });
 export type Joined = Type.Static<typeof Joined>;

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
-import { phoneNumber } from './handles.ts';
-import { closed, cursorOf, literals, nullable, publicIdOf, timestamp } from './schema.ts';
+import { listLimitDefault, listLimitMax } from './paging.ts';
+import { phoneNumber } from './phone-number.ts';
+import { cursorOf, nullable, publicIdOf, strictObject, stringEnum, timestamp } from './schema.ts';
 import { urlMaxCharacters } from './url.ts';
 
 export const messageStatuses = ['queued', 'polling', 'sent', 'delivered', 'failed', 'received'] as const;
@@ -28,7 +29,7 @@ export type FailureCode = (typeof failureCodes)[number];
 export const waitingReasons = ['number_paused', 'phone_offline', 'phone_busy', 'earlier_message'] as const;
 export type WaitingReason = (typeof waitingReasons)[number];
 
-export const SendMessageRequest = closed({
+export const SendMessageRequest = strictObject({
   to: phoneNumber('The recipient, in E.164; another number than from.'),
   from: phoneNumber('A verified number of the team that is not paused.'),
   content: Type.String({
@@ -59,9 +60,9 @@ const media_url = nullable(Type.String({ description: 'Where its media are; null
 const created_at = timestamp('When it was accepted or received.');
 
 /** The 202 of POST /v1/messages/send (specification section 4.3); status always says queued. */
-export const AcceptedMessage = closed({
+export const AcceptedMessage = strictObject({
   id,
-  status: literals(['queued'], { description: 'Always queued, on a repeat too.' }),
+  status: stringEnum(['queued'], { description: 'Always queued, on a repeat too.' }),
   to,
   from,
   content,
@@ -71,28 +72,28 @@ export const AcceptedMessage = closed({
 export type AcceptedMessage = Type.Static<typeof AcceptedMessage>;
 
 /** A message as the list shows it (specification sections 2.6 and 4.3). */
-export const Message = closed({
+export const Message = strictObject({
   id,
   to,
   from,
   content,
   media_url,
-  status: literals(messageStatuses, { description: 'Where it is on its way; received for inbound ones.' }),
-  direction: literals(directions),
+  status: stringEnum(messageStatuses, { description: 'Where it is on its way; received for inbound ones.' }),
+  direction: stringEnum(directions),
   created_at,
   delivered_at: nullable(timestamp('When the device said that it was delivered.')),
 });
 export type Message = Type.Static<typeof Message>;
 
 /** GET /v1/messages/:id: every field of a message, times and reasons included (specification sections 2.6 and 4.3). */
-export const MessageDetail = closed({
+export const MessageDetail = strictObject({
   ...Message.properties,
   sent_at: nullable(timestamp('When the phone said that it was sent.')),
   failed_at: nullable(timestamp('When it failed.')),
-  error_code: nullable(literals(failureCodes, { description: 'Why it failed; null otherwise.' })),
+  error_code: nullable(stringEnum(failureCodes, { description: 'Why it failed; null otherwise.' })),
   error_message: nullable(Type.String({ description: 'The same in a sentence for a person.' })),
   waiting_reason: nullable(
-    literals(waitingReasons, { description: 'Why a queued message has not been handed to the phone yet.' }),
+    stringEnum(waitingReasons, { description: 'Why a queued message has not been handed to the phone yet.' }),
   ),
   may_have_been_sent: Type.Boolean({
     description: 'true where a phone took it and never said what became of it.',
@@ -100,11 +101,8 @@ export const MessageDetail = closed({
 });
 export type MessageDetail = Type.Static<typeof MessageDetail>;
 
-export const listLimitMax = 100;
-export const listLimitDefault = 50;
-
 /** GET /v1/messages (specification section 4.3). */
-export const ListMessagesQuery = closed({
+export const ListMessagesQuery = strictObject({
   from: Type.Optional(
     Type.String({
       minLength: 1,
@@ -113,8 +111,10 @@ export const ListMessagesQuery = closed({
     }),
   ),
   to: Type.Optional(phoneNumber('Only to this recipient.')),
-  status: Type.Optional(literals(messageStatuses, { description: 'Only messages that stand there now.' })),
-  direction: Type.Optional(literals(directions, { description: 'Only inbound, or only outbound messages.' })),
+  status: Type.Optional(stringEnum(messageStatuses, { description: 'Only messages that stand there now.' })),
+  direction: Type.Optional(
+    stringEnum(directions, { description: 'Only inbound, or only outbound messages.' }),
+  ),
   limit: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -127,7 +127,7 @@ export const ListMessagesQuery = closed({
 });
 export type ListMessagesQuery = Type.Static<typeof ListMessagesQuery>;
 
-export const MessageList = closed({
+export const MessageList = strictObject({
   messages: Type.Array(Message, { description: 'Newest first.' }),
   cursor: Type.String({
     description: 'Send it as cursor to get the next page.',

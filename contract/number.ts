@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
-import { phoneNumber } from './handles.ts';
-import { closed, literals, nullable, publicIdOf, timestamp } from './schema.ts';
+import { phoneNumber } from './phone-number.ts';
+import { nullable, publicIdOf, strictObject, stringEnum, timestamp } from './schema.ts';
 
 export const numberStatuses = ['active', 'paused'] as const;
 export type NumberStatus = (typeof numberStatuses)[number];
@@ -16,17 +16,17 @@ const phone_number = Type.String({
   examples: ['+14155550100'],
 });
 const label = Type.String({ description: 'What the team calls it; "" for none.', examples: ['Support'] });
-const status = literals(numberStatuses, {
+const status = stringEnum(numberStatuses, {
   description: 'active: messages are processed. paused: nothing is handed to the phone.',
 });
 const verified = Type.Boolean({ description: 'true from the first poll of its phone.' });
-const on_unconfirmed = literals(unconfirmedPolicies, {
+const on_unconfirmed = stringEnum(unconfirmedPolicies, {
   description:
     'What becomes of a message that the phone took and never confirmed: fail says so; retry_once hands it out a second time, at the risk that it arrives twice.',
 });
 
 /** A Number as the list shows it (specification section 2.5). */
-export const NumberResource = closed({
+export const NumberResource = strictObject({
   id,
   phone_number,
   label,
@@ -41,16 +41,18 @@ export const NumberResource = closed({
 });
 export type NumberResource = Type.Static<typeof NumberResource>;
 
-export const NumberList = closed({ numbers: Type.Array(NumberResource, { description: 'Oldest first.' }) });
+export const NumberList = strictObject({
+  numbers: Type.Array(NumberResource, { description: 'Oldest first.' }),
+});
 
 /** GET /v1/numbers/:id: the Number and how it is set up (specification section 4.2). */
-export const NumberDetail = closed({ ...NumberResource.properties, on_unconfirmed });
+export const NumberDetail = strictObject({ ...NumberResource.properties, on_unconfirmed });
 export type NumberDetail = Type.Static<typeof NumberDetail>;
 
-export const VerifyNumberRequest = closed({
+export const VerifyNumberRequest = strictObject({
   phone_number: phoneNumber('The number of the iPhone that is to be connected, in E.164.'),
 });
-export const SetupLink = closed({
+export const SetupLink = strictObject({
   message: Type.String({ description: 'What to do with the link, for a person.' }),
   setup_url: Type.String({
     description: 'To be opened on the iPhone that has this number, within 24 hours.',
@@ -58,7 +60,7 @@ export const SetupLink = closed({
   }),
 });
 
-export const UpdateNumberRequest = closed({
+export const UpdateNumberRequest = strictObject({
   label: Type.Optional(
     Type.String({
       maxLength: labelMaxCharacters,
@@ -72,7 +74,5 @@ export const UpdateNumberRequest = closed({
 export type UpdateNumberRequest = Type.Static<typeof UpdateNumberRequest>;
 
 /** The five fields that PUT /v1/numbers/:id answers with (specification section 4.2). */
-export const UpdatedNumber = closed({ id, phone_number, label, status, verified });
+export const UpdatedNumber = strictObject({ id, phone_number, label, status, verified });
 export type UpdatedNumber = Type.Static<typeof UpdatedNumber>;
-
-export const Deleted = closed({ deleted: Type.Literal(true) });

@@ -8,12 +8,12 @@ import {
 } from 'typebox';
 
 /** An object that refuses fields it does not know (specification section 4: a misspelt field must not vanish). */
-export function closed<P extends TProperties>(properties: P, options: TSchemaOptions = {}): TObject<P> {
+export function strictObject<P extends TProperties>(properties: P, options: TSchemaOptions = {}): TObject<P> {
   return Type.Object(properties, { ...options, additionalProperties: false });
 }
 
 /** One of a few words. A real `enum` in OpenAPI and one error instead of one per word. */
-export function literals<const T extends readonly string[]>(values: T, options: TSchemaOptions = {}) {
+export function stringEnum<const T extends readonly string[]>(values: T, options: TSchemaOptions = {}) {
   return Type.Unsafe<T[number]>({ type: 'string', enum: [...values], ...options });
 }
 

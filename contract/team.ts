@@ -1,14 +1,14 @@
 import { Type } from 'typebox';
 import { planNames } from './plans.ts';
-import { closed, literals, publicIdOf, timestamp } from './schema.ts';
+import { publicIdOf, strictObject, stringEnum, timestamp } from './schema.ts';
 
 export const nameMaxCharacters = 100;
 
 /** A Team (specification section 2.2). */
-export const Team = closed({
+export const Team = strictObject({
   id: publicIdOf('team', 'The id of the team.'),
   name: Type.String({ description: 'What people call it.', examples: ['Example Ltd'] }),
-  plan: literals(planNames, { description: 'Decides the limits of section 8.' }),
+  plan: stringEnum(planNames, { description: 'Decides the limits of section 8.' }),
   monthly_message_limit: Type.Integer({
     description: 'Outbound messages that the team may send in a calendar month (UTC).',
     examples: [10_000],
@@ -17,7 +17,7 @@ export const Team = closed({
 });
 export type Team = Type.Static<typeof Team>;
 
-export const UpdateTeamRequest = closed({
+export const UpdateTeamRequest = strictObject({
   name: Type.Optional(
     Type.String({
       minLength: 1,

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
-import { closed, timestamp } from './schema.ts';
+import { strictObject, timestamp } from './schema.ts';
 
 /** What a team used of a month (specification section 12.7). */
-export const Usage = closed({
+export const Usage = strictObject({
   month: Type.String({ description: 'In UTC.', examples: ['2026-11'] }),
   sent: Type.Integer({
     description: 'Outbound messages accepted, less those given back: what the limit counts.',
@@ -11,20 +11,23 @@ export const Usage = closed({
   monthly_message_limit: Type.Integer(),
   resets_at: timestamp('When the next month begins.'),
   days: Type.Array(
-    closed({
+    strictObject({
       day: Type.String({ examples: ['2026-11-21'] }),
       sent: Type.Integer(),
       received: Type.Integer(),
     }),
     { description: 'Every day of the month, up to today.' },
   ),
-  notices: Type.Array(closed({ percent: Type.Integer({ examples: [80, 100] }), at: timestamp('When.') }), {
-    description: 'That so much of the limit was used: what owners and admins were told.',
-  }),
+  notices: Type.Array(
+    strictObject({ percent: Type.Integer({ examples: [80, 100] }), at: timestamp('When.') }),
+    {
+      description: 'That so much of the limit was used: what owners and admins were told.',
+    },
+  ),
 });
 export type Usage = Type.Static<typeof Usage>;
 
-export const UsageQuery = closed({
+export const UsageQuery = strictObject({
   month: Type.Optional(
     Type.String({
       pattern: '^\\d{4}-(0[1-9]|1[0-2])$',

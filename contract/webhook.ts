@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
 import { type AttemptFailure, attemptFailures } from './attempt-outcome.ts';
 import { eventTypes } from './event.ts';
-import { phoneNumber } from './handles.ts';
-import { listLimitDefault, listLimitMax } from './message.ts';
-import { closed, cursorOf, literals, nullable, publicIdOf, timestamp } from './schema.ts';
+import { listLimitDefault, listLimitMax } from './paging.ts';
+import { phoneNumber } from './phone-number.ts';
+import { cursorOf, nullable, publicIdOf, strictObject, stringEnum, timestamp } from './schema.ts';
 import { urlMaxCharacters } from './url.ts';
 
 /** This many failed attempts in a row disable a webhook (specification section 6.3). */
@@ -14,7 +14,7 @@ const url = Type.String({
   description: 'Where events are sent.',
   examples: ['https://example.com/hooks/ownline'],
 });
-const events = Type.Array(literals(eventTypes), { description: 'The types of events that are sent.' });
+const events = Type.Array(stringEnum(eventTypes), { description: 'The types of events that are sent.' });
 const phone_number = nullable(
   Type.String({ description: 'Only events of this number are sent; null for all of the team.' }),
 );
@@ -29,13 +29,13 @@ const newUrl = Type.String({
     'https, without a user name in it. http is for literal addresses that the operator allows (EGRESS_ALLOW_CIDRS).',
   examples: ['https://example.com/hooks/ownline'],
 });
-const newEvents = Type.Array(literals(eventTypes), {
+const newEvents = Type.Array(stringEnum(eventTypes), {
   minItems: 1,
   maxItems: 50,
   description: 'One or more types of events; repeats are folded.',
 });
 
-export const CreateWebhookRequest = closed({
+export const CreateWebhookRequest = strictObject({
   url: newUrl,
   events: newEvents,
   phone_number: Type.Optional(
@@ -45,7 +45,7 @@ export const CreateWebhookRequest = closed({
 export type CreateWebhookRequest = Type.Static<typeof CreateWebhookRequest>;
 
 /** The 201 of POST /v1/webhooks: the only time that the secret is shown (specification section 4.4). */
-export const CreatedWebhook = closed({
+export const CreatedWebhook = strictObject({
   id,
   url,
   events,
@@ -60,7 +60,7 @@ export const CreatedWebhook = closed({
 export type CreatedWebhook = Type.Static<typeof CreatedWebhook>;
 
 /** A webhook of the list, of GET and of PUT (specification sections 2.7 and 4.4). */
-export const Webhook = closed({
+export const Webhook = strictObject({
   id,
   url,
   events,
@@ -79,10 +79,10 @@ export const Webhook = closed({
 });
 export type Webhook = Type.Static<typeof Webhook>;
 
-export const WebhookList = closed({ webhooks: Type.Array(Webhook, { description: 'Oldest first.' }) });
+export const WebhookList = strictObject({ webhooks: Type.Array(Webhook, { description: 'Oldest first.' }) });
 export type WebhookList = Type.Static<typeof WebhookList>;
 
-export const UpdateWebhookRequest = closed({
+export const UpdateWebhookRequest = strictObject({
   url: Type.Optional(newUrl),
   events: Type.Optional(newEvents),
   active: Type.Optional(
@@ -100,13 +100,13 @@ export type DeliveryStatus = (typeof deliveryStatuses)[number];
 const deliveryId = publicIdOf('dlv', 'The id of the delivery.');
 
 /** One event to one webhook (specification section 6.3). */
-export const Delivery = closed({
+export const Delivery = strictObject({
   id: deliveryId,
   webhook_id: id,
   event_id: publicIdOf('evt', 'The event that is delivered; of a test, the id in its sample.'),
-  event_type: literals(eventTypes, { description: 'What happened.' }),
+  event_type: stringEnum(eventTypes, { description: 'What happened.' }),
   test: Type.Boolean({ description: 'true for the sample of POST …/test.' }),
-  status: literals(deliveryStatuses, {
+  status: stringEnum(deliveryStatuses, {
     description:
       'pending: an attempt is due. failed: all attempts failed. skipped: the webhook was switched off. Failed and skipped ones can be replayed.',
   }),
@@ -118,9 +118,11 @@ export const Delivery = closed({
 export type Delivery = Type.Static<typeof Delivery>;
 
 /** GET /v1/webhooks/:id/deliveries (specification section 4.4). */
-export const ListDeliveriesQuery = closed({
-  status: Type.Optional(literals(deliveryStatuses, { description: 'Only deliveries that stand there now.' })),
-  event_type: Type.Optional(literals(eventTypes, { description: 'Only deliveries of such events.' })),
+export const ListDeliveriesQuery = strictObject({
+  status: Type.Optional(
+    stringEnum(deliveryStatuses, { description: 'Only deliveries that stand there now.' }),
+  ),
+  event_type: Type.Optional(stringEnum(eventTypes, { description: 'Only deliveries of such events.' })),
   limit: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -133,7 +135,7 @@ export const ListDeliveriesQuery = closed({
 });
 export type ListDeliveriesQuery = Type.Static<typeof ListDeliveriesQuery>;
 
-export const DeliveryList = closed({
+export const DeliveryList = strictObject({
   deliveries: Type.Array(Delivery, { description: 'Newest first.' }),
   cursor: Type.String({
     description: 'Send it as cursor to get the next page.',
@@ -150,11 +152,11 @@ export type AttemptOutcome = (typeof attemptOutcomes)[number];
 export const shownAttemptsMax = 50;
 
 /** One HTTP try of a delivery (specification section 6.3). */
-export const Attempt = closed({
+export const Attempt = strictObject({
   id: publicIdOf('att', 'The id of the attempt.'),
   started_at: timestamp('When it began.'),
   duration_ms: Type.Integer({ minimum: 0, description: 'From the look-up of the name to the last byte.' }),
-  outcome: literals(attemptOutcomes, { description: 'succeeded, or what kind of failure it was.' }),
+  outcome: stringEnum(attemptOutcomes, { description: 'succeeded, or what kind of failure it was.' }),
   error_message: nullable(Type.String({ description: 'The failure in a sentence for a person.' })),
   status_code: nullable(Type.Integer({ description: 'What it was answered; null where no status came.' })),
   url: Type.String({ description: 'Where it was sent: the webhook’s url at that time.' }),
@@ -169,7 +171,7 @@ export const Attempt = closed({
 export type Attempt = Type.Static<typeof Attempt>;
 
 /** GET /v1/webhooks/:id/deliveries/:delivery_id. */
-export const DeliveryDetail = closed({
+export const DeliveryDetail = strictObject({
   ...Delivery.properties,
   attempts: Type.Array(Attempt, { description: `Oldest first; the latest ${shownAttemptsMax}.` }),
 });
@@ -184,7 +186,7 @@ export const replayedMax = 100_000;
 /** Times in ISO 8601 are shorter. */
 const momentMaxCharacters = 100;
 
-export const ReplayRequest = closed({
+export const ReplayRequest = strictObject({
   since: Type.String({
     maxLength: momentMaxCharacters,
     description: 'Events that happened then or later: ISO 8601 with Z or an offset.',
@@ -197,11 +199,13 @@ export const ReplayRequest = closed({
       examples: ['2026-11-21T10:30:00.000Z'],
     }),
   ),
-  only: literals(replayChoices, { description: 'Deliveries that failed, that were skipped, or both (all).' }),
+  only: stringEnum(replayChoices, {
+    description: 'Deliveries that failed, that were skipped, or both (all).',
+  }),
 });
 export type ReplayRequest = Type.Static<typeof ReplayRequest>;
 
-export const QueuedReplay = closed({
+export const QueuedReplay = strictObject({
   queued: Type.Integer({
     minimum: 0,
     description: `How many are sent again. ${replayedMax.toLocaleString('en')} is the most of one request: send it again for the rest.`,
@@ -210,7 +214,7 @@ export const QueuedReplay = closed({
 export type QueuedReplay = Type.Static<typeof QueuedReplay>;
 
 /** The 200 of POST …/rotate-secret: the only time that the next secret is shown (specification section 6.4). */
-export const RotatedSecret = closed({
+export const RotatedSecret = strictObject({
   id,
   secret: Type.String({
     description: 'The next secret. It is shown this once.',

@@ -5,7 +5,7 @@ import {
   PasskeyOptions,
   RenamePasskeyRequest,
 } from '#contract/account.ts';
-import { Deleted } from '#contract/number.ts';
+import { Deleted } from '#contract/deleted.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type Route, route } from '#server/platform/http/route.ts';

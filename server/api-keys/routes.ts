@@ -1,5 +1,5 @@
 import { ApiKeyList, CreateKeyRequest, MadeApiKey } from '#contract/api-key.ts';
-import { Deleted } from '#contract/number.ts';
+import { Deleted } from '#contract/deleted.ts';
 import { roleGrants } from '#contract/permissions.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';

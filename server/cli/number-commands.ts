@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { isE164 } from '#contract/handles.ts';
+import { isE164 } from '#contract/phone-number.ts';
 import { deleteNumber } from '#server/numbers/delete-number.ts';
 import { findVerifiedNumber, firstIdOfDay, listNumbers } from '#server/numbers/number-store.ts';
 import { numberView } from '#server/numbers/number-view.ts';

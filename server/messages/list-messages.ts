@@ -1,4 +1,5 @@
-import { type ListMessagesQuery, listLimitDefault, type MessageList } from '#contract/message.ts';
+import type { ListMessagesQuery, MessageList } from '#contract/message.ts';
+import { listLimitDefault } from '#contract/paging.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Statement, statement } from '#server/database/statement.ts';
 import { findLiveNumberByPhone } from '#server/numbers/number-store.ts';

@@ -1,5 +1,5 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
-import { isE164 } from '#contract/handles.ts';
+import { isE164 } from '#contract/phone-number.ts';
 
 /** Shorter than that a number without a country code is taken for a short code, which is dialled as it stands. */
 const localDigitsMin = 7;

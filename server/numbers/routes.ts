@@ -1,5 +1,5 @@
+import { Deleted } from '#contract/deleted.ts';
 import {
-  Deleted,
   NumberDetail,
   NumberList,
   SetupLink,

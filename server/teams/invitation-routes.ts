@@ -1,5 +1,5 @@
+import { Deleted } from '#contract/deleted.ts';
 import { InvitationList, InviteRequest, ListInvitationsQuery, MadeInvitation } from '#contract/member.ts';
-import { Deleted } from '#contract/number.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type Route, route } from '#server/platform/http/route.ts';

@@ -1,5 +1,5 @@
 import type { InvitationList, ListInvitationsQuery } from '#contract/member.ts';
-import { listLimitDefault } from '#contract/message.ts';
+import { listLimitDefault } from '#contract/paging.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { invalid } from '#server/platform/app-error.ts';
 import { parseId, type TeamId } from '#server/platform/ids.ts';

@@ -1,4 +1,4 @@
-import { listLimitDefault } from '#contract/message.ts';
+import { listLimitDefault } from '#contract/paging.ts';
 import type { DeliveryList, ListDeliveriesQuery } from '#contract/webhook.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Statement, statement } from '#server/database/statement.ts';

@@ -1,4 +1,4 @@
-import { Deleted } from '#contract/number.ts';
+import { Deleted } from '#contract/deleted.ts';
 import {
   CreatedWebhook,
   CreateWebhookRequest,

@@ -7,7 +7,7 @@ import {
 } from 'fastify';
 import { Compile } from 'typebox/compile';
 import type { ErrorCode } from '#contract/errors.ts';
-import { closed } from '#contract/schema.ts';
+import { strictObject } from '#contract/schema.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import type { Clock } from '#server/platform/clock.ts';
 import type { AccountId, Ids, TeamId } from '#server/platform/ids.ts';
@@ -194,8 +194,8 @@ function register(
   route: Route,
   inFlight: WaitGroup,
 ): void {
-  const validateBody = compileBodyValidator(route.body ?? closed({}));
-  const validateQuery = compileQueryValidator(route.query ?? closed({}));
+  const validateBody = compileBodyValidator(route.body ?? strictObject({}));
+  const validateQuery = compileQueryValidator(route.query ?? strictObject({}));
   const validateResponse = options.validateResponses ? compileResponseValidators(route) : undefined;
   const authenticator = options.authenticators[route.audience];
   const limit = options.limitConcurrency ?? withoutLimit;

@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import { e164Pattern } from '#contract/handles.ts';
+import { e164Pattern } from '#contract/phone-number.ts';
 import { type AppError, invalid } from '#server/platform/app-error.ts';
 
 /** JSON Schema as requests use it: a test holds that their schemas have no other keyword that refuses a value. */

@@ -1,0 +1,3 @@
+export const listLimitMax = 100;
+
+export const listLimitDefault = 50;
