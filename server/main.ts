@@ -1,5 +1,5 @@
+import { loadEnvironment, readConfig } from '#server/platform/config.ts';
 import { followTestClock } from '#server/platform/follow-test-clock.ts';
-import { loadEnvironment, readConfig } from './config.ts';
 import { Clock } from './platform/clock.ts';
 import { armFailpoint } from './platform/failpoint.ts';
 import { Lifecycle } from './platform/lifecycle.ts';
@@ -17,7 +17,7 @@ try {
   lifecycle.listenForSignals();
   for (const warning of config.misspelt) logger.warn(warning);
   // Loading the rest takes up to a second, in which a signal must not end the process without an exit code.
-  const { startApp } = await import('./app.ts');
+  const { startApp } = await import('#server/app/app.ts');
   const { address } = await startApp({ config, logger, clock, lifecycle, terminal: process.stdout });
   process.stdout.write(`Ownline is ready on ${address}\n`);
 } catch (error) {

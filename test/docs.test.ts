@@ -17,7 +17,9 @@ const section = (number: string) =>
 describe('the documents agree with the code', () => {
   it('every setting that is read is in docs/configuration.md, and no other', () => {
     const names = [
-      ...read('server/config.ts').matchAll(/(?:text|integer|oneOf|address|addressWithoutPath)\('([A-Z_]+)'/g),
+      ...read('server/platform/config.ts').matchAll(
+        /(?:text|integer|oneOf|address|addressWithoutPath)\('([A-Z_]+)'/g,
+      ),
     ].map((match) => match[1]);
     const rows = read('docs/configuration.md')
       .split('\n')

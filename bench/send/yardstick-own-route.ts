@@ -1,10 +1,10 @@
 import { createRequireSession } from '#server/accounts/session-authenticator.ts';
 import { LastUsedTimes } from '#server/api-keys/last-used-times.ts';
-import { createAuthenticators } from '#server/authenticators.ts';
-import { readConfig } from '#server/config.ts';
-import { connect } from '#server/connect.ts';
+import { createAuthenticators } from '#server/app/authenticators.ts';
+import { openRuntime } from '#server/app/open-runtime.ts';
+import { createRequestLog } from '#server/app/request-log.ts';
 import { messageRoutes } from '#server/messages/routes.ts';
-import { createRecorder } from '#server/observe.ts';
+import { readConfig } from '#server/platform/config.ts';
 import { createHttpServer } from '#server/platform/http/http-server.ts';
 import { securityHeaders } from '#server/platform/http/security-headers.ts';
 import { createLogger } from '#server/platform/logger.ts';
@@ -18,7 +18,7 @@ import { createLogger } from '#server/platform/logger.ts';
 const [port = '0'] = process.argv.slice(2);
 const config = readConfig(process.env);
 const logger = createLogger(config.logLevel);
-const runtime = await connect(config, config.databaseUrl ?? '', logger);
+const runtime = await openRuntime(config, config.databaseUrl ?? '', logger);
 const accept = async () => ({
   verdict: 'accepted' as const,
   createdAt: runtime.clock.now(),
@@ -33,7 +33,7 @@ const server = createHttpServer({
     uses: new LastUsedTimes(runtime),
     requireSession: createRequireSession(runtime),
   }).byAudience,
-  record: createRecorder(runtime.metrics, logger),
+  record: createRequestLog(runtime.metrics, logger),
   isStopping: () => false,
   ids: runtime.ids,
   clock: runtime.clock,

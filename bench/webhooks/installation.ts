@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readConfig } from '#server/config.ts';
-import { connect } from '#server/connect.ts';
+import { openRuntime } from '#server/app/open-runtime.ts';
 import { findEngineUrl } from '#server/database/engine/engine-url.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { operator } from '#server/platform/actor.ts';
+import { readConfig } from '#server/platform/config.ts';
 import type { TeamId } from '#server/platform/ids.ts';
 import { createLogger } from '#server/platform/logger.ts';
 import { createTeam } from '#server/teams/create-team.ts';
@@ -39,7 +39,7 @@ export async function openInstallation(more: Readonly<Record<string, string>> = 
   served.push(await begin('server/main.ts', [], { ROLES: 'api' }));
   const databaseUrl = await findEngineUrl(dataDir);
   const config = readConfig({ ...settings, DATABASE_URL: databaseUrl });
-  const runtime = await connect(config, databaseUrl, createLogger('warn'));
+  const runtime = await openRuntime(config, databaseUrl, createLogger('warn'));
   return {
     dataDir,
     runtime,

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
-import { startApp } from '#server/app.ts';
-import { readConfig } from '#server/config.ts';
+import { startApp } from '#server/app/app.ts';
+import { readConfig } from '#server/platform/config.ts';
 import { createLogger } from '#server/platform/logger.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { Config } from '#server/config.ts';
+import type { Config } from '#server/platform/config.ts';
 
 /** How long a browser keeps a cookie of ours, the longest that browsers allow. What it is worth, the server decides. */
 export const cookieDays = 400;

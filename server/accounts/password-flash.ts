@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { Config } from '#server/config.ts';
+import type { Config } from '#server/platform/config.ts';
 import type { SignedIn } from '#server/platform/http/route.ts';
 import { HostCookie } from './host-cookie.ts';
 

@@ -1,4 +1,4 @@
-import type { Config } from '#server/config.ts';
+import type { Config } from '#server/platform/config.ts';
 import { HostCookie } from './host-cookie.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { Config } from '#server/config.ts';
 import { mailIsOn } from '#server/mail/queue-mail.ts';
+import type { Config } from '#server/platform/config.ts';
 import { supportsPasskeys } from './relying-party.ts';
 
 type Settings = Pick<Config, 'mail' | 'appUrl'>;

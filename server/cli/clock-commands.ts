@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { runningLeases } from '#server/clock-jumps.ts';
+import { runningLeases } from '#server/app/clock-jumps.ts';
 import { readClock } from '#server/database/clock-store.ts';
 import { ClockSync } from '#server/database/clock-sync.ts';
 import { followStep } from '#server/database/follow-step.ts';

@@ -1,10 +1,10 @@
-import { type Config, loadEnvironment, readConfig } from '#server/config.ts';
-import { connect } from '#server/connect.ts';
+import { openRuntime } from '#server/app/open-runtime.ts';
 import { findEngineUrl } from '#server/database/engine/engine-url.ts';
 import { explainDatabase } from '#server/database/explain-database.ts';
 import { migrate } from '#server/database/migrate.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError } from '#server/platform/app-error.ts';
+import { type Config, loadEnvironment, readConfig } from '#server/platform/config.ts';
 import { createLogger } from '#server/platform/logger.ts';
 import { StartError } from '#server/platform/start-error.ts';
 
@@ -21,7 +21,7 @@ export async function withRuntime<T>(command: (runtime: Runtime) => Promise<T>):
   const databaseUrl = await databaseUrlOf(config);
   const runtime = await explainDatabase(config.databaseUrl, async () => {
     await migrate(databaseUrl);
-    return connect(config, databaseUrl, createLogger('error'));
+    return openRuntime(config, databaseUrl, createLogger('error'));
   });
   try {
     return await command(runtime);

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
+import { roleChangedHooks } from '#server/app/transaction-hooks.ts';
 import { createOperatorLink } from '#server/teams/create-operator-link.ts';
-import { roleChangedHooks } from '#server/transaction-hooks.ts';
 import { printResult, withRuntime } from './command-context.ts';
 import { readTeamId } from './team-commands.ts';
 

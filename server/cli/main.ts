@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { loadEnvironment, readConfig } from '#server/config.ts';
 import { schemaVersion } from '#server/database/schema-version.ts';
+import { loadEnvironment, readConfig } from '#server/platform/config.ts';
 import { productVersion } from '#server/platform/product-version.ts';
 import { addClockCommands } from './clock-commands.ts';
 import { databaseUrlOf, explain } from './command-context.ts';

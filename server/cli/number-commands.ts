@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { isE164 } from '#contract/phone-number.ts';
+import { numberRemovedHooks } from '#server/app/transaction-hooks.ts';
 import { deleteNumber } from '#server/numbers/delete-number.ts';
 import { findVerifiedNumber, firstIdOfDay, listNumbers } from '#server/numbers/number-store.ts';
 import { numberView } from '#server/numbers/number-view.ts';
 import { operator } from '#server/platform/actor.ts';
 import { invalid, notFound } from '#server/platform/app-error.ts';
 import { publicId } from '#server/platform/ids.ts';
-import { numberRemovedHooks } from '#server/transaction-hooks.ts';
 import { printResult, printRows, withRuntime } from './command-context.ts';
 import { readTeamId, requireTeam } from './team-commands.ts';
 

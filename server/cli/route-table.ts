@@ -1,21 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import { MagicLinkRequests } from '#server/accounts/magic-link-requests.ts';
 import { createRequireSession } from '#server/accounts/session-authenticator.ts';
+import { createRoutes } from '#server/app/routes.ts';
 import { RefusalLog } from '#server/audit/refusal-log.ts';
-import { readConfig } from '#server/config.ts';
 import { Database } from '#server/database/database.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { PollRegistry } from '#server/device-protocol/poll-registry.ts';
 import { FeedPollRegistry } from '#server/events/feed-poll-registry.ts';
 import { MailHealth } from '#server/mail/mail-health.ts';
 import { Clock } from '#server/platform/clock.ts';
+import { readConfig } from '#server/platform/config.ts';
 import { Secrets } from '#server/platform/crypto.ts';
 import { jsonAudiences } from '#server/platform/http/http-server.ts';
 import { type Audience, bodyLimitBytes, type Route } from '#server/platform/http/route.ts';
 import { Ids } from '#server/platform/ids.ts';
 import { createLogger } from '#server/platform/logger.ts';
 import { createMetrics } from '#server/platform/metrics.ts';
-import { createRoutes } from '#server/routes.ts';
 
 /** One row of the route table, for programs that import nothing of the server. */
 export interface RouteRow {
@@ -35,7 +35,7 @@ export interface RouteRow {
   readonly query: unknown;
 }
 
-/** Every route that a process with all duties answers. No database is opened and no setting is read. */
+/** Every route that a process with all process roles answers. No database is opened and no setting is read. */
 export function readRouteTable(): RouteRow[] {
   return createRoutes(unusedServices()).map(describeRoute);
 }

@@ -1,6 +1,6 @@
+import { type DatabaseAddress, parseDatabaseUrl } from '#server/platform/database-address.ts';
 import { StartError } from '#server/platform/start-error.ts';
 import { errorCodeOf } from './database.ts';
-import { type DatabaseAddress, parseDatabaseUrl } from './database-address.ts';
 
 /**
  * Runs what a start, or a command, does first with the database.

@@ -1,5 +1,5 @@
-import type { Config } from '#server/config.ts';
 import type { Clock } from '#server/platform/clock.ts';
+import type { Config } from '#server/platform/config.ts';
 import type { Secrets } from '#server/platform/crypto.ts';
 import type { Ids } from '#server/platform/ids.ts';
 import type { Logger } from '#server/platform/logger.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, link, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Config } from '#server/config.ts';
+import type { Config } from '#server/platform/config.ts';
 import { ConfigError } from '#server/platform/config-error.ts';
 import { parseSecretsKey, Secrets } from '#server/platform/crypto.ts';
 import { makeDataDir } from './data-dir.ts';

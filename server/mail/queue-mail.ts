@@ -1,6 +1,6 @@
-import type { Config } from '#server/config.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
+import type { Config } from '#server/platform/config.ts';
 import { isMailAddress } from '#server/platform/mail-address.ts';
 import { insertMail, markMailsCancelled } from './mail-store.ts';
 import { type MailContent, renderMail } from './mail-template.ts';

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { createTransport } from 'nodemailer';
-import type { Config, SmtpServer } from '#server/config.ts';
+import type { Config, SmtpServer } from '#server/platform/config.ts';
 import { type MailId, publicId } from '#server/platform/ids.ts';
 import type { RenderedMail } from './mail-template.ts';
 

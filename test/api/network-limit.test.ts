@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { openPerMinute, visitsPerMinute } from '#server/authenticators.ts';
+import { openPerMinute, visitsPerMinute } from '#server/app/authenticators.ts';
 import { nextMinute } from '#test/support/next-minute.ts';
 import { newMember } from '#test/support/people.ts';
 import { KeptConnections } from '#test/support/raw-http.ts';

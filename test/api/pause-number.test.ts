@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { connect } from '#server/connect.ts';
+import { openRuntime } from '#server/app/open-runtime.ts';
 import { queueChannel } from '#server/database/channels.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { acceptSends } from '#server/messages/accept-sends.ts';
@@ -184,7 +184,9 @@ describe('a pause (specification section 3.3)', () => {
   it('is not kept waiting by sends that never cease', async () => {
     const number = await connectNumber(service, team, '+14155550114');
     const { config, logger, clock } = service.runtime;
-    const others = await Promise.all([1, 2].map(() => connect(config, service.databaseUrl, logger, clock)));
+    const others = await Promise.all(
+      [1, 2].map(() => openRuntime(config, service.databaseUrl, logger, clock)),
+    );
     let over = false;
     const saturate = async (runtime: Runtime) => {
       while (!over) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
-import '#server/app.ts';
+import '#server/app/app.ts';
 import { type ResourceType, resourceTypes } from '#contract/change.ts';
 import { allStatements } from '#server/database/statement.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { pullBack, runningLeases } from '#server/clock-jumps.ts';
+import { pullBack, runningLeases } from '#server/app/clock-jumps.ts';
 import { followStep } from '#server/database/follow-step.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { publicId } from '#server/platform/ids.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { connect } from '#server/connect.ts';
+import { openRuntime } from '#server/app/open-runtime.ts';
 import { Clock } from '#server/platform/clock.ts';
 import { startTestService } from '#test/support/test-service.ts';
 
@@ -9,7 +9,7 @@ it("a process takes the database's time, whatever its own clock says (specificat
   const { config, logger } = service.runtime;
   const clock = new Clock();
   clock.follow(Date.UTC(2020), performance.now());
-  const runtime = await connect(config, service.databaseUrl, logger, clock);
+  const runtime = await openRuntime(config, service.databaseUrl, logger, clock);
   try {
     const [database] = await service.query<{ ms: number }>(
       'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS ms',

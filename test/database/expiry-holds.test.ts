@@ -3,11 +3,11 @@ import { after, before, describe, it } from 'node:test';
 import { insertMagicLink } from '#server/accounts/magic-link-store.ts';
 import { insertChallenge } from '#server/accounts/passkey-challenge-store.ts';
 import { LastUsedTimes } from '#server/api-keys/last-used-times.ts';
+import { createBackgroundJobs, type SweepLoop } from '#server/app/background-jobs.ts';
 import { ClockSync } from '#server/database/clock-sync.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { PollRegistry } from '#server/device-protocol/poll-registry.ts';
 import { FeedPollRegistry } from '#server/events/feed-poll-registry.ts';
-import { createLoops, type SweepLoop } from '#server/loops.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { createMetrics } from '#server/platform/metrics.ts';
 import { invite } from '#test/support/inviting.ts';
@@ -58,13 +58,13 @@ describe('while the time is in doubt (specification section 10.7, decision 0020)
     const runtime: Runtime = { ...service.runtime, metrics: createMetrics() };
     const services = {
       ...runtime,
-      config: { ...runtime.config, duties: new Set(['api', 'deliver', 'maintain'] as const) },
+      config: { ...runtime.config, processRoles: new Set(['api', 'deliver', 'maintain'] as const) },
       heldPolls: new PollRegistry(),
       feedPolls: new FeedPollRegistry(),
       uses: new LastUsedTimes(runtime),
       clockSync: new ClockSync(runtime, { leases: [], onJump: () => undefined }),
     };
-    loops = createLoops(services);
+    loops = createBackgroundJobs(services);
   });
   after(() => service.close());
 

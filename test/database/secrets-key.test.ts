@@ -4,9 +4,9 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
-import { readConfig } from '#server/config.ts';
 import { Database } from '#server/database/database.ts';
 import { readSecrets } from '#server/database/secrets-key.ts';
+import { readConfig } from '#server/platform/config.ts';
 import { ConfigError } from '#server/platform/config-error.ts';
 import { createLogger } from '#server/platform/logger.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';

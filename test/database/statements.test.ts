@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
-import '#server/app.ts';
+import '#server/app/app.ts';
 import { Database } from '#server/database/database.ts';
 import { ensurePartitions } from '#server/database/partitions.ts';
 import { allStatements } from '#server/database/statement.ts';

@@ -3,10 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { readConfig } from '#server/config.ts';
-import { connect } from '#server/connect.ts';
+import { openRuntime } from '#server/app/open-runtime.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { operator } from '#server/platform/actor.ts';
+import { readConfig } from '#server/platform/config.ts';
 import type { Failpoint } from '#server/platform/failpoint.ts';
 import { createLogger } from '#server/platform/logger.ts';
 import { createTeam } from '#server/teams/create-team.ts';
@@ -42,7 +42,7 @@ describe('a process that is killed loses no delivery (specification section 10.3
     dataDir = await mkdtemp(join(tmpdir(), 'ownline-kills-'));
     settings = { DATABASE_URL: database.url, DATA_DIR: dataDir, EGRESS_ALLOW_CIDRS: '127.0.0.0/8' };
     await (await spawnService({ settings })).kill('SIGTERM');
-    runtime = await connect(readConfig(settings), database.url, createLogger('fatal'));
+    runtime = await openRuntime(readConfig(settings), database.url, createLogger('fatal'));
   });
   after(async () => {
     await runtime.database.close();

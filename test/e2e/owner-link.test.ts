@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
-import { readConfig } from '#server/config.ts';
-import { connect } from '#server/connect.ts';
-import { firstStart } from '#server/first-start.ts';
+import { firstRun } from '#server/app/first-run.ts';
+import { openRuntime } from '#server/app/open-runtime.ts';
+import { readConfig } from '#server/platform/config.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { createLogger } from '#server/platform/logger.ts';
 import { ApiClient } from '#test/support/api-client.ts';
@@ -210,14 +210,14 @@ describe('how the operator lets people in (specification sections 10.1 and 12.1)
       DATA_DIR: folder,
       APP_URL: 'https://texts.example.com',
     });
-    const runtime = await connect(config, copy.url, createLogger('fatal'));
+    const runtime = await openRuntime(config, copy.url, createLogger('fatal'));
     const terminal = Object.assign(new PassThrough(), { isTTY: true });
-    await firstStart(runtime, terminal as unknown as NodeJS.WriteStream);
+    await firstRun(runtime, terminal as unknown as NodeJS.WriteStream);
     const printed = String(terminal.read());
     assert.match(printed, /own_live_\w{38}/);
     assert.match(printed, /https:\/\/texts\.example\.com\/invite\/[\w-]{43}\n/);
     assert.equal(await firstKey(folder).catch(() => 'no file'), 'no file');
-    await firstStart(runtime, terminal as unknown as NodeJS.WriteStream);
+    await firstRun(runtime, terminal as unknown as NodeJS.WriteStream);
     assert.equal(terminal.read(), null);
     await runtime.database.close();
     await copy.drop();

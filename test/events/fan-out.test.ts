@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { eventTypes } from '#contract/event.ts';
-import { connect } from '#server/connect.ts';
+import { openRuntime } from '#server/app/open-runtime.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { writeFanOuts } from '#server/events/fan-out.ts';
 import { startReceiver } from '#test/support/receiver.ts';
@@ -12,7 +12,7 @@ import { until } from '#test/support/until.ts';
 const many = 2_000;
 
 describe('an event for many webhooks (specification section 6.3, decision 0023)', () => {
-  // Without the duty to deliver: what is not written with the event stays to be looked at.
+  // Without the process role to deliver: what is not written with the event stays to be looked at.
   let service: TestService;
   let other: Runtime;
   let team: TestTeam;
@@ -21,7 +21,7 @@ describe('an event for many webhooks (specification section 6.3, decision 0023)'
   before(async () => {
     service = await startTestService({ ROLES: 'api,maintain' });
     const { config, logger } = service.runtime;
-    other = await connect(config, service.databaseUrl, logger, service.clock);
+    other = await openRuntime(config, service.databaseUrl, logger, service.clock);
   });
   after(async () => {
     await other.database.close();

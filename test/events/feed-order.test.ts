@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { EventList } from '#contract/event.ts';
-import { connect } from '#server/connect.ts';
+import { openRuntime } from '#server/app/open-runtime.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { tryPublisherLock } from '#server/events/feed-store.ts';
 import { publishEvents } from '#server/events/publish-events.ts';
@@ -29,7 +29,12 @@ describe('the feed while many write (specification section 4.5, decision 0017)',
 
   before(async () => {
     service = await startTestService();
-    other = await connect(service.runtime.config, service.databaseUrl, createLogger('fatal'), service.clock);
+    other = await openRuntime(
+      service.runtime.config,
+      service.databaseUrl,
+      createLogger('fatal'),
+      service.clock,
+    );
     team = await service.newTeam();
   });
   after(async () => {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { pino } from 'pino';
-import { readConfig } from '#server/config.ts';
 import { checkMailServer } from '#server/mail/check-mail-server.ts';
 import { MailHealth } from '#server/mail/mail-health.ts';
 import { createSmtpCheck } from '#server/mail/smtp-sender.ts';
+import { readConfig } from '#server/platform/config.ts';
 import { type MailServer, startMailServer } from '#test/support/mail-server.ts';
 import { newMember, type TeamMember } from '#test/support/people.ts';
 import { freePort, startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';

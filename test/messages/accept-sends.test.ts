@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { connect } from '#server/connect.ts';
+import { openRuntime } from '#server/app/open-runtime.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { acceptSends } from '#server/messages/accept-sends.ts';
 import type { SendRow } from '#server/messages/accept-statement.ts';
@@ -28,7 +28,7 @@ describe('acceptSends (specification section 4.3)', () => {
   before(async () => {
     service = await startTestService();
     const { config, logger, clock } = service.runtime;
-    other = await connect(config, service.databaseUrl, logger, clock);
+    other = await openRuntime(config, service.databaseUrl, logger, clock);
   });
   after(async () => {
     await other.database.close();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fastify } from 'fastify';
-import { readConfig } from '#server/config.ts';
+import { readConfig } from '#server/platform/config.ts';
 import { ConfigError } from '#server/platform/config-error.ts';
 
 describe('the settings (specification section 10.5, docs/configuration.md)', () => {
@@ -18,7 +18,7 @@ describe('the settings (specification section 10.5, docs/configuration.md)', () 
     assert.equal(config.rateLimits, true);
     assert.deepEqual(config.trustProxy, []);
     assert.equal(config.mail, undefined);
-    assert.deepEqual([...config.duties], ['api', 'deliver', 'maintain']);
+    assert.deepEqual([...config.processRoles], ['api', 'deliver', 'maintain']);
   });
 
   it('as root the data are in /var/lib/ownline', () => {

@@ -4,11 +4,11 @@ import { type AccountRow, findAccount } from '#server/accounts/account-store.ts'
 import { createAccount } from '#server/accounts/create-account.ts';
 import { createSession } from '#server/accounts/create-session.ts';
 import { hashPassword } from '#server/accounts/password.ts';
+import { roleChangedHooks } from '#server/app/transaction-hooks.ts';
 import { operator } from '#server/platform/actor.ts';
 import { publicId } from '#server/platform/ids.ts';
 import { joinTeam } from '#server/teams/join-team.ts';
 import { lockTeam } from '#server/teams/team-store.ts';
-import { roleChangedHooks } from '#server/transaction-hooks.ts';
 import { ApiClient } from './api-client.ts';
 import type { TestService, TestTeam } from './test-service.ts';
 

@@ -7,12 +7,12 @@ import type pg from 'pg';
 import type { Grant } from '#contract/permissions.ts';
 import type { PlanName } from '#contract/plans.ts';
 import { createKey } from '#server/api-keys/create-key.ts';
-import { type App, startApp } from '#server/app.ts';
-import { readConfig } from '#server/config.ts';
-import { connect } from '#server/connect.ts';
+import { type App, startApp } from '#server/app/app.ts';
+import { openRuntime } from '#server/app/open-runtime.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { operator } from '#server/platform/actor.ts';
 import { Clock } from '#server/platform/clock.ts';
+import { readConfig } from '#server/platform/config.ts';
 import { type KeyId, publicId, type TeamId } from '#server/platform/ids.ts';
 import { createLogger } from '#server/platform/logger.ts';
 import type { OutboundHttpOptions } from '#server/platform/outbound-http/outbound-http.ts';
@@ -93,7 +93,7 @@ export async function startTestService(
     return { app, config, baseUrl: `http://127.0.0.1:${port}` };
   };
   const { app, config, baseUrl } = await open();
-  const runtime = await connect(config, database.url, logger, clock);
+  const runtime = await openRuntime(config, database.url, logger, clock);
   const makeKey = async (teamId: TeamId, grants: Grant[]) => {
     const { row, key } = await runtime.database.transaction((trx) =>
       createKey(trx, runtime, { teamId, name: 'test', permissions: grants, by: operator }),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
-import '#server/app.ts';
+import '#server/app/app.ts';
 import { allStatements } from '#server/database/statement.ts';
 import { nodesOf, type PlanNode } from '#test/support/plan-node.ts';
 import { lockRows } from '#test/support/row-lock.ts';

@@ -1,6 +1,6 @@
 import { errorCodeOf } from '#server/database/database.ts';
+import type { Config } from '#server/platform/config.ts';
 import { StartError } from '#server/platform/start-error.ts';
-import type { Config } from './config.ts';
 
 /** @returns what to change where the service can't listen; the error itself where it is of another kind */
 export function explainListen(error: unknown, { host, port }: Pick<Config, 'host' | 'port'>): unknown {

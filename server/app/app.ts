@@ -32,6 +32,7 @@ import { MailWorker } from '#server/mail/mail-worker.ts';
 import { createSmtpCheck, createSmtpSender } from '#server/mail/smtp-sender.ts';
 import { registerQueueMetrics } from '#server/messages/queue-metrics.ts';
 import type { Clock } from '#server/platform/clock.ts';
+import type { Config } from '#server/platform/config.ts';
 import { appPath } from '#server/platform/http/app-path.ts';
 import { closeServer } from '#server/platform/http/close-server.ts';
 import { createHttpServer } from '#server/platform/http/http-server.ts';
@@ -45,16 +46,20 @@ import { OutboundHttp, type OutboundHttpOptions } from '#server/platform/outboun
 import { createConcurrencyLimit } from '#server/usage/concurrency-limit.ts';
 import { Dispatcher } from '#server/webhooks/dispatcher.ts';
 import { createAuthenticators } from './authenticators.ts';
+import {
+  createBackgroundJobs,
+  createClockLoop,
+  createFanOutLoop,
+  createPublisher,
+} from './background-jobs.ts';
 import { runningLeases } from './clock-jumps.ts';
-import type { Config } from './config.ts';
-import { connect } from './connect.ts';
 import { explainListen } from './explain-listen.ts';
-import { firstStart } from './first-start.ts';
-import { createClockLoop, createFanOutLoop, createLoops, createPublisher } from './loops.ts';
-import { createRecorder } from './observe.ts';
+import { firstRun } from './first-run.ts';
+import { warnOfUnreachableLinks } from './link-warnings.ts';
+import { openRuntime } from './open-runtime.ts';
+import { createRequestLog } from './request-log.ts';
 import { createRoutes } from './routes.ts';
 import { SettingsComparison } from './shared-settings.ts';
-import { warnOfLinks } from './warn-of-links.ts';
 
 export interface App {
   readonly lifecycle: Lifecycle;
@@ -91,7 +96,7 @@ async function open(
   const { signal } = lifecycle;
   const runtime = await explainDatabase(config.databaseUrl, async () => {
     await migrate(databaseUrl, { logger, signal });
-    return connect(config, databaseUrl, logger, clock);
+    return openRuntime(config, databaseUrl, logger, clock);
   });
   lifecycle.onClose('database', () => runtime.database.close());
   const loops: Loop[] = [];
@@ -104,7 +109,7 @@ async function open(
   await clockSync.run();
   await ensurePartitions(runtime.database.pool, runtime.clock, logger);
   signal.throwIfAborted();
-  await firstStart(runtime, terminal);
+  await firstRun(runtime, terminal);
 
   const heldPolls = new PollRegistry();
   registerQueueMetrics(runtime, heldPolls);
@@ -122,16 +127,18 @@ async function open(
   notifications.on(changesChannel, (payload) => changes.onNotification(payload));
   const settings = new SettingsComparison(runtime, config);
   notifications.on(settingsChannel, (payload) => settings.hear(payload));
-  const delivers = config.mail && config.duties.has('deliver');
+  const delivers = config.mail && config.processRoles.has('deliver');
   const mailHealth = new MailHealth();
   const countMail = registerMailMetrics(runtime, mailHealth);
   const mailLoop = delivers ? new MailWorker(runtime, createSmtpSender(config.mail), countMail) : undefined;
   if (mailLoop) notifications.on(mailChannel, () => mailLoop.notify());
-  const publisher = config.duties.has('maintain') ? createPublisher(runtime) : undefined;
+  const publisher = config.processRoles.has('maintain') ? createPublisher(runtime) : undefined;
   if (publisher) notifications.on(unpublishedEventsChannel, () => publisher.notify());
-  const dispatcher = config.duties.has('deliver') ? openDispatcher(runtime, outbound, lifecycle) : undefined;
+  const dispatcher = config.processRoles.has('deliver')
+    ? openDispatcher(runtime, outbound, lifecycle)
+    : undefined;
   if (dispatcher) notifications.on(dueDeliveriesChannel, () => dispatcher.notify());
-  const fanOut = config.duties.has('deliver') ? createFanOutLoop(runtime) : undefined;
+  const fanOut = config.processRoles.has('deliver') ? createFanOutLoop(runtime) : undefined;
   if (fanOut) notifications.on(fanOutsChannel, () => fanOut.notify());
   const followClock = createClockLoop(clockSync, logger);
   notifications.on(clockChannel, () => followClock.notify());
@@ -139,7 +146,7 @@ async function open(
   lifecycle.onClose('notifications', () => notifications.stop());
 
   const uses = new LastUsedTimes(runtime);
-  loops.push(...createLoops({ ...runtime, heldPolls, feedPolls, uses, clockSync }));
+  loops.push(...createBackgroundJobs({ ...runtime, heldPolls, feedPolls, uses, clockSync }));
   const own = [mailLoop, publisher, fanOut, dispatcher].filter((loop) => loop !== undefined);
   const running = [followClock, ...loops, ...own];
   for (const loop of running) loop.start();
@@ -162,7 +169,7 @@ async function open(
     mailHealth,
     isStopping,
   });
-  const record = createRecorder(runtime.metrics, logger);
+  const record = createRequestLog(runtime.metrics, logger);
   const { byAudience, unrouted } = createAuthenticators({ ...runtime, uses, requireSession });
   const server = createHttpServer({
     routes,
@@ -187,7 +194,7 @@ async function open(
     for (const held of [heldPolls, feedPolls]) held.stop();
     await closeServer(server);
   });
-  warnOfLinks(config, logger);
+  warnOfUnreachableLinks(config, logger);
   if (delivers) checkMailServer(createSmtpCheck(config.mail), config.mail, mailHealth, logger);
   const address = await server.listen({ host: config.host, port: config.port }).catch((error: unknown) => {
     throw explainListen(error, config);

@@ -2,17 +2,17 @@ import { existsSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { isPlanName, type PlanName, planNames } from '#contract/plans.ts';
-import { parseDatabaseUrl } from './database/database-address.ts';
+import { ConfigError } from './config-error.ts';
+import { parseSecretsKey } from './crypto.ts';
+import { parseDatabaseUrl } from './database-address.ts';
+import { type ArmedFailpoint, parseFailpoint } from './failpoint.ts';
+import { type AddressRange, parseAddressRange } from './ip-address.ts';
+import { type NamedMailAddress, parseNamedMailAddress } from './mail-address.ts';
 import { misspeltSettings } from './misspelt-settings.ts';
-import { ConfigError } from './platform/config-error.ts';
-import { parseSecretsKey } from './platform/crypto.ts';
-import { type ArmedFailpoint, parseFailpoint } from './platform/failpoint.ts';
-import { type AddressRange, parseAddressRange } from './platform/ip-address.ts';
-import { type NamedMailAddress, parseNamedMailAddress } from './platform/mail-address.ts';
 
 /** The parts of the work that a process can take on: what ROLES lists (docs/configuration.md). */
-export const duties = ['api', 'deliver', 'maintain'] as const;
-export type Duty = (typeof duties)[number];
+export const processRoles = ['api', 'deliver', 'maintain'] as const;
+export type ProcessRole = (typeof processRoles)[number];
 
 /** Where mail is handed in (specification section 10.6). */
 export interface SmtpServer {
@@ -36,7 +36,7 @@ export interface Config {
   readonly databaseUrl: string | undefined;
   /** undefined: a file in dataDir. */
   readonly secretsKey: Buffer | undefined;
-  readonly duties: ReadonlySet<Duty>;
+  readonly processRoles: ReadonlySet<ProcessRole>;
   readonly defaultPlan: PlanName;
   /** false lifts the per-minute limits, for benchmarks. */
   readonly rateLimits: boolean;
@@ -160,10 +160,10 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
     problems.push('SECRETS_KEY must be 32 bytes in base64, as `openssl rand -base64 32` prints them.');
   }
 
-  const chosenDuties = (text('ROLES') ?? duties.join(',')).split(',').map((word) => word.trim());
-  const knownDuties = chosenDuties.flatMap((word) => duties.find((duty) => duty === word) ?? []);
+  const chosenDuties = (text('ROLES') ?? processRoles.join(',')).split(',').map((word) => word.trim());
+  const knownDuties = chosenDuties.flatMap((word) => processRoles.find((duty) => duty === word) ?? []);
   if (knownDuties.length !== chosenDuties.length || knownDuties.length === 0) {
-    problems.push(`ROLES must be one or more of ${duties.join(',')}, not "${chosenDuties.join(',')}".`);
+    problems.push(`ROLES must be one or more of ${processRoles.join(',')}, not "${chosenDuties.join(',')}".`);
   }
 
   const trustProxy = (text('TRUST_PROXY') ?? '').split(',').flatMap((part) => part.trim() || []);
@@ -228,7 +228,7 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
     dataDir: resolve(text('DATA_DIR') ?? (userId === 0 ? '/var/lib/ownline' : './data')),
     databaseUrl,
     secretsKey,
-    duties: new Set(knownDuties),
+    processRoles: new Set(knownDuties),
     defaultPlan: isPlanName(defaultPlan) ? defaultPlan : 'enterprise',
     rateLimits: oneOf('RATE_LIMITS', 'on', ['on', 'off']) === 'on',
     deviceHoldMs: integer('DEVICE_HOLD_SECONDS', 25, 1, 50) * 1_000,

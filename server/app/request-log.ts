@@ -13,7 +13,7 @@ const refusedMax = 3;
  * request id, never an address, a header or a body. A refusal is `info`, every other answer `debug`. Below the level debug
  * repeats of a refusal are collapsed, so that nobody fills the log.
  */
-export function createRecorder(metrics: Metrics, logger: Logger): (answered: CompletedRequest) => void {
+export function createRequestLog(metrics: Metrics, logger: Logger): (answered: CompletedRequest) => void {
   collectDefaultMetrics({ register: metrics });
   const durations = new Histogram({
     name: 'ownline_http_request_duration_seconds',

@@ -1,8 +1,8 @@
+import type { Config } from '#server/platform/config.ts';
 import type { Logger } from '#server/platform/logger.ts';
-import type { Config } from './config.ts';
 
 /** Links that begin with an address that stands for all of them lead nowhere. */
-export function warnOfLinks({ baseUrl, appUrl }: Config, logger: Logger): void {
+export function warnOfUnreachableLinks({ baseUrl, appUrl }: Config, logger: Logger): void {
   const unreachable = [...new Set([baseUrl, appUrl])].filter((url) =>
     /^https?:\/\/(0\.0\.0\.0|\[::\])[:/]?/.test(url),
   );

@@ -10,7 +10,7 @@ import { sha256 } from '#server/platform/crypto.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 
 /** Health, readiness and metrics, for load balancers and operators (specification section 10.4). */
-export function operationsRoutes(
+export function healthRoutes(
   services: Runtime & { readonly clockStatus: () => ClockStatus },
   isStopping: () => boolean,
 ): Route[] {

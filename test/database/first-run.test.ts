@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import pg from 'pg';
-import { type Config, readConfig } from '#server/config.ts';
-import { connect } from '#server/connect.ts';
+import { firstRun } from '#server/app/first-run.ts';
+import { openRuntime } from '#server/app/open-runtime.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { firstStart } from '#server/first-start.ts';
 import { operator } from '#server/platform/actor.ts';
+import { type Config, readConfig } from '#server/platform/config.ts';
 import { ConfigError } from '#server/platform/config-error.ts';
 import { createLogger } from '#server/platform/logger.ts';
 import { createTeam } from '#server/teams/create-team.ts';
@@ -30,7 +30,7 @@ describe('the first start on an empty database (specification section 10.1)', ()
       SECRETS_KEY: Buffer.alloc(32, 1).toString('base64'),
       DATA_DIR: join(parent, 'not', 'yet'),
     });
-    runtime = await connect(config, database.url, createLogger('silent'));
+    runtime = await openRuntime(config, database.url, createLogger('silent'));
   });
   afterEach(async () => {
     await runtime.database.close();
@@ -40,7 +40,7 @@ describe('the first start on an empty database (specification section 10.1)', ()
 
   const start = async () => {
     const terminal = new PassThrough();
-    await firstStart(runtime, terminal as unknown as NodeJS.WriteStream);
+    await firstRun(runtime, terminal as unknown as NodeJS.WriteStream);
     return String(terminal.read() ?? '');
   };
   const count = async (table: 'teams' | 'api_keys') => {

@@ -17,7 +17,7 @@ import { hasTeams, lockTeams } from '#server/teams/team-store.ts';
  * between leaves nothing that nobody was shown.
  * @throws ConfigError where the file can't be written; nothing is made then
  */
-export async function firstStart(services: Runtime, terminal: NodeJS.WriteStream): Promise<void> {
+export async function firstRun(services: Runtime, terminal: NodeJS.WriteStream): Promise<void> {
   const { database, config } = services;
   if (await hasTeams(database.pool)) return;
   const shown = await database.transaction(async (trx) => {

@@ -32,8 +32,8 @@ import { teamRoutes } from '#server/teams/routes.ts';
 import { usageRoutes } from '#server/usage/routes.ts';
 import { deliveryRoutes } from '#server/webhooks/delivery-routes.ts';
 import { webhookRoutes } from '#server/webhooks/routes.ts';
-import { apiReferenceRoutes } from './api-reference.ts';
-import { operationsRoutes } from './operations-routes.ts';
+import { apiReferenceRoutes } from './api-reference-routes.ts';
+import { healthRoutes } from './health-routes.ts';
 import { memberRemovedHooks, numberRemovedHooks, roleChangedHooks } from './transaction-hooks.ts';
 
 interface RouteServices extends Runtime {
@@ -47,10 +47,10 @@ interface RouteServices extends Runtime {
   readonly isStopping: () => boolean;
 }
 
-/** All that this process answers. Without the duty `api` that is only what operators ask. */
+/** All that this process answers. Without the process role `api` that is only what operators ask. */
 export function createRoutes(services: RouteServices): Route[] {
-  const operations = operationsRoutes(services, services.isStopping);
-  if (!services.config.duties.has('api')) return operations;
+  const operations = healthRoutes(services, services.isStopping);
+  if (!services.config.processRoles.has('api')) return operations;
   const own = routesOfSlices(services);
   return [...operations, ...own, ...forMembers(own), ...apiReferenceRoutes(services.config, own)];
 }

@@ -1,7 +1,6 @@
 import { purgeExpired } from '#server/accounts/purge-expired.ts';
 import type { LastUsedTimes } from '#server/api-keys/last-used-times.ts';
 import { purgeAudit } from '#server/audit/purge-audit.ts';
-import type { Duty } from '#server/config.ts';
 import { type ClockSync, clockReadMs } from '#server/database/clock-sync.ts';
 import { ensurePartitions } from '#server/database/partitions.ts';
 import type { Runtime } from '#server/database/runtime.ts';
@@ -15,6 +14,7 @@ import { purgeMails } from '#server/mail/mail-worker.ts';
 import { numbersWithMessages } from '#server/messages/claim-message.ts';
 import { failExpired, failOrphaned, purgeOldKeys, resolveOverdue } from '#server/messages/sweep-messages.ts';
 import { deleteOverduePending } from '#server/numbers/number-store.ts';
+import type { ProcessRole } from '#server/platform/config.ts';
 import type { Logger } from '#server/platform/logger.ts';
 import { Loop } from '#server/platform/loop.ts';
 import { purgeInvitations } from '#server/teams/purge-invitations.ts';
@@ -26,7 +26,7 @@ import { pullBack } from './clock-jumps.ts';
 const second = 1_000;
 
 /**
- * Gives events their positions in the feed. A duty of `maintain`: the feed is there whether or not this installation delivers to
+ * Gives events their positions in the feed. A process role of `maintain`: the feed is there whether or not this installation delivers to
  * anybody, and it talks to nothing but the database.
  */
 export function createPublisher(services: Runtime): Loop {
@@ -38,7 +38,7 @@ export function createPublisher(services: Runtime): Loop {
   });
 }
 
-/** Writes the deliveries of events for many webhooks. A duty of `deliver`: nothing else waits for them. */
+/** Writes the deliveries of events for many webhooks. A process role of `deliver`: nothing else waits for them. */
 export function createFanOutLoop(services: Runtime): Loop {
   return new Loop({
     name: 'write deliveries of events for many webhooks',
@@ -67,8 +67,8 @@ type Expiry = 'expires' | 'keeps';
 /** A loop, and whether anything expires by it. */
 export type SweepLoop = Loop & { readonly sweep: string; readonly expiry: Expiry };
 
-/** What this process does without being asked, by duty. A sweep stands behind every notification. */
-export function createLoops(
+/** What this process does without being asked, by process role. A sweep stands behind every notification. */
+export function createBackgroundJobs(
   services: Runtime & {
     readonly heldPolls: PollRegistry;
     readonly feedPolls: FeedPollRegistry;
@@ -78,13 +78,13 @@ export function createLoops(
 ): SweepLoop[] {
   const { database, clock, config, logger, heldPolls, feedPolls, uses, clockSync } = services;
   const loop = (
-    duty: Duty,
+    role: ProcessRole,
     sweep: string,
     intervalMs: number,
     expiry: Expiry,
     run: () => Promise<unknown>,
   ): SweepLoop[] => {
-    if (!config.duties.has(duty)) return [];
+    if (!config.processRoles.has(role)) return [];
     const round = async () => {
       if (expiry === 'keeps' || clockSync.mayExpire()) await run();
     };
