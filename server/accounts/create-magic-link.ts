@@ -6,10 +6,6 @@ import { randomToken, sha256 } from '#server/platform/crypto.ts';
 import type { AccountRow } from './account-store.ts';
 import { insertMagicLink } from './magic-link-store.ts';
 
-/** How long a link that the operator made works, and one that is mailed (specification section 12.2). */
-export const operatorLinkHours = 24;
-export const mailedLinkHours = 0.5;
-
 interface LinkOptions {
   readonly hours: number;
   /** Who makes it; the operator, where nobody is named. */

@@ -9,7 +9,8 @@ import { publicId } from '#server/platform/ids.ts';
 import { accountActor } from './account-actor.ts';
 import type { AccountRow } from './account-store.ts';
 import { DeviceCookie } from './device-cookie.ts';
-import { SessionCookie, sessionDays } from './session-cookie.ts';
+import { sessionDays } from './limits.ts';
+import { SessionCookie } from './session-cookie.ts';
 import { endSessionByToken, insertSession } from './session-store.ts';
 
 /** Somebody who has just signed in. */

@@ -8,6 +8,7 @@ import type { SignedIn } from '#server/platform/http/route.ts';
 import { publicId } from '#server/platform/ids.ts';
 import { lockAccount } from './account-store.ts';
 import { parseName } from './create-account.ts';
+import { passkeysPerAccountMax } from './limits.ts';
 import { challengeOf, verifyRegistration } from './passkey-ceremony.ts';
 import { consumeChallenge } from './passkey-challenge-store.ts';
 import { insertPasskey, listPasskeys, type PasskeyRow } from './passkey-store.ts';
@@ -19,9 +20,6 @@ import {
 } from './reauthentication.ts';
 import { relyingParty } from './relying-party.ts';
 import { findSession } from './session-store.ts';
-
-/** More than anybody has devices. */
-export const passkeysMax = 50;
 
 /**
  * Adds a passkey to an account, after a fresh sign-in or with the present password (specification section 12.2).
@@ -53,8 +51,11 @@ export async function finishPasskeyRegistration(
     await lockAccount(trx, accountId);
     // It may have been ended by whoever shuts others out of the account.
     if (!(await findSession(trx, accountId, sessionId, clock.expiryNow()))) throw signedOutError();
-    if ((await listPasskeys(trx, accountId)).length >= passkeysMax) {
-      throw new AppError('conflict', `An account may have ${passkeysMax} passkeys. Remove one first.`);
+    if ((await listPasskeys(trx, accountId)).length >= passkeysPerAccountMax) {
+      throw new AppError(
+        'conflict',
+        `An account may have ${passkeysPerAccountMax} passkeys. Remove one first.`,
+      );
     }
     const passkey = await insertPasskey(trx, {
       id: ids.next('pky'),

@@ -6,21 +6,10 @@ import { sha256 } from '#server/platform/crypto.ts';
 import type { AccountId } from '#server/platform/ids.ts';
 import { normalizeEmail } from './email.ts';
 import { isKnownNetwork } from './known-network.ts';
+import { loginFailuresMax, loginWindowMs } from './limits.ts';
 import { checkPassword } from './password.ts';
 import { otherSignInHint } from './sign-in-hints.ts';
 import { decrementCounters, incrementCounters } from './throttle-store.ts';
-
-/** How long failed passwords are counted together. */
-export const attemptWindowMs = 900_000;
-
-/** Failed passwords that a window takes (specification section 12.2); browsers with a device cookie are counted apart from client networks. */
-export const failuresMax = {
-  ofAddressFromSource: 10,
-  fromSource: 50,
-  ofAddress: 100,
-  ofBrowser: 10,
-  ofBrowsers: 100,
-} as const;
 
 /** A password that is tried, counted as one that fails until it proves right. */
 export interface PasswordAttempt {
@@ -47,7 +36,7 @@ export function countPasswordAttempt(
   { database, clock, config }: Pick<Runtime, 'database' | 'clock' | 'config'>,
   who: LoginAttempt,
 ): Promise<PasswordAttempt> {
-  const windowStart = new Date(Math.floor(clock.nowMs() / attemptWindowMs) * attemptWindowMs);
+  const windowStart = new Date(Math.floor(clock.nowMs() / loginWindowMs) * loginWindowMs);
   const subjects = subjectsOf(who).map(sha256);
   return database.transaction(async (trx) => {
     const counts = await incrementCounters(trx, subjects, windowStart);
@@ -56,7 +45,7 @@ export function countPasswordAttempt(
         ? await isNetworkThrottled(trx, who, counts, clock.expiryNow())
         : isDeviceThrottled(counts);
     // Rolls the count back as well.
-    if (isHeldBack) throw throttled(windowStart.getTime() + attemptWindowMs - clock.nowMs(), config);
+    if (isHeldBack) throw throttled(windowStart.getTime() + loginWindowMs - clock.nowMs(), config);
     return { subjects, windowStart };
   });
 }
@@ -74,13 +63,13 @@ async function isNetworkThrottled(
   [both = 0, ofSource = 0, ofAddress = 0]: readonly number[],
   now: Date,
 ): Promise<boolean> {
-  if (both > failuresMax.ofAddressFromSource || ofSource > failuresMax.fromSource) return true;
-  return ofAddress > failuresMax.ofAddress && !(await isKnownNetwork(trx, accountId, ip, now));
+  if (both > loginFailuresMax.ofAddressFromSource || ofSource > loginFailuresMax.fromSource) return true;
+  return ofAddress > loginFailuresMax.ofAddress && !(await isKnownNetwork(trx, accountId, ip, now));
 }
 
 /** Of an account's browsers together too, or whoever collected cookies while they could sign in would guess without end. */
 function isDeviceThrottled([ofBrowser = 0, ofBrowsers = 0]: readonly number[]): boolean {
-  return ofBrowser > failuresMax.ofBrowser || ofBrowsers > failuresMax.ofBrowsers;
+  return ofBrowser > loginFailuresMax.ofBrowser || ofBrowsers > loginFailuresMax.ofBrowsers;
 }
 
 /** Whether a password that was counted is right. One that could not be looked at does not count. @throws 503 */

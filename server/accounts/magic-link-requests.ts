@@ -3,16 +3,13 @@ import { AppError } from '#server/platform/app-error.ts';
 import { clientNetwork } from '#server/platform/client-network.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { findAccountByEmail } from './account-store.ts';
-import { createMagicLink, mailedLinkHours } from './create-magic-link.ts';
+import { createMagicLink } from './create-magic-link.ts';
 import type { ClientInfo } from './create-session.ts';
 import { normalizeEmail, parseEmail } from './email.ts';
 import { isKnownNetwork } from './known-network.ts';
+import { magicLinkRequestsPerNetwork, magicLinksPerAddress, mailedLinkHours } from './limits.ts';
 import type { SendMagicLink } from './send-magic-link.ts';
 import { incrementCounters } from './throttle-store.ts';
-
-/** In an hour: links that are mailed to one address, and requests for links that one client network may make. */
-export const magicLinksPerAddress = 5;
-export const magicLinkRequestsPerNetwork = 60;
 
 /** What an address was sent in this hour, whoever asked, and what one client network asked for it. */
 interface Counts {

@@ -1,9 +1,7 @@
 import type { PasskeyAssertion, PasskeyAttestation } from '#contract/account.ts';
+import { passkeyChallengeMs } from './limits.ts';
 import type { PasskeyRow } from './passkey-store.ts';
 import type { RelyingParty } from './relying-party.ts';
-
-/** How long a browser may take, from the options to the answer. */
-export const challengeMs = 300_000;
 
 /**
  * EdDSA, ES256 and RS256, which every authenticator has one of. Not the library's own list: it asks Node for an algorithm that is
@@ -30,7 +28,7 @@ export async function signInOptions(party: RelyingParty) {
   const { generateAuthenticationOptions } = await library();
   return generateAuthenticationOptions({
     rpID: party.id,
-    timeout: challengeMs,
+    timeout: passkeyChallengeMs,
     userVerification: 'preferred',
   });
 }
@@ -51,7 +49,7 @@ export async function registrationOptions(
     userID: user.id,
     userName: user.email,
     userDisplayName: user.name,
-    timeout: challengeMs,
+    timeout: passkeyChallengeMs,
     attestationType: 'none',
     authenticatorSelection: { residentKey: 'required', userVerification: 'preferred' },
     supportedAlgorithmIDs: algorithms,

@@ -1,6 +1,6 @@
 import { escapeHtml } from '#server/platform/escape-html.ts';
 import { messageHtml, renderPage } from '#server/platform/http/html-page.ts';
-import { passwordMaxCharacters, passwordMinCharacters } from './password.ts';
+import { passwordMaxCharacters, passwordMinCharacters } from './limits.ts';
 import type { PasswordNeeds } from './set-password.ts';
 
 export interface PasswordForm {

@@ -1,9 +1,7 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import { invalid, unavailable } from '#server/platform/app-error.ts';
-
-export const passwordMinCharacters = 12;
-export const passwordMaxCharacters = 200;
+import { passwordHashesInFlightMax, passwordMaxCharacters, passwordMinCharacters } from './limits.ts';
 
 /** OWASP's first choice for argon2id: 19 MiB, two passes, one lane. */
 const memory = 19_456;
@@ -11,9 +9,6 @@ const passes = 2;
 const parallelism = 1;
 const tagLength = 32;
 const saltLength = 16;
-
-/** Each one takes 19 MiB and a core: more at a time would take the machine from those who send messages. */
-const hashesInFlightMax = 2;
 const waitingMax = 100;
 
 const derive = promisify(argon2);
@@ -68,7 +63,7 @@ async function argon2id(password: string, nonce: Buffer): Promise<Buffer> {
 
 /** Resolves with a place, its own or one that was handed over. */
 async function acquireSlot(): Promise<void> {
-  if (running < hashesInFlightMax) {
+  if (running < passwordHashesInFlightMax) {
     running += 1;
     return;
   }

@@ -4,11 +4,9 @@ import type { SignedIn } from '#server/platform/http/route.ts';
 import { type AccountRow, findAccount } from './account-store.ts';
 import type { ClientInfo } from './create-session.ts';
 import { DeviceCookie } from './device-cookie.ts';
+import { recentSignInMs } from './limits.ts';
 import { checkPasswordAttempt, countPasswordAttempt, refundPasswordAttempt } from './login-throttle.ts';
 import { type AccountSessionRow, findSession } from './session-store.ts';
-
-/** How long a sign-in is fresh: for so long nobody is asked again who they are. */
-const recentSignInMs = 900_000;
 
 type Services = Pick<Runtime, 'database' | 'clock' | 'config' | 'secrets'>;
 

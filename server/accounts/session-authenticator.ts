@@ -8,11 +8,10 @@ import { publicId } from '#server/platform/ids.ts';
 import { mapMaybe } from '#server/platform/maybe-promise.ts';
 import type { NetworkLimit } from '#server/platform/network-limit.ts';
 import { csrfRefusal } from './csrf.ts';
-import { SessionCookie, sessionDays } from './session-cookie.ts';
+import { sessionDays, sessionRequestsPerMinute } from './limits.ts';
+import { SessionCookie } from './session-cookie.ts';
 import { findLiveSession, type LiveSessionRow, touchSession } from './session-store.ts';
 
-/** What a person and a page of theirs may ask in a minute; far more than a page asks for. */
-const requestsPerMinute = 600;
 /** A session's last use is written no more often than this. */
 const touchMs = 60_000;
 
@@ -24,7 +23,7 @@ export function createRequireSession(
 ): RequireSession {
   const { database, clock, config } = services;
   const cookie = new SessionCookie(config);
-  const limiter = new FixedWindowLimiter(clock, requestsPerMinute);
+  const limiter = new FixedWindowLimiter(clock, sessionRequestsPerMinute);
 
   const touch = async (session: LiveSessionRow): Promise<void> => {
     if (clock.nowMs() - session.last_used_at.getTime() < touchMs) return;

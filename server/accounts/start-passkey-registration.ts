@@ -3,7 +3,8 @@ import { notFound } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import type { AccountId } from '#server/platform/ids.ts';
 import { findAccount } from './account-store.ts';
-import { challengeMs, registrationOptions } from './passkey-ceremony.ts';
+import { passkeyChallengeMs } from './limits.ts';
+import { registrationOptions } from './passkey-ceremony.ts';
 import { insertChallenge } from './passkey-challenge-store.ts';
 import { listPasskeys } from './passkey-store.ts';
 import { relyingParty } from './relying-party.ts';
@@ -23,6 +24,6 @@ export async function startPasskeyRegistration(
   const user = { id: Uint8Array.from(userHandle(accountId)), email: account.email, name: account.name };
   const present = await listPasskeys(database.pool, accountId);
   const options = await registrationOptions(party, user, present);
-  await insertChallenge(database.pool, sha256(options.challenge), accountId, clock.in(challengeMs));
+  await insertChallenge(database.pool, sha256(options.challenge), accountId, clock.in(passkeyChallengeMs));
   return options;
 }

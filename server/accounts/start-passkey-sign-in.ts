@@ -1,6 +1,7 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { sha256 } from '#server/platform/crypto.ts';
-import { challengeMs, signInOptions } from './passkey-ceremony.ts';
+import { passkeyChallengeMs } from './limits.ts';
+import { signInOptions } from './passkey-ceremony.ts';
 import { insertChallenge } from './passkey-challenge-store.ts';
 import { relyingParty } from './relying-party.ts';
 
@@ -14,6 +15,6 @@ export async function startPasskeySignIn({
   config,
 }: Pick<Runtime, 'database' | 'clock' | 'config'>) {
   const options = await signInOptions(relyingParty(config.appUrl));
-  await insertChallenge(database.pool, sha256(options.challenge), undefined, clock.in(challengeMs));
+  await insertChallenge(database.pool, sha256(options.challenge), undefined, clock.in(passkeyChallengeMs));
   return options;
 }

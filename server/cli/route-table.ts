@@ -12,7 +12,8 @@ import { Clock } from '#server/platform/clock.ts';
 import { readConfig } from '#server/platform/config.ts';
 import { Secrets } from '#server/platform/crypto.ts';
 import { jsonAudiences } from '#server/platform/http/http-server.ts';
-import { type Audience, bodyLimitBytes, type Route } from '#server/platform/http/route.ts';
+import { bodyMaxBytes } from '#server/platform/http/limits.ts';
+import type { Audience, Route } from '#server/platform/http/route.ts';
 import { Ids } from '#server/platform/ids.ts';
 import { createLogger } from '#server/platform/logger.ts';
 import { createMetrics } from '#server/platform/metrics.ts';
@@ -51,7 +52,7 @@ export function describeRoute(route: Route): RouteRow {
     member_permission: route.memberPermission ?? null,
     held: route.held ?? false,
     content_type: readsBody ? contentTypeOf(route.audience) : null,
-    body_limit_bytes: readsBody ? (route.bodyLimitBytes ?? bodyLimitBytes) : null,
+    body_limit_bytes: readsBody ? (route.bodyLimitBytes ?? bodyMaxBytes) : null,
     body: readsBody ? (route.body ?? route.looseBody ?? (isChecked ? noFields : null)) : null,
     query: route.query ?? (isChecked ? noFields : null),
   };

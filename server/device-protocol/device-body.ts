@@ -3,9 +3,6 @@ import { checkJsonBounds } from '#server/platform/http/json-bounds.ts';
 /** A device's body as the protocol reads it: flat, strings only (specification section 11.1). */
 export type DeviceBody = ReadonlyMap<string, string>;
 
-/** The body of a poll or a status. */
-export const deviceBodyLimitBytes = 256 * 1_024;
-
 /** A flat body has a dozen fields. */
 const fieldsMax = 32;
 /** Counted before the body is parsed, as in every body: a text that a shortcut sends as a list may have many lines. */

@@ -89,7 +89,7 @@ export async function shortenSession(
 
 const windowMs = 20;
 const batchMax = 1_000;
-const waitingMax = 50_000;
+const sendsWaitingMax = 50_000;
 
 export interface PollLookups {
   /** undefined: the token is not known. */
@@ -124,7 +124,7 @@ export function createPollLookups({
     sizeMax: batchMax,
     inFlightMax: 2,
     windowMs,
-    waitingMax,
+    sendsWaitingMax,
     refuse: () => unavailable('Too many phones are asking at once.'),
   });
   const latest = new Map<string, Promise<unknown>>();

@@ -7,14 +7,10 @@ import { disconnectSignal, isDisconnected } from '#server/platform/http/client-d
 import { type Route, route } from '#server/platform/http/route.ts';
 import { textFields } from '#server/platform/http/text-fields.ts';
 import { parseId } from '#server/platform/ids.ts';
-import { type DeviceBody, deviceBodyLimitBytes, parseDeviceBody, valueIn } from './device-body.ts';
+import { type DeviceBody, parseDeviceBody, valueIn } from './device-body.ts';
+import { deviceBodyMaxBytes, overLimitHoldMs, pollsPerMinute } from './limits.ts';
 import { type Poll, type PollResult, type PollServices, poll, reportLast } from './poll.ts';
 import { pollAnswer, unavailableAnswer } from './poll-answer.ts';
-
-const pollsPerMinute = 300;
-
-/** How long a poll over the limit is held before it is told to come back. */
-const overLimitHoldMs = 5_000;
 
 export function pollRoute(services: PollServices): Route {
   const limit = new FixedWindowLimiter(services.clock, pollsPerMinute);
@@ -22,7 +18,7 @@ export function pollRoute(services: PollServices): Route {
     method: 'POST',
     path: '/v1/device/poll',
     audience: 'device',
-    bodyLimitBytes: deviceBodyLimitBytes,
+    bodyLimitBytes: deviceBodyMaxBytes,
     held: true,
     looseBody: textFields('session', 'last', 'last_status', 'last_error', 'device_name', 'os', 'v'),
     answers: { 200: Type.Record(Type.String(), Type.String()) },

@@ -7,6 +7,7 @@ import { resolveUnconfirmed } from '#server/messages/resolve-unconfirmed.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
 import type { MessageId, SessionId } from '#server/platform/ids.ts';
 import { decidePoll, type StopReason } from './decide-poll.ts';
+import { repeatedPollMs } from './limits.ts';
 import { type PollLookupRow, type PollLookups, sessionLifeMs, shortenSession } from './look-up-polls.ts';
 import type { PollRegistry } from './poll-registry.ts';
 import { startSession } from './start-session.ts';
@@ -31,9 +32,6 @@ export type PollResult =
   | { readonly kind: 'unavailable' };
 
 export type PollServices = Runtime & { readonly pollLookups: PollLookups; readonly heldPolls: PollRegistry };
-
-/** Within this a poll that names another message than the one in flight is a repeat by a proxy; nothing is resolved. */
-const repeatMs = 10_000;
 
 /**
  * One poll of a phone (specification section 11.4): what it reports is committed first, whatever the answer will be;
@@ -122,7 +120,7 @@ async function resolveForgotten(
 ): Promise<boolean> {
   if (row.in_flight_id === null || row.handed_out_at === null || row.in_flight_session !== sessionId)
     return false;
-  if (services.clock.nowMs() - row.handed_out_at.getTime() <= repeatMs) return false;
+  if (services.clock.nowMs() - row.handed_out_at.getTime() <= repeatedPollMs) return false;
   const settled = await resolveUnconfirmed(services, {
     team_id: row.team_id,
     number_id: row.number_id,

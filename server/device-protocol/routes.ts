@@ -10,19 +10,18 @@ import { FixedWindowLimiter } from '#server/platform/fixed-window-limiter.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { textFields } from '#server/platform/http/text-fields.ts';
 import { parseId, publicId } from '#server/platform/ids.ts';
-import { deviceBodyLimitBytes, parseDeviceBody, valueIn } from './device-body.ts';
+import { parseDeviceBody, valueIn } from './device-body.ts';
+import {
+  claimBodyMaxBytes,
+  deviceBodyMaxBytes,
+  inboundBodyMaxBytes,
+  inboundPerMinute,
+  statusesPerMinute,
+} from './limits.ts';
 import type { PollServices } from './poll.ts';
 import { pollRoute } from './poll-route.ts';
 
 const flatStrings = Type.Record(Type.String(), Type.String());
-const inboundPerMinute = 120;
-/** A report follows a hand-out, and a hand-out a poll, of which there are as many. */
-const statusesPerMinute = 300;
-
-/** A setup link's token has 43 characters. */
-const claimLimitBytes = 4 * 1_024;
-/** No text reaches it: 170,000 characters fit with each of them escaped, and iMessage takes some 20,000. */
-const inboundLimitBytes = 1_024 * 1_024;
 
 const refuse = (reason: string) => ({ body: { ok: '0', reason } });
 
@@ -40,7 +39,7 @@ function claimRoute(services: PollServices): Route {
     byToken: true,
     looseBody: textFields('token'),
     answers: { 200: flatStrings },
-    bodyLimitBytes: claimLimitBytes,
+    bodyLimitBytes: claimBodyMaxBytes,
     handle: async ({ request }) => {
       const body = parseDeviceBody(request.body);
       if (!body)
@@ -67,7 +66,7 @@ function inboundRoute(services: PollServices): Route {
     audience: 'device',
     looseBody: textFields('from', 'text', 'recipients', 'id', 'v'),
     answers: { 200: flatStrings },
-    bodyLimitBytes: inboundLimitBytes,
+    bodyLimitBytes: inboundBodyMaxBytes,
     onFailure,
     handle: async ({ request, deviceTokenHash }) => {
       if (services.config.rateLimits && !limit.allows(deviceTokenHash.toString('hex')))
@@ -96,7 +95,7 @@ function statusRoute(services: PollServices): Route {
     method: 'POST',
     path: '/v1/device/status',
     audience: 'device',
-    bodyLimitBytes: deviceBodyLimitBytes,
+    bodyLimitBytes: deviceBodyMaxBytes,
     looseBody: textFields('id', 'status', 'error'),
     answers: { 200: flatStrings },
     onFailure,

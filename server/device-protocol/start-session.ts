@@ -11,11 +11,8 @@ import {
 import { lockNumber, markVerified } from '#server/numbers/number-store.ts';
 import type { SessionId } from '#server/platform/ids.ts';
 import { decidePoll, type StopReason } from './decide-poll.ts';
-import type { PollLookupRow } from './look-up-polls.ts';
-import { sessionLifeMs } from './look-up-polls.ts';
-
-/** How long the old session's message may still be reported after a takeover, counted from its hand-out. */
-const graceMs = 180_000;
+import { takeoverGraceMs } from './limits.ts';
+import { type PollLookupRow, sessionLifeMs } from './look-up-polls.ts';
 
 const bringLeaseForward = statement<Record<string, never>>(
   'device-protocol.bring-lease-forward',
@@ -69,7 +66,7 @@ export async function startSession(
         live_until: clock.in(config.deviceHoldMs + sessionLifeMs(config.deviceHoldMs)),
         last_seen_at: now,
       });
-      await bringLeaseForward.row(trx, numberId, graceMs);
+      await bringLeaseForward.row(trx, numberId, takeoverGraceMs);
       await describeDevice(trx, teamId, device.id, description);
       return { sessionId };
     });

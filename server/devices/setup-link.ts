@@ -3,9 +3,7 @@ import type { Transaction } from '#server/database/statement.ts';
 import { randomToken, sha256 } from '#server/platform/crypto.ts';
 import type { NumberId, TeamId } from '#server/platform/ids.ts';
 import { endSetupLinks, insertSetupLink } from './device-store.ts';
-
-/** How long a setup link works (specification section 4.2). */
-const setupLinkMs = 24 * 3_600_000;
+import { setupLinkMs } from './limits.ts';
 
 /**
  * Makes the link that connects a phone to a number; earlier links of the number stop working.

@@ -1,9 +1,7 @@
 import type { TeamId } from '#server/platform/ids.ts';
 import { LongPoll } from '#server/platform/long-poll.ts';
 import type { FeedPosition } from './feed-store.ts';
-
-/** Requests for events that one process holds for a team, and for all together (specification section 4.5). */
-export const feedPollsMax = { ofTeam: 20, ofProcess: 2_000 } as const;
+import { feedPollsMax } from './limits.ts';
 
 /** How a wait ended without an event. */
 type FeedPollEnd = 'held' | 'left' | 'stopping';

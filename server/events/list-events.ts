@@ -2,14 +2,12 @@ import { type Event, type EventList, feedLimitDefault, type ListEventsQuery } fr
 import type { Runtime } from '#server/database/runtime.ts';
 import { invalid, tooManyRequests, unavailable } from '#server/platform/app-error.ts';
 import { parseId, publicId, type TeamId } from '#server/platform/ids.ts';
-import { type FeedPollRegistry, feedPollsMax } from './feed-poll-registry.ts';
+import type { FeedPollRegistry } from './feed-poll-registry.ts';
 import { type FeedEvent, type FeedPosition, positionOfEvent, readFeed } from './feed-store.ts';
+import { feedPollsMax, publishTimeoutMs } from './limits.ts';
 
 /** Before every event. */
 const beginning = 0;
-
-/** An event gets its position within milliseconds; where nobody publishes for so long, something is wrong. */
-const publishTimeoutMs = 5_000;
 
 export interface FeedReader {
   /** Aborted once the client has left. */

@@ -1,6 +1,13 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { firstIdAt, publicId } from '#server/platform/ids.ts';
 import { Loop } from '#server/platform/loop.ts';
+import {
+  mailAttemptMs,
+  mailAttemptsInFlightMax,
+  mailLeaseMs,
+  mailRetentionMs,
+  mailStopMs,
+} from './limits.ts';
 import type { AttemptResult } from './mail-metrics.ts';
 import { nextAttemptAt, staleMs } from './mail-schedule.ts';
 import {
@@ -17,21 +24,6 @@ import type { SendMail, SendOutcome } from './smtp-sender.ts';
 
 /** A sweep behind the notifications, and what finds mails whose next attempt is due. */
 const sweepMs = 1_000;
-
-/** Attempts at a time in this process. */
-const attemptsInFlightMax = 4;
-
-/** What an attempt may take altogether, however slowly a server trickles. */
-const attemptMs = 60_000;
-
-/** Longer than an attempt and the writing of its outcome, so that only a dead process loses a mail to another. */
-export const mailLeaseMs = 120_000;
-
-/** How long a stop waits for attempts in progress before it aborts them. */
-const stopMs = 5_000;
-
-/** How long a row is kept, sent or not (specification section 10.6). */
-const retentionMs = 30 * 24 * 3_600_000;
 
 type Services = Pick<Runtime, 'database' | 'clock' | 'secrets' | 'logger'>;
 
@@ -75,14 +67,14 @@ export class MailWorker {
 
   async stop(): Promise<void> {
     await this.#loop.stop();
-    const cancel = this.#services.clock.after(stopMs, () => this.#abort.abort());
+    const cancel = this.#services.clock.after(mailStopMs, () => this.#abort.abort());
     await Promise.all(this.#attempts);
     cancel();
   }
 
   async #fill(): Promise<void> {
     const { database, clock } = this.#services;
-    const free = attemptsInFlightMax - this.#attempts.size;
+    const free = mailAttemptsInFlightMax - this.#attempts.size;
     if (free <= 0) return;
     for (const mail of await claimMails(database.pool, clock.now(), clock.in(mailLeaseMs), free)) {
       const attempt = this.#attempt(mail).finally(() => {
@@ -118,7 +110,7 @@ export class MailWorker {
     const rendered = openMail(secrets, mail, mail.body);
     if (!rendered) return { kind: 'refused', error: 'unreadable body' };
     const tooLong = new AbortController();
-    const cancel = clock.after(attemptMs, () => tooLong.abort());
+    const cancel = clock.after(mailAttemptMs, () => tooLong.abort());
     const signal = AbortSignal.any([tooLong.signal, this.#abort.signal]);
     const outgoing = { id: mail.id, to: mail.recipient, createdAt: mail.created_at, rendered };
     return this.#send(outgoing, signal).finally(cancel);
@@ -146,5 +138,5 @@ export class MailWorker {
 
 /** Deletes rows of mails after 30 days (specification section 10.6). */
 export async function purgeMails({ database, clock }: Pick<Runtime, 'database' | 'clock'>): Promise<void> {
-  await deleteMails(database.pool, firstIdAt(clock.nowMs() - retentionMs));
+  await deleteMails(database.pool, firstIdAt(clock.nowMs() - mailRetentionMs));
 }

@@ -1,7 +1,7 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement, type Transaction } from '#server/database/statement.ts';
+import { mailLeaseMs } from './limits.ts';
 import { attemptOffsetsMs } from './mail-schedule.ts';
-import { mailLeaseMs } from './mail-worker.ts';
 
 /** A correction of the clock that is no step: times that are this much too far ahead are left alone. */
 const slackMs = 10_000;

@@ -15,9 +15,7 @@ import {
   type SendRow,
   type SendVerdict,
 } from './accept-statement.ts';
-
-/** How long an Idempotency-Key is kept (specification section 4.3). */
-export const idempotencyMs = 24 * 3_600_000;
+import { idempotencyKeyMs } from './limits.ts';
 
 const findKey = statement<{ message_id: MessageId }>(
   'messages.find-idempotency-key',
@@ -66,7 +64,7 @@ export async function isKeyKnown(
 
 /** Keys that were made before are kept no more (specification section 4.3). */
 function keysSince(clock: Runtime['clock']): Date {
-  return new Date(clock.expiryNow().getTime() - idempotencyMs);
+  return new Date(clock.expiryNow().getTime() - idempotencyKeyMs);
 }
 
 export type Locking = 'wait' | 'skip_locked';

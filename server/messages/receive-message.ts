@@ -6,6 +6,7 @@ import { sha256 } from '#server/platform/crypto.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
 import type { MessageId } from '#server/platform/ids.ts';
 import { countReceived } from '#server/usage/usage-store.ts';
+import { duplicateInboundMs, handleMaxCharacters } from './limits.ts';
 import { type MessageRow, sqlMessage } from './message.ts';
 import { appendMessageEvents } from './message-event.ts';
 import { normalizeSender } from './normalize-sender.ts';
@@ -17,12 +18,6 @@ export interface Inbound {
   /** The device's own id of the message, where it has one. */
   readonly deviceGivenId: string | undefined;
 }
-
-/** Several automations of an iPhone may fire for one text; the same text this soon is the same message. */
-const sameTextMs = 20_000;
-
-/** No real handle is longer; the indexes of the history could not hold one of any length. */
-const handleCharactersMax = 320;
 
 const claimGivenId = statement<{ message_id: MessageId }>(
   'messages.claim-given-id',
@@ -81,7 +76,7 @@ export async function receiveMessage(
 
 function keptHandle(handle: string): string {
   // Twice as many code units hold at least as many characters.
-  return [...handle.slice(0, 2 * handleCharactersMax)].slice(0, handleCharactersMax).join('');
+  return [...handle.slice(0, 2 * handleMaxCharacters)].slice(0, handleMaxCharacters).join('');
 }
 
 /** Whose message this is: ours, or the one that was stored before. A repeat waits for the first to commit. */
@@ -96,6 +91,6 @@ async function keepOnce(
     return (await claimGivenId.row(trx, number.id, sha256(inbound.deviceGivenId), id))?.message_id ?? id;
   }
   const fingerprint = sha256(JSON.stringify([inbound.from, inbound.text]));
-  const since = clock.in(-sameTextMs);
+  const since = clock.in(-duplicateInboundMs);
   return (await claimFingerprint.row(trx, number.id, fingerprint, id, clock.now(), since))?.message_id ?? id;
 }

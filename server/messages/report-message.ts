@@ -4,6 +4,7 @@ import type { Transaction } from '#server/database/statement.ts';
 import { type DeviceRow, lockCurrentSession } from '#server/devices/device-store.ts';
 import type { MessageId, SessionId } from '#server/platform/ids.ts';
 import { findTeam } from '#server/teams/team-store.ts';
+import { lateReportMs } from './limits.ts';
 import type { MessageRow } from './message.ts';
 import { appendMessageEvents } from './message-event.ts';
 import {
@@ -30,9 +31,6 @@ export interface Report {
 }
 
 type Services = Pick<Runtime, 'database' | 'clock' | 'ids'>;
-
-/** How long after a hand-out a late "sent" is still believed (specification section 3.2). */
-const lateReportMs = 72 * 3_600_000;
 
 /**
  * Acts on a report (specification section 3.2 and 11.3). Reports are repeated, come late and come for a hand-out that

@@ -8,7 +8,8 @@ import {
 } from '#contract/message.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { invalid, notFound } from '#server/platform/app-error.ts';
-import { messageBodyLimitBytes, type Route, route } from '#server/platform/http/route.ts';
+import { messageBodyMaxBytes } from '#server/platform/http/limits.ts';
+import { type Route, route } from '#server/platform/http/route.ts';
 import { type MessageId, parseId } from '#server/platform/ids.ts';
 import { cancelMessage } from './cancel-message.ts';
 import { listMessages } from './list-messages.ts';
@@ -24,7 +25,7 @@ export function messageRoutes(services: Runtime & { readonly sends: SendBatcher 
       method: 'POST',
       path: '/v1/messages/send',
       audience: 'api',
-      bodyLimitBytes: messageBodyLimitBytes,
+      bodyLimitBytes: messageBodyMaxBytes,
       permission: 'messages:send',
       ownQueue: true,
       text: {

@@ -8,10 +8,10 @@ import type { Metrics } from '#server/platform/metrics.ts';
 import { Semaphore } from '#server/platform/semaphore.ts';
 import { acceptSends, type Locked, type SendOutcome } from './accept-sends.ts';
 import type { SendRow } from './accept-statement.ts';
+import { sendsWaitingMax } from './limits.ts';
 
 const batchSizeMax = 256;
 const batchesInFlightMax = 1;
-const waitingMax = 5_000;
 
 /** Half of the connections for sends and hand-outs (database.ts): the others wait for nobody's lock. */
 const lanesInFlightMax = 3;
@@ -43,7 +43,7 @@ export function createSendBatcher(
       sizeMax: batchSizeMax,
       inFlightMax: batchesInFlightMax,
       windowMs: 0,
-      waitingMax,
+      sendsWaitingMax,
       refuse: () =>
         unavailable('Too many messages are waiting to be accepted. Repeat the request in a moment.'),
     });

@@ -4,8 +4,8 @@ import { statement, type Transaction } from '#server/database/statement.ts';
 import type { NumberRow } from '#server/numbers/number-store.ts';
 import { firstIdAt, type MessageId, type NumberId, type TeamId } from '#server/platform/ids.ts';
 import { lockUsage } from '#server/usage/usage-store.ts';
-import { idempotencyMs } from './accept-sends.ts';
 import { failQueued } from './fail-queued.ts';
+import { idempotencyKeyMs } from './limits.ts';
 import type { InFlightRow } from './message-store.ts';
 import { resolveUnconfirmed } from './resolve-unconfirmed.ts';
 
@@ -171,7 +171,7 @@ export async function resolveOverdue(services: Services): Promise<number> {
 /** Forgets idempotency keys after 24 h and inbound fingerprints once they decide nothing any more. */
 export async function purgeOldKeys({ database, clock }: Services): Promise<void> {
   await inRounds(
-    async () => (await purgeKeys.rows(database.pool, clock.in(-idempotencyMs), roundMax)).length,
+    async () => (await purgeKeys.rows(database.pool, clock.in(-idempotencyKeyMs), roundMax)).length,
   );
   await inRounds(
     async () => (await purgeRecent.rows(database.pool, clock.in(-fingerprintRetentionMs), roundMax)).length,

@@ -1,5 +1,6 @@
 import type { WaitingReason } from '#contract/message.ts';
 import { type Queryable, statement } from '#server/database/statement.ts';
+import { offlineAfterMs } from './limits.ts';
 import type { MessageRow } from './message.ts';
 
 interface Circumstances {
@@ -8,9 +9,6 @@ interface Circumstances {
   readonly busy: boolean;
   readonly earlier: boolean;
 }
-
-/** Past this the phone may be offline (specification section 2.5). */
-const offlineAfterMs = 5 * 60_000;
 
 const circumstances = statement<Circumstances>(
   'messages.waiting-circumstances',

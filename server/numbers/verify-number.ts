@@ -7,6 +7,7 @@ import type { AuditActor } from '#server/platform/actor.ts';
 import { AppError, notFound } from '#server/platform/app-error.ts';
 import { type NumberId, publicId, type TeamId } from '#server/platform/ids.ts';
 import { lockTeam } from '#server/teams/team-store.ts';
+import { pendingNumberMs } from './limits.ts';
 import {
   countNumbers,
   extendPending,
@@ -15,9 +16,6 @@ import {
   insertNumber,
   lockNumber,
 } from './number-store.ts';
-
-/** How long a number may stay without a phone (specification section 4.2). */
-const pendingMs = 7 * 24 * 3_600_000;
 
 /**
  * Begins the connection of a phone (specification section 4.2): the number exists at once, unverified, and its
@@ -57,7 +55,7 @@ export async function verifyNumber(
         details: { phone_number: phoneNumber },
       });
     if (pending && pending.deleted_at === null) {
-      await extendPending(trx, teamId, pending.id, clock.in(pendingMs));
+      await extendPending(trx, teamId, pending.id, clock.in(pendingNumberMs));
       const setupUrl = await createSetupLink(trx, services, teamId, pending.id);
       await endAllDevices(trx, teamId, pending.id, now);
       await noted(pending.id);
@@ -73,7 +71,13 @@ export async function verifyNumber(
       );
     }
     const id = ids.next('num');
-    await insertNumber(trx, { teamId, id, phoneNumber, createdAt: now, pendingUntil: clock.in(pendingMs) });
+    await insertNumber(trx, {
+      teamId,
+      id,
+      phoneNumber,
+      createdAt: now,
+      pendingUntil: clock.in(pendingNumberMs),
+    });
     await noted(id);
     return createSetupLink(trx, services, teamId, id);
   });

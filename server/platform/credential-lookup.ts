@@ -13,7 +13,7 @@ const rememberedMs = 10_000;
 const rememberedMax = 10_000;
 
 const statementMax = 1_000;
-const waitingMax = 10_000;
+const sendsWaitingMax = 10_000;
 const slowWindowMs = 50;
 
 interface CredentialLookupOptions<Row> {
@@ -56,7 +56,7 @@ export class CredentialLookup<Row extends { readonly hash: Buffer }> {
         sizeMax: statementMax,
         inFlightMax,
         windowMs,
-        waitingMax,
+        sendsWaitingMax,
         refuse: () =>
           unavailable('Too many credentials wait to be looked up. Repeat the request in a moment.'),
       });

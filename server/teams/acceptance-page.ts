@@ -1,5 +1,5 @@
 import type { Role } from '#contract/permissions.ts';
-import { passwordMaxCharacters, passwordMinCharacters } from '#server/accounts/password.ts';
+import { passwordMaxCharacters, passwordMinCharacters } from '#server/accounts/limits.ts';
 import { escapeHtml } from '#server/platform/escape-html.ts';
 import { messageHtml, renderPage } from '#server/platform/http/html-page.ts';
 import { type InvitationEnd, invitationEnds, type OpenInvitation } from './open-invitation.ts';

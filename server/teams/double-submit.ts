@@ -7,10 +7,8 @@ import { sha256 } from '#server/platform/crypto.ts';
 import type { SignedIn } from '#server/platform/http/route.ts';
 import { hashFormToken } from './form-token-hash.ts';
 import { type FormTokenRow, findFormToken } from './invitation-store.ts';
+import { doubleSubmitMs } from './limits.ts';
 import { findMembership } from './member-store.ts';
-
-/** A double click comes within it. */
-const doubleSubmitMs = 60_000;
 
 type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'>;
 

@@ -1,8 +1,6 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { randomToken, sha256 } from '#server/platform/crypto.ts';
-
-/** How long an invitation is good (specification section 3.5). */
-export const invitationMs = 7 * 24 * 3_600_000;
+import { invitationMs } from './limits.ts';
 
 /** A new link: only the hash of its token is stored. It begins with APP_URL, whatever address the request came by. */
 export function newInvitationLink({ config, clock }: Pick<Runtime, 'config' | 'clock'>): {

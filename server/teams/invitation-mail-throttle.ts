@@ -5,10 +5,7 @@ import type { Transaction } from '#server/database/statement.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { publicId, type TeamId } from '#server/platform/ids.ts';
-
-/** Invitations that are mailed in an hour: to one address by all teams together, and by one team. */
-export const mailsPerAddress = 5;
-export const mailsPerTeam = 100;
+import { invitationMailsPerAddress, invitationMailsPerTeam } from './limits.ts';
 
 const hourMs = 3_600_000;
 
@@ -29,11 +26,11 @@ export async function countInvitationMail(
     `invitations team ${publicId('team', teamId)}`,
   ];
   const [ofAddress = 0, ofTeam = 0] = await incrementCounters(trx, subjects.map(sha256), windowStart);
-  if (ofAddress <= mailsPerAddress && ofTeam <= mailsPerTeam) return;
+  if (ofAddress <= invitationMailsPerAddress && ofTeam <= invitationMailsPerTeam) return;
   const seconds = Math.max(1, Math.ceil((windowStart.getTime() + hourMs - clock.nowMs()) / 1_000));
   throw new AppError(
     'rate_limited',
-    `Too many invitations were mailed ${ofTeam > mailsPerTeam ? 'by this team' : 'to this address'} in this hour. Retry in ${seconds} seconds.`,
+    `Too many invitations were mailed ${ofTeam > invitationMailsPerTeam ? 'by this team' : 'to this address'} in this hour. Retry in ${seconds} seconds.`,
     { headers: { 'retry-after': String(seconds) } },
   );
 }

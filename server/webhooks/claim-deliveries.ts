@@ -1,8 +1,8 @@
 import type { EventType } from '#contract/event.ts';
 import { type Queryable, statement } from '#server/database/statement.ts';
 import type { DeliveryId, EventId, TeamId, WebhookId } from '#server/platform/ids.ts';
-import { type Lane, slowAfterFailures, teamSlots, walkedMax } from './delivery-limits.ts';
 import { sqlOfEachLane, sqlWebhooksWithDue } from './due-webhooks.ts';
+import { type Lane, slowAfterFailures, teamSlots, walkedMax } from './limits.ts';
 import type { SealedSecrets } from './webhook-secret.ts';
 
 /** A delivery in the hands of this process until its lease ends, and all that its attempt needs. */

@@ -5,9 +5,9 @@ import { Loop } from '#server/platform/loop.ts';
 import type { OutboundHttp } from '#server/platform/outbound-http/outbound-http.ts';
 import { type AttemptServices, attemptDelivery } from './attempt-delivery.ts';
 import { type ClaimedDelivery, claimDeliveries, walkStart } from './claim-deliveries.ts';
-import { claimedMax, leaseMarginMs, processSlots } from './delivery-limits.ts';
 import { createDeliveryMetrics, type DeliveryMetrics } from './delivery-metrics.ts';
 import { LastTriggered } from './last-triggered.ts';
+import { claimedMax, dispatcherStopMs, leaseMarginMs, processSlots } from './limits.ts';
 import { createOpenSecrets } from './open-secrets.ts';
 import { releaseDelivery, skipDelivery } from './release-delivery.ts';
 import { ResultWriter } from './result-writer.ts';
@@ -17,9 +17,6 @@ const sweepMs = 1_000;
 
 /** How long the first slot that became free waits for others: one claim then fills them all. */
 const gatherMs = 4;
-
-/** How long a stop waits for attempts in progress before it aborts them (specification section 10.3). */
-const stopMs = 10_000;
 
 type Services = Runtime & { readonly outbound: Pick<OutboundHttp, 'send'> };
 
@@ -85,7 +82,7 @@ export class Dispatcher {
     this.#cancelAlarm();
     clearTimeout(this.#gathering);
     await this.#loop.stop();
-    const cancel = this.#services.clock.after(stopMs, () => this.#abort.abort());
+    const cancel = this.#services.clock.after(dispatcherStopMs, () => this.#abort.abort());
     await Promise.all(this.#attempts);
     cancel();
     await this.#lastTriggeredLoop.stop();

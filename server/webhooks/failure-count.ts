@@ -20,7 +20,7 @@ export interface Counted<Judged> {
 
 /**
  * Counts results in their order (specification section 6.3): a failure raises, a success zeroes, and from the one that
- * makes `failuresMax` on nothing counts any more. Neither does what was begun before the webhook was last enabled or got
+ * makes `loginFailuresMax` on nothing counts any more. Neither does what was begun before the webhook was last enabled or got
  * its url, nor what is in somebody else's hands.
  * @param leased deliveries that still have the lease of their attempt
  */

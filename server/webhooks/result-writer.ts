@@ -4,7 +4,7 @@ import { unavailable } from '#server/platform/app-error.ts';
 import { Batcher } from '#server/platform/batcher.ts';
 import { publicId, type WebhookId } from '#server/platform/ids.ts';
 import type { AttemptResult } from './attempt-delivery.ts';
-import { processSlots } from './delivery-limits.ts';
+import { processSlots } from './limits.ts';
 import { recordResults } from './record-results.ts';
 
 /** How long the first result waits for others: many are then written by one commit. */
@@ -50,7 +50,7 @@ export class ResultWriter {
         inFlightMax: 1,
         windowMs: windowMs,
         // No more than there are slots.
-        waitingMax: processSlots * 2,
+        sendsWaitingMax: processSlots * 2,
         refuse: () => unavailable('Too many results wait.'),
       });
     this.#plain = Array.from({ length: plainWriters }, open);

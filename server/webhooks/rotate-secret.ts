@@ -1,11 +1,9 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError } from '#server/platform/app-error.ts';
+import { secretRotationMs } from './limits.ts';
 import { newWebhookSecret, sealSecret } from './webhook-secret.ts';
 import { startRotation } from './webhook-store.ts';
 import { type WebhookTarget, withLockedWebhook } from './with-locked-webhook.ts';
-
-/** So long both secrets sign (specification section 6.4). */
-const rotationMs = 24 * 3_600_000;
 
 /**
  * Begins a rotation: signatures are of both secrets until it is finished, or for 24 hours.
@@ -18,7 +16,7 @@ export function rotateSecret(
 ): Promise<{ readonly secret: string; readonly takesOverAt: Date }> {
   return withLockedWebhook(services, target, 'webhook.secret_rotated', async (trx, webhook) => {
     const secret = newWebhookSecret();
-    const takesOverAt = services.clock.in(rotationMs);
+    const takesOverAt = services.clock.in(secretRotationMs);
     const sealed = sealSecret(services.secrets, webhook.id, secret);
     if (!(await startRotation(trx, webhook, sealed, takesOverAt, services.clock.now()))) {
       throw new AppError(

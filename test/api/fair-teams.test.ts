@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { feedPollsMax } from '#server/events/feed-poll-registry.ts';
+import { feedPollsMax } from '#server/events/limits.ts';
 import { runningMax, waitingMax, waitMaxMs } from '#server/usage/concurrency-limit.ts';
 import { type ApiAnswer, field } from '#test/support/api-client.ts';
 import { holdReads } from '#test/support/hold-reads.ts';

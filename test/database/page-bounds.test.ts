@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
-import type { ListMessagesQuery } from '#contract/message.ts';
-import { directions, messageStatuses } from '#contract/message.ts';
+import { directions, type ListMessagesQuery, messageStatuses } from '#contract/message.ts';
 import { Database } from '#server/database/database.ts';
 import { ensurePartitions } from '#server/database/partitions.ts';
-import { examinedMax, listMessages } from '#server/messages/list-messages.ts';
+import { pageExaminedMax } from '#server/messages/limits.ts';
+import { listMessages } from '#server/messages/list-messages.ts';
 import { Clock } from '#server/platform/clock.ts';
 import { type MessageId, publicId, type TeamId } from '#server/platform/ids.ts';
 import { createLogger } from '#server/platform/logger.ts';
@@ -133,16 +133,16 @@ describe('a page of messages at a million (decision 0012)', () => {
       explainedQueries += 1;
       for (const [table, read] of rowsRead(await explained(query))) {
         most = Math.max(most, read);
-        if (read > examinedMax + beside) beyond.push(`${JSON.stringify(query)}: ${read} of ${table}`);
+        if (read > pageExaminedMax + beside) beyond.push(`${JSON.stringify(query)}: ${read} of ${table}`);
       }
     }
     assert.deepEqual(beyond, []);
     assert.equal(explainedQueries, 360);
     // The bound was met: without it there would have been more to read.
-    assert.ok(most >= examinedMax, `${most}`);
+    assert.ok(most >= pageExaminedMax, `${most}`);
   }
 
-  const bounded = `reads at most ${examinedMax.toLocaleString('en')} rows for every combination of filters`;
+  const bounded = `reads at most ${pageExaminedMax.toLocaleString('en')} rows for every combination of filters`;
 
   it(`${bounded}, before the tables were ever analyzed`, () => assertBounded('force_generic_plan'));
 
@@ -203,7 +203,7 @@ describe('a page of messages at a million (decision 0012)', () => {
         found.push(...page.messages.map((message) => message.content));
         if (page.messages.length === 0) empty += 1;
         if (!page.has_more) break;
-        assert.ok(page.cursor !== cursor && pages <= total / examinedMax, 'the walk goes on');
+        assert.ok(page.cursor !== cursor && pages <= total / pageExaminedMax, 'the walk goes on');
         cursor = page.cursor;
       }
       assert.deepEqual(found, ['955556', '33', '1']);
@@ -217,7 +217,7 @@ describe('a page of messages at a million (decision 0012)', () => {
     assert.deepEqual([full.cursor, full.has_more], [full.messages.at(-1)?.id, true]);
     const short = await listMessages({ database: service }, team, { status: 'delivered' });
     const { rows } = await service.pool.query<{ id: MessageId }>(
-      `SELECT id FROM messages WHERE team_id = $1 ORDER BY id DESC OFFSET ${examinedMax - 1} LIMIT 1`,
+      `SELECT id FROM messages WHERE team_id = $1 ORDER BY id DESC OFFSET ${pageExaminedMax - 1} LIMIT 1`,
       [team],
     );
     assert.deepEqual(short, {

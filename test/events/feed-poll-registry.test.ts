@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { FeedPollRegistry, feedPollsMax } from '#server/events/feed-poll-registry.ts';
+import { FeedPollRegistry } from '#server/events/feed-poll-registry.ts';
+import { feedPollsMax } from '#server/events/limits.ts';
 import { Clock } from '#server/platform/clock.ts';
 import { Ids } from '#server/platform/ids.ts';
 

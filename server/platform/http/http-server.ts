@@ -18,6 +18,7 @@ import { isBrokenOff } from './client-disconnect.ts';
 import { ClientErrorResponder } from './client-error.ts';
 import { drainBody } from './drain-body.ts';
 import { pageHeaders, renderErrorPage } from './html-page.ts';
+import { bodyMaxBytes } from './limits.ts';
 import { audienceOf, PathIndex, wantsHtml } from './not-found.ts';
 import { parseQuery } from './parse-query.ts';
 import { Pipelining } from './pipelining.ts';
@@ -25,14 +26,7 @@ import { createProxyNotice } from './proxy-notice.ts';
 import { readJson } from './read-json.ts';
 import { byOf, type Reauthenticate, RequestContext } from './request-context.ts';
 import { framingProblem } from './request-framing.ts';
-import {
-  type Audience,
-  type Authenticator,
-  bodyLimitBytes,
-  type Caller,
-  type LimitConcurrency,
-  type Route,
-} from './route.ts';
+import type { Audience, Authenticator, Caller, LimitConcurrency, Route } from './route.ts';
 import { SlowReaders } from './slow-readers.ts';
 import { toAppError } from './to-app-error.ts';
 import { compileBodyValidator } from './validate-body.ts';
@@ -115,7 +109,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     logger: false,
     trustProxy: options.trustProxy.length > 0 ? [...options.trustProxy] : false,
     genReqId: () => options.ids.nextPublic('req'),
-    bodyLimit: bodyLimitBytes,
+    bodyLimit: bodyMaxBytes,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     // Long polls hold 50 s at most; the header time-out still ends a peer that never finishes asking.

@@ -1,10 +1,6 @@
 import { AppError, invalid } from '#server/platform/app-error.ts';
+import { jsonDepthMax, jsonValuesMax } from './limits.ts';
 import { cutName, printableName } from './validation-error.ts';
-
-/** Bodies of ours nest four levels at most. */
-export const depthMax = 32;
-/** Colons, commas and opening brackets outside of strings: of ours the largest body has some twenty. */
-export const valuesMax = 1_000;
 
 /** Smaller bodies cost little, whatever is in them: most requests are not scanned. */
 const scannedMinBytes = 2_048;
@@ -18,7 +14,7 @@ const comma = 0x2c;
  * Refuses JSON that is nested too deeply or has too many values before it is parsed: to parse 120,000 brackets, or 19,000
  * fields, takes some 30 ms of the event loop, to scan them less than 1 ms. What is no JSON is left to the parser.
  */
-export function checkJsonBounds(bytes: Uint8Array, max = valuesMax): void {
+export function checkJsonBounds(bytes: Uint8Array, max = jsonValuesMax): void {
   if (bytes.length < scannedMinBytes) return;
   let depth = 0;
   let values = 0;
@@ -38,7 +34,7 @@ export function checkJsonBounds(bytes: Uint8Array, max = valuesMax): void {
       case 0x7b: // {
         depth += 1;
         values += 1;
-        if (depth > depthMax) throw excess(field, 'is nested too deeply');
+        if (depth > jsonDepthMax) throw excess(field, 'is nested too deeply');
         break;
       case 0x5d: // ]
       case 0x7d: // }

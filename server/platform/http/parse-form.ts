@@ -1,9 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { AppError } from '#server/platform/app-error.ts';
+import { formFieldsMax } from './limits.ts';
 import { validateStrings } from './validate-body.ts';
-
-/** Forms of ours have ten fields at most; to read thousands takes milliseconds. */
-const fieldsMax = 50;
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -21,8 +19,8 @@ export function parseForm(request: FastifyRequest): (name: string) => string {
     });
   }
   const text = decode(body);
-  if (text.split('&', fieldsMax + 1).length > fieldsMax) {
-    throw new AppError('invalid_request', `The form has too many fields: ${fieldsMax} at most.`);
+  if (text.split('&', formFieldsMax + 1).length > formFieldsMax) {
+    throw new AppError('invalid_request', `The form has too many fields: ${formFieldsMax} at most.`);
   }
   const fields = new Map(new URLSearchParams(text));
   for (const [name, value] of fields) validateStrings(value, name);

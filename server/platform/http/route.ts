@@ -32,11 +32,6 @@ export interface SignedIn {
   readonly actor: Actor;
 }
 
-/** The body of an ordinary request. A URL of 2,048 characters fits, however it is escaped. */
-export const bodyLimitBytes = 16 * 1_024;
-/** The body of a message: 5,000 characters fit, each escaped as a surrogate pair, and so does a URL. */
-export const messageBodyLimitBytes = 128 * 1_024;
-
 /** What a authenticator found out about a caller: more, the further in it leads. */
 export interface Caller {
   readonly principal?: Principal;

@@ -1,11 +1,11 @@
 import { AppError, unavailable } from '#server/platform/app-error.ts';
-import { bodyLimitBytes } from './route.ts';
+import { bodyMaxBytes } from './limits.ts';
 
 /**
  * Maps whatever was thrown to what the caller is told. The only place where that is decided.
  * @param limitBytes of the route's body
  */
-export function toAppError(error: unknown, limitBytes = bodyLimitBytes): AppError {
+export function toAppError(error: unknown, limitBytes = bodyMaxBytes): AppError {
   if (error instanceof AppError) return error;
   const status = statusOf(error);
   if (status === 413) {

@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { AppError, invalid } from '#server/platform/app-error.ts';
-import { depthMax } from './json-bounds.ts';
+import { jsonDepthMax } from './limits.ts';
 import { cutName, printableName, validationError } from './validation-error.ts';
 
 export type BodyValidator = (body: unknown) => void;
@@ -11,7 +11,7 @@ export type BodyValidator = (body: unknown) => void;
  * (specification section 2.1). `param` is the top-level field.
  */
 export function validateStrings(value: unknown, param?: string, depth = 0): void {
-  if (depth > depthMax) throw refuse(param, 'is nested too deeply');
+  if (depth > jsonDepthMax) throw refuse(param, 'is nested too deeply');
   if (typeof value === 'string') {
     if (value.includes('\u0000'))
       throw refuse(param, 'contains the character U+0000, which no phone can show');

@@ -2,7 +2,8 @@ import type { TObject, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { AppError, invalid } from '#server/platform/app-error.ts';
 import { isMailAddress } from '#server/platform/mail-address.ts';
-import { excessiveQuery, parametersMax, queryMaxCharacters } from './parse-query.ts';
+import { queryMaxCharacters, queryParametersMax } from './limits.ts';
+import { excessiveQuery } from './parse-query.ts';
 import { validateStrings } from './validate-body.ts';
 import { cutName, printableName, validationError } from './validation-error.ts';
 
@@ -67,13 +68,13 @@ function isDecodable(text: string): boolean {
 
 /** Names the longest parameter, where they are not too many. */
 function excessive(url: string): AppError {
-  const parts = url.slice(url.indexOf('?') + 1).split('&', parametersMax + 1);
+  const parts = url.slice(url.indexOf('?') + 1).split('&', queryParametersMax + 1);
   const longest = parts.reduce((one, other) => (other.length > one.length ? other : one));
   const [name = ''] = longest.split('=', 1);
   return new AppError(
     'invalid_request',
-    `The query string is too long: ${queryMaxCharacters.toLocaleString('en')} characters and ${parametersMax} parameters at most.`,
-    parts.length > parametersMax ? {} : { param: cutName(name) },
+    `The query string is too long: ${queryMaxCharacters.toLocaleString('en')} characters and ${queryParametersMax} parameters at most.`,
+    parts.length > queryParametersMax ? {} : { param: cutName(name) },
   );
 }
 

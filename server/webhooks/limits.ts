@@ -1,3 +1,7 @@
+/*
+ * Limits and periods of webhooks and deliveries (specification sections 6.3 and 6.4).
+ */
+
 /**
  * Slots of a webhook in each lane, over all processes: what is claimed, sent and not yet written down. 128 keep a receiver
  * on the next machine as busy as it can be, and are few enough that one that hangs takes none of another team's. Later
@@ -24,3 +28,12 @@ export const walkedMax = 500;
 
 /** How much longer than its attempt a lease is, to write down what came of it: past it the process counts as dead. */
 export const leaseMarginMs = 20_000;
+
+/** So long both secrets sign (specification section 6.4). */
+export const secretRotationMs = 24 * 3_600_000;
+
+/** What a page may read at most: where filters leave little of that, it is short (decision 0012). */
+export const pageExaminedMax = 10_000;
+
+/** How long a stop waits for attempts in progress before it aborts them (specification section 10.3). */
+export const dispatcherStopMs = 10_000;

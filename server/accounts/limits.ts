@@ -1,0 +1,50 @@
+/*
+ * Limits and periods of accounts (specification sections 12.1 to 12.3).
+ */
+
+/** How long a link that the operator made works, and one that is mailed (specification section 12.2). */
+export const operatorLinkHours = 24;
+
+export const mailedLinkHours = 0.5;
+
+/** In an hour: links that are mailed to one address, and requests for links that one client network may make. */
+export const magicLinksPerAddress = 5;
+
+export const magicLinkRequestsPerNetwork = 60;
+
+/** How long failed passwords are counted together. */
+export const loginWindowMs = 900_000;
+
+/** Failed passwords that a window takes (specification section 12.2); browsers with a device cookie are counted apart from client networks. */
+export const loginFailuresMax = {
+  ofAddressFromSource: 10,
+  fromSource: 50,
+  ofAddress: 100,
+  ofBrowser: 10,
+  ofBrowsers: 100,
+} as const;
+
+export const passwordMinCharacters = 12;
+
+export const passwordMaxCharacters = 200;
+
+/** Each one takes 19 MiB and a core: more at a time would take the machine from those who send messages. */
+export const passwordHashesInFlightMax = 2;
+
+/** How long a sign-in is fresh: for so long nobody is asked again who they are. */
+export const recentSignInMs = 900_000;
+
+/** What a person and a page of theirs may ask in a minute; far more than a page asks for. */
+export const sessionRequestsPerMinute = 600;
+
+/**
+ * How long a browser stays signed in without being used (specification section 12.2). The cookie is kept for longer: one
+ * that ended 30 days after signing in would sign people out who were here every day.
+ */
+export const sessionDays = 30;
+
+/** More than anybody has devices. */
+export const passkeysPerAccountMax = 50;
+
+/** How long a browser may take, from the options to the answer. */
+export const passkeyChallengeMs = 300_000;

@@ -1,0 +1,28 @@
+/*
+ * Limits and periods of the device protocol (specification sections 11.2 to 11.7).
+ */
+
+export const pollsPerMinute = 300;
+
+/** How long a poll over the limit is held before it is told to come back. */
+export const overLimitHoldMs = 5_000;
+
+export const inboundPerMinute = 120;
+
+/** A report follows a hand-out, and a hand-out a poll, of which there are as many. */
+export const statusesPerMinute = 300;
+
+/** Within this a poll that names another message than the one in flight is a repeat by a proxy; nothing is resolved. */
+export const repeatedPollMs = 10_000;
+
+/** How long the old session's message may still be reported after a takeover, counted from its hand-out. */
+export const takeoverGraceMs = 180_000;
+
+/** A setup link's token has 43 characters. */
+export const claimBodyMaxBytes = 4 * 1_024;
+
+/** No text reaches it: 170,000 characters fit with each of them escaped, and iMessage takes some 20,000. */
+export const inboundBodyMaxBytes = 1_024 * 1_024;
+
+/** The body of a poll or a status. */
+export const deviceBodyMaxBytes = 256 * 1_024;

@@ -1,0 +1,9 @@
+/*
+ * Limits of the feed (specification section 4.5).
+ */
+
+/** Requests for events that one process holds for a team, and for all together (specification section 4.5). */
+export const feedPollsMax = { ofTeam: 20, ofProcess: 2_000 } as const;
+
+/** An event gets its position within milliseconds; where nobody publishes for so long, something is wrong. */
+export const publishTimeoutMs = 5_000;

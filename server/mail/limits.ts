@@ -1,0 +1,18 @@
+/*
+ * Limits and periods of mail (specification section 10.6).
+ */
+
+/** Attempts at a time in this process. */
+export const mailAttemptsInFlightMax = 4;
+
+/** What an attempt may take altogether, however slowly a server trickles. */
+export const mailAttemptMs = 60_000;
+
+/** Longer than an attempt and the writing of its outcome, so that only a dead process loses a mail to another. */
+export const mailLeaseMs = 120_000;
+
+/** How long a stop waits for attempts in progress before it aborts them. */
+export const mailStopMs = 5_000;
+
+/** How long a row is kept, sent or not (specification section 10.6). */
+export const mailRetentionMs = 30 * 24 * 3_600_000;

@@ -1,0 +1,26 @@
+/*
+ * Limits and periods of messages (specification sections 2.5, 3.2, 4.3 and 11.5).
+ */
+
+/** How long an Idempotency-Key is kept (specification section 4.3). */
+export const idempotencyKeyMs = 24 * 3_600_000;
+
+/** Several automations of an iPhone may fire for one text; the same text this soon is the same message. */
+export const duplicateInboundMs = 20_000;
+
+/** No real handle is longer; the indexes of the history could not hold one of any length. */
+export const handleMaxCharacters = 320;
+
+/** How long after a hand-out a late "sent" is still believed (specification section 3.2). */
+export const lateReportMs = 72 * 3_600_000;
+
+/** Past this the phone may be offline (specification section 2.5). */
+export const offlineAfterMs = 5 * 60_000;
+
+/**
+ * What a page may read at most. Where filters leave little of that, the page is short, and its cursor is the place
+ * that was reached: so every page of every filter costs the same at most, however large the history (decision 0012).
+ */
+export const pageExaminedMax = 10_000;
+
+export const sendsWaitingMax = 5_000;

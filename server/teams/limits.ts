@@ -1,0 +1,17 @@
+/*
+ * Limits and periods of teams and invitations (specification sections 3.5, 12.4 and 12.5).
+ */
+
+/** How long an invitation is good (specification section 3.5). */
+export const invitationMs = 7 * 24 * 3_600_000;
+
+/** Invitations that are mailed in an hour: to one address by all teams together, and by one team. */
+export const invitationMailsPerAddress = 5;
+
+export const invitationMailsPerTeam = 100;
+
+/** How long an invitation is kept that was accepted, revoked or not used: whom it was for is nobody's business for ever. */
+export const endedInvitationRetentionMs = 30 * 24 * 3_600_000;
+
+/** A double click comes within it. */
+export const doubleSubmitMs = 60_000;
