@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 export const repository = fileURLToPath(new URL('..', import.meta.url));
 
 /** What `npm start` and `npm run ownline` run, without npm in between: the process that is killed is the service. */
-const node = ['--import', './server/platform/node-version.mjs'];
+const node = ['--import', './server/platform/process/node-version.mjs'];
 const run = promisify(execFile);
 
 const readyWithinMs = 60_000;

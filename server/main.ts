@@ -1,9 +1,9 @@
 import { loadEnvironment, readConfig } from '#server/platform/config.ts';
-import { followTestClock } from '#server/platform/follow-test-clock.ts';
-import { Clock } from './platform/clock.ts';
+import { Lifecycle } from '#server/platform/process/lifecycle.ts';
+import { createLogger } from '#server/platform/process/logger.ts';
+import { Clock } from '#server/platform/time/clock.ts';
+import { followTestClock } from '#server/platform/time/follow-test-clock.ts';
 import { armFailpoint } from './platform/failpoint.ts';
-import { Lifecycle } from './platform/lifecycle.ts';
-import { createLogger } from './platform/logger.ts';
 import { StartError } from './platform/start-error.ts';
 
 let lifecycle: Lifecycle | undefined;

@@ -208,8 +208,8 @@ describe('the architecture (docs/architecture.md)', () => {
   it('there is one clock (decision 0007): no Date.now(), no bare new Date(), no now() in SQL', () => {
     // The listener is a program of its own, on a machine that may be another one.
     const allowed = [
-      'server/platform/clock.ts',
-      'server/platform/host-clock.ts',
+      'server/platform/time/clock.ts',
+      'server/platform/time/host-clock.ts',
       'server/database/clock-store.ts',
       'webhook-listener/listen-command.ts',
     ];

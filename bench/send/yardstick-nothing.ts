@@ -1,8 +1,8 @@
 import { fastify } from 'fastify';
 import { isWellFormedKey } from '#server/api-keys/api-key.ts';
-import { Clock } from '#server/platform/clock.ts';
 import { sha256 } from '#server/platform/crypto.ts';
-import { Ids } from '#server/platform/ids.ts';
+import { Ids } from '#server/platform/ids/ids.ts';
+import { Clock } from '#server/platform/time/clock.ts';
 import { bodySchema, readSend } from './yardstick-body.ts';
 
 /**

@@ -7,7 +7,7 @@ import { messageRoutes } from '#server/messages/routes.ts';
 import { readConfig } from '#server/platform/config.ts';
 import { createHttpServer } from '#server/platform/http/http-server.ts';
 import { securityHeaders } from '#server/platform/http/security-headers.ts';
-import { createLogger } from '#server/platform/logger.ts';
+import { createLogger } from '#server/platform/process/logger.ts';
 
 /**
  * The second yardstick of P1: our own route behind our own authenticator, with the very same checks of key and body, headers and

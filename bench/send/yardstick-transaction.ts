@@ -1,7 +1,7 @@
 import { fastify } from 'fastify';
 import pg from 'pg';
-import { Clock } from '#server/platform/clock.ts';
-import { Ids, publicId } from '#server/platform/ids.ts';
+import { Ids, publicId } from '#server/platform/ids/ids.ts';
+import { Clock } from '#server/platform/time/clock.ts';
 import { bodySchema, readSend } from './yardstick-body.ts';
 
 /**

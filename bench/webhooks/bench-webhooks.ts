@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { TeamId } from '#server/platform/ids.ts';
+import type { TeamId } from '#server/platform/ids/ids.ts';
 import { until } from '#test/support/until.ts';
 import { addWebhook, emit } from '#test/support/webhooking.ts';
 import { cpuSecondsOf, cpuSecondsOfEngine } from '../cpu-time.ts';

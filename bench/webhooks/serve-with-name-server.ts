@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { startApp } from '#server/app/app.ts';
 import { readConfig } from '#server/platform/config.ts';
-import { createLogger } from '#server/platform/logger.ts';
+import { createLogger } from '#server/platform/process/logger.ts';
 
 /**
  * Ownline as `server/main.ts` runs it, except that the guard asks one name server, which no setting can say.

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { AuditActor } from '#server/platform/actor.ts';
-import { publicId } from '#server/platform/ids.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
 import type { AccountRow } from './account-store.ts';
 
 /** An account that acts while it is only just signing in, as the audit log names it. */

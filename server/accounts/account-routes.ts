@@ -9,7 +9,7 @@ import { Deleted } from '#contract/deleted.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
-import { parseId } from '#server/platform/ids.ts';
+import { parseId } from '#server/platform/ids/ids.ts';
 import { accountView, sessionView } from './account-view.ts';
 import { renameAccount } from './rename-account.ts';
 import { SessionCookie } from './session-cookie.ts';

@@ -1,5 +1,5 @@
 import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
-import type { AccountId, TeamId } from '#server/platform/ids.ts';
+import type { AccountId, TeamId } from '#server/platform/ids/ids.ts';
 import { normalizeEmail } from './email.ts';
 
 export interface AccountRow {

@@ -1,5 +1,5 @@
 import type { Account, AccountSession } from '#contract/account.ts';
-import { type AccountSessionId, publicId } from '#server/platform/ids.ts';
+import { type AccountSessionId, publicId } from '#server/platform/ids/ids.ts';
 import type { AccountRow } from './account-store.ts';
 import type { AccountSessionRow } from './session-store.ts';
 

@@ -5,7 +5,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { Queryable } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { randomToken, sha256 } from '#server/platform/crypto.ts';
-import { publicId } from '#server/platform/ids.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
 import { accountActor } from './account-actor.ts';
 import type { AccountRow } from './account-store.ts';
 import { DeviceCookie } from './device-cookie.ts';

@@ -5,7 +5,7 @@ import type { AuditActor } from '#server/platform/actor.ts';
 import { AppError, invalid } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import type { SignedIn } from '#server/platform/http/route.ts';
-import { publicId } from '#server/platform/ids.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
 import { lockAccount } from './account-store.ts';
 import { parseName } from './create-account.ts';
 import { passkeysPerAccountMax } from './limits.ts';

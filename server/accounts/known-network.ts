@@ -1,6 +1,6 @@
 import type { Queryable } from '#server/database/statement.ts';
-import { clientNetwork } from '#server/platform/client-network.ts';
-import type { AccountId } from '#server/platform/ids.ts';
+import type { AccountId } from '#server/platform/ids/ids.ts';
+import { clientNetwork } from '#server/platform/network/client-network.ts';
 import { listSessions } from './session-store.ts';
 
 /** Whom no session belongs to: for an unknown address the same is looked up, so that it costs the same. */

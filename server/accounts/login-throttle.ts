@@ -1,9 +1,9 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { AppError } from '#server/platform/app-error.ts';
-import { clientNetwork } from '#server/platform/client-network.ts';
 import { sha256 } from '#server/platform/crypto.ts';
-import type { AccountId } from '#server/platform/ids.ts';
+import type { AccountId } from '#server/platform/ids/ids.ts';
+import { clientNetwork } from '#server/platform/network/client-network.ts';
 import { normalizeEmail } from './email.ts';
 import { isKnownNetwork } from './known-network.ts';
 import { loginFailuresMax, loginWindowMs } from './limits.ts';

@@ -1,7 +1,7 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError } from '#server/platform/app-error.ts';
-import { clientNetwork } from '#server/platform/client-network.ts';
 import { sha256 } from '#server/platform/crypto.ts';
+import { clientNetwork } from '#server/platform/network/client-network.ts';
 import { findAccountByEmail } from './account-store.ts';
 import { createMagicLink } from './create-magic-link.ts';
 import type { ClientInfo } from './create-session.ts';

@@ -1,5 +1,5 @@
 import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
-import type { AccountId, Id } from '#server/platform/ids.ts';
+import type { AccountId, Id } from '#server/platform/ids/ids.ts';
 import type { AccountRow } from './account-store.ts';
 
 export interface MagicLinkRow {

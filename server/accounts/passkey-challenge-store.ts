@@ -1,5 +1,5 @@
 import { type Queryable, statement } from '#server/database/statement.ts';
-import type { AccountId } from '#server/platform/ids.ts';
+import type { AccountId } from '#server/platform/ids/ids.ts';
 
 const insert = statement<Record<string, never>>(
   'passkey-challenges.insert',

@@ -9,7 +9,7 @@ import { Deleted } from '#contract/deleted.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
-import { type PasskeyId, parseId } from '#server/platform/ids.ts';
+import { type PasskeyId, parseId } from '#server/platform/ids/ids.ts';
 import { finishPasskeyRegistration } from './finish-passkey-registration.ts';
 import { listPasskeys } from './passkey-store.ts';
 import { passkeyView } from './passkey-view.ts';

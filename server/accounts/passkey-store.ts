@@ -1,5 +1,5 @@
 import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
-import type { AccountId, PasskeyId } from '#server/platform/ids.ts';
+import type { AccountId, PasskeyId } from '#server/platform/ids/ids.ts';
 
 export interface PasskeyRow {
   readonly id: PasskeyId;

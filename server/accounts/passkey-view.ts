@@ -1,5 +1,5 @@
 import type { Passkey } from '#contract/account.ts';
-import { publicId } from '#server/platform/ids.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
 import type { PasskeyRow } from './passkey-store.ts';
 
 export function passkeyView(passkey: PasskeyRow): Passkey {

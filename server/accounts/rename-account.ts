@@ -2,7 +2,7 @@ import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
-import { type AccountId, publicId } from '#server/platform/ids.ts';
+import { type AccountId, publicId } from '#server/platform/ids/ids.ts';
 import { type AccountRow, lockAccount, setAccountName } from './account-store.ts';
 import { parseName } from './create-account.ts';
 

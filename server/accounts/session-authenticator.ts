@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify';
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError, tooManyRequests } from '#server/platform/app-error.ts';
+import { mapMaybe } from '#server/platform/concurrency/maybe-promise.ts';
 import { sha256 } from '#server/platform/crypto.ts';
-import { FixedWindowLimiter } from '#server/platform/fixed-window-limiter.ts';
 import type { Authenticator, SignedIn } from '#server/platform/http/route.ts';
-import { publicId } from '#server/platform/ids.ts';
-import { mapMaybe } from '#server/platform/maybe-promise.ts';
-import type { NetworkLimit } from '#server/platform/network-limit.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
+import { FixedWindowLimiter } from '#server/platform/network/fixed-window-limiter.ts';
+import type { NetworkLimit } from '#server/platform/network/network-limit.ts';
 import { csrfRefusal } from './csrf.ts';
 import { sessionDays, sessionRequestsPerMinute } from './limits.ts';
 import { SessionCookie } from './session-cookie.ts';

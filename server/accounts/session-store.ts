@@ -1,6 +1,6 @@
 import type { SignInMethod } from '#contract/account.ts';
 import { type Queryable, statement } from '#server/database/statement.ts';
-import type { AccountId, AccountSessionId } from '#server/platform/ids.ts';
+import type { AccountId, AccountSessionId } from '#server/platform/ids/ids.ts';
 
 export interface AccountSessionRow {
   readonly id: AccountSessionId;

@@ -3,7 +3,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import type { SignedIn } from '#server/platform/http/route.ts';
-import { publicId } from '#server/platform/ids.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
 import { type AccountRow, lockAccount, setPasswordHash } from './account-store.ts';
 import { revokeMagicLinks } from './magic-link-store.ts';
 import { hashPassword, validatePassword } from './password.ts';

@@ -1,7 +1,7 @@
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
-import type { AccountId } from '#server/platform/ids.ts';
+import type { AccountId } from '#server/platform/ids/ids.ts';
 import { lockAccount, revokeDeviceCookies } from './account-store.ts';
 import { revokeMagicLinks } from './magic-link-store.ts';
 import { endSessions } from './session-store.ts';

@@ -3,7 +3,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import type { SignedIn } from '#server/platform/http/route.ts';
-import { type AccountSessionId, publicId } from '#server/platform/ids.ts';
+import { type AccountSessionId, publicId } from '#server/platform/ids/ids.ts';
 import { endSession } from './session-store.ts';
 
 /**

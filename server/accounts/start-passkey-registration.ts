@@ -1,7 +1,7 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
-import type { AccountId } from '#server/platform/ids.ts';
+import type { AccountId } from '#server/platform/ids/ids.ts';
 import { findAccount } from './account-store.ts';
 import { passkeyChallengeMs } from './limits.ts';
 import { registrationOptions } from './passkey-ceremony.ts';

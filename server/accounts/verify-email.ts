@@ -2,7 +2,7 @@ import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
-import { type AccountSessionId, publicId } from '#server/platform/ids.ts';
+import { type AccountSessionId, publicId } from '#server/platform/ids/ids.ts';
 import {
   type AccountRow,
   removePasswordHash,

@@ -2,9 +2,9 @@ import type { FastifyRequest } from 'fastify';
 import { allows } from '#contract/permissions.ts';
 import type { PlanName } from '#contract/plans.ts';
 import { AppError } from '#server/platform/app-error.ts';
+import { type MaybePromise, mapMaybe } from '#server/platform/concurrency/maybe-promise.ts';
 import type { Authenticator, Principal } from '#server/platform/http/route.ts';
-import type { TeamId } from '#server/platform/ids.ts';
-import { type MaybePromise, mapMaybe } from '#server/platform/maybe-promise.ts';
+import type { TeamId } from '#server/platform/ids/ids.ts';
 
 interface Options {
   readonly authenticate: (request: FastifyRequest) => MaybePromise<Principal>;

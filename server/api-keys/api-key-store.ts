@@ -1,7 +1,7 @@
 import type { Grant } from '#contract/permissions.ts';
 import type { PlanName } from '#contract/plans.ts';
 import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
-import type { KeyId, MemberId, TeamId } from '#server/platform/ids.ts';
+import type { KeyId, MemberId, TeamId } from '#server/platform/ids/ids.ts';
 
 export interface ApiKeyRow {
   readonly team_id: TeamId;

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError } from '#server/platform/app-error.ts';
+import { type MaybePromise, mapMaybe } from '#server/platform/concurrency/maybe-promise.ts';
 import type { Principal } from '#server/platform/http/route.ts';
-import { type MaybePromise, mapMaybe } from '#server/platform/maybe-promise.ts';
 import { KeyCache } from './key-cache.ts';
 import type { LastUsedTimes } from './last-used-times.ts';
 

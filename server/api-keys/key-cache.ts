@@ -1,8 +1,8 @@
 import type { Runtime } from '#server/database/runtime.ts';
-import { CredentialLookup } from '#server/platform/credential-lookup.ts';
+import type { MaybePromise } from '#server/platform/concurrency/maybe-promise.ts';
 import type { Principal } from '#server/platform/http/route.ts';
-import { type KeyId, publicId } from '#server/platform/ids.ts';
-import type { MaybePromise } from '#server/platform/maybe-promise.ts';
+import { type KeyId, publicId } from '#server/platform/ids/ids.ts';
+import { CredentialLookup } from '#server/platform/network/credential-lookup.ts';
 import { isWellFormedKey } from './api-key.ts';
 import { findLiveKeys, type LiveKeyRow } from './api-key-store.ts';
 

@@ -1,5 +1,5 @@
 import type { ApiKey } from '#contract/api-key.ts';
-import { publicId } from '#server/platform/ids.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
 import type { ApiKeyRow } from './api-key-store.ts';
 
 /** An API key as people see it: never its text (specification section 5.1). */

@@ -1,5 +1,5 @@
 import type { Runtime } from '#server/database/runtime.ts';
-import type { KeyId } from '#server/platform/ids.ts';
+import type { KeyId } from '#server/platform/ids/ids.ts';
 import { writeKeyUses } from './api-key-store.ts';
 
 /**

@@ -3,7 +3,7 @@ import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
-import { type KeyId, type MemberId, publicId, type TeamId } from '#server/platform/ids.ts';
+import { type KeyId, type MemberId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { listLiveKeysOf, revokeKeysOf } from './api-key-store.ts';
 
 type KeyCreator = { readonly team_id: TeamId; readonly id: MemberId };

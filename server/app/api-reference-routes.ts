@@ -8,7 +8,7 @@ import type { Config } from '#server/platform/config.ts';
 import { openApiDocument } from '#server/platform/http/openapi.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { StaticAnswer, type StaticContent } from '#server/platform/http/static-answer.ts';
-import { productVersion } from '#server/platform/product-version.ts';
+import { productVersion } from '#server/platform/process/product-version.ts';
 import type { RenderedReference } from './render-reference.ts';
 
 /** /v1/openapi.json and the page that shows it to people, /docs (specification section 9). Neither needs a key. */

@@ -1,5 +1,5 @@
 import type { Config } from '#server/platform/config.ts';
-import type { Logger } from '#server/platform/logger.ts';
+import type { Logger } from '#server/platform/process/logger.ts';
 
 /** Links that begin with an address that stands for all of them lead nowhere. */
 export function warnOfUnreachableLinks({ baseUrl, appUrl }: Config, logger: Logger): void {

@@ -2,11 +2,11 @@ import { Database } from '#server/database/database.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { readSecrets } from '#server/database/secrets-key.ts';
 import { startClock } from '#server/database/start-clock.ts';
-import { Clock } from '#server/platform/clock.ts';
 import type { Config } from '#server/platform/config.ts';
-import { Ids } from '#server/platform/ids.ts';
-import type { Logger } from '#server/platform/logger.ts';
-import { createMetrics } from '#server/platform/metrics.ts';
+import { Ids } from '#server/platform/ids/ids.ts';
+import type { Logger } from '#server/platform/process/logger.ts';
+import { createMetrics } from '#server/platform/process/metrics.ts';
+import { Clock } from '#server/platform/time/clock.ts';
 
 /** Everything a use case needs, on a database whose schema is up to date: for the service and for the command line. */
 export async function openRuntime(

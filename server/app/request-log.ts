@@ -1,9 +1,9 @@
 import { Counter, collectDefaultMetrics, Histogram } from 'prom-client';
+import { RepeatLimit } from '#server/platform/concurrency/repeat-limit.ts';
 import type { CompletedRequest } from '#server/platform/http/http-server.ts';
-import { publicId } from '#server/platform/ids.ts';
-import type { Logger } from '#server/platform/logger.ts';
-import type { Metrics } from '#server/platform/metrics.ts';
-import { RepeatLimit } from '#server/platform/repeat-limit.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
+import type { Logger } from '#server/platform/process/logger.ts';
+import type { Metrics } from '#server/platform/process/metrics.ts';
 
 /** Refusals of one kind (route, status, code, team) that have a line each in a minute; the others are counted in one. */
 const refusedMax = 3;

@@ -3,7 +3,7 @@ import { settingsChannel } from '#server/database/channels.ts';
 import type { Database } from '#server/database/database.ts';
 import { statement } from '#server/database/statement.ts';
 import type { Config } from '#server/platform/config.ts';
-import type { Logger } from '#server/platform/logger.ts';
+import type { Logger } from '#server/platform/process/logger.ts';
 
 const tell = statement<{ pg_notify: string }>('settings.tell', 'SELECT pg_notify($1, $2)');
 

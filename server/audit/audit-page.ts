@@ -1,6 +1,6 @@
 import type { AuditEntry, AuditPage, AuditQuery } from '#contract/audit.ts';
 import { invalid } from '#server/platform/app-error.ts';
-import { parseId, publicId } from '#server/platform/ids.ts';
+import { parseId, publicId } from '#server/platform/ids/ids.ts';
 import type { AuditRow } from './audit-store.ts';
 
 /** Past every id. */

@@ -1,6 +1,6 @@
 import { type Queryable, statement } from '#server/database/statement.ts';
 import type { Actor } from '#server/platform/actor.ts';
-import type { AccountId, Id, TeamId } from '#server/platform/ids.ts';
+import type { AccountId, Id, TeamId } from '#server/platform/ids/ids.ts';
 import type { AuditAction } from './audit-action.ts';
 
 export interface AuditRow {

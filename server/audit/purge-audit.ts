@@ -2,8 +2,8 @@ import { errorCodeOf, isDatabaseAway } from '#server/database/database.ts';
 import { dropMonth, listMonths, makeMonth } from '#server/database/partitions.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Queryable, statement } from '#server/database/statement.ts';
-import { monthOf, nextMonthOf } from '#server/platform/calendar.ts';
-import { firstIdAt, momentOf } from '#server/platform/ids.ts';
+import { firstIdAt, momentOf } from '#server/platform/ids/ids.ts';
+import { monthOf, nextMonthOf } from '#server/platform/time/calendar.ts';
 
 /** Months without a partition that one round takes; the next one goes on. */
 const monthsMax = 100;

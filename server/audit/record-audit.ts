@@ -1,7 +1,7 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Queryable } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
-import type { AccountId, TeamId } from '#server/platform/ids.ts';
+import type { AccountId, TeamId } from '#server/platform/ids/ids.ts';
 import type { AuditAction } from './audit-action.ts';
 import { insertAudit } from './audit-store.ts';
 

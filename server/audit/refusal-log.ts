@@ -1,6 +1,6 @@
 import type { Runtime } from '#server/database/runtime.ts';
-import { clientNetwork } from '#server/platform/client-network.ts';
 import type { CompletedRequest } from '#server/platform/http/http-server.ts';
+import { clientNetwork } from '#server/platform/network/client-network.ts';
 import { isAuditAction } from './audit-action.ts';
 import { type AuditRecord, recordAudit } from './record-audit.ts';
 

@@ -5,7 +5,7 @@ import { migrate } from '#server/database/migrate.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import { type Config, loadEnvironment, readConfig } from '#server/platform/config.ts';
-import { createLogger } from '#server/platform/logger.ts';
+import { createLogger } from '#server/platform/process/logger.ts';
 import { StartError } from '#server/platform/start-error.ts';
 
 /** The address of the database that the server of this DATA_DIR uses, or DATABASE_URL. */

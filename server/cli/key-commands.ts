@@ -6,7 +6,7 @@ import { keyView } from '#server/api-keys/key-view.ts';
 import { revokeKey } from '#server/api-keys/revoke-key.ts';
 import { operator } from '#server/platform/actor.ts';
 import { invalid } from '#server/platform/app-error.ts';
-import { parseId, publicId } from '#server/platform/ids.ts';
+import { parseId, publicId } from '#server/platform/ids/ids.ts';
 import { printResult, printRows, withRuntime } from './command-context.ts';
 import { readTeamId, requireTeam } from './team-commands.ts';
 

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { schemaVersion } from '#server/database/schema-version.ts';
 import { loadEnvironment, readConfig } from '#server/platform/config.ts';
-import { productVersion } from '#server/platform/product-version.ts';
+import { productVersion } from '#server/platform/process/product-version.ts';
 import { addClockCommands } from './clock-commands.ts';
 import { databaseUrlOf, explain } from './command-context.ts';
 import { addKeyCommands } from './key-commands.ts';

@@ -6,7 +6,7 @@ import { findVerifiedNumber, firstIdOfDay, listNumbers } from '#server/numbers/n
 import { numberView } from '#server/numbers/number-view.ts';
 import { operator } from '#server/platform/actor.ts';
 import { invalid, notFound } from '#server/platform/app-error.ts';
-import { publicId } from '#server/platform/ids.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
 import { printResult, printRows, withRuntime } from './command-context.ts';
 import { readTeamId, requireTeam } from './team-commands.ts';
 

@@ -8,15 +8,15 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { PollRegistry } from '#server/device-protocol/poll-registry.ts';
 import { FeedPollRegistry } from '#server/events/feed-poll-registry.ts';
 import { MailHealth } from '#server/mail/mail-health.ts';
-import { Clock } from '#server/platform/clock.ts';
 import { readConfig } from '#server/platform/config.ts';
 import { Secrets } from '#server/platform/crypto.ts';
 import { jsonAudiences } from '#server/platform/http/http-server.ts';
 import { bodyMaxBytes } from '#server/platform/http/limits.ts';
 import type { Audience, Route } from '#server/platform/http/route.ts';
-import { Ids } from '#server/platform/ids.ts';
-import { createLogger } from '#server/platform/logger.ts';
-import { createMetrics } from '#server/platform/metrics.ts';
+import { Ids } from '#server/platform/ids/ids.ts';
+import { createLogger } from '#server/platform/process/logger.ts';
+import { createMetrics } from '#server/platform/process/metrics.ts';
+import { Clock } from '#server/platform/time/clock.ts';
 
 /** One row of the route table, for programs that import nothing of the server. */
 export interface RouteRow {

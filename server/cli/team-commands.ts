@@ -3,7 +3,7 @@ import { isPlanName, planNames, plans } from '#contract/plans.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { operator } from '#server/platform/actor.ts';
 import { AppError, invalid } from '#server/platform/app-error.ts';
-import { parseId, publicId, type TeamId } from '#server/platform/ids.ts';
+import { parseId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { changePlan } from '#server/teams/change-plan.ts';
 import { createTeam } from '#server/teams/create-team.ts';
 import { findTeam, listTeams } from '#server/teams/team-store.ts';

@@ -1,6 +1,6 @@
 import { type Change, parseChange } from '#server/database/change.ts';
-import type { TeamId } from '#server/platform/ids.ts';
-import type { Logger } from '#server/platform/logger.ts';
+import type { TeamId } from '#server/platform/ids/ids.ts';
+import type { Logger } from '#server/platform/process/logger.ts';
 
 /** Is told what changed in a team; `everything` where something may have been missed. */
 export type ChangeListener = (change: Change | 'everything') => void;

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import type { ResourceType } from '#contract/change.ts';
-import type { TeamId } from '#server/platform/ids.ts';
-import type { Logger } from '#server/platform/logger.ts';
+import type { TeamId } from '#server/platform/ids/ids.ts';
+import type { Logger } from '#server/platform/process/logger.ts';
 import { formatChange, idsMax, type RecordChange } from './change.ts';
 import { changesChannel } from './channels.ts';
 

@@ -1,5 +1,5 @@
 import { type ResourceType, resourceTypes } from '#contract/change.ts';
-import type { TeamId } from '#server/platform/ids.ts';
+import type { TeamId } from '#server/platform/ids/ids.ts';
 
 /** Something to look at again. `ids` are as the database keeps them; `all` is any of that type. */
 export interface Change {

@@ -1,6 +1,6 @@
 import { Counter } from 'prom-client';
-import { type HostClock, readHostClock } from '#server/platform/host-clock.ts';
-import { addGauge } from '#server/platform/metrics.ts';
+import { addGauge } from '#server/platform/process/metrics.ts';
+import { type HostClock, readHostClock } from '#server/platform/time/host-clock.ts';
 import { isDoubtful, judgeClock, smallestStepMs, standsMs } from './clock-step.ts';
 import { type ClockSample, type ClockState, readClock, saveReading, writeStep } from './clock-store.ts';
 import { followStep, type PostponeLeases } from './follow-step.ts';

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { Logger } from '#server/platform/logger.ts';
+import type { Logger } from '#server/platform/process/logger.ts';
 import type { RecordChange } from './change.ts';
 import { ChangeNotifySender } from './change-notify-sender.ts';
 import { NoConnection, throwNoConnection } from './no-connection.ts';

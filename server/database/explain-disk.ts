@@ -1,6 +1,6 @@
 import { AppError, unavailable } from '#server/platform/app-error.ts';
-import type { Clock } from '#server/platform/clock.ts';
 import type { Config } from '#server/platform/config.ts';
+import type { Clock } from '#server/platform/time/clock.ts';
 import { errorCodeOf, isDatabaseAway } from './database.ts';
 import { fullDiskSync, walBytes } from './disk-space.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import type { Logger } from '#server/platform/logger.ts';
-import { Loop } from '#server/platform/loop.ts';
+import { Loop } from '#server/platform/concurrency/loop.ts';
+import type { Logger } from '#server/platform/process/logger.ts';
 
 type Listener = (payload: string) => void;
 

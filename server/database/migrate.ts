@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import Postgrator from 'postgrator';
-import type { Logger } from '#server/platform/logger.ts';
-import { productVersion } from '#server/platform/product-version.ts';
+import type { Logger } from '#server/platform/process/logger.ts';
+import { productVersion } from '#server/platform/process/product-version.ts';
 import { StartError } from '#server/platform/start-error.ts';
 import { schemaVersion } from './schema-version.ts';
 

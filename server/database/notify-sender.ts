@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import type { Logger } from '#server/platform/logger.ts';
+import type { Logger } from '#server/platform/process/logger.ts';
 
 /** PostgreSQL takes payloads under 8,000 bytes; a longer list becomes an empty one, which means "look for yourself". */
 const payloadMaxBytes = 7_900;

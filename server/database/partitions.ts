@@ -1,6 +1,6 @@
-import { monthOf } from '#server/platform/calendar.ts';
-import type { Clock } from '#server/platform/clock.ts';
-import type { Logger } from '#server/platform/logger.ts';
+import type { Logger } from '#server/platform/process/logger.ts';
+import { monthOf } from '#server/platform/time/calendar.ts';
+import type { Clock } from '#server/platform/time/clock.ts';
 import { errorCodeOf, isDatabaseAway } from './database.ts';
 import { type Queryable, statement } from './statement.ts';
 

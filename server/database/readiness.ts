@@ -1,4 +1,4 @@
-import { sharedQuery } from '#server/platform/shared-query.ts';
+import { sharedQuery } from '#server/platform/concurrency/shared-query.ts';
 import type { Runtime } from './runtime.ts';
 import { statement } from './statement.ts';
 

@@ -1,9 +1,9 @@
-import type { Clock } from '#server/platform/clock.ts';
 import type { Config } from '#server/platform/config.ts';
 import type { Secrets } from '#server/platform/crypto.ts';
-import type { Ids } from '#server/platform/ids.ts';
-import type { Logger } from '#server/platform/logger.ts';
-import type { Metrics } from '#server/platform/metrics.ts';
+import type { Ids } from '#server/platform/ids/ids.ts';
+import type { Logger } from '#server/platform/process/logger.ts';
+import type { Metrics } from '#server/platform/process/metrics.ts';
+import type { Clock } from '#server/platform/time/clock.ts';
 import type { Database } from './database.ts';
 
 /** What every use case is given: made once in app.ts, passed on, never reached for. */

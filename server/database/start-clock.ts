@@ -1,5 +1,5 @@
-import type { Clock } from '#server/platform/clock.ts';
-import { type HostClock, readHostClock } from '#server/platform/host-clock.ts';
+import type { Clock } from '#server/platform/time/clock.ts';
+import { type HostClock, readHostClock } from '#server/platform/time/host-clock.ts';
 import { aheadMaxMs, isDoubtful, smallestStepMs } from './clock-step.ts';
 import { type ClockReading, type ClockSample, listReadings, readClock } from './clock-store.ts';
 import type { StatementPool } from './statement.ts';

@@ -1,4 +1,4 @@
-import type { DeviceId, NumberId, SessionId, TeamId } from '#server/platform/ids.ts';
+import type { DeviceId, NumberId, SessionId, TeamId } from '#server/platform/ids/ids.ts';
 
 /** Why a device is told to stop polling (specification section 11.2). */
 export type StopReason = 'unauthorized' | 'deleted' | 'taken' | 'superseded' | 'already_running';

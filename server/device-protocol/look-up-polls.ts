@@ -1,8 +1,8 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
 import { unavailable } from '#server/platform/app-error.ts';
-import { Batcher } from '#server/platform/batcher.ts';
-import type { MessageId, SessionId } from '#server/platform/ids.ts';
+import { Batcher } from '#server/platform/concurrency/batcher.ts';
+import type { MessageId, SessionId } from '#server/platform/ids/ids.ts';
 import type { PollFacts } from './decide-poll.ts';
 import type { PollIdentity } from './poll-registry.ts';
 

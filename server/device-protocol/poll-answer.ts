@@ -1,4 +1,4 @@
-import { publicId } from '#server/platform/ids.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
 import type { PollResult } from './poll.ts';
 
 /** Said instead of an action; the text "action" must not occur in it, since the shortcut looks for just that. */

@@ -1,5 +1,5 @@
-import type { NumberId, SessionId } from '#server/platform/ids.ts';
-import { LongPoll } from '#server/platform/long-poll.ts';
+import { LongPoll } from '#server/platform/concurrency/long-poll.ts';
+import type { NumberId, SessionId } from '#server/platform/ids/ids.ts';
 
 /** How a wait ended without a message. */
 export type WaitEnd = 'held' | 'replaced' | 'left' | 'stopping';

@@ -5,7 +5,7 @@ import { type Claimant, claimMessage, type HandOut } from '#server/messages/clai
 import { reportMessage } from '#server/messages/report-message.ts';
 import { resolveUnconfirmed } from '#server/messages/resolve-unconfirmed.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
-import type { MessageId, SessionId } from '#server/platform/ids.ts';
+import type { MessageId, SessionId } from '#server/platform/ids/ids.ts';
 import { decidePoll, type StopReason } from './decide-poll.ts';
 import { repeatedPollMs } from './limits.ts';
 import { type PollLookupRow, type PollLookups, sessionLifeMs, shortenSession } from './look-up-polls.ts';

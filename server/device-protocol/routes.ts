@@ -6,10 +6,10 @@ import { receiveMessage } from '#server/messages/receive-message.ts';
 import { reportMessage } from '#server/messages/report-message.ts';
 import { findNumber } from '#server/numbers/number-store.ts';
 import { AppError, invalid, notFound } from '#server/platform/app-error.ts';
-import { FixedWindowLimiter } from '#server/platform/fixed-window-limiter.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { textFields } from '#server/platform/http/text-fields.ts';
-import { parseId, publicId } from '#server/platform/ids.ts';
+import { parseId, publicId } from '#server/platform/ids/ids.ts';
+import { FixedWindowLimiter } from '#server/platform/network/fixed-window-limiter.ts';
 import { parseDeviceBody, valueIn } from './device-body.ts';
 import {
   claimBodyMaxBytes,

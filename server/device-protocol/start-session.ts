@@ -9,7 +9,7 @@ import {
   replaceSession,
 } from '#server/devices/device-store.ts';
 import { lockNumber, markVerified } from '#server/numbers/number-store.ts';
-import type { SessionId } from '#server/platform/ids.ts';
+import type { SessionId } from '#server/platform/ids/ids.ts';
 import { decidePoll, type StopReason } from './decide-poll.ts';
 import { takeoverGraceMs } from './limits.ts';
 import { type PollLookupRow, sessionLifeMs } from './look-up-polls.ts';

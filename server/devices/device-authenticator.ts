@@ -1,7 +1,7 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError } from '#server/platform/app-error.ts';
+import { mapMaybe } from '#server/platform/concurrency/maybe-promise.ts';
 import type { Authenticator } from '#server/platform/http/route.ts';
-import { mapMaybe } from '#server/platform/maybe-promise.ts';
 import { KnownTokens } from './known-tokens.ts';
 
 /**

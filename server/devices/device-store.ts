@@ -1,5 +1,5 @@
 import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
-import type { DeviceId, NumberId, SessionId, SetupLinkId, TeamId } from '#server/platform/ids.ts';
+import type { DeviceId, NumberId, SessionId, SetupLinkId, TeamId } from '#server/platform/ids/ids.ts';
 
 /** A phone that a number was claimed for. */
 export interface DeviceRow {

@@ -1,6 +1,6 @@
 import type { Runtime } from '#server/database/runtime.ts';
-import { CredentialLookup } from '#server/platform/credential-lookup.ts';
-import type { MaybePromise } from '#server/platform/maybe-promise.ts';
+import type { MaybePromise } from '#server/platform/concurrency/maybe-promise.ts';
+import { CredentialLookup } from '#server/platform/network/credential-lookup.ts';
 import { findKnownTokens } from './device-store.ts';
 
 /** `dev_` and 32 bytes as base64url; any other text is no token (Secrets.deviceToken). */

@@ -1,5 +1,5 @@
 import type { Runtime } from '#server/database/runtime.ts';
-import { CredentialLookup } from '#server/platform/credential-lookup.ts';
+import { CredentialLookup } from '#server/platform/network/credential-lookup.ts';
 import { linkExpired } from './claim-device.ts';
 import { findOpenLinks } from './device-store.ts';
 

@@ -1,7 +1,7 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { randomToken, sha256 } from '#server/platform/crypto.ts';
-import type { NumberId, TeamId } from '#server/platform/ids.ts';
+import type { NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import { endSetupLinks, insertSetupLink } from './device-store.ts';
 import { setupLinkMs } from './limits.ts';
 

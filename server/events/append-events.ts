@@ -2,7 +2,13 @@ import type { EventType } from '#contract/event.ts';
 import { dueDeliveriesChannel, fanOutsChannel, unpublishedEventsChannel } from '#server/database/channels.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement, type Transaction } from '#server/database/statement.ts';
-import { type EventId, type MessageId, type NumberId, publicId, type TeamId } from '#server/platform/ids.ts';
+import {
+  type EventId,
+  type MessageId,
+  type NumberId,
+  publicId,
+  type TeamId,
+} from '#server/platform/ids/ids.ts';
 import { sqlDeliveryId } from './fan-out.ts';
 
 /** Deliveries of one event that are written with it; where more webhooks match, they are written after the commit. */

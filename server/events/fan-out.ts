@@ -1,7 +1,7 @@
 import { dueDeliveriesChannel } from '#server/database/channels.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
-import type { TeamId } from '#server/platform/ids.ts';
+import type { TeamId } from '#server/platform/ids/ids.ts';
 
 /** Of the deliveries of one event so many are written by one statement: some 20 ms. */
 const partMax = 500;

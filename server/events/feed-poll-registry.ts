@@ -1,5 +1,5 @@
-import type { TeamId } from '#server/platform/ids.ts';
-import { LongPoll } from '#server/platform/long-poll.ts';
+import { LongPoll } from '#server/platform/concurrency/long-poll.ts';
+import type { TeamId } from '#server/platform/ids/ids.ts';
 import type { FeedPosition } from './feed-store.ts';
 import { feedPollsMax } from './limits.ts';
 

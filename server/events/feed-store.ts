@@ -1,5 +1,5 @@
 import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
-import type { EventId, TeamId } from '#server/platform/ids.ts';
+import type { EventId, TeamId } from '#server/platform/ids/ids.ts';
 
 /** An event in its place. Positions only order a team's events: they have gaps, and nobody is shown them. */
 export interface FeedEvent {

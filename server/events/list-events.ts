@@ -1,7 +1,7 @@
 import { type Event, type EventList, feedLimitDefault, type ListEventsQuery } from '#contract/event.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { invalid, tooManyRequests, unavailable } from '#server/platform/app-error.ts';
-import { parseId, publicId, type TeamId } from '#server/platform/ids.ts';
+import { parseId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import type { FeedPollRegistry } from './feed-poll-registry.ts';
 import { type FeedEvent, type FeedPosition, positionOfEvent, readFeed } from './feed-store.ts';
 import { feedPollsMax, publishTimeoutMs } from './limits.ts';

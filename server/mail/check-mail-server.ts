@@ -1,5 +1,5 @@
 import type { Config } from '#server/platform/config.ts';
-import type { Logger } from '#server/platform/logger.ts';
+import type { Logger } from '#server/platform/process/logger.ts';
 import type { MailHealth } from './mail-health.ts';
 import type { CheckServer } from './smtp-sender.ts';
 

@@ -1,6 +1,6 @@
 import { Counter } from 'prom-client';
 import type { Runtime } from '#server/database/runtime.ts';
-import { addGauge, ageSeconds, cachedQuery } from '#server/platform/metrics.ts';
+import { addGauge, ageSeconds, cachedQuery } from '#server/platform/process/metrics.ts';
 import type { MailHealth } from './mail-health.ts';
 import { findWaitingMails } from './mail-store.ts';
 

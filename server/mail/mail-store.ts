@@ -1,6 +1,6 @@
 import { mailChannel } from '#server/database/channels.ts';
 import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
-import type { MailId } from '#server/platform/ids.ts';
+import type { MailId } from '#server/platform/ids/ids.ts';
 
 /** A mail in the hands of this process. */
 export interface ClaimedMail {

@@ -1,6 +1,6 @@
 import type { Runtime } from '#server/database/runtime.ts';
-import { firstIdAt, publicId } from '#server/platform/ids.ts';
-import { Loop } from '#server/platform/loop.ts';
+import { Loop } from '#server/platform/concurrency/loop.ts';
+import { firstIdAt, publicId } from '#server/platform/ids/ids.ts';
 import {
   mailAttemptMs,
   mailAttemptsInFlightMax,

@@ -1,5 +1,5 @@
 import type { Secrets } from '#server/platform/crypto.ts';
-import { type MailId, publicId } from '#server/platform/ids.ts';
+import { type MailId, publicId } from '#server/platform/ids/ids.ts';
 import type { RenderedMail } from './mail-template.ts';
 
 /** The row that a body belongs to: in another one, or with another recipient, it can't be opened. */

@@ -5,8 +5,8 @@ import { NoConnection } from '#server/database/no-connection.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
 import { AppError } from '#server/platform/app-error.ts';
-import { dayOf, monthOf } from '#server/platform/calendar.ts';
-import type { MessageId, TeamId } from '#server/platform/ids.ts';
+import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
+import { dayOf, monthOf } from '#server/platform/time/calendar.ts';
 import { ensureUsageMonth } from '#server/usage/usage-store.ts';
 import {
   acceptUnlocked,

@@ -1,5 +1,5 @@
 import { statement } from '#server/database/statement.ts';
-import type { MessageId, TeamId } from '#server/platform/ids.ts';
+import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
 
 /** One send as the statement takes it. */
 export interface SendRow {

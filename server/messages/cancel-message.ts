@@ -1,6 +1,6 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError, notFound } from '#server/platform/app-error.ts';
-import type { MessageId, TeamId } from '#server/platform/ids.ts';
+import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
 import { lockUsage } from '#server/usage/usage-store.ts';
 import { failQueued } from './fail-queued.ts';
 import type { MessageRow } from './message.ts';

@@ -1,7 +1,7 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
 import { lockCurrentSession } from '#server/devices/device-store.ts';
-import type { DeviceId, MessageId, NumberId, SessionId, TeamId } from '#server/platform/ids.ts';
+import type { DeviceId, MessageId, NumberId, SessionId, TeamId } from '#server/platform/ids/ids.ts';
 import { sqlGuard, sqlTarget } from './message-status.ts';
 
 /** The poll that asks: only the newest one of the current session is handed anything. */

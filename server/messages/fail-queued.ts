@@ -1,7 +1,7 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement, type Transaction } from '#server/database/statement.ts';
-import { dayOf } from '#server/platform/calendar.ts';
-import type { MessageId, TeamId } from '#server/platform/ids.ts';
+import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
+import { dayOf } from '#server/platform/time/calendar.ts';
 import { refundMessages } from '#server/usage/usage-store.ts';
 import { type MessageRow, sqlMessage } from './message.ts';
 import { appendMessageEvents } from './message-event.ts';

@@ -4,7 +4,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { type Statement, statement } from '#server/database/statement.ts';
 import { findLiveNumberByPhone } from '#server/numbers/number-store.ts';
 import { invalid } from '#server/platform/app-error.ts';
-import { parseId, publicId, type TeamId } from '#server/platform/ids.ts';
+import { parseId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { pageExaminedMax } from './limits.ts';
 import { type MessageRow, sqlMessage } from './message.ts';
 import { messageView } from './message-view.ts';

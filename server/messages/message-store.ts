@@ -1,6 +1,6 @@
 import type { FailureCode } from '#contract/message.ts';
 import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
-import type { DeviceId, MessageId, NumberId, SessionId, TeamId } from '#server/platform/ids.ts';
+import type { DeviceId, MessageId, NumberId, SessionId, TeamId } from '#server/platform/ids/ids.ts';
 import { type MessageRow, sqlMessage } from './message.ts';
 import { sqlGuard, sqlTarget } from './message-status.ts';
 

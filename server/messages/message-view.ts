@@ -1,5 +1,5 @@
 import type { AcceptedMessage, Message, MessageDetail, WaitingReason } from '#contract/message.ts';
-import { publicId } from '#server/platform/ids.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
 import type { MessageRow } from './message.ts';
 import { failureMessage } from './message-status.ts';
 

@@ -1,5 +1,5 @@
 import type { Direction, FailureCode, MessageStatus } from '#contract/message.ts';
-import type { MessageId, NumberId, TeamId } from '#server/platform/ids.ts';
+import type { MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
 
 /** A message as the database keeps it. */
 export interface MessageRow {

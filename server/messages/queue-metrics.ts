@@ -1,6 +1,6 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
-import { addGauge, ageSeconds, cachedQuery } from '#server/platform/metrics.ts';
+import { addGauge, ageSeconds, cachedQuery } from '#server/platform/process/metrics.ts';
 
 interface QueueRow {
   readonly depth: number;

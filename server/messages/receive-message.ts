@@ -1,10 +1,10 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement, type Transaction } from '#server/database/statement.ts';
 import type { NumberRow } from '#server/numbers/number-store.ts';
-import { dayOf } from '#server/platform/calendar.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
-import type { MessageId } from '#server/platform/ids.ts';
+import type { MessageId } from '#server/platform/ids/ids.ts';
+import { dayOf } from '#server/platform/time/calendar.ts';
 import { countReceived } from '#server/usage/usage-store.ts';
 import { duplicateInboundMs, handleMaxCharacters } from './limits.ts';
 import { type MessageRow, sqlMessage } from './message.ts';

@@ -2,7 +2,7 @@ import { plans } from '#contract/plans.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { type DeviceRow, lockCurrentSession } from '#server/devices/device-store.ts';
-import type { MessageId, SessionId } from '#server/platform/ids.ts';
+import type { MessageId, SessionId } from '#server/platform/ids/ids.ts';
 import { findTeam } from '#server/teams/team-store.ts';
 import { lateReportMs } from './limits.ts';
 import type { MessageRow } from './message.ts';

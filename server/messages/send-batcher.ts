@@ -1,11 +1,11 @@
 import { Counter, Histogram } from 'prom-client';
 import type { Runtime } from '#server/database/runtime.ts';
 import { unavailable } from '#server/platform/app-error.ts';
-import { Batcher } from '#server/platform/batcher.ts';
+import { Batcher } from '#server/platform/concurrency/batcher.ts';
+import { Semaphore } from '#server/platform/concurrency/semaphore.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
-import type { TeamId } from '#server/platform/ids.ts';
-import type { Metrics } from '#server/platform/metrics.ts';
-import { Semaphore } from '#server/platform/semaphore.ts';
+import type { TeamId } from '#server/platform/ids/ids.ts';
+import type { Metrics } from '#server/platform/process/metrics.ts';
 import { acceptSends, type Locked, type SendOutcome } from './accept-sends.ts';
 import type { SendRow } from './accept-statement.ts';
 import { sendsWaitingMax } from './limits.ts';

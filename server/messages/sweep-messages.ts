@@ -2,7 +2,7 @@ import { queueChannel } from '#server/database/channels.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement, type Transaction } from '#server/database/statement.ts';
 import type { NumberRow } from '#server/numbers/number-store.ts';
-import { firstIdAt, type MessageId, type NumberId, type TeamId } from '#server/platform/ids.ts';
+import { firstIdAt, type MessageId, type NumberId, type TeamId } from '#server/platform/ids/ids.ts';
 import { lockUsage } from '#server/usage/usage-store.ts';
 import { failQueued } from './fail-queued.ts';
 import { idempotencyKeyMs } from './limits.ts';

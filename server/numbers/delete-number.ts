@@ -4,7 +4,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
-import { type NumberId, publicId, type TeamId } from '#server/platform/ids.ts';
+import { type NumberId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { lockUsage } from '#server/usage/usage-store.ts';
 import { lockNumber, markDeleted, type NumberRow } from './number-store.ts';
 

@@ -1,7 +1,7 @@
 import type { NumberStatus, UnconfirmedPolicy } from '#contract/number.ts';
 import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
-import type { Clock } from '#server/platform/clock.ts';
-import { firstIdAt, type NumberId, type TeamId } from '#server/platform/ids.ts';
+import { firstIdAt, type NumberId, type TeamId } from '#server/platform/ids/ids.ts';
+import type { Clock } from '#server/platform/time/clock.ts';
 
 export interface NumberRow {
   readonly team_id: TeamId;

@@ -1,5 +1,5 @@
 import type { NumberDetail, NumberResource, UpdatedNumber } from '#contract/number.ts';
-import { publicId } from '#server/platform/ids.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
 import type { NumberListRow, NumberRow } from './number-store.ts';
 
 /** A Number of the API (specification section 2.5). */

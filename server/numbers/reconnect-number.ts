@@ -4,7 +4,7 @@ import { endAllDevices } from '#server/devices/device-store.ts';
 import { createSetupLink } from '#server/devices/setup-link.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
-import { type NumberId, publicId, type TeamId } from '#server/platform/ids.ts';
+import { type NumberId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { lockNumber } from './number-store.ts';
 
 /**

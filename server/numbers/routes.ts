@@ -10,7 +10,7 @@ import {
 import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
-import { type NumberId, parseId } from '#server/platform/ids.ts';
+import { type NumberId, parseId } from '#server/platform/ids/ids.ts';
 import { deleteNumber, type OnNumberRemoved } from './delete-number.ts';
 import { findListedNumber, firstIdOfDay, listNumbers } from './number-store.ts';
 import { numberDetailView, numberView, updatedNumberView } from './number-view.ts';

@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { isPlanName, type PlanName, planNames } from '#contract/plans.ts';
+import { type AddressRange, parseAddressRange } from '#server/platform/network/ip-address.ts';
 import { ConfigError } from './config-error.ts';
 import { parseSecretsKey } from './crypto.ts';
 import { parseDatabaseUrl } from './database-address.ts';
 import { type ArmedFailpoint, parseFailpoint } from './failpoint.ts';
-import { type AddressRange, parseAddressRange } from './ip-address.ts';
 import { type NamedMailAddress, parseNamedMailAddress } from './mail-address.ts';
 import { misspeltSettings } from './misspelt-settings.ts';
 

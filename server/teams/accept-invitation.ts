@@ -18,7 +18,7 @@ import { cancelMails } from '#server/mail/queue-mail.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import type { SignedIn } from '#server/platform/http/route.ts';
-import { publicId } from '#server/platform/ids.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
 import type { RoleChangeServices } from './apply-role.ts';
 import { hashFormToken } from './form-token-hash.ts';
 import { markAccepted, recordFormToken } from './invitation-store.ts';

@@ -3,7 +3,7 @@ import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
-import { publicId } from '#server/platform/ids.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
 import { type PersonRow, setRole } from './member-store.ts';
 
 /** What becomes of what somebody made with the role that they had; wired in transaction-hooks.ts, like OnMemberRemoved. */

@@ -2,7 +2,7 @@ import type { GivenRole } from '#contract/permissions.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { invalid, notFound } from '#server/platform/app-error.ts';
-import type { MemberId } from '#server/platform/ids.ts';
+import type { MemberId } from '#server/platform/ids/ids.ts';
 import { applyRole, type RoleChangeServices } from './apply-role.ts';
 import { forbidSelfGrant, type Grantor } from './forbid-self-grant.ts';
 import { findMember, type PersonRow } from './member-store.ts';

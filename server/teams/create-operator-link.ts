@@ -6,7 +6,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { operator } from '#server/platform/actor.ts';
 import { AppError, invalid, notFound } from '#server/platform/app-error.ts';
-import type { TeamId } from '#server/platform/ids.ts';
+import type { TeamId } from '#server/platform/ids/ids.ts';
 import type { RoleChangeServices } from './apply-role.ts';
 import { allSeatsTaken, createOwnerLink } from './create-owner-link.ts';
 import { joinTeam } from './join-team.ts';

@@ -1,7 +1,7 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
-import type { MemberId, TeamId } from '#server/platform/ids.ts';
+import type { MemberId, TeamId } from '#server/platform/ids/ids.ts';
 import { applyRole, type RoleChangeServices } from './apply-role.ts';
 import { findMember, type PersonRow } from './member-store.ts';
 import { recheckPermission } from './recheck-permission.ts';

@@ -1,7 +1,7 @@
 import type { Transaction } from '#server/database/statement.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import type { Principal } from '#server/platform/http/route.ts';
-import type { AccountId, MemberId, TeamId } from '#server/platform/ids.ts';
+import type { AccountId, MemberId, TeamId } from '#server/platform/ids/ids.ts';
 import { findAccountOfMember } from './member-store.ts';
 
 /** Who gives somebody a seat or a role: a member by a session, or a key and, where a member made it, that member. */

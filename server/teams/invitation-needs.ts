@@ -1,5 +1,5 @@
 import type { InvitationNeeds } from '#contract/member.ts';
-import type { AccountId } from '#server/platform/ids.ts';
+import type { AccountId } from '#server/platform/ids/ids.ts';
 
 interface Opening {
   /** The address that the invitation is bound to; null for the link of a first owner. */

@@ -3,7 +3,7 @@ import { InvitationList, InviteRequest, ListInvitationsQuery, MadeInvitation } f
 import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
-import { type InvitationId, parseId } from '#server/platform/ids.ts';
+import { type InvitationId, parseId } from '#server/platform/ids/ids.ts';
 import { inviteMember } from './invite-member.ts';
 import { listInvitations } from './list-invitations.ts';
 import type { MailsInvitations } from './mail-invitation.ts';

@@ -1,6 +1,6 @@
 import type { Role } from '#contract/permissions.ts';
 import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
-import type { AccountId, InvitationId, MemberId, TeamId } from '#server/platform/ids.ts';
+import type { AccountId, InvitationId, MemberId, TeamId } from '#server/platform/ids/ids.ts';
 
 /** A link that makes a member (specification section 3.5). One of an owner's may be bound to no address. */
 export interface InvitationRow {

@@ -1,6 +1,6 @@
 import type { Invitation } from '#contract/member.ts';
 import { givenRoles } from '#contract/permissions.ts';
-import { publicId } from '#server/platform/ids.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
 import type { InvitationRow } from './invitation-store.ts';
 
 /** The Invitation object of the API (specification section 2.4). Links of owners are never shown as one. */

@@ -4,7 +4,7 @@ import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { AppError, notFound } from '#server/platform/app-error.ts';
-import { publicId } from '#server/platform/ids.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
 import { forbidSelfGrant, type Grantor } from './forbid-self-grant.ts';
 import { newInvitationLink } from './invitation-link.ts';
 import { findLiveInvitationByEmail, type InvitationRow, insertInvitation } from './invitation-store.ts';

@@ -4,7 +4,7 @@ import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
-import { type MemberId, publicId } from '#server/platform/ids.ts';
+import { type MemberId, publicId } from '#server/platform/ids/ids.ts';
 import { applyRole, type RoleChangeServices } from './apply-role.ts';
 import { countMembers, findMemberOfAccount, insertMember } from './member-store.ts';
 import { revokeOpenInvitations } from './revoke-open-invitations.ts';

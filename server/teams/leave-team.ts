@@ -1,6 +1,6 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
-import type { TeamId } from '#server/platform/ids.ts';
+import type { TeamId } from '#server/platform/ids/ids.ts';
 import { endMembership, type MembershipEnd, type OnMemberRemoved } from './end-membership.ts';
 import { recheckPermission } from './recheck-permission.ts';
 import { requireAnotherOwner } from './require-another-owner.ts';

@@ -2,7 +2,7 @@ import type { InvitationList, ListInvitationsQuery } from '#contract/member.ts';
 import { listLimitDefault } from '#contract/paging.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { invalid } from '#server/platform/app-error.ts';
-import { parseId, type TeamId } from '#server/platform/ids.ts';
+import { parseId, type TeamId } from '#server/platform/ids/ids.ts';
 import { listInvitationRows } from './invitation-store.ts';
 import { invitationView } from './invitation-view.ts';
 

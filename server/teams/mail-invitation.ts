@@ -3,7 +3,7 @@ import type { Transaction } from '#server/database/statement.ts';
 import { type MailHealth, mailFails } from '#server/mail/mail-health.ts';
 import type { MailContent } from '#server/mail/mail-template.ts';
 import { mailIsOn, queueMail } from '#server/mail/queue-mail.ts';
-import { publicId } from '#server/platform/ids.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
 import { countInvitationMail } from './invitation-mail-throttle.ts';
 import type { InvitationRow } from './invitation-store.ts';
 import type { PersonRow } from './member-store.ts';

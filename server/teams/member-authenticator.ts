@@ -5,7 +5,7 @@ import type { RequireSession } from '#server/accounts/session-authenticator.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import type { Authenticator, Principal } from '#server/platform/http/route.ts';
-import { parseId, publicId, type TeamId } from '#server/platform/ids.ts';
+import { parseId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { findMembership } from './member-store.ts';
 import { roleRefusal } from './role-policy.ts';
 

@@ -3,7 +3,7 @@ import { ChangeRoleRequest, Left, Member, MemberList, RemoveMemberQuery } from '
 import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
-import { type MemberId, parseId } from '#server/platform/ids.ts';
+import { type MemberId, parseId } from '#server/platform/ids/ids.ts';
 import type { RoleChangeServices } from './apply-role.ts';
 import { changeRole } from './change-role.ts';
 import { demoteOwner } from './demote-owner.ts';

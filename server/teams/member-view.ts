@@ -1,5 +1,5 @@
 import type { Member } from '#contract/member.ts';
-import { publicId } from '#server/platform/ids.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
 import type { PersonRow } from './member-store.ts';
 
 /** The Member object of the API (specification section 2.3). */

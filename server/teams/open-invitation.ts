@@ -2,9 +2,9 @@ import type { InvitationNeeds } from '#contract/member.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Queryable } from '#server/database/statement.ts';
 import { AppError } from '#server/platform/app-error.ts';
-import type { Clock } from '#server/platform/clock.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import type { SignedIn } from '#server/platform/http/route.ts';
+import type { Clock } from '#server/platform/time/clock.ts';
 import { invitationNeedsOf } from './invitation-needs.ts';
 import {
   findEndedInvitation,

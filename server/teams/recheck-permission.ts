@@ -2,7 +2,7 @@ import type { Permission, PersonalPermission } from '#contract/permissions.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
-import { parseId, type TeamId } from '#server/platform/ids.ts';
+import { parseId, type TeamId } from '#server/platform/ids/ids.ts';
 import { findMember, type PersonRow } from './member-store.ts';
 import { requirePermission } from './role-policy.ts';
 

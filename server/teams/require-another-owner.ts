@@ -1,6 +1,6 @@
 import type { Transaction } from '#server/database/statement.ts';
 import { AppError } from '#server/platform/app-error.ts';
-import type { TeamId } from '#server/platform/ids.ts';
+import type { TeamId } from '#server/platform/ids/ids.ts';
 import { countOwners } from './member-store.ts';
 
 /**

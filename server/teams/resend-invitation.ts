@@ -4,7 +4,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { cancelMails } from '#server/mail/queue-mail.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
-import { type InvitationId, publicId, type TeamId } from '#server/platform/ids.ts';
+import { type InvitationId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { newInvitationLink } from './invitation-link.ts';
 import { findLiveInvitation, renewInvitation } from './invitation-store.ts';
 import { invitationView } from './invitation-view.ts';

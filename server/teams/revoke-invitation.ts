@@ -3,7 +3,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { cancelMails } from '#server/mail/queue-mail.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
-import { type InvitationId, publicId, type TeamId } from '#server/platform/ids.ts';
+import { type InvitationId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { markRevoked } from './invitation-store.ts';
 import { recheckPermission } from './recheck-permission.ts';
 import { lockTeam } from './team-store.ts';

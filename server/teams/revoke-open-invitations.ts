@@ -3,7 +3,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { cancelMails } from '#server/mail/queue-mail.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
-import { publicId, type TeamId } from '#server/platform/ids.ts';
+import { publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { markOpenInvitationsRevoked } from './invitation-store.ts';
 
 interface Which {

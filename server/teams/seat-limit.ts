@@ -2,7 +2,7 @@ import { plans } from '#contract/plans.ts';
 import type { Queryable } from '#server/database/statement.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import type { Config } from '#server/platform/config.ts';
-import type { TeamId } from '#server/platform/ids.ts';
+import type { TeamId } from '#server/platform/ids/ids.ts';
 import { countLiveInvitations } from './invitation-store.ts';
 import { countMembers } from './member-store.ts';
 import type { TeamRow } from './team-store.ts';

@@ -1,6 +1,6 @@
 import type { PlanName } from '#contract/plans.ts';
 import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
-import type { TeamId } from '#server/platform/ids.ts';
+import type { TeamId } from '#server/platform/ids/ids.ts';
 
 export interface TeamRow {
   readonly id: TeamId;

@@ -1,5 +1,5 @@
 import type { Team } from '#contract/team.ts';
-import { publicId } from '#server/platform/ids.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
 import type { TeamRow } from './team-store.ts';
 
 /** The Team object of the API (specification section 2.2). */

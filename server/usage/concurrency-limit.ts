@@ -1,7 +1,7 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { unavailable } from '#server/platform/app-error.ts';
+import { KeyedSemaphore } from '#server/platform/concurrency/keyed-semaphore.ts';
 import type { LimitConcurrency } from '#server/platform/http/route.ts';
-import { KeyedSemaphore } from '#server/platform/keyed-semaphore.ts';
 
 /** Requests of one team that run at once in this process: half of the connections for pages (database.ts). */
 export const runningMax = 3;

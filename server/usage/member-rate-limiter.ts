@@ -1,8 +1,8 @@
 import { type PlanName, plans } from '#contract/plans.ts';
 import { tooManyRequests } from '#server/platform/app-error.ts';
-import type { Clock } from '#server/platform/clock.ts';
-import { FixedWindowLimiter } from '#server/platform/fixed-window-limiter.ts';
-import type { TeamId } from '#server/platform/ids.ts';
+import type { TeamId } from '#server/platform/ids/ids.ts';
+import { FixedWindowLimiter } from '#server/platform/network/fixed-window-limiter.ts';
+import type { Clock } from '#server/platform/time/clock.ts';
 
 /** Pages ask for several things at once, and several people look at them. */
 const keyLimitMultiple = 5;

@@ -2,8 +2,8 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { MailContent } from '#server/mail/mail-template.ts';
 import { mailIsOn, queueMail } from '#server/mail/queue-mail.ts';
-import { monthOf, nextMonthOf } from '#server/platform/calendar.ts';
-import { firstIdAt } from '#server/platform/ids.ts';
+import { firstIdAt } from '#server/platform/ids/ids.ts';
+import { monthOf, nextMonthOf } from '#server/platform/time/calendar.ts';
 import { listMembers } from '#server/teams/member-store.ts';
 import { insertNotice, listTeamsNearLimit, type NearLimitRow } from './limit-notice-store.ts';
 

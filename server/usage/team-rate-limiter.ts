@@ -2,8 +2,8 @@ import { type PlanName, plans } from '#contract/plans.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
 import { AppError, tooManyRequests } from '#server/platform/app-error.ts';
-import type { TeamId } from '#server/platform/ids.ts';
-import type { MaybePromise } from '#server/platform/maybe-promise.ts';
+import type { MaybePromise } from '#server/platform/concurrency/maybe-promise.ts';
+import type { TeamId } from '#server/platform/ids/ids.ts';
 
 const windowSeconds = 60;
 

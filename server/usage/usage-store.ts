@@ -1,5 +1,5 @@
 import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
-import type { TeamId } from '#server/platform/ids.ts';
+import type { TeamId } from '#server/platform/ids/ids.ts';
 
 /** A day in UTC. */
 export interface UsageDayRow {

@@ -2,7 +2,7 @@ import { subscribe } from 'node:diagnostics_channel';
 import { type AttemptFailure, failureOfStatus } from '#contract/attempt-outcome.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { failpoint, isArmed } from '#server/platform/failpoint.ts';
-import { type AttemptId, publicId } from '#server/platform/ids.ts';
+import { type AttemptId, publicId } from '#server/platform/ids/ids.ts';
 import type { OutboundHttp, OutboundOutcome } from '#server/platform/outbound-http/outbound-http.ts';
 import type { ClaimedDelivery } from './claim-deliveries.ts';
 import type { OpenSecrets } from './open-secrets.ts';

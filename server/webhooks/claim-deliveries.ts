@@ -1,6 +1,6 @@
 import type { EventType } from '#contract/event.ts';
 import { type Queryable, statement } from '#server/database/statement.ts';
-import type { DeliveryId, EventId, TeamId, WebhookId } from '#server/platform/ids.ts';
+import type { DeliveryId, EventId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 import { sqlOfEachLane, sqlWebhooksWithDue } from './due-webhooks.ts';
 import { type Lane, slowAfterFailures, teamSlots, walkedMax } from './limits.ts';
 import type { SealedSecrets } from './webhook-secret.ts';

@@ -4,7 +4,7 @@ import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { AppError, notFound } from '#server/platform/app-error.ts';
-import { publicId, type TeamId } from '#server/platform/ids.ts';
+import { publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { recheckPermission } from '#server/teams/recheck-permission.ts';
 import { lockTeam, type TeamRow } from '#server/teams/team-store.ts';
 import { requireOwnNumber, validateEvents, validateWebhookUrl } from './validate-webhook.ts';

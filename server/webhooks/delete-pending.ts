@@ -1,5 +1,5 @@
 import { type Queryable, statement } from '#server/database/statement.ts';
-import type { TeamId, WebhookId } from '#server/platform/ids.ts';
+import type { TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 
 /** A round, as of what is skipped. */
 export const deletedMax = 10_000;

@@ -1,7 +1,7 @@
 import { Counter, Histogram } from 'prom-client';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
-import { addGauge, ageSeconds, cachedQuery } from '#server/platform/metrics.ts';
+import { addGauge, ageSeconds, cachedQuery } from '#server/platform/process/metrics.ts';
 import type { AttemptResult } from './attempt-delivery.ts';
 
 const look = statement<{ readonly depth: number; readonly oldest: Date | null }>(

@@ -9,7 +9,7 @@ import {
 import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
-import { type DeliveryId, parseId } from '#server/platform/ids.ts';
+import { type DeliveryId, parseId } from '#server/platform/ids/ids.ts';
 import { findDelivery, listLatestAttempts } from './delivery-store.ts';
 import { deliveryDetailView, deliveryView } from './delivery-view.ts';
 import { listDeliveries } from './list-deliveries.ts';

@@ -9,7 +9,7 @@ import {
   firstIdAt,
   type TeamId,
   type WebhookId,
-} from '#server/platform/ids.ts';
+} from '#server/platform/ids/ids.ts';
 
 export interface DeliveryRow {
   readonly team_id: TeamId;

@@ -1,6 +1,6 @@
 import { attemptFailures } from '#contract/attempt-outcome.ts';
 import type { Attempt, Delivery, DeliveryDetail } from '#contract/webhook.ts';
-import { publicId } from '#server/platform/ids.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
 import type { AttemptRow, DeliveryRow } from './delivery-store.ts';
 
 const time = (moment: Date | null) => moment?.toISOString() ?? null;

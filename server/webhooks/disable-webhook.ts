@@ -6,7 +6,7 @@ import type { Transaction } from '#server/database/statement.ts';
 import type { MailContent } from '#server/mail/mail-template.ts';
 import { queueMail } from '#server/mail/queue-mail.ts';
 import { serverItself } from '#server/platform/actor.ts';
-import { publicId } from '#server/platform/ids.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
 import { listMembers } from '#server/teams/member-store.ts';
 import { findTeam } from '#server/teams/team-store.ts';
 import type { CountedWebhook } from './failure-count.ts';

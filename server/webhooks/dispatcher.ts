@@ -1,7 +1,7 @@
 import type { Runtime } from '#server/database/runtime.ts';
+import { Loop } from '#server/platform/concurrency/loop.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
-import { publicId, type TeamId } from '#server/platform/ids.ts';
-import { Loop } from '#server/platform/loop.ts';
+import { publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import type { OutboundHttp } from '#server/platform/outbound-http/outbound-http.ts';
 import { type AttemptServices, attemptDelivery } from './attempt-delivery.ts';
 import { type ClaimedDelivery, claimDeliveries, walkStart } from './claim-deliveries.ts';

@@ -1,5 +1,5 @@
 import { failuresMax } from '#contract/webhook.ts';
-import type { DeliveryId, TeamId, WebhookId } from '#server/platform/ids.ts';
+import type { DeliveryId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 import type { ClassifiedResult } from './result-statement.ts';
 
 /** What of a webhook decides what a result counts for. Held under its lock. */

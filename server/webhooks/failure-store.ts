@@ -1,5 +1,5 @@
 import { statement, type Transaction } from '#server/database/statement.ts';
-import type { DeliveryId, WebhookId } from '#server/platform/ids.ts';
+import type { DeliveryId, WebhookId } from '#server/platform/ids/ids.ts';
 import type { ClaimedDelivery } from './claim-deliveries.ts';
 import type { CountedWebhook } from './failure-count.ts';
 

@@ -1,6 +1,6 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
-import type { WebhookId } from '#server/platform/ids.ts';
+import type { WebhookId } from '#server/platform/ids/ids.ts';
 
 // Sorted locks: no two processes wait for each other.
 const write = statement<Record<string, never>>(

@@ -3,7 +3,7 @@ import type { DeliveryList, ListDeliveriesQuery } from '#contract/webhook.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Statement, statement } from '#server/database/statement.ts';
 import { invalid, notFound } from '#server/platform/app-error.ts';
-import { parseId, publicId, type TeamId, type WebhookId } from '#server/platform/ids.ts';
+import { parseId, publicId, type TeamId, type WebhookId } from '#server/platform/ids/ids.ts';
 import { type DeliveryRow, deliveryColumns } from './delivery-store.ts';
 import { deliveryView } from './delivery-view.ts';
 import { pageExaminedMax } from './limits.ts';

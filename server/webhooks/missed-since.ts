@@ -1,6 +1,6 @@
 import { statement, type Transaction } from '#server/database/statement.ts';
-import type { DeliveryId, TeamId, WebhookId } from '#server/platform/ids.ts';
-import { momentOf } from '#server/platform/ids.ts';
+import type { DeliveryId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
+import { momentOf } from '#server/platform/ids/ids.ts';
 
 /** So many of the latest deliveries are looked through for the last success; what is pending is found whatever its age. */
 const examinedMax = 10_000;

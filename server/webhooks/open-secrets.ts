@@ -1,5 +1,5 @@
 import type { Secrets } from '#server/platform/crypto.ts';
-import type { WebhookId } from '#server/platform/ids.ts';
+import type { WebhookId } from '#server/platform/ids/ids.ts';
 import { type SealedSecrets, type SigningSecrets, signingSecrets } from './webhook-secret.ts';
 
 export type OpenSecrets = (

@@ -1,6 +1,6 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
-import { type AttemptId, firstIdAt } from '#server/platform/ids.ts';
+import { type AttemptId, firstIdAt } from '#server/platform/ids/ids.ts';
 
 /** Attempts of one batch, each with up to 16 KB of what was answered. */
 export const purgedMax = 1_000;

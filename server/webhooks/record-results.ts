@@ -2,7 +2,7 @@ import type { AttemptFailure } from '#contract/attempt-outcome.ts';
 import { failuresMax } from '#contract/webhook.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
-import type { WebhookId } from '#server/platform/ids.ts';
+import type { WebhookId } from '#server/platform/ids/ids.ts';
 import type { AttemptResult } from './attempt-delivery.ts';
 import { nextAttemptAt } from './delivery-schedule.ts';
 import { type DisableServices, disableWebhook } from './disable-webhook.ts';

@@ -1,7 +1,7 @@
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError, notFound } from '#server/platform/app-error.ts';
-import { type DeliveryId, publicId } from '#server/platform/ids.ts';
+import { type DeliveryId, publicId } from '#server/platform/ids/ids.ts';
 import { type DeliveryRow, findDelivery, queueManualAttempt, reopenDelivery } from './delivery-store.ts';
 import { lockWebhookNoKeyUpdate } from './webhook-store.ts';
 import type { WebhookTarget } from './with-locked-webhook.ts';

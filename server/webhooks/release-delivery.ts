@@ -1,5 +1,5 @@
 import { type Queryable, statement } from '#server/database/statement.ts';
-import type { DeliveryId } from '#server/platform/ids.ts';
+import type { DeliveryId } from '#server/platform/ids/ids.ts';
 import type { ClaimedDelivery } from './claim-deliveries.ts';
 import { sqlSkipped } from './skip-pending.ts';
 

@@ -1,6 +1,6 @@
 import type { ReplayRequest } from '#contract/webhook.ts';
 import { invalid } from '#server/platform/app-error.ts';
-import { firstIdAt } from '#server/platform/ids.ts';
+import { firstIdAt } from '#server/platform/ids/ids.ts';
 
 const iso =
   /^(\d{4})-(\d{2})-(\d{2})T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;

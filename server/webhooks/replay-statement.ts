@@ -1,7 +1,7 @@
 import type { DeliveryStatus, ReplayChoice } from '#contract/webhook.ts';
 import { dueDeliveriesChannel } from '#server/database/channels.ts';
 import { statement, type Transaction } from '#server/database/statement.ts';
-import type { DeliveryId, TeamId, WebhookId } from '#server/platform/ids.ts';
+import type { DeliveryId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 
 /** Deliveries that one round looks at: some 100 ms, for which the webhook's results wait. */
 export const roundMax = 5_000;

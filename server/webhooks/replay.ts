@@ -2,7 +2,7 @@ import { type ReplayRequest, replayedMax } from '#contract/webhook.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError, notFound } from '#server/platform/app-error.ts';
-import { publicId } from '#server/platform/ids.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
 import { replayRange } from './replay-range.ts';
 import { type ReplayRange, type ReplayRound, replayRound, roundMax } from './replay-statement.ts';
 import { lockWebhook } from './webhook-store.ts';

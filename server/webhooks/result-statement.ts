@@ -1,5 +1,5 @@
 import { type Queryable, statement } from '#server/database/statement.ts';
-import type { WebhookId } from '#server/platform/ids.ts';
+import type { WebhookId } from '#server/platform/ids/ids.ts';
 import type { AttemptResult } from './attempt-delivery.ts';
 
 /** A result and what is to follow from it, where the delivery is still in the hands of its attempt. */

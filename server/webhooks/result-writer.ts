@@ -1,8 +1,8 @@
 import { isDatabaseAway, isUniqueViolation } from '#server/database/database.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { unavailable } from '#server/platform/app-error.ts';
-import { Batcher } from '#server/platform/batcher.ts';
-import { publicId, type WebhookId } from '#server/platform/ids.ts';
+import { Batcher } from '#server/platform/concurrency/batcher.ts';
+import { publicId, type WebhookId } from '#server/platform/ids/ids.ts';
 import type { AttemptResult } from './attempt-delivery.ts';
 import { processSlots } from './limits.ts';
 import { recordResults } from './record-results.ts';

@@ -10,7 +10,7 @@ import {
 import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type Call, type Route, route } from '#server/platform/http/route.ts';
-import { parseId, publicId, type WebhookId } from '#server/platform/ids.ts';
+import { parseId, publicId, type WebhookId } from '#server/platform/ids/ids.ts';
 import { createWebhook } from './create-webhook.ts';
 import { deleteWebhook } from './delete-webhook.ts';
 import { finishRotation } from './finish-rotation.ts';

@@ -1,5 +1,5 @@
 import type { Event, EventType } from '#contract/event.ts';
-import { type EventId, publicId, type TeamId } from '#server/platform/ids.ts';
+import { type EventId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
 
 interface Sample {
   readonly eventId: EventId;

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { productVersion } from '#server/platform/product-version.ts';
+import { productVersion } from '#server/platform/process/product-version.ts';
 import type { SigningSecrets } from './webhook-secret.ts';
 
 const userAgent = `Ownline/${productVersion}`;

@@ -1,5 +1,5 @@
 import { statement, type Transaction } from '#server/database/statement.ts';
-import type { TeamId, WebhookId } from '#server/platform/ids.ts';
+import type { TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 
 /** A round: a backlog of any length in one statement would take longer than statements may. */
 export const skippedMax = 10_000;

@@ -1,6 +1,6 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
-import type { TeamId } from '#server/platform/ids.ts';
+import type { TeamId } from '#server/platform/ids/ids.ts';
 import { sqlWebhooksWithDue } from './due-webhooks.ts';
 import { sqlSkipped } from './skip-pending.ts';
 

@@ -1,7 +1,7 @@
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
-import { publicId } from '#server/platform/ids.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
 import { type DeliveryRow, insertTestDelivery, queueManualAttempt } from './delivery-store.ts';
 import { sampleEvent } from './sample-event.ts';
 import { lockWebhookNoKeyUpdate } from './webhook-store.ts';

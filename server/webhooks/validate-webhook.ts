@@ -2,8 +2,8 @@ import type { EventType } from '#contract/event.ts';
 import type { Queryable } from '#server/database/statement.ts';
 import { findLiveNumberByPhone } from '#server/numbers/number-store.ts';
 import { invalid } from '#server/platform/app-error.ts';
-import type { TeamId } from '#server/platform/ids.ts';
-import type { AddressRange } from '#server/platform/ip-address.ts';
+import type { TeamId } from '#server/platform/ids/ids.ts';
+import type { AddressRange } from '#server/platform/network/ip-address.ts';
 import { validateUrl } from '#server/platform/outbound-http/validate-url.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Secrets } from '#server/platform/crypto.ts';
-import type { WebhookId } from '#server/platform/ids.ts';
+import type { WebhookId } from '#server/platform/ids/ids.ts';
 
 /** The two forms of secret that a rotation has; where none runs, the second is missing. */
 export interface SealedSecrets {

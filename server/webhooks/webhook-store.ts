@@ -1,6 +1,6 @@
 import type { EventType } from '#contract/event.ts';
 import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
-import type { TeamId, WebhookId } from '#server/platform/ids.ts';
+import type { TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 
 /** What a member sets of a webhook, and what follows from it. */
 export interface WebhookSettings {

@@ -1,5 +1,5 @@
 import type { Webhook } from '#contract/webhook.ts';
-import { publicId } from '#server/platform/ids.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
 import type { WebhookRow } from './webhook-store.ts';
 
 /** A webhook as every answer but the first shows it at `now` (specification section 2.7): never with a secret. */

@@ -4,7 +4,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
-import { publicId, type TeamId, type WebhookId } from '#server/platform/ids.ts';
+import { publicId, type TeamId, type WebhookId } from '#server/platform/ids/ids.ts';
 import { recheckPermission } from '#server/teams/recheck-permission.ts';
 import { lockTeam } from '#server/teams/team-store.ts';
 import { lockWebhook, type WebhookRow } from './webhook-store.ts';

@@ -15,7 +15,7 @@ import { signInPageRoutes } from '#server/accounts/sign-in-page-routes.ts';
 import { signInRoutes } from '#server/accounts/sign-in-routes.ts';
 import { RefusalLog } from '#server/audit/refusal-log.ts';
 import { createHttpServer } from '#server/platform/http/http-server.ts';
-import { NetworkLimit } from '#server/platform/network-limit.ts';
+import { NetworkLimit } from '#server/platform/network/network-limit.ts';
 import { field } from '#test/support/api-client.ts';
 import { Browser, newAccount, signedIn } from '#test/support/browser-client.ts';
 import { startTestService, type TestService } from '#test/support/test-service.ts';

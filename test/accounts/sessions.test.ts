@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { createMagicLink } from '#server/accounts/create-magic-link.ts';
-import { publicId } from '#server/platform/ids.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
 import { field } from '#test/support/api-client.ts';
 import { Browser, newAccount, signedIn } from '#test/support/browser-client.ts';
 import { startTestService, type TestService } from '#test/support/test-service.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { failExpired, resolveOverdue } from '#server/messages/sweep-messages.ts';
-import { type MessageId, parseId } from '#server/platform/ids.ts';
+import { type MessageId, parseId } from '#server/platform/ids/ids.ts';
 import { type ApiAnswer, ApiClient, field } from '#test/support/api-client.ts';
 import { plantCanary } from '#test/support/canary.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/test-phone.ts';

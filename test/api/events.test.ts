@@ -3,7 +3,7 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import { revokeKey } from '#server/api-keys/revoke-key.ts';
 import { publishEvents } from '#server/events/publish-events.ts';
 import { operator } from '#server/platform/actor.ts';
-import { type EventId, publicId } from '#server/platform/ids.ts';
+import { type EventId, publicId } from '#server/platform/ids/ids.ts';
 import { type ApiAnswer, ApiClient, field } from '#test/support/api-client.ts';
 import { plantCanary } from '#test/support/canary.ts';
 import { newMember } from '#test/support/people.ts';

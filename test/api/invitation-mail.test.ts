@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Clock } from '#server/platform/clock.ts';
-import { Ids } from '#server/platform/ids.ts';
+import { Ids } from '#server/platform/ids/ids.ts';
+import { Clock } from '#server/platform/time/clock.ts';
 import { invitationMessage } from '#server/teams/mail-invitation.ts';
 
 describe('the mail of an invitation (specification section 12.5)', () => {

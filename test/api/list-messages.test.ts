@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { V7Generator } from 'uuidv7';
 import { directions, type MessageStatus, messageStatuses } from '#contract/message.ts';
-import { type MessageId, publicId } from '#server/platform/ids.ts';
+import { type MessageId, publicId } from '#server/platform/ids/ids.ts';
 import { plantCanary } from '#test/support/canary.ts';
 import { address, type Filters, fits, getPage, type Item, ids, walk } from '#test/support/message-pages.ts';
 import { connectNumber } from '#test/support/test-phone.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createSendBatcher } from '#server/messages/send-batcher.ts';
 import { sendMessage } from '#server/messages/send-message.ts';
-import { createMetrics } from '#server/platform/metrics.ts';
+import { createMetrics } from '#server/platform/process/metrics.ts';
 import { field } from '#test/support/api-client.ts';
 import { plantCanary } from '#test/support/canary.ts';
 import { lockRows } from '#test/support/row-lock.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Grant, Role } from '#contract/permissions.ts';
-import { parseId } from '#server/platform/ids.ts';
+import { parseId } from '#server/platform/ids/ids.ts';
 import { type ApiAnswer, ApiClient, field } from '#test/support/api-client.ts';
 import { join, newMember, type TeamMember } from '#test/support/people.ts';
 import { lockRows } from '#test/support/row-lock.ts';

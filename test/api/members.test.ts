@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { parseId } from '#server/platform/ids.ts';
+import { parseId } from '#server/platform/ids/ids.ts';
 import { type ApiAnswer, type ApiClient, field } from '#test/support/api-client.ts';
 import { plantCanary } from '#test/support/canary.ts';
 import { join, newCookie, newMember, newPerson, PageClient, type TeamMember } from '#test/support/people.ts';

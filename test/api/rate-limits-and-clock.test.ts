@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { plans } from '#contract/plans.ts';
-import { Clock } from '#server/platform/clock.ts';
+import { Clock } from '#server/platform/time/clock.ts';
 import { ApiClient } from '#test/support/api-client.ts';
 import { type MovableDatabaseClock, makeClockMovable } from '#test/support/movable-database-clock.ts';
 import { startTestService } from '#test/support/test-service.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { planNames, plans } from '#contract/plans.ts';
-import { publicId } from '#server/platform/ids.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
 import { type ApiAnswer, field } from '#test/support/api-client.ts';
 import { plantCanary } from '#test/support/canary.ts';
 import { newMember } from '#test/support/people.ts';

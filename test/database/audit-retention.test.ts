@@ -3,7 +3,7 @@ import { afterEach, describe, it } from 'node:test';
 import pg from 'pg';
 import { purgeAudit } from '#server/audit/purge-audit.ts';
 import { ensurePartitions, makeMonth } from '#server/database/partitions.ts';
-import { monthOf } from '#server/platform/calendar.ts';
+import { monthOf } from '#server/platform/time/calendar.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
 
 describe('retention of the audit log (specification section 12.6)', () => {

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { pullBack, runningLeases } from '#server/app/clock-jumps.ts';
 import { followStep } from '#server/database/follow-step.ts';
 import { sha256 } from '#server/platform/crypto.ts';
-import { publicId } from '#server/platform/ids.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
 import { claimDeliveries, walkStart } from '#server/webhooks/claim-deliveries.ts';
 import { field } from '#test/support/api-client.ts';
 import { putWebhook } from '#test/support/put-webhook.ts';

@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { ClockSync } from '#server/database/clock-sync.ts';
 import { startClock } from '#server/database/start-clock.ts';
-import { Clock } from '#server/platform/clock.ts';
-import { readHostClock } from '#server/platform/host-clock.ts';
-import { createMetrics } from '#server/platform/metrics.ts';
+import { createMetrics } from '#server/platform/process/metrics.ts';
+import { Clock } from '#server/platform/time/clock.ts';
+import { readHostClock } from '#server/platform/time/host-clock.ts';
 import { field } from '#test/support/api-client.ts';
 import {
   clockOf,

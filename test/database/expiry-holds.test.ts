@@ -9,7 +9,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { PollRegistry } from '#server/device-protocol/poll-registry.ts';
 import { FeedPollRegistry } from '#server/events/feed-poll-registry.ts';
 import { sha256 } from '#server/platform/crypto.ts';
-import { createMetrics } from '#server/platform/metrics.ts';
+import { createMetrics } from '#server/platform/process/metrics.ts';
 import { invite } from '#test/support/inviting.ts';
 import { newPerson } from '#test/support/people.ts';
 import { type SteppingService, startSteppingService, untilStep } from '#test/support/stepping-service.ts';

@@ -5,9 +5,9 @@ import { type MessageStatus, messageStatuses } from '#contract/message.ts';
 import { Database } from '#server/database/database.ts';
 import { ensurePartitions } from '#server/database/partitions.ts';
 import { messageSteps } from '#server/messages/message-status.ts';
-import { Clock } from '#server/platform/clock.ts';
-import { Ids } from '#server/platform/ids.ts';
-import { createLogger } from '#server/platform/logger.ts';
+import { Ids } from '#server/platform/ids/ids.ts';
+import { createLogger } from '#server/platform/process/logger.ts';
+import { Clock } from '#server/platform/time/clock.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 
 const clock = new Clock();

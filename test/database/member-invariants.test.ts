@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
-import { Clock } from '#server/platform/clock.ts';
-import { Ids } from '#server/platform/ids.ts';
+import { Ids } from '#server/platform/ids/ids.ts';
+import { Clock } from '#server/platform/time/clock.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 
 const clock = new Clock();

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import { pino } from 'pino';
 import { ensurePartitions } from '#server/database/partitions.ts';
-import { monthOf } from '#server/platform/calendar.ts';
+import { monthOf } from '#server/platform/time/calendar.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
 import { until } from '#test/support/until.ts';

@@ -8,7 +8,7 @@ import { Database } from '#server/database/database.ts';
 import { readSecrets } from '#server/database/secrets-key.ts';
 import { readConfig } from '#server/platform/config.ts';
 import { ConfigError } from '#server/platform/config-error.ts';
-import { createLogger } from '#server/platform/logger.ts';
+import { createLogger } from '#server/platform/process/logger.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 
 describe('the secrets key (specification section 10.3, docs/configuration.md)', () => {

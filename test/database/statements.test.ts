@@ -6,8 +6,8 @@ import { Database } from '#server/database/database.ts';
 import { ensurePartitions } from '#server/database/partitions.ts';
 import { allStatements } from '#server/database/statement.ts';
 import { messageColumns } from '#server/messages/message.ts';
-import { Clock } from '#server/platform/clock.ts';
-import { createLogger } from '#server/platform/logger.ts';
+import { createLogger } from '#server/platform/process/logger.ts';
+import { Clock } from '#server/platform/time/clock.ts';
 import { nodesOf, type PlanNode, tableOf } from '#test/support/plan-node.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 

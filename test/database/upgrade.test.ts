@@ -8,9 +8,9 @@ import type { Transaction } from '#server/database/statement.ts';
 import { FeedPollRegistry } from '#server/events/feed-poll-registry.ts';
 import { type FeedReader, listEvents } from '#server/events/list-events.ts';
 import { publishEvents } from '#server/events/publish-events.ts';
-import { Clock } from '#server/platform/clock.ts';
-import { Ids, publicId } from '#server/platform/ids.ts';
-import { createLogger } from '#server/platform/logger.ts';
+import { Ids, publicId } from '#server/platform/ids/ids.ts';
+import { createLogger } from '#server/platform/process/logger.ts';
+import { Clock } from '#server/platform/time/clock.ts';
 import { refundMessages } from '#server/usage/usage-store.ts';
 
 const engineUrl = process.env.TEST_ENGINE_URL ?? '';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { PollRegistry } from '#server/device-protocol/poll-registry.ts';
-import type { NumberId, SessionId } from '#server/platform/ids.ts';
+import type { NumberId, SessionId } from '#server/platform/ids/ids.ts';
 
 const one = '01990000-0000-7000-8000-000000000001' as NumberId;
 const other = '01990000-0000-7000-8000-000000000002' as NumberId;

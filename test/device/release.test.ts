@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Claimant, claimMessage, releaseMessage } from '#server/messages/claim-message.ts';
 import { resolveUnconfirmed } from '#server/messages/resolve-unconfirmed.ts';
-import { type MessageId, parseId, publicId } from '#server/platform/ids.ts';
+import { type MessageId, parseId, publicId } from '#server/platform/ids/ids.ts';
 import { lockRows } from '#test/support/row-lock.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';

@@ -9,7 +9,7 @@ import { firstRun } from '#server/app/first-run.ts';
 import { openRuntime } from '#server/app/open-runtime.ts';
 import { readConfig } from '#server/platform/config.ts';
 import { sha256 } from '#server/platform/crypto.ts';
-import { createLogger } from '#server/platform/logger.ts';
+import { createLogger } from '#server/platform/process/logger.ts';
 import { ApiClient } from '#test/support/api-client.ts';
 import { Browser } from '#test/support/browser-client.ts';
 import { CommandLine } from '#test/support/command-line.ts';

@@ -5,8 +5,8 @@ import { dueDeliveriesChannel, unpublishedEventsChannel } from '#server/database
 import { NotificationListener } from '#server/database/listener.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { appendEvents } from '#server/events/append-events.ts';
-import type { NumberId, TeamId } from '#server/platform/ids.ts';
-import { createLogger } from '#server/platform/logger.ts';
+import type { NumberId, TeamId } from '#server/platform/ids/ids.ts';
+import { createLogger } from '#server/platform/process/logger.ts';
 import { putWebhook } from '#test/support/put-webhook.ts';
 import { startTestService, type TestService } from '#test/support/test-service.ts';
 import { until } from '#test/support/until.ts';

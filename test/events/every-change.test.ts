@@ -6,7 +6,7 @@ import { findDeviceByToken } from '#server/devices/device-store.ts';
 import { type Report, reportMessage } from '#server/messages/report-message.ts';
 import { resolveOverdue } from '#server/messages/sweep-messages.ts';
 import { sha256 } from '#server/platform/crypto.ts';
-import { parseId, publicId } from '#server/platform/ids.ts';
+import { parseId, publicId } from '#server/platform/ids/ids.ts';
 import { setTeamPlan } from '#server/teams/team-store.ts';
 import { putWebhook } from '#test/support/put-webhook.ts';
 import { connectNumber, type DeviceWire } from '#test/support/test-phone.ts';

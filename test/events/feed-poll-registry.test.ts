@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { FeedPollRegistry } from '#server/events/feed-poll-registry.ts';
 import { feedPollsMax } from '#server/events/limits.ts';
-import { Clock } from '#server/platform/clock.ts';
-import { Ids } from '#server/platform/ids.ts';
+import { Ids } from '#server/platform/ids/ids.ts';
+import { Clock } from '#server/platform/time/clock.ts';
 
 const ids = new Ids(new Clock());
 

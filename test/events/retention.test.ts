@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { ensurePartitions } from '#server/database/partitions.ts';
-import { createLogger } from '#server/platform/logger.ts';
+import { createLogger } from '#server/platform/process/logger.ts';
 import { purgeAttempts, purgedMax } from '#server/webhooks/purge-attempts.ts';
 import { startTestService, type TestService } from '#test/support/test-service.ts';
 

@@ -7,8 +7,8 @@ import { acceptSends } from '#server/messages/accept-sends.ts';
 import type { SendRow } from '#server/messages/accept-statement.ts';
 import { createSendBatcher } from '#server/messages/send-batcher.ts';
 import { AppError } from '#server/platform/app-error.ts';
-import type { TeamId } from '#server/platform/ids.ts';
-import { createMetrics } from '#server/platform/metrics.ts';
+import type { TeamId } from '#server/platform/ids/ids.ts';
+import { createMetrics } from '#server/platform/process/metrics.ts';
 import { startTestService, type TestService } from '#test/support/test-service.ts';
 import { until } from '#test/support/until.ts';
 

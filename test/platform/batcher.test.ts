@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Batcher } from '#server/platform/batcher.ts';
+import { Batcher } from '#server/platform/concurrency/batcher.ts';
 import { until } from '#test/support/until.ts';
 
 /** A batcher whose batches the test finishes itself. */

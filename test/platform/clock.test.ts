@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Clock } from '#server/platform/clock.ts';
-import { firstIdAt, Ids, parseId, publicId } from '#server/platform/ids.ts';
+import { firstIdAt, Ids, parseId, publicId } from '#server/platform/ids/ids.ts';
+import { Clock } from '#server/platform/time/clock.ts';
 import { until } from '#test/support/until.ts';
 
 describe('the clock (specification section 2.1, decision 0007)', () => {

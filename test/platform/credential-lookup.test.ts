@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { Clock } from '#server/platform/clock.ts';
-import { CredentialLookup } from '#server/platform/credential-lookup.ts';
 import { sha256 } from '#server/platform/crypto.ts';
+import { CredentialLookup } from '#server/platform/network/credential-lookup.ts';
+import { Clock } from '#server/platform/time/clock.ts';
 import { nextMinute } from '#test/support/next-minute.ts';
 import { until } from '#test/support/until.ts';
 

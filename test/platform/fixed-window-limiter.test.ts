@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Clock } from '#server/platform/clock.ts';
-import { FixedWindowLimiter, keysMax } from '#server/platform/fixed-window-limiter.ts';
+import { FixedWindowLimiter, keysMax } from '#server/platform/network/fixed-window-limiter.ts';
+import { Clock } from '#server/platform/time/clock.ts';
 
 describe('a limit per key and minute (specification sections 7.2 and 11.7)', () => {
   const clock = new Clock();

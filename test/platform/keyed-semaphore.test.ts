@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Clock } from '#server/platform/clock.ts';
-import { KeyedSemaphore } from '#server/platform/keyed-semaphore.ts';
+import { KeyedSemaphore } from '#server/platform/concurrency/keyed-semaphore.ts';
+import { Clock } from '#server/platform/time/clock.ts';
 
 describe('the semaphore per key (specification section 8)', () => {
   const clock = new Clock();

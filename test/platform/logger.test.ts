@@ -6,7 +6,7 @@ import { repository } from '#test/support/spawned-service.ts';
 
 it('a logged error is its words and its place, never what a library hung on it', async () => {
   const script = `
-    import { createLogger } from '#server/platform/logger.ts';
+    import { createLogger } from '#server/platform/process/logger.ts';
     const error = Object.assign(new Error('gone'), { code: '57P01', client: { password: 'secret word' } });
     createLogger('info').warn({ err: error }, 'lost');
     createLogger('info').warn({ body: { content: 'secret word', text: 'secret word', headers: ['secret word'] } }, 'redacted');

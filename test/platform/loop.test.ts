@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Lifecycle } from '#server/platform/lifecycle.ts';
-import { createLogger } from '#server/platform/logger.ts';
-import { Loop } from '#server/platform/loop.ts';
+import { Loop } from '#server/platform/concurrency/loop.ts';
+import { Lifecycle } from '#server/platform/process/lifecycle.ts';
+import { createLogger } from '#server/platform/process/logger.ts';
 
 const logger = createLogger('silent');
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { RepeatLimit } from '#server/platform/repeat-limit.ts';
+import { RepeatLimit } from '#server/platform/concurrency/repeat-limit.ts';
 import { until } from '#test/support/until.ts';
 
 describe('the limit of equal lines (specification section 10.4)', () => {

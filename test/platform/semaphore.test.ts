@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Semaphore } from '#server/platform/semaphore.ts';
+import { Semaphore } from '#server/platform/concurrency/semaphore.ts';
 
 describe('turns (decision 0005)', () => {
   it('so many run at once, the others in the order in which they came, and one that fails gives its turn on', async () => {

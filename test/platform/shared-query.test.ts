@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Clock } from '#server/platform/clock.ts';
-import { sharedQuery } from '#server/platform/shared-query.ts';
+import { sharedQuery } from '#server/platform/concurrency/shared-query.ts';
+import { Clock } from '#server/platform/time/clock.ts';
 
 describe('a shared look', () => {
   it('runs once for all callers at once, and again when its result is old', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { typeIdOfBytes, typeIdOfUuid, uuidOfTypeId } from '#server/platform/type-id.ts';
+import { typeIdOfBytes, typeIdOfUuid, uuidOfTypeId } from '#server/platform/ids/type-id.ts';
 
 /** The published vectors of TypeID 0.3.0 (spec/valid.yml) that have a prefix, and the suffixes of the others. */
 const valid = [

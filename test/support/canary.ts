@@ -1,4 +1,4 @@
-import { publicId } from '#server/platform/ids.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
 import { ApiClient, canaryMark, canaryPhone } from './api-client.ts';
 import { newMember } from './people.ts';
 import { connectNumber } from './test-phone.ts';

@@ -1,5 +1,5 @@
 import { createSocket } from 'node:dgram';
-import { bytesOfAddress } from '#server/platform/ip-address.ts';
+import { bytesOfAddress } from '#server/platform/network/ip-address.ts';
 
 /** What the server says to a question: addresses of the family that was asked for, an error, or not a word. */
 export type DnsAnswer =

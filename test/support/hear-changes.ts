@@ -1,8 +1,8 @@
 import { type Change, parseChange } from '#server/database/change.ts';
 import { changesChannel } from '#server/database/channels.ts';
 import { NotificationListener } from '#server/database/listener.ts';
-import type { TeamId } from '#server/platform/ids.ts';
-import { createLogger } from '#server/platform/logger.ts';
+import type { TeamId } from '#server/platform/ids/ids.ts';
+import { createLogger } from '#server/platform/process/logger.ts';
 import type { TestService, TestTeam } from './test-service.ts';
 import { until } from './until.ts';
 

@@ -1,4 +1,4 @@
-import type { Clock } from '#server/platform/clock.ts';
+import type { Clock } from '#server/platform/time/clock.ts';
 
 /**
  * Moves a clock into its next minute, so that a test has a minute of its own. It lands half a second late: limits in memory

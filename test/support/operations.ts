@@ -1,5 +1,5 @@
 import type { Permission, PersonalPermission } from '#contract/permissions.ts';
-import { publicId } from '#server/platform/ids.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
 import type { ApiClient } from './api-client.ts';
 import { newMember } from './people.ts';
 import { findNumber } from './test-phone.ts';

@@ -1,5 +1,5 @@
 import { after } from 'node:test';
-import { parseAddressRange } from '#server/platform/ip-address.ts';
+import { parseAddressRange } from '#server/platform/network/ip-address.ts';
 import {
   OutboundHttp,
   type OutboundHttpOptions,

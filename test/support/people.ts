@@ -6,7 +6,7 @@ import { createSession } from '#server/accounts/create-session.ts';
 import { hashPassword } from '#server/accounts/password.ts';
 import { roleChangedHooks } from '#server/app/transaction-hooks.ts';
 import { operator } from '#server/platform/actor.ts';
-import { publicId } from '#server/platform/ids.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
 import { joinTeam } from '#server/teams/join-team.ts';
 import { lockTeam } from '#server/teams/team-store.ts';
 import { ApiClient } from './api-client.ts';

@@ -2,7 +2,7 @@ import type { EventType } from '#contract/event.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { appendEvents } from '#server/events/append-events.ts';
-import type { MessageId, NumberId, TeamId } from '#server/platform/ids.ts';
+import type { MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
 
 interface Told {
   readonly messageId?: MessageId;

@@ -1,5 +1,5 @@
 import type { EventType } from '#contract/event.ts';
-import { publicId, type TeamId, type WebhookId } from '#server/platform/ids.ts';
+import { publicId, type TeamId, type WebhookId } from '#server/platform/ids/ids.ts';
 import type { TestService } from './test-service.ts';
 
 /** A row of webhooks, for tests of what is written for it: its address is never called. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { startEngine } from '#server/database/engine/engine.ts';
 import { migrate } from '#server/database/migrate.ts';
-import { createLogger } from '#server/platform/logger.ts';
+import { createLogger } from '#server/platform/process/logger.ts';
 
 /** What ends a run before its time: a Ctrl-C, an impatient CI, a terminal that was closed. */
 const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

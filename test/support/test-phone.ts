@@ -1,4 +1,4 @@
-import { type Id, publicId } from '#server/platform/ids.ts';
+import { type Id, publicId } from '#server/platform/ids/ids.ts';
 import type { ApiClient } from './api-client.ts';
 import { field } from './api-client.ts';
 import type { TestService, TestTeam } from './test-service.ts';

@@ -1,6 +1,6 @@
 import type { EventType } from '#contract/event.ts';
 import type { AttemptOutcome, DeliveryStatus } from '#contract/webhook.ts';
-import { type Id, type IdPrefix, parseId, publicId } from '#server/platform/ids.ts';
+import { type Id, type IdPrefix, parseId, publicId } from '#server/platform/ids/ids.ts';
 import type { ApiClient } from './api-client.ts';
 import type { TestService, TestTeam } from './test-service.ts';
 

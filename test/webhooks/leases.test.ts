@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { after, before, describe, it } from 'node:test';
-import { publicId } from '#server/platform/ids.ts';
-import { createMetrics } from '#server/platform/metrics.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
 import { OutboundHttp } from '#server/platform/outbound-http/outbound-http.ts';
+import { createMetrics } from '#server/platform/process/metrics.ts';
 import { claimDeliveries, walkStart } from '#server/webhooks/claim-deliveries.ts';
 import { Dispatcher } from '#server/webhooks/dispatcher.ts';
 import { releaseDelivery, skipDelivery } from '#server/webhooks/release-delivery.ts';

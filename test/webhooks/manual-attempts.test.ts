@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Webhook } from 'standardwebhooks';
-import { publicId } from '#server/platform/ids.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
 import type { TestService, TestTeam } from '#test/support/test-service.ts';
 import { until } from '#test/support/until.ts';
 import { answering, startWebhookReceiver, type WebhookReceiver } from '#test/support/webhook-receiver.ts';

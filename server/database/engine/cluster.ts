@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import type { Logger } from '#server/platform/logger.ts';
+import type { Logger } from '#server/platform/process/logger.ts';
 import { EngineError } from './engine-error.ts';
 import type { EnginePrograms } from './engine-files.ts';
 import { giveFolderTo, giveTreeTo } from './engine-folders.ts';

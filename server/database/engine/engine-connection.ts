@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import type { Logger } from '#server/platform/logger.ts';
+import type { Logger } from '#server/platform/process/logger.ts';
 import type { Postmaster } from './postmaster.ts';
 import { socketPort } from './socket-folder.ts';
 

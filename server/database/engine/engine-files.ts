@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Logger } from '#server/platform/logger.ts';
+import type { Logger } from '#server/platform/process/logger.ts';
 import { copyPrograms } from './copy-programs.ts';
 import { EngineError } from './engine-error.ts';
 import { makePrivateFolder } from './engine-folders.ts';

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import type { Logger } from '#server/platform/logger.ts';
+import type { Logger } from '#server/platform/process/logger.ts';
 import { EngineError } from './engine-error.ts';
 import type { EngineLayout } from './engine-layout.ts';
 

@@ -1,4 +1,4 @@
-import type { Logger } from '#server/platform/logger.ts';
+import type { Logger } from '#server/platform/process/logger.ts';
 import { prepareCluster } from './cluster.ts';
 import { prepareApplicationDatabase } from './engine-connection.ts';
 import { findEnginePackage, installPrograms, removeOtherVersions } from './engine-files.ts';

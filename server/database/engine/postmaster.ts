@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Logger } from '#server/platform/logger.ts';
+import type { Logger } from '#server/platform/process/logger.ts';
 import { EngineError } from './engine-error.ts';
 import { isPostmasterOf, isPostmasterOfSync } from './engine-process.ts';
 import type { EngineUser } from './engine-user.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Logger } from '#server/platform/logger.ts';
+import type { Logger } from '#server/platform/process/logger.ts';
 import { waitUntilReady } from './engine-connection.ts';
 import { EngineError } from './engine-error.ts';
 import type { EngineLayout } from './engine-layout.ts';

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { Clock } from '#server/platform/clock.ts';
+import type { Clock } from '#server/platform/time/clock.ts';
 
 const drainedBytesMax = 64 * 1_024;
 const drainedMs = 10_000;

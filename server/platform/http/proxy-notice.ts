@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { Logger } from '#server/platform/logger.ts';
+import type { Logger } from '#server/platform/process/logger.ts';
 
 interface ProxyNoticeOptions {
   readonly logger: Logger;

@@ -4,8 +4,8 @@ import type { Permission, PersonalPermission, RoleGrant } from '#contract/permis
 import type { PlanName } from '#contract/plans.ts';
 import type { Actor, AuditActor } from '#server/platform/actor.ts';
 import type { AppError } from '#server/platform/app-error.ts';
-import type { AccountId, AccountSessionId, MemberId, TeamId } from '#server/platform/ids.ts';
-import type { MaybePromise } from '#server/platform/maybe-promise.ts';
+import type { MaybePromise } from '#server/platform/concurrency/maybe-promise.ts';
+import type { AccountId, AccountSessionId, MemberId, TeamId } from '#server/platform/ids/ids.ts';
 
 /**
  * Who a route is for. `api` is public and needs a key, `device` is public and frozen (shortcuts can't be updated),

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Clock } from '#server/platform/clock.ts';
-import type { Logger } from '#server/platform/logger.ts';
+import type { Logger } from '#server/platform/process/logger.ts';
+import type { Clock } from '#server/platform/time/clock.ts';
 
 /** How often all sockets are looked at. */
 export const checkMs = 2_000;

@@ -3,7 +3,7 @@ import {
   bytesOfAddress,
   isInRange,
   parseAddressRange,
-} from '#server/platform/ip-address.ts';
+} from '#server/platform/network/ip-address.ts';
 
 /** What no request goes to, of IPv4: this host, private networks, what providers use inside, examples, multicast. */
 const blocked4 = rangesOf(

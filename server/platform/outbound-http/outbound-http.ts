@@ -1,5 +1,5 @@
 import type { TransportFailure } from '#contract/attempt-outcome.ts';
-import type { AddressRange } from '../ip-address.ts';
+import type { AddressRange } from '#server/platform/network/ip-address.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import { Deadline } from './deadline.ts';
 import { type ExchangeResult, ResponseReader } from './response-reader.ts';

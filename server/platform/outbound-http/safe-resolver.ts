@@ -1,5 +1,5 @@
 import { Resolver } from 'node:dns/promises';
-import type { AddressRange } from '#server/platform/ip-address.ts';
+import type { AddressRange } from '#server/platform/network/ip-address.ts';
 import { isBlockedIp } from './ip-blocklist.ts';
 
 /** What a name was found to lead to. Only `addresses`, all of them checked, may be connected to. */

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { urlMaxCharacters } from '#contract/url.ts';
-import { type AddressRange, bytesOfAddress, isInRange } from '#server/platform/ip-address.ts';
+import { type AddressRange, bytesOfAddress, isInRange } from '#server/platform/network/ip-address.ts';
 import { isBlockedIp } from './ip-blocklist.ts';
 
 /** Where a request goes, as the URL says it: nothing was looked up. */

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Clock } from '#server/platform/clock.ts';
 import { createHttpServer } from '#server/platform/http/http-server.ts';
 import type { Route } from '#server/platform/http/route.ts';
-import { Ids } from '#server/platform/ids.ts';
-import { createLogger } from '#server/platform/logger.ts';
+import { Ids } from '#server/platform/ids/ids.ts';
+import { createLogger } from '#server/platform/process/logger.ts';
+import { Clock } from '#server/platform/time/clock.ts';
 import { until } from '#test/support/until.ts';
 
 /** A place that a request comes to and does not leave before the test lets it. */

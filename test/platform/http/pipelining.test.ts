@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { Clock } from '#server/platform/clock.ts';
 import { createHttpServer } from '#server/platform/http/http-server.ts';
 import { waitingMax } from '#server/platform/http/pipelining.ts';
-import { Ids } from '#server/platform/ids.ts';
-import { createLogger } from '#server/platform/logger.ts';
+import { Ids } from '#server/platform/ids/ids.ts';
+import { createLogger } from '#server/platform/process/logger.ts';
+import { Clock } from '#server/platform/time/clock.ts';
 import { rawExchange } from '#test/support/raw-http.ts';
 
 describe('pipelined requests (specification section 7.2)', () => {

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import { Clock } from '#server/platform/clock.ts';
 import { createHttpServer } from '#server/platform/http/http-server.ts';
 import type { Route } from '#server/platform/http/route.ts';
 import { checkMs, slowMs, takenBytes } from '#server/platform/http/slow-readers.ts';
-import { Ids } from '#server/platform/ids.ts';
-import { createLogger } from '#server/platform/logger.ts';
+import { Ids } from '#server/platform/ids/ids.ts';
+import { createLogger } from '#server/platform/process/logger.ts';
+import { Clock } from '#server/platform/time/clock.ts';
 import { until } from '#test/support/until.ts';
 
 /** More than the buffers of the kernel on both sides hold, so that bytes wait in this process. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { after, before, describe, it } from 'node:test';
-import { parseAddressRange } from '#server/platform/ip-address.ts';
+import { parseAddressRange } from '#server/platform/network/ip-address.ts';
 import { OutboundHttp, type OutboundOutcome } from '#server/platform/outbound-http/outbound-http.ts';
 import { until } from '#test/support/until.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { BlockList } from 'node:net';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { bytesOfAddress, parseAddressRange } from '#server/platform/ip-address.ts';
+import { bytesOfAddress, parseAddressRange } from '#server/platform/network/ip-address.ts';
 import { isBlockedIp } from '#server/platform/outbound-http/ip-blocklist.ts';
 import { validateUrl } from '#server/platform/outbound-http/validate-url.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { parseAddressRange } from '#server/platform/ip-address.ts';
+import { parseAddressRange } from '#server/platform/network/ip-address.ts';
 import { validateUrl } from '#server/platform/outbound-http/validate-url.ts';
 
 const allowed = ['127.0.0.0/8', '10.1.0.0/16', 'fd00::/8'].flatMap((range) => parseAddressRange(range) ?? []);

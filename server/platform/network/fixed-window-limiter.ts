@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts';
+import type { Clock } from '#server/platform/time/clock.ts';
 
 /** How many keys are remembered at once: whoever makes keys up must not fill the memory. */
 export const keysMax = 10_000;

@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto';
 import { V7Generator } from 'uuidv7';
-import type { Clock } from './clock.ts';
+import type { Clock } from '#server/platform/time/clock.ts';
 import { typeIdOfBytes, typeIdOfUuid, uuidOfTypeId } from './type-id.ts';
 
 /** The prefixes of public ids (specification section 2.1). */

@@ -1,5 +1,5 @@
 import { Gauge, Registry } from 'prom-client';
-import type { Clock } from './clock.ts';
+import type { Clock } from '#server/platform/time/clock.ts';
 
 /** What this process counts, for GET /metrics. Each slice registers its own figures where it makes them. */
 export type Metrics = Registry;

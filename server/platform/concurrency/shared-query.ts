@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts';
+import type { Clock } from '#server/platform/time/clock.ts';
 
 /**
  * Single flight with a cache: calls share the look that runs, and its result, a failure included, until it is `retentionMs` old.

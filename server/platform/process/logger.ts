@@ -1,5 +1,5 @@
 import { type LogFn, type Logger, pino } from 'pino';
-import { RepeatLimit } from './repeat-limit.ts';
+import { RepeatLimit } from '#server/platform/concurrency/repeat-limit.ts';
 
 export type { Logger };
 

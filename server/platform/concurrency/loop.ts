@@ -1,4 +1,4 @@
-import type { Logger } from './logger.ts';
+import type { Logger } from '#server/platform/process/logger.ts';
 
 interface LoopOptions {
   readonly name: string;

@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts';
+import type { Clock } from '#server/platform/time/clock.ts';
 
 interface KeyedSemaphoreOptions {
   readonly clock: Clock;

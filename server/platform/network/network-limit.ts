@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify';
-import { tooManyRequests } from './app-error.ts';
+import { tooManyRequests } from '#server/platform/app-error.ts';
+import type { MaybePromise } from '#server/platform/concurrency/maybe-promise.ts';
+import type { Clock } from '#server/platform/time/clock.ts';
 import { clientNetwork } from './client-network.ts';
-import type { Clock } from './clock.ts';
 import { FixedWindowLimiter } from './fixed-window-limiter.ts';
-import type { MaybePromise } from './maybe-promise.ts';
 
 interface NetworkLimitOptions {
   readonly clock: Clock;

@@ -1,8 +1,8 @@
-import { tooManyRequests, unavailable } from './app-error.ts';
-import { Batcher } from './batcher.ts';
+import { tooManyRequests, unavailable } from '#server/platform/app-error.ts';
+import { Batcher } from '#server/platform/concurrency/batcher.ts';
+import { sha256 } from '#server/platform/crypto.ts';
+import type { Clock } from '#server/platform/time/clock.ts';
 import { clientNetwork } from './client-network.ts';
-import type { Clock } from './clock.ts';
-import { sha256 } from './crypto.ts';
 import { FixedWindowLimiter } from './fixed-window-limiter.ts';
 
 /** Credentials of one client network that may be refused in a minute. */
