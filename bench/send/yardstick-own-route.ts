@@ -1,4 +1,4 @@
-import { createRequireSession } from '#server/accounts/session-authenticator.ts';
+import { createRequireSession } from '#server/accounts/sessions/session-authenticator.ts';
 import { LastUsedTimes } from '#server/api-keys/last-used-times.ts';
 import { createAuthenticators } from '#server/app/authenticators.ts';
 import { openRuntime } from '#server/app/open-runtime.ts';

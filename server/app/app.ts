@@ -1,6 +1,6 @@
-import { MagicLinkRequests } from '#server/accounts/magic-link-requests.ts';
-import { createSendMagicLink } from '#server/accounts/send-magic-link.ts';
-import { createRequireSession } from '#server/accounts/session-authenticator.ts';
+import { MagicLinkRequests } from '#server/accounts/magic-links/magic-link-requests.ts';
+import { createSendMagicLink } from '#server/accounts/magic-links/send-magic-link.ts';
+import { createRequireSession } from '#server/accounts/sessions/session-authenticator.ts';
 import { LastUsedTimes } from '#server/api-keys/last-used-times.ts';
 import { RefusalLog } from '#server/audit/refusal-log.ts';
 import { Changes } from '#server/dashboard/changes.ts';

@@ -4,7 +4,7 @@ import {
   createPageAuthenticator,
   createVisitorAuthenticator,
   type RequireSession,
-} from '#server/accounts/session-authenticator.ts';
+} from '#server/accounts/sessions/session-authenticator.ts';
 import { createApiKeyAuthenticator } from '#server/api-keys/api-key-authenticator.ts';
 import { createAuthenticateKey } from '#server/api-keys/authenticate-key.ts';
 import type { LastUsedTimes } from '#server/api-keys/last-used-times.ts';

@@ -1,4 +1,4 @@
-import { purgeExpired } from '#server/accounts/purge-expired.ts';
+import { purgeExpired } from '#server/accounts/sign-in/purge-expired.ts';
 import type { LastUsedTimes } from '#server/api-keys/last-used-times.ts';
 import { purgeAudit } from '#server/audit/purge-audit.ts';
 import { type ClockSync, clockReadMs } from '#server/database/clock-sync.ts';

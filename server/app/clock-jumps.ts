@@ -1,4 +1,4 @@
-import { purgeWindowsAhead } from '#server/accounts/throttle-store.ts';
+import { purgeWindowsAhead } from '#server/accounts/throttling/throttle-store.ts';
 import type { PostponeLeases } from '#server/database/follow-step.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { postponeMails, pullBackMails } from '#server/mail/move-mails.ts';

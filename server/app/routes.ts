@@ -1,10 +1,10 @@
-import { accountRoutes } from '#server/accounts/account-routes.ts';
-import type { MagicLinkRequests } from '#server/accounts/magic-link-requests.ts';
-import { passkeyRoutes } from '#server/accounts/passkey-routes.ts';
-import { passwordPageRoutes } from '#server/accounts/password-page-routes.ts';
-import type { RequireSession } from '#server/accounts/session-authenticator.ts';
-import { signInPageRoutes } from '#server/accounts/sign-in-page-routes.ts';
-import { signInRoutes } from '#server/accounts/sign-in-routes.ts';
+import type { MagicLinkRequests } from '#server/accounts/magic-links/magic-link-requests.ts';
+import { passkeyRoutes } from '#server/accounts/passkeys/passkey-routes.ts';
+import { passwordPageRoutes } from '#server/accounts/passwords/password-page-routes.ts';
+import type { RequireSession } from '#server/accounts/sessions/session-authenticator.ts';
+import { accountRoutes } from '#server/accounts/sign-in/account-routes.ts';
+import { signInPageRoutes } from '#server/accounts/sign-in/sign-in-page-routes.ts';
+import { signInRoutes } from '#server/accounts/sign-in/sign-in-routes.ts';
 import { apiKeyRoutes } from '#server/api-keys/routes.ts';
 import type { RefusalLog } from '#server/audit/refusal-log.ts';
 import { auditRoutes } from '#server/audit/routes.ts';

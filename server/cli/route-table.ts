@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { MagicLinkRequests } from '#server/accounts/magic-link-requests.ts';
-import { createRequireSession } from '#server/accounts/session-authenticator.ts';
+import { MagicLinkRequests } from '#server/accounts/magic-links/magic-link-requests.ts';
+import { createRequireSession } from '#server/accounts/sessions/session-authenticator.ts';
 import { createRoutes } from '#server/app/routes.ts';
 import { RefusalLog } from '#server/audit/refusal-log.ts';
 import { Database } from '#server/database/database.ts';

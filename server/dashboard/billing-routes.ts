@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { findSignedIn, type RequireSession } from '#server/accounts/session-authenticator.ts';
+import { findSignedIn, type RequireSession } from '#server/accounts/sessions/session-authenticator.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { countNumbers } from '#server/numbers/number-store.ts';
 import { appPath } from '#server/platform/http/app-path.ts';

@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
 import { AccountOverview } from '#contract/account.ts';
-import { findAccount } from '#server/accounts/account-store.ts';
-import { accountView } from '#server/accounts/account-view.ts';
-import { PasswordFlash } from '#server/accounts/password-flash.ts';
-import { renderPasswordForm } from '#server/accounts/password-page.ts';
-import { readPasswordForm } from '#server/accounts/password-page-routes.ts';
-import { findSignedIn, type RequireSession } from '#server/accounts/session-authenticator.ts';
+import { findAccount } from '#server/accounts/account/account-store.ts';
+import { accountView } from '#server/accounts/account/account-view.ts';
+import { PasswordFlash } from '#server/accounts/passwords/password-flash.ts';
+import { renderPasswordForm } from '#server/accounts/passwords/password-page.ts';
+import { readPasswordForm } from '#server/accounts/passwords/password-page-routes.ts';
+import { findSignedIn, type RequireSession } from '#server/accounts/sessions/session-authenticator.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { escapeHtml } from '#server/platform/escape-html.ts';

@@ -1,17 +1,17 @@
 import type { FastifyRequest } from 'fastify';
 import type { AcceptInvitationRequest, Joined } from '#contract/member.ts';
-import { accountActor } from '#server/accounts/account-actor.ts';
+import { accountActor } from '#server/accounts/account/account-actor.ts';
 import {
   type AccountRow,
   findAccountByEmail,
   lockAccount,
   lockAccountForShare,
-} from '#server/accounts/account-store.ts';
-import { createAccount, parseName } from '#server/accounts/create-account.ts';
-import { createSession } from '#server/accounts/create-session.ts';
-import { parseEmail } from '#server/accounts/email.ts';
-import { hashPassword } from '#server/accounts/password.ts';
-import { markEmailVerified } from '#server/accounts/verify-email.ts';
+} from '#server/accounts/account/account-store.ts';
+import { createAccount, parseName } from '#server/accounts/account/create-account.ts';
+import { parseEmail } from '#server/accounts/account/email.ts';
+import { hashPassword } from '#server/accounts/account/password.ts';
+import { createSession } from '#server/accounts/sessions/create-session.ts';
+import { markEmailVerified } from '#server/accounts/sign-in/verify-email.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { cancelMails } from '#server/mail/queue-mail.ts';

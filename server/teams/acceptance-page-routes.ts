@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { AcceptInvitationRequest } from '#contract/member.ts';
-import { findSignedIn, type RequireSession } from '#server/accounts/session-authenticator.ts';
+import { findSignedIn, type RequireSession } from '#server/accounts/sessions/session-authenticator.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { mailIsOn } from '#server/mail/queue-mail.ts';
 import { AppError } from '#server/platform/app-error.ts';

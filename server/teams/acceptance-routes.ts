@@ -1,5 +1,5 @@
 import { AcceptInvitationRequest, Joined, OpenedInvitation } from '#contract/member.ts';
-import { findSignedIn, type RequireSession } from '#server/accounts/session-authenticator.ts';
+import { findSignedIn, type RequireSession } from '#server/accounts/sessions/session-authenticator.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { acceptInvitation } from './accept-invitation.ts';

@@ -1,7 +1,7 @@
-import { type AccountRow, findAccountByEmail, lockAccount } from '#server/accounts/account-store.ts';
-import { createMagicLink } from '#server/accounts/create-magic-link.ts';
-import { parseEmail } from '#server/accounts/email.ts';
-import { revokeUnverifiedCredentials } from '#server/accounts/verify-email.ts';
+import { type AccountRow, findAccountByEmail, lockAccount } from '#server/accounts/account/account-store.ts';
+import { parseEmail } from '#server/accounts/account/email.ts';
+import { createMagicLink } from '#server/accounts/magic-links/create-magic-link.ts';
+import { revokeUnverifiedCredentials } from '#server/accounts/sign-in/verify-email.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { operator } from '#server/platform/actor.ts';

@@ -1,4 +1,4 @@
-import { normalizeEmail } from '#server/accounts/email.ts';
+import { normalizeEmail } from '#server/accounts/account/email.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';

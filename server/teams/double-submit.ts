@@ -1,6 +1,6 @@
-import { lockAccountForShare } from '#server/accounts/account-store.ts';
-import { type ClientInfo, createSession } from '#server/accounts/create-session.ts';
-import { listSessions } from '#server/accounts/session-store.ts';
+import { lockAccountForShare } from '#server/accounts/account/account-store.ts';
+import { type ClientInfo, createSession } from '#server/accounts/sessions/create-session.ts';
+import { listSessions } from '#server/accounts/sessions/session-store.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { sha256 } from '#server/platform/crypto.ts';

@@ -1,5 +1,5 @@
-import { lockAccount } from '#server/accounts/account-store.ts';
-import { endSessions } from '#server/accounts/session-store.ts';
+import { lockAccount } from '#server/accounts/account/account-store.ts';
+import { endSessions } from '#server/accounts/sessions/session-store.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';

@@ -1,4 +1,4 @@
-import type { AccountRow } from '#server/accounts/account-store.ts';
+import type { AccountRow } from '#server/accounts/account/account-store.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 
 /**

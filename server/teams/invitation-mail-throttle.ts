@@ -1,5 +1,5 @@
-import { normalizeEmail } from '#server/accounts/email.ts';
-import { incrementCounters } from '#server/accounts/throttle-store.ts';
+import { normalizeEmail } from '#server/accounts/account/email.ts';
+import { incrementCounters } from '#server/accounts/throttling/throttle-store.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { AppError } from '#server/platform/app-error.ts';

@@ -158,7 +158,7 @@ export function findLiveInvitation(
   return findLive.row(db, teamId, invitationId, now);
 }
 
-/** @param key the address as it is compared (server/accounts/email.ts) */
+/** @param key the address as it is compared (server/accounts/account/email.ts) */
 export function findLiveInvitationByEmail(
   db: Queryable,
   teamId: TeamId,

@@ -1,5 +1,5 @@
 import type { InviteRequest, MadeInvitation } from '#contract/member.ts';
-import { normalizeEmail, parseEmail } from '#server/accounts/email.ts';
+import { normalizeEmail, parseEmail } from '#server/accounts/account/email.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { AuditActor } from '#server/platform/actor.ts';

@@ -1,5 +1,5 @@
 import type { Role } from '#contract/permissions.ts';
-import type { AccountRow } from '#server/accounts/account-store.ts';
+import type { AccountRow } from '#server/accounts/account/account-store.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';

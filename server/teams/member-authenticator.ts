@@ -1,7 +1,7 @@
 import { roleGrants } from '#contract/permissions.ts';
 import type { PlanName } from '#contract/plans.ts';
-import { csrfRefusal } from '#server/accounts/csrf.ts';
-import type { RequireSession } from '#server/accounts/session-authenticator.ts';
+import { csrfRefusal } from '#server/accounts/sessions/csrf.ts';
+import type { RequireSession } from '#server/accounts/sessions/session-authenticator.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import type { Authenticator, Principal } from '#server/platform/http/route.ts';

@@ -119,7 +119,7 @@ export function findMemberOfAccount(
   return findOfAccount.row(db, teamId, accountId);
 }
 
-/** @param key the address as it is compared (server/accounts/email.ts) */
+/** @param key the address as it is compared (server/accounts/account/email.ts) */
 export function findMemberByEmail(
   db: Queryable,
   teamId: TeamId,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { createMagicLink } from '#server/accounts/create-magic-link.ts';
+import { createMagicLink } from '#server/accounts/magic-links/create-magic-link.ts';
 import { insertMember } from '#server/teams/member-store.ts';
 import { field } from '#test/support/api-client.ts';
 import { Browser, newAccount, signedIn } from '#test/support/browser-client.ts';

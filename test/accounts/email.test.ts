@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { normalizeEmail } from '#server/accounts/email.ts';
+import { normalizeEmail } from '#server/accounts/account/email.ts';
 
 describe('how addresses are compared (specification section 12.1)', () => {
   it('upper and lower case are one, and so are the ways to write a letter with its accent', () => {

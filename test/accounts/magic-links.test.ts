@@ -2,17 +2,17 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import type { FastifyInstance } from 'fastify';
-import type { AccountRow } from '#server/accounts/account-store.ts';
-import { createMagicLink } from '#server/accounts/create-magic-link.ts';
-import { MagicLinkRequests } from '#server/accounts/magic-link-requests.ts';
-import { magicLinkMail, type SendMagicLink } from '#server/accounts/send-magic-link.ts';
+import type { AccountRow } from '#server/accounts/account/account-store.ts';
+import { createMagicLink } from '#server/accounts/magic-links/create-magic-link.ts';
+import { MagicLinkRequests } from '#server/accounts/magic-links/magic-link-requests.ts';
+import { magicLinkMail, type SendMagicLink } from '#server/accounts/magic-links/send-magic-link.ts';
 import {
   createPageAuthenticator,
   createRequireSession,
   createVisitorAuthenticator,
-} from '#server/accounts/session-authenticator.ts';
-import { signInPageRoutes } from '#server/accounts/sign-in-page-routes.ts';
-import { signInRoutes } from '#server/accounts/sign-in-routes.ts';
+} from '#server/accounts/sessions/session-authenticator.ts';
+import { signInPageRoutes } from '#server/accounts/sign-in/sign-in-page-routes.ts';
+import { signInRoutes } from '#server/accounts/sign-in/sign-in-routes.ts';
 import { RefusalLog } from '#server/audit/refusal-log.ts';
 import { createHttpServer } from '#server/platform/http/http-server.ts';
 import { NetworkLimit } from '#server/platform/network/network-limit.ts';

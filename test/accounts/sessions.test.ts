@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { createMagicLink } from '#server/accounts/create-magic-link.ts';
+import { createMagicLink } from '#server/accounts/magic-links/create-magic-link.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { field } from '#test/support/api-client.ts';
 import { Browser, newAccount, signedIn } from '#test/support/browser-client.ts';
@@ -243,7 +243,7 @@ describe('sessions (specification section 12.2)', () => {
       await https.runtime.database.transaction((trx) =>
         createMagicLink(trx, https.runtime, account, { hours: 1 }),
       );
-      const { purgeExpired } = await import('#server/accounts/purge-expired.ts');
+      const { purgeExpired } = await import('#server/accounts/sign-in/purge-expired.ts');
       const tables = ['account_sessions', 'sign_in_links', 'passkey_challenges', 'sign_in_failures'];
       const counts = async () => {
         await purgeExpired({ ...https.runtime, clock: https.clock });

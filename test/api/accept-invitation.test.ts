@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { checkPassword } from '#server/accounts/password.ts';
+import { checkPassword } from '#server/accounts/account/password.ts';
 import { operator } from '#server/platform/actor.ts';
 import { createOwnerLink } from '#server/teams/create-owner-link.ts';
 import { lockTeam } from '#server/teams/team-store.ts';

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { CspEvaluator } from 'csp_evaluator/dist/evaluator.js';
 import { Severity } from 'csp_evaluator/dist/finding.js';
 import { CspParser } from 'csp_evaluator/dist/parser.js';
-import { createMagicLink } from '#server/accounts/create-magic-link.ts';
+import { createMagicLink } from '#server/accounts/magic-links/create-magic-link.ts';
 import { Browser, type BrowserAnswer, newAccount, signedIn } from '#test/support/browser-client.ts';
 import { startTestService, type TestService } from '#test/support/test-service.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { insertMagicLink } from '#server/accounts/magic-link-store.ts';
-import { insertChallenge } from '#server/accounts/passkey-challenge-store.ts';
+import { insertMagicLink } from '#server/accounts/magic-links/magic-link-store.ts';
+import { insertChallenge } from '#server/accounts/passkeys/passkey-challenge-store.ts';
 import { LastUsedTimes } from '#server/api-keys/last-used-times.ts';
 import { createBackgroundJobs, type SweepLoop } from '#server/app/background-jobs.ts';
 import { ClockSync } from '#server/database/clock-sync.ts';

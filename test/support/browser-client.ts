@@ -1,6 +1,6 @@
-import type { AccountRow } from '#server/accounts/account-store.ts';
-import { createAccount } from '#server/accounts/create-account.ts';
-import { hashPassword } from '#server/accounts/password.ts';
+import type { AccountRow } from '#server/accounts/account/account-store.ts';
+import { createAccount } from '#server/accounts/account/create-account.ts';
+import { hashPassword } from '#server/accounts/account/password.ts';
 import type { TestService } from './test-service.ts';
 
 export interface BrowserAnswer {

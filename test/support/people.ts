@@ -1,9 +1,9 @@
 import type { SignInMethod } from '#contract/account.ts';
 import type { Role } from '#contract/permissions.ts';
-import { type AccountRow, findAccount } from '#server/accounts/account-store.ts';
-import { createAccount } from '#server/accounts/create-account.ts';
-import { createSession } from '#server/accounts/create-session.ts';
-import { hashPassword } from '#server/accounts/password.ts';
+import { type AccountRow, findAccount } from '#server/accounts/account/account-store.ts';
+import { createAccount } from '#server/accounts/account/create-account.ts';
+import { hashPassword } from '#server/accounts/account/password.ts';
+import { createSession } from '#server/accounts/sessions/create-session.ts';
 import { roleChangedHooks } from '#server/app/transaction-hooks.ts';
 import { operator } from '#server/platform/actor.ts';
 import { publicId } from '#server/platform/ids/ids.ts';

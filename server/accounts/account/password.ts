@@ -1,0 +1,82 @@
+import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
+import { promisify } from 'node:util';
+import {
+  passwordHashesInFlightMax,
+  passwordMaxCharacters,
+  passwordMinCharacters,
+} from '#server/accounts/limits.ts';
+import { invalid, unavailable } from '#server/platform/app-error.ts';
+
+/** OWASP's first choice for argon2id: 19 MiB, two passes, one lane. */
+const memory = 19_456;
+const passes = 2;
+const parallelism = 1;
+const tagLength = 32;
+const saltLength = 16;
+const waitingMax = 100;
+
+const derive = promisify(argon2);
+const waiting: (() => void)[] = [];
+let running = 0;
+
+/** Before anything is computed. @throws 400 where a new password is too short or too long */
+export function validatePassword(password: string, param = 'password'): void {
+  const { length } = [...password];
+  if (length < passwordMinCharacters || length > passwordMaxCharacters) {
+    throw invalid(
+      param,
+      `${param} must have ${passwordMinCharacters} to ${passwordMaxCharacters} characters. A sentence is easier to keep in mind than a word.`,
+    );
+  }
+}
+
+/** @throws 400 where it is too short or too long; 503 where too many wait @returns the hash in the PHC form */
+export async function hashPassword(password: string, param = 'password'): Promise<string> {
+  validatePassword(password, param);
+  const salt = randomBytes(saltLength);
+  const tag = await argon2id(password, salt);
+  return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(salt)}$${base64(tag)}`;
+}
+
+/** A hash that no password has, so that an account without one costs the same work as any other. */
+const dummyHash = `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(randomBytes(saltLength))}$${base64(randomBytes(tagLength))}`;
+
+/**
+ * Whether a password is the one of a hash; false, after the same work, where there is no hash (section 12.2).
+ * @throws 503 where too many wait
+ */
+export async function checkPassword(password: string, hash: string | null | undefined): Promise<boolean> {
+  const [, , , , salt = '', tag = ''] = (hash ?? dummyHash).split('$');
+  // A text that is far too long is no password, and is not worth the work of one.
+  const given = await argon2id(password.slice(0, 2 * passwordMaxCharacters), Buffer.from(salt, 'base64'));
+  return timingSafeEqual(given, Buffer.from(tag, 'base64')) && hash != null;
+}
+
+async function argon2id(password: string, nonce: Buffer): Promise<Buffer> {
+  await acquireSlot();
+  try {
+    const message = Buffer.from(password.normalize('NFKC'), 'utf8');
+    return await derive('argon2id', { message, nonce, parallelism, tagLength, memory, passes });
+  } finally {
+    const next = waiting.shift();
+    // The place is handed over, so that nobody who comes just now can take it too.
+    if (next) next();
+    else running -= 1;
+  }
+}
+
+/** Resolves with a place, its own or one that was handed over. */
+async function acquireSlot(): Promise<void> {
+  if (running < passwordHashesInFlightMax) {
+    running += 1;
+    return;
+  }
+  if (waiting.length >= waitingMax) {
+    throw unavailable('Too many people sign in at this moment. Repeat this.');
+  }
+  await new Promise<void>((resolve) => waiting.push(resolve));
+}
+
+function base64(bytes: Buffer): string {
+  return bytes.toString('base64').replace(/=+$/, '');
+}

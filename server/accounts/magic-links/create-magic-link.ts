@@ -1,0 +1,41 @@
+import type { AccountRow } from '#server/accounts/account/account-store.ts';
+import { recordAudit } from '#server/audit/record-audit.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import type { Transaction } from '#server/database/statement.ts';
+import { type AuditActor, operator } from '#server/platform/actor.ts';
+import { randomToken, sha256 } from '#server/platform/crypto.ts';
+import { insertMagicLink } from './magic-link-store.ts';
+
+interface LinkOptions {
+  readonly hours: number;
+  /** Who makes it; the operator, where nobody is named. */
+  readonly by?: AuditActor;
+}
+
+/**
+ * Makes a link that signs an existing account in, once. Only the hash of its token is stored.
+ * @returns `{app_url}/link/<token>`, to be shown or mailed and kept nowhere
+ */
+export async function createMagicLink(
+  trx: Transaction,
+  services: Pick<Runtime, 'ids' | 'clock' | 'config'>,
+  account: Pick<AccountRow, 'id'>,
+  { hours, by = operator }: LinkOptions,
+): Promise<string> {
+  const { ids, clock, config } = services;
+  const token = randomToken();
+  await insertMagicLink(trx, {
+    id: ids.next('alk'),
+    account_id: account.id,
+    tokenHash: sha256(token),
+    created_at: clock.now(),
+    expires_at: clock.in(hours * 3_600_000),
+  });
+  await recordAudit(trx, services, {
+    by,
+    action: 'account.link_made',
+    accountId: account.id,
+    details: { hours },
+  });
+  return `${config.appUrl}/link/${token}`;
+}

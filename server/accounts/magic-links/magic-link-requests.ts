@@ -1,0 +1,112 @@
+import { findAccountByEmail } from '#server/accounts/account/account-store.ts';
+import { normalizeEmail, parseEmail } from '#server/accounts/account/email.ts';
+import {
+  magicLinkRequestsPerNetwork,
+  magicLinksPerAddress,
+  mailedLinkHours,
+} from '#server/accounts/limits.ts';
+import type { ClientInfo } from '#server/accounts/sessions/create-session.ts';
+import { isKnownNetwork } from '#server/accounts/throttling/known-network.ts';
+import { incrementCounters } from '#server/accounts/throttling/throttle-store.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { AppError } from '#server/platform/app-error.ts';
+import { sha256 } from '#server/platform/crypto.ts';
+import { clientNetwork } from '#server/platform/network/client-network.ts';
+import { createMagicLink } from './create-magic-link.ts';
+import type { SendMagicLink } from './send-magic-link.ts';
+
+/** What an address was sent in this hour, whoever asked, and what one client network asked for it. */
+interface Counts {
+  readonly ofAddress: number;
+  readonly ofBoth: number;
+}
+
+const hourMs = 3_600_000;
+
+type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'logger'>;
+
+/**
+ * Magic links: requests for a link by mail (specification section 12.2). What is answered, and when, is the same for every address:
+ * the limits are counted for all of them, and the answer waits for nothing that depends on whether there is an account.
+ * What is under way when the server stops is finished; a crash loses it, and the person asks again.
+ */
+export class MagicLinkRequests {
+  readonly #services: Services;
+  readonly #send: SendMagicLink | undefined;
+  readonly #inFlight = new Set<Promise<void>>();
+
+  constructor(services: Services, send: SendMagicLink | undefined) {
+    this.#services = services;
+    this.#send = send;
+  }
+
+  /** Whether links are mailed at all. */
+  get isEnabled(): boolean {
+    return this.#send !== undefined;
+  }
+
+  /**
+   * Mails a link, where the address has an account and was not sent too many.
+   * @param next where to go from there, with a `?` before it; '' for the start
+   * @throws 400 for what is no address, and where no mail is sent; 429 for one client network that asks for too many
+   */
+  async request(written: string, request: Pick<ClientInfo, 'ip' | 'id'>, next = ''): Promise<void> {
+    const email = parseEmail(written);
+    const send = this.#send;
+    if (!send) {
+      throw new AppError(
+        'invalid_request',
+        'This server sends no mail. Ask your administrator for a link to sign in.',
+      );
+    }
+    const counts = await this.#count(email, request.ip);
+    const work = this.#mail(send, email, request, counts, next).catch((error) =>
+      this.#services.logger.error({ err: error, requestId: request.id }, 'a link could not be mailed'),
+    );
+    this.#inFlight.add(work);
+    work.finally(() => this.#inFlight.delete(work));
+  }
+
+  /** Resolves once nothing is under way. */
+  async drain(): Promise<void> {
+    await Promise.all(this.#inFlight);
+  }
+
+  async #count(email: string, ip: string): Promise<Counts> {
+    const { database, clock } = this.#services;
+    const windowStart = new Date(Math.floor(clock.nowMs() / hourMs) * hourMs);
+    const [source, key] = [clientNetwork(ip), normalizeEmail(email)];
+    const subjects = [`links source ${source}`, `links address ${key}`, `links both ${source} ${key}`];
+    const counts = await incrementCounters(database.pool, subjects.map(sha256), windowStart);
+    const [ofSource = 0, ofAddress = 0, ofBoth = 0] = counts;
+    if (ofSource > magicLinkRequestsPerNetwork) {
+      const seconds = Math.max(1, Math.ceil((windowStart.getTime() + hourMs - clock.nowMs()) / 1_000));
+      throw new AppError(
+        'rate_limited',
+        `Too many links were asked for from here. Retry in ${seconds} seconds, or sign in with a password or a passkey.`,
+        { headers: { 'retry-after': String(seconds) } },
+      );
+    }
+    return { ofAddress, ofBoth };
+  }
+
+  async #mail(
+    send: SendMagicLink,
+    email: string,
+    { ip, id: requestId }: Pick<ClientInfo, 'ip' | 'id'>,
+    { ofAddress, ofBoth }: Counts,
+    next: string,
+  ): Promise<void> {
+    const { database, clock } = this.#services;
+    const account = await findAccountByEmail(database.pool, email);
+    if (!account) return;
+    // Others who ask for links of this address must not leave its owner without one.
+    const isOwners = () => isKnownNetwork(database.pool, account.id, ip, clock.expiryNow());
+    if (ofAddress > magicLinksPerAddress && (ofBoth > magicLinksPerAddress || !(await isOwners()))) return;
+    await database.transaction(async (trx) => {
+      const by = { kind: 'server', id: '', name: '', ip, requestId } as const;
+      const url = await createMagicLink(trx, this.#services, account, { hours: mailedLinkHours, by });
+      await send(trx, account, url + next, clock.in(mailedLinkHours * hourMs));
+    });
+  }
+}

@@ -1,0 +1,70 @@
+import type { AccountRow } from '#server/accounts/account/account-store.ts';
+import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
+import type { AccountId, Id } from '#server/platform/ids/ids.ts';
+
+export interface MagicLinkRow {
+  readonly id: Id<'alk'>;
+  readonly account_id: AccountId;
+  readonly created_at: Date;
+  readonly expires_at: Date;
+  readonly used_at: Date | null;
+}
+
+const insert = statement<MagicLinkRow>(
+  'magic-links.insert',
+  'INSERT INTO sign_in_links (id, account_id, token_hash, created_at, expires_at) VALUES ($1, $2, $3, $4, $5)',
+);
+const findOpen = statement<AccountRow>(
+  'magic-links.find-open',
+  `SELECT a.* FROM sign_in_links l JOIN accounts a ON a.id = l.account_id
+   WHERE l.token_hash = $1 AND l.used_at IS NULL AND l.expires_at > $2`,
+);
+const consume = statement<{ account_id: AccountId }>(
+  'magic-links.consume',
+  `UPDATE sign_in_links SET used_at = $2 WHERE token_hash = $1 AND used_at IS NULL AND expires_at > $2
+   RETURNING account_id`,
+);
+const revokeAll = statement<{ id: Id<'alk'> }>(
+  'magic-links.revoke-all',
+  `DELETE FROM sign_in_links WHERE id IN (
+     SELECT id FROM sign_in_links WHERE account_id = $1 AND used_at IS NULL ORDER BY id FOR UPDATE)
+   RETURNING id`,
+);
+const purge = statement<Record<string, never>>(
+  'magic-links.purge',
+  'DELETE FROM sign_in_links WHERE expires_at <= $1',
+);
+
+export async function insertMagicLink(
+  trx: Transaction,
+  link: Omit<MagicLinkRow, 'used_at'> & { readonly tokenHash: Buffer },
+): Promise<void> {
+  await insert.row(trx, link.id, link.account_id, link.tokenHash, link.created_at, link.expires_at);
+}
+
+/** Whom a link signs in; undefined where it was used, is over or never was. */
+export function findMagicLinkAccount(
+  db: Queryable,
+  tokenHash: Buffer,
+  now: Date,
+): Promise<AccountRow | undefined> {
+  return findOpen.row(db, tokenHash, now);
+}
+
+/** Uses a link up. @returns whom it signs in; undefined where it was used, is over or never was */
+export async function consumeMagicLink(
+  trx: Transaction,
+  tokenHash: Buffer,
+  now: Date,
+): Promise<AccountId | undefined> {
+  return (await consume.row(trx, tokenHash, now))?.account_id;
+}
+
+/** Ends what is open of an account, which the caller holds. @returns how many there were */
+export async function revokeMagicLinks(trx: Transaction, accountId: AccountId): Promise<number> {
+  return (await revokeAll.rows(trx, accountId)).length;
+}
+
+export async function purgeExpiredMagicLinks(db: Queryable, now: Date): Promise<void> {
+  await purge.row(db, now);
+}

@@ -1,0 +1,34 @@
+import type { AccountRow } from '#server/accounts/account/account-store.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import type { Transaction } from '#server/database/statement.ts';
+import type { MailContent } from '#server/mail/mail-template.ts';
+import { mailIsOn, queueMail } from '#server/mail/queue-mail.ts';
+
+/** Hands a link to whoever mails it, in the transaction that makes it. @param url what the button opens, until `expiresAt` */
+export type SendMagicLink = (
+  trx: Transaction,
+  account: Pick<AccountRow, 'email'>,
+  url: string,
+  expiresAt: Date,
+) => Promise<void>;
+
+/** How links reach their addresses; undefined where this server sends no mail (specification section 12.5). */
+export function createSendMagicLink(
+  services: Pick<Runtime, 'config' | 'clock' | 'ids' | 'secrets'>,
+): SendMagicLink | undefined {
+  if (!mailIsOn(services.config)) return undefined;
+  return async (trx, account, url, expiresAt) => {
+    const mail = { to: account.email, message: magicLinkMail(url), uselessAfter: expiresAt };
+    await queueMail(trx, services, mail);
+  };
+}
+
+export function magicLinkMail(url: string): MailContent {
+  return {
+    subject: 'Your link to sign in',
+    heading: 'Sign in to Ownline',
+    paragraphs: ['Open this link on the device on which you want to sign in. It works once, for 30 minutes.'],
+    action: { label: 'Sign in', url },
+    footnote: 'You did not ask for it? Then nothing has to be done: without the link nobody gets in.',
+  };
+}

@@ -1,0 +1,154 @@
+import type { PasskeyAssertion, PasskeyAttestation } from '#contract/account.ts';
+import { passkeyChallengeMs } from '#server/accounts/limits.ts';
+import type { PasskeyRow } from './passkey-store.ts';
+import type { RelyingParty } from './relying-party.ts';
+
+/**
+ * EdDSA, ES256 and RS256, which every authenticator has one of. Not the library's own list: it asks Node for an algorithm that is
+ * still experimental, and Node then prints a warning of its own.
+ */
+const algorithms = [-8, -7, -257];
+
+/** The longest id that WebAuthn allows, and more than any public key has. */
+const idMaxBytes = 1_023;
+const keyMaxBytes = 2_048;
+
+/** What a new passkey brings. */
+export interface RegisteredPasskey {
+  readonly credentialId: Buffer;
+  readonly publicKey: Buffer;
+  readonly counter: number;
+}
+
+/** 30 MB and a fifth of a second: read when somebody first uses a passkey, not by every server at its start. */
+const library = () => import('@simplewebauthn/server');
+
+/** What a browser is given to sign somebody in with any passkey that it has for us. */
+export async function signInOptions(party: RelyingParty) {
+  const { generateAuthenticationOptions } = await library();
+  return generateAuthenticationOptions({
+    rpID: party.id,
+    timeout: passkeyChallengeMs,
+    userVerification: 'preferred',
+  });
+}
+
+/**
+ * What a browser is given to make a passkey that can be found without an address.
+ * @param user the account's id as bytes, which comes back with each sign-in @param present passkeys not to be made again
+ */
+export async function registrationOptions(
+  party: RelyingParty,
+  user: { readonly id: Uint8Array<ArrayBuffer>; readonly email: string; readonly name: string },
+  present: readonly PasskeyRow[],
+) {
+  const { generateRegistrationOptions } = await library();
+  return generateRegistrationOptions({
+    rpID: party.id,
+    rpName: 'Ownline',
+    userID: user.id,
+    userName: user.email,
+    userDisplayName: user.name,
+    timeout: passkeyChallengeMs,
+    attestationType: 'none',
+    authenticatorSelection: { residentKey: 'required', userVerification: 'preferred' },
+    supportedAlgorithmIDs: algorithms,
+    excludeCredentials: present.map(({ credential_id, transports }) => ({
+      id: credential_id.toString('base64url'),
+      transports,
+    })),
+  });
+}
+
+/** The challenge that an answer claims to be to; undefined where it can't be read. Nothing is proven by it yet. */
+export function challengeOf({ clientDataJSON }: { readonly clientDataJSON: string }): string | undefined {
+  try {
+    const data: unknown = JSON.parse(Buffer.from(clientDataJSON, 'base64url').toString('utf8'));
+    const isObject = typeof data === 'object' && data !== null && 'challenge' in data;
+    return isObject && typeof data.challenge === 'string' ? data.challenge : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Whether a passkey signed this challenge, here and in the presence of a person.
+ * @returns what it counts itself now; undefined where anything is wrong
+ */
+export async function verifySignIn(
+  party: RelyingParty,
+  challenge: string,
+  passkey: PasskeyRow,
+  { id, rawId, type, response }: PasskeyAssertion,
+): Promise<number | undefined> {
+  const { verifyAuthenticationResponse } = await library();
+  const { clientDataJSON, authenticatorData, signature } = response;
+  try {
+    const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+      response: {
+        ...{ id, rawId, type, clientExtensionResults: {} },
+        response: { clientDataJSON, authenticatorData, signature },
+      },
+      expectedChallenge: challenge,
+      expectedOrigin: party.origin,
+      expectedRPID: party.id,
+      credential: {
+        id,
+        publicKey: Uint8Array.from(passkey.public_key),
+        counter: passkey.counter,
+        transports: passkey.transports,
+      },
+      requireUserVerification: false,
+    });
+    return verified ? authenticationInfo.newCounter : undefined;
+  } catch {
+    // The library throws for whatever a browser, or somebody who pretends to be one, got wrong.
+    return undefined;
+  }
+}
+
+/** What a browser made of the options for a new passkey; undefined where anything is wrong. */
+export async function verifyRegistration(
+  party: RelyingParty,
+  challenge: string,
+  { id, rawId, type, response }: PasskeyAttestation,
+): Promise<RegisteredPasskey | undefined> {
+  const { verifyRegistrationResponse } = await library();
+  const { clientDataJSON, attestationObject } = response;
+  try {
+    if (!(await isSelfAttested(attestationObject))) return undefined;
+    const { verified, registrationInfo } = await verifyRegistrationResponse({
+      response: {
+        ...{ id, rawId, type, clientExtensionResults: {} },
+        response: { clientDataJSON, attestationObject },
+      },
+      expectedChallenge: challenge,
+      expectedOrigin: party.origin,
+      expectedRPID: party.id,
+      requireUserVerification: false,
+      supportedAlgorithmIDs: algorithms,
+    });
+    if (!verified) return undefined;
+    const { id: credentialId, publicKey, counter } = registrationInfo.credential;
+    const passkey = {
+      credentialId: Buffer.from(credentialId, 'base64url'),
+      publicKey: Buffer.from(publicKey),
+      counter,
+    };
+    const isSmall = passkey.credentialId.length <= idMaxBytes && passkey.publicKey.length <= keyMaxBytes;
+    return isSmall ? passkey : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * We ask for no statement of where a passkey was made, and then a browser sends none, or one that the passkey signed itself. Those
+ * with certificates are refused unread: to check one, the library fetches lists from addresses that it names.
+ */
+async function isSelfAttested(attestationObject: string): Promise<boolean> {
+  const { decodeAttestationObject } = await import('@simplewebauthn/server/helpers');
+  const decoded = decodeAttestationObject(Uint8Array.from(Buffer.from(attestationObject, 'base64url')));
+  const format = decoded.get('fmt');
+  return format === 'none' || (format === 'packed' && decoded.get('attStmt').get('x5c') === undefined);
+}

@@ -1,0 +1,29 @@
+import type { FastifyRequest } from 'fastify';
+import { HostCookie } from '#server/accounts/sessions/host-cookie.ts';
+import type { Config } from '#server/platform/config.ts';
+import type { SignedIn } from '#server/platform/http/route.ts';
+
+/** The start page comes right after the form. */
+const keptSeconds = 60;
+
+/**
+ * That a password was set just now, for the page that is shown next: a cookie that names the session that set it, so that
+ * no link can make a page say so (specification section 12.2).
+ */
+export class PasswordFlash {
+  readonly #cookie: HostCookie;
+
+  constructor(config: Pick<Config, 'appUrl'>) {
+    this.#cookie = new HostCookie(config, 'ownline-password-set');
+  }
+
+  /** The header set-cookie of the answer that set it. */
+  set({ sessionId }: SignedIn): string {
+    return this.#cookie.set(sessionId, keptSeconds);
+  }
+
+  /** @returns the header set-cookie of the page that says so, after which no page does; undefined where none was set */
+  consume(request: Pick<FastifyRequest, 'headers'>, { sessionId }: SignedIn): string | undefined {
+    return this.#cookie.read(request) === sessionId ? this.#cookie.clear() : undefined;
+  }
+}

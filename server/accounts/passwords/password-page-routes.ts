@@ -1,0 +1,96 @@
+import { Type } from 'typebox';
+import { magicLinkHint } from '#server/accounts/account/sign-in-hints.ts';
+import { findSignedIn, type RequireSession } from '#server/accounts/sessions/session-authenticator.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { AppError } from '#server/platform/app-error.ts';
+import { appPath } from '#server/platform/http/app-path.ts';
+import { pageHeaders } from '#server/platform/http/html-page.ts';
+import { parseForm } from '#server/platform/http/parse-form.ts';
+import { type Answer, type Call, type Route, route, type SignedIn } from '#server/platform/http/route.ts';
+import { textFields } from '#server/platform/http/text-fields.ts';
+import { PasswordFlash } from './password-flash.ts';
+import { type PasswordForm, type PasswordProblem, renderPasswordPage } from './password-page.ts';
+import { findCurrentSession } from './reauthentication.ts';
+import { passwordNeeds, setPassword } from './set-password.ts';
+
+const path = '/password';
+const answers = Object.fromEntries(
+  [200, 303, 400, 401, 403, 409, 415, 429, 503].map((status) => [status, Type.String()]),
+);
+
+type Services = Runtime & { readonly requireSession: RequireSession };
+
+/** The form for the password of whoever is signed in, which needs no script (specification section 12.2). */
+export function passwordPageRoutes(services: Services): Route[] {
+  const { config, requireSession } = services;
+  const notice = new PasswordFlash(config);
+  const goTo = (to: string, ...cookies: string[]): Answer => ({
+    status: 303,
+    body: '',
+    headers: { location: appPath(config.appUrl, to), 'set-cookie': cookies },
+  });
+  const show = async (signedIn: SignedIn, problem?: PasswordProblem, status = 200): Promise<Answer> => {
+    const form = await readPasswordForm(services, signedIn);
+    const body = renderPasswordPage(form, appPath(config.appUrl, '/'), problem);
+    return { status, body, headers: pageHeaders };
+  };
+  const set = async ({ request }: Call, signedIn: SignedIn): Promise<Answer> => {
+    const by = { ...signedIn.actor, ip: request.ip, requestId: request.id };
+    try {
+      const field = parseForm(request);
+      const currentPassword = field('current_password') || undefined;
+      await setPassword(services, signedIn, by, { password: field('password'), currentPassword, request });
+      return goTo('/', notice.set(signedIn));
+    } catch (error) {
+      if (!(error instanceof AppError) || error.status === 401 || error.status === 500) throw error;
+      // The form again: it is a refusal all the same, for metrics and the log.
+      request.errorCode = error.code;
+      const { message, param, status, headers } = error;
+      const again = await show(signedIn, { message, param }, status);
+      return { ...again, headers: { ...again.headers, ...headers } };
+    }
+  };
+  return [
+    route({
+      method: 'GET',
+      path,
+      audience: 'page',
+      answers,
+      handle: async ({ request }) => {
+        const signedIn = await findSignedIn(requireSession, request);
+        return signedIn ? show(signedIn) : goTo(`/sign-in?next=${path}`);
+      },
+    }),
+    route({
+      method: 'POST',
+      path,
+      audience: 'page',
+      looseBody: textFields('password', 'current_password'),
+      audit: 'account.password_set',
+      answers,
+      handle: async (call) => {
+        const signedIn = await findSignedIn(requireSession, call.request);
+        if (!signedIn) return goTo(`/sign-in?next=${path}`);
+        // Refusals are noted under their name.
+        call.request.caller = { signedIn };
+        return set(call, signedIn);
+      },
+    }),
+  ];
+}
+
+/** What the form for the password of an account shows. @throws 401 where the session ended meanwhile */
+export async function readPasswordForm(
+  services: Pick<Runtime, 'database' | 'clock' | 'config'>,
+  signedIn: SignedIn,
+): Promise<PasswordForm> {
+  const { config } = services;
+  const present = await findCurrentSession(services, signedIn);
+  return {
+    hasPassword: present.account.password_hash !== null,
+    needs: passwordNeeds(services, present),
+    email: present.account.email,
+    path: appPath(config.appUrl, path),
+    byLink: magicLinkHint(config),
+  };
+}

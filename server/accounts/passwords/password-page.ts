@@ -1,0 +1,65 @@
+import { passwordMaxCharacters, passwordMinCharacters } from '#server/accounts/limits.ts';
+import { escapeHtml } from '#server/platform/escape-html.ts';
+import { messageHtml, renderPage } from '#server/platform/http/html-page.ts';
+import type { PasswordNeeds } from './set-password.ts';
+
+export interface PasswordForm {
+  readonly hasPassword: boolean;
+  readonly needs: PasswordNeeds;
+  /** For the password manager, which keeps the password under it. */
+  readonly email: string;
+  /** Where the form is sent to. */
+  readonly path: string;
+  /** How somebody comes by a link (sign-in-hints.ts). */
+  readonly byLink: string;
+}
+
+/** Why a password was not set. */
+export interface PasswordProblem {
+  readonly message: string;
+  /** The field at fault; undefined where it is none of them. */
+  readonly param: string | undefined;
+}
+
+/** A section for the password of whoever is signed in: to set the first one, or to change it. */
+export function renderPasswordForm(form: PasswordForm, problem?: PasswordProblem): string {
+  const { hasPassword, needs, path, byLink } = form;
+  const heading = `<h2>${hasPassword ? 'Change your password' : 'Set a password'}</h2>`;
+  const link = messageHtml(byLink);
+  if (needs === 'sign_in') {
+    return `<section>${heading}<p>You have none yet, and signed in more than 15 minutes ago. To set one, sign out, sign in again
+with ${link}, and come back here.</p></section>`;
+  }
+  const none = hasPassword
+    ? ''
+    : `<p class="quiet">You have none yet: without one you sign in next time with ${link}.</p>`;
+  return `<section>${heading}${none}
+${problem ? `<p class="error" role="alert" id="problem">${messageHtml(problem.message)}</p>` : ''}
+<form method="post" action="${escapeHtml(path)}">
+<input type="email" name="email" autocomplete="username" aria-label="E-mail address" value="${escapeHtml(form.email)}" hidden>
+${needs === 'present_and_new' ? presentField(problem, link) : ''}
+<label for="password">New password <span class="quiet">${passwordMinCharacters} characters or more. A sentence is easier to keep in mind than a word.</span></label>
+<input id="password" name="password" type="password" autocomplete="new-password" required minlength="${passwordMinCharacters}" maxlength="${passwordMaxCharacters}"${atFault(problem, 'password')}>
+<button type="submit">${hasPassword ? 'Change password' : 'Set password'}</button>
+</form></section>`;
+}
+
+function presentField(problem: PasswordProblem | undefined, link: string): string {
+  const isTold = problem?.param === 'current_password';
+  const hint = isTold ? '' : ` <span class="quiet">Forgotten? Sign in with ${link}.</span>`;
+  return `<label for="current_password">Present password${hint}</label>
+<input id="current_password" name="current_password" type="password" autocomplete="current-password" required${atFault(problem, 'current_password')}>`;
+}
+
+function atFault(problem: PasswordProblem | undefined, name: string): string {
+  return problem?.param === name ? ' aria-invalid="true" aria-describedby="problem"' : '';
+}
+
+/** The form on a page of its own, with what was wrong. */
+export function renderPasswordPage(form: PasswordForm, startPath: string, problem?: PasswordProblem): string {
+  return renderPage(
+    'Password',
+    `<h1>Password</h1><p class="quiet">Signed in as ${escapeHtml(form.email)}</p>
+${renderPasswordForm(form, problem)}<p><a href="${escapeHtml(startPath)}">Back to the start</a></p>`,
+  );
+}

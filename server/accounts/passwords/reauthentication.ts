@@ -1,0 +1,89 @@
+import { type AccountRow, findAccount } from '#server/accounts/account/account-store.ts';
+import { recentSignInMs } from '#server/accounts/limits.ts';
+import type { ClientInfo } from '#server/accounts/sessions/create-session.ts';
+import { DeviceCookie } from '#server/accounts/sessions/device-cookie.ts';
+import { type AccountSessionRow, findSession } from '#server/accounts/sessions/session-store.ts';
+import {
+  checkPasswordAttempt,
+  countPasswordAttempt,
+  refundPasswordAttempt,
+} from '#server/accounts/throttling/login-throttle.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { AppError, invalid } from '#server/platform/app-error.ts';
+import type { SignedIn } from '#server/platform/http/route.ts';
+
+type Services = Pick<Runtime, 'database' | 'clock' | 'config' | 'secrets'>;
+
+/** The present password, as it is given, and the request that brings it. */
+export interface GivenPassword {
+  readonly request: Pick<ClientInfo, 'ip' | 'headers'>;
+  readonly currentPassword: string | undefined;
+}
+
+/** An account, and the session that acts for it. */
+export interface CurrentSession {
+  readonly account: AccountRow;
+  readonly session: AccountSessionRow;
+}
+
+/** @throws 401 where the session ended meanwhile */
+export async function findCurrentSession(
+  { database, clock }: Pick<Runtime, 'database' | 'clock'>,
+  { accountId, sessionId }: SignedIn,
+): Promise<CurrentSession> {
+  const account = await findAccount(database.pool, accountId);
+  const session = await findSession(database.pool, accountId, sessionId, clock.expiryNow());
+  if (!account || !session) throw signedOutError();
+  return { account, session };
+}
+
+/** Whether the session began less than 15 minutes ago. */
+export function isRecentSignIn({ clock }: Pick<Runtime, 'clock'>, { session }: CurrentSession): boolean {
+  return clock.nowMs() - session.created_at.getTime() < recentSignInMs;
+}
+
+/**
+ * Asks for a fresh sign-in or the present password before an account gets a further way in: a session that somebody stole
+ * must not become one that lasts (specification section 12.2).
+ * @throws 400, param current_password; 403 where there is no password to ask for; 429
+ */
+export async function requireReauthentication(
+  services: Services,
+  present: CurrentSession,
+  given: GivenPassword,
+): Promise<void> {
+  if (isRecentSignIn(services, present)) return;
+  if (present.account.password_hash === null) {
+    throw new AppError(
+      'forbidden',
+      'You signed in more than 15 minutes ago. Sign in again, and repeat this.',
+    );
+  }
+  await requirePassword(services, present, given, 'sign in again and repeat this within 15 minutes.');
+}
+
+/**
+ * Wrong ones count like those of signing in: of a browser that is known to the account, in a count of its own.
+ * @param instead what else would do @throws 400, param current_password, where it is not given or wrong; 429
+ */
+export async function requirePassword(
+  services: Services,
+  { account }: CurrentSession,
+  { request, currentPassword }: GivenPassword,
+  instead: string,
+): Promise<void> {
+  const { email, id: accountId, password_hash: hash } = account;
+  if (currentPassword === undefined) {
+    throw invalid('current_password', `Send your present password as current_password, or ${instead}`);
+  }
+  const browser = new DeviceCookie(services).find(request, account);
+  const attempt = await countPasswordAttempt(services, { email, ip: request.ip, accountId, browser });
+  if (!(await checkPasswordAttempt(services, attempt, currentPassword, hash))) {
+    throw invalid('current_password', `This is not your present password. If you forgot it, ${instead}`);
+  }
+  await services.database.transaction((trx) => refundPasswordAttempt(trx, attempt));
+}
+
+export function signedOutError(): AppError {
+  return new AppError('unauthorized', 'You are not signed in any more. Sign in, and repeat this.');
+}

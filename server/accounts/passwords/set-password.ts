@@ -1,0 +1,93 @@
+import { type AccountRow, lockAccount, setPasswordHash } from '#server/accounts/account/account-store.ts';
+import { hashPassword, validatePassword } from '#server/accounts/account/password.ts';
+import { magicLinkHint } from '#server/accounts/account/sign-in-hints.ts';
+import { revokeMagicLinks } from '#server/accounts/magic-links/magic-link-store.ts';
+import { endSessions, findSession } from '#server/accounts/sessions/session-store.ts';
+import { recordAudit } from '#server/audit/record-audit.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import type { AuditActor } from '#server/platform/actor.ts';
+import { AppError } from '#server/platform/app-error.ts';
+import type { SignedIn } from '#server/platform/http/route.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
+import {
+  type CurrentSession,
+  findCurrentSession,
+  type GivenPassword,
+  isRecentSignIn,
+  requirePassword,
+  requireReauthentication,
+  signedOutError,
+} from './reauthentication.ts';
+
+/** What setting a password asks for (specification section 12.2). */
+export type PasswordNeeds =
+  /** The new one alone: the sign-in is fresh. */
+  | 'new'
+  /** The present one too. */
+  | 'present_and_new'
+  /** There is none to ask for, and the sign-in is too old. */
+  | 'sign_in';
+
+interface NewPassword extends GivenPassword {
+  readonly password: string;
+}
+
+type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'>;
+
+/**
+ * Sets a password and ends all other sessions and all open links (specification section 12.2). The present one is asked
+ * for, unless the session began by a link less than 15 minutes ago; the first one asks for a fresh sign-in.
+ * @throws 400, param password or current_password; 401 where the session ended meanwhile; 409 where another password
+ * was set meanwhile; 429
+ */
+export async function setPassword(
+  services: Services,
+  signedIn: SignedIn,
+  by: AuditActor,
+  { password, ...given }: NewPassword,
+): Promise<AccountRow> {
+  const { database, clock } = services;
+  const { accountId, sessionId } = signedIn;
+  validatePassword(password);
+  const before = await findCurrentSession(services, signedIn);
+  await requireCurrentPassword(services, before, given);
+  const hash = await hashPassword(password);
+  return database.transaction(async (trx) => {
+    const account = await lockAccount(trx, accountId);
+    if (account?.password_hash !== before.account.password_hash) {
+      throw new AppError('conflict', 'Another password was set just now. Sign in with that one.');
+    }
+    if (!(await findSession(trx, accountId, sessionId, clock.expiryNow()))) throw signedOutError();
+    await setPasswordHash(trx, accountId, hash);
+    const links = await revokeMagicLinks(trx, accountId);
+    const ended = await endSessions(trx, accountId, sessionId);
+    await recordAudit(trx, services, {
+      by,
+      action: 'account.password_set',
+      accountId,
+      target: publicId('acc', accountId),
+      details: { sessions_ended: ended, links_ended: links },
+    });
+    return { ...before.account, password_hash: hash };
+  });
+}
+
+/** What setting a password asks for: of the form, and of the request that it sends. */
+export function passwordNeeds(services: Pick<Runtime, 'clock'>, present: CurrentSession): PasswordNeeds {
+  const isNow = isRecentSignIn(services, present);
+  if (present.account.password_hash === null) return isNow ? 'new' : 'sign_in';
+  // Whoever forgot it comes by a link.
+  return isNow && present.session.method === 'link' ? 'new' : 'present_and_new';
+}
+
+/** @throws 400 or 403 where the present password, or a fresh sign-in, is asked for; 429 */
+async function requireCurrentPassword(
+  services: Services,
+  present: CurrentSession,
+  given: GivenPassword,
+): Promise<void> {
+  if (present.account.password_hash === null) return requireReauthentication(services, present, given);
+  if (passwordNeeds(services, present) === 'new') return;
+  const instead = `sign in with ${magicLinkHint(services.config)}, and set the new one within 15 minutes.`;
+  await requirePassword(services, present, given, instead);
+}

@@ -1,0 +1,75 @@
+import type { FastifyRequest } from 'fastify';
+import type { SignInMethod } from '#contract/account.ts';
+import { accountActor } from '#server/accounts/account/account-actor.ts';
+import type { AccountRow } from '#server/accounts/account/account-store.ts';
+import { sessionDays } from '#server/accounts/limits.ts';
+import { recordAudit } from '#server/audit/record-audit.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import type { Queryable } from '#server/database/statement.ts';
+import type { AuditActor } from '#server/platform/actor.ts';
+import { randomToken, sha256 } from '#server/platform/crypto.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
+import { DeviceCookie } from './device-cookie.ts';
+import { SessionCookie } from './session-cookie.ts';
+import { endSessionByToken, insertSession } from './session-store.ts';
+
+/** Somebody who has just signed in. */
+export interface SignInResult {
+  readonly account: AccountRow;
+  /** The headers set-cookie. */
+  readonly cookies: string[];
+}
+
+/** What of a request a session keeps. */
+export type ClientInfo = Pick<FastifyRequest, 'ip' | 'id' | 'headers'>;
+
+const userAgentMaxCharacters = 300;
+
+/**
+ * Signs an account in: a new session with a token of its own, and the one that the browser carried before ends with it
+ * (section 12.2). Only the token's hash is stored.
+ * @returns the headers set-cookie: of the session, and of the browser, which is known from now on
+ */
+export async function createSession(
+  db: Queryable,
+  services: Pick<Runtime, 'ids' | 'clock' | 'config' | 'secrets'>,
+  account: Pick<AccountRow, 'id' | 'email'>,
+  method: SignInMethod,
+  request: ClientInfo,
+): Promise<string[]> {
+  const { ids, clock, config } = services;
+  const by = accountActor(account, request);
+  const sessionCookie = new SessionCookie(config);
+  await endPreviousSession(db, services, sessionCookie.read(request), by);
+  const token = randomToken();
+  await insertSession(db, {
+    id: ids.next('acs'),
+    account_id: account.id,
+    tokenHash: sha256(token),
+    method,
+    ip: request.ip,
+    user_agent: (request.headers['user-agent'] ?? '').slice(0, userAgentMaxCharacters),
+    created_at: clock.now(),
+    expires_at: clock.in(sessionDays * 86_400_000),
+  });
+  const accountId = account.id;
+  await recordAudit(db, services, { by, action: 'account.signed_in', accountId, details: { method } });
+  return [sessionCookie.set(token), new DeviceCookie(services).set(account)];
+}
+
+/** What the browser carried until now signs in nobody any more, whoever else may hold it; it may be another account's. */
+async function endPreviousSession(
+  db: Queryable,
+  services: Pick<Runtime, 'ids' | 'clock'>,
+  token: string | undefined,
+  by: AuditActor,
+): Promise<void> {
+  const previous = token === undefined ? undefined : await endSessionByToken(db, sha256(token));
+  if (!previous) return;
+  await recordAudit(db, services, {
+    by,
+    action: 'account.signed_out',
+    accountId: previous.account_id,
+    target: publicId('acs', previous.id),
+  });
+}

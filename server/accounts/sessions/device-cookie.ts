@@ -1,0 +1,50 @@
+import { randomBytes } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import type { AccountRow } from '#server/accounts/account/account-store.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { cookieDays, HostCookie } from './host-cookie.ts';
+
+const purpose = 'known browser';
+
+/**
+ * Device cookie (OWASP): a cookie by which a browser is known again that signed in to an account before: its passwords are counted apart, so that
+ * strangers who share its client network can't hold it back (specification section 12.2). It signs nobody in; whoever steals it
+ * may try as many passwords as one more client network. Sealed with the secrets key, and stored nowhere.
+ */
+export class DeviceCookie {
+  readonly #services: Pick<Runtime, 'config' | 'clock' | 'secrets'>;
+  readonly #cookie: HostCookie;
+
+  constructor(services: Pick<Runtime, 'config' | 'clock' | 'secrets'>) {
+    this.#services = services;
+    this.#cookie = new HostCookie(services.config, 'ownline-known');
+  }
+
+  /** The header set-cookie: the browser is known from now on, to the account that signed in last. */
+  set({ id }: Pick<AccountRow, 'id'>): string {
+    const { secrets, clock } = this.#services;
+    const browser = randomBytes(16).toString('base64url');
+    return this.#cookie.set(secrets.seal(purpose, `${id} ${clock.nowMs()} ${browser}`).toString('base64url'));
+  }
+
+  /** A name for the browser that asks; undefined where it is not known to that account, or not any more. */
+  find(
+    request: Pick<FastifyRequest, 'headers'>,
+    account: Pick<AccountRow, 'id' | 'browsers_known_since'>,
+  ): string | undefined {
+    const [accountId, setMs, browser] = this.#open(this.#cookie.read(request)).split(' ');
+    const { browsers_known_since: since } = account;
+    const oldestMs = Math.max(since?.getTime() ?? 0, this.#services.clock.nowMs() - cookieDays * 86_400_000);
+    return accountId === account.id && Number(setMs) >= oldestMs ? browser : undefined;
+  }
+
+  /** '' for what we did not seal. */
+  #open(sealed: string | undefined): string {
+    if (sealed === undefined) return '';
+    try {
+      return this.#services.secrets.open(purpose, Buffer.from(sealed, 'base64url'));
+    } catch {
+      return '';
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import type { FastifyRequest } from 'fastify';
+import { sessionDays, sessionRequestsPerMinute } from '#server/accounts/limits.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { AppError, tooManyRequests } from '#server/platform/app-error.ts';
+import { mapMaybe } from '#server/platform/concurrency/maybe-promise.ts';
+import { sha256 } from '#server/platform/crypto.ts';
+import type { Authenticator, SignedIn } from '#server/platform/http/route.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
+import { FixedWindowLimiter } from '#server/platform/network/fixed-window-limiter.ts';
+import type { NetworkLimit } from '#server/platform/network/network-limit.ts';
+import { csrfRefusal } from './csrf.ts';
+import { SessionCookie } from './session-cookie.ts';
+import { findLiveSession, type LiveSessionRow, touchSession } from './session-store.ts';
+
+/** A session's last use is written no more often than this. */
+const touchMs = 60_000;
+
+/** Who is signed in, by the cookie: 401 without one. Nothing is cached, so a session that ended has ended everywhere. */
+export type RequireSession = (request: FastifyRequest) => Promise<SignedIn>;
+
+export function createRequireSession(
+  services: Pick<Runtime, 'database' | 'clock' | 'config'>,
+): RequireSession {
+  const { database, clock, config } = services;
+  const cookie = new SessionCookie(config);
+  const limiter = new FixedWindowLimiter(clock, sessionRequestsPerMinute);
+
+  const touch = async (session: LiveSessionRow): Promise<void> => {
+    if (clock.nowMs() - session.last_used_at.getTime() < touchMs) return;
+    await touchSession(database.pool, session.id, clock.now(), clock.in(sessionDays * 86_400_000));
+  };
+
+  return async (request) => {
+    const token = cookie.read(request);
+    if (token === undefined) throw notSignedIn();
+    const hash = sha256(token);
+    // Counted before the look-up, which therefore has the same limit.
+    if (config.rateLimits && !limiter.allows(hash.toString('latin1')))
+      throw tooManyRequests(limiter.secondsLeft);
+    const session = await findLiveSession(database.pool, hash, clock.expiryNow());
+    if (!session) throw notSignedIn();
+    await touch(session);
+    return {
+      accountId: session.account_id,
+      sessionId: session.id,
+      actor: { kind: 'account', id: publicId('acc', session.account_id), name: session.email },
+    };
+  };
+}
+
+function notSignedIn(): AppError {
+  return new AppError('unauthorized', 'You are not signed in. Sign in, and repeat this.');
+}
+
+/** Who is signed in; undefined where nobody is: for pages, which then show something else. */
+export async function findSignedIn(
+  requireSession: RequireSession,
+  request: FastifyRequest,
+): Promise<SignedIn | undefined> {
+  try {
+    return await requireSession(request);
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'unauthorized') return undefined;
+    throw error;
+  }
+}
+
+/** The authenticator of what anybody does who is signed in (specification section 12.3). */
+export function createAccountAuthenticator(
+  requireSession: RequireSession,
+  { config }: Pick<Runtime, 'config'>,
+): Authenticator {
+  return async (request) => {
+    const signedIn = await requireSession(request);
+    const refusal = csrfRefusal(request, config.appUrl);
+    return { signedIn, ...(refusal ? { refusal } : {}) };
+  };
+}
+
+/** The authenticator of what the dashboard asks before somebody is signed in. A forged request is noted where the browser is. */
+export function createVisitorAuthenticator(
+  requireSession: RequireSession,
+  limiter: NetworkLimit,
+  { config }: Pick<Runtime, 'config'>,
+): Authenticator {
+  return async (request) => {
+    await limiter.take(request);
+    const refusal = csrfRefusal(request, config.appUrl);
+    if (!refusal) return {};
+    const signedIn = await findSignedIn(requireSession, request);
+    return { refusal, ...(signedIn ? { signedIn } : {}) };
+  };
+}
+
+/**
+ * The authenticator of pages: opening one changes nothing, and has the limit of what is open to everybody. A form is let in like
+ * anything else that a visitor sends.
+ */
+export function createPageAuthenticator(
+  visitorAuthenticator: Authenticator,
+  openLimit: NetworkLimit,
+): Authenticator {
+  return (request, reply, route) =>
+    route.method === 'GET' || route.byToken
+      ? mapMaybe(openLimit.take(request), () => ({}))
+      : visitorAuthenticator(request, reply, route);
+}

@@ -1,0 +1,100 @@
+import {
+  AccountAnswer,
+  AccountSessionList,
+  SetPasswordRequest,
+  SignedOut,
+  UpdateAccountRequest,
+} from '#contract/account.ts';
+import { Deleted } from '#contract/deleted.ts';
+import { accountView } from '#server/accounts/account/account-view.ts';
+import { renameAccount } from '#server/accounts/account/rename-account.ts';
+import { setPassword } from '#server/accounts/passwords/set-password.ts';
+import { SessionCookie } from '#server/accounts/sessions/session-cookie.ts';
+import { listSessions } from '#server/accounts/sessions/session-store.ts';
+import { sessionView } from '#server/accounts/sessions/session-view.ts';
+import { signOutSession } from '#server/accounts/sessions/sign-out-session.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { notFound } from '#server/platform/app-error.ts';
+import { type Route, route } from '#server/platform/http/route.ts';
+import { parseId } from '#server/platform/ids/ids.ts';
+import { signOutEverywhere } from './sign-out-everywhere.ts';
+
+/** What people do with their own account (specification section 12.3). */
+export function accountRoutes(services: Runtime): Route[] {
+  const { database, clock, config } = services;
+  const signedOut = {
+    body: { signed_out: true },
+    headers: { 'set-cookie': new SessionCookie(config).clear() },
+  };
+  return [
+    route({
+      method: 'PUT',
+      path: '/app/account',
+      audience: 'account',
+      audit: 'account.renamed',
+      body: UpdateAccountRequest,
+      answers: { 200: AccountAnswer },
+      handle: async ({ signedIn, by, body }) => ({
+        body: { account: accountView(await renameAccount(services, signedIn.accountId, by, body.name)) },
+      }),
+    }),
+    route({
+      method: 'PUT',
+      path: '/app/account/password',
+      audience: 'account',
+      audit: 'account.password_set',
+      body: SetPasswordRequest,
+      answers: { 200: AccountAnswer },
+      handle: async ({ signedIn, by, body, request }) => {
+        const { password, current_password: currentPassword } = body;
+        const account = await setPassword(services, signedIn, by, { password, currentPassword, request });
+        return { body: { account: accountView(account) } };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/app/account/sessions',
+      audience: 'account',
+      answers: { 200: AccountSessionList },
+      handle: async ({ signedIn: { accountId, sessionId } }) => {
+        const sessions = await listSessions(database.pool, accountId, clock.expiryNow());
+        return { body: { sessions: sessions.map((session) => sessionView(session, sessionId)) } };
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: '/app/account/sessions/:id',
+      audience: 'account',
+      audit: 'account.session_ended',
+      answers: { 200: Deleted },
+      handle: async ({ signedIn, by, params }) => {
+        const id = parseId('acs', params.id ?? '');
+        if (!id) throw notFound('session');
+        await signOutSession(services, signedIn, by, id);
+        return { body: { deleted: true } };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/app/account/sign-out',
+      audience: 'account',
+      audit: 'account.signed_out',
+      answers: { 200: SignedOut },
+      handle: async ({ signedIn, by }) => {
+        await signOutSession(services, signedIn, by);
+        return signedOut;
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/app/account/sign-out-everywhere',
+      audience: 'account',
+      audit: 'account.signed_out_everywhere',
+      answers: { 200: SignedOut },
+      handle: async ({ signedIn, by }) => {
+        await signOutEverywhere(services, signedIn.accountId, by);
+        return signedOut;
+      },
+    }),
+  ];
+}

@@ -1,0 +1,153 @@
+import { Type } from 'typebox';
+import type { MagicLinkRequests } from '#server/accounts/magic-links/magic-link-requests.ts';
+import { findMagicLinkAccount } from '#server/accounts/magic-links/magic-link-store.ts';
+import { findSignedIn, type RequireSession } from '#server/accounts/sessions/session-authenticator.ts';
+import { SessionCookie } from '#server/accounts/sessions/session-cookie.ts';
+import { signOutSession } from '#server/accounts/sessions/sign-out-session.ts';
+import type { RefusalLog } from '#server/audit/refusal-log.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { AppError } from '#server/platform/app-error.ts';
+import { sha256 } from '#server/platform/crypto.ts';
+import { appPath, safeRedirect } from '#server/platform/http/app-path.ts';
+import { pageHeaders } from '#server/platform/http/html-page.ts';
+import { parseForm } from '#server/platform/http/parse-form.ts';
+import { type Answer, type Call, type Route, route } from '#server/platform/http/route.ts';
+import { textFields } from '#server/platform/http/text-fields.ts';
+import {
+  renderMagicLink,
+  renderMagicLinkExpired,
+  renderMagicLinkSent,
+  renderSignIn,
+  renderSwitchAccount,
+} from './sign-in-page.ts';
+import { signInWithPassword } from './sign-in-with-password.ts';
+import { useMagicLink } from './use-magic-link.ts';
+
+const answers = Object.fromEntries([200, 303, 400, 401, 404, 429].map((status) => [status, Type.String()]));
+
+interface SignInPages extends Runtime {
+  readonly magicLinks: MagicLinkRequests;
+  readonly requireSession: RequireSession;
+  readonly refusals: RefusalLog;
+}
+
+/** The pages for signing in and out, which need no script (specification section 12.2). */
+export function signInPageRoutes(services: SignInPages): Route[] {
+  const { database, clock, config, magicLinks } = services;
+  const mailIsOn = magicLinks.isEnabled;
+  const goTo = (path: string, ...cookies: string[]): Answer => ({
+    status: 303,
+    body: '',
+    headers: { location: appPath(config.appUrl, path), 'set-cookie': cookies },
+  });
+  const expired = () => page(renderMagicLinkExpired(appPath(config.appUrl, '/sign-in'), mailIsOn), 404);
+
+  const signIn = async ({ request }: Call, next: string): Promise<Answer> => {
+    const form = parseForm(request);
+    const email = form('email');
+    try {
+      if (form('by') === 'link') {
+        await magicLinks.request(email, request, next === '/' ? '' : `?next=${encodeURIComponent(next)}`);
+        return page(renderMagicLinkSent());
+      }
+      const { cookies } = await signInWithPassword(services, { email, password: form('password'), request });
+      return goTo(next, ...cookies);
+    } catch (error) {
+      if (!(error instanceof AppError) || error.status >= 500) throw error;
+      // The form again, with what was written: it is a refusal all the same, for metrics and the log.
+      request.errorCode = error.code;
+      const again = page(renderSignIn({ email, problem: error.message, mailIsOn }), error.status);
+      return { ...again, headers: { ...again.headers, ...error.headers } };
+    }
+  };
+
+  return [
+    route({
+      method: 'GET',
+      path: '/sign-in',
+      audience: 'page',
+      answers,
+      handle: async ({ request, query }) => {
+        const signedIn = await findSignedIn(services.requireSession, request);
+        if (signedIn) {
+          const next = redirectOf(query);
+          return page(
+            renderSwitchAccount({
+              email: signedIn.actor.name,
+              nextPath: appPath(config.appUrl, next),
+              signOutPath: appPath(config.appUrl, `/sign-out${withRedirect(next)}`),
+            }),
+          );
+        }
+        return page(renderSignIn({ email: '', mailIsOn }));
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/sign-in',
+      audience: 'page',
+      looseBody: textFields('email', 'password', 'by'),
+      audit: 'account.signed_in',
+      answers,
+      handle: async (call) => signIn(call, redirectOf(call.query)),
+    }),
+    route({
+      method: 'GET',
+      path: '/link/:token',
+      audience: 'page',
+      answers,
+      handle: async ({ params }) => {
+        const account = await findMagicLinkAccount(
+          database.pool,
+          sha256(params.token ?? ''),
+          clock.expiryNow(),
+        );
+        return account ? page(renderMagicLink(account)) : expired();
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/link/:token',
+      audience: 'page',
+      audit: 'account.signed_in',
+      answers,
+      handle: async ({ params, query, request }) => {
+        const entered = await useMagicLink(services, params.token ?? '', request);
+        return entered ? goTo(redirectOf(query), ...entered.cookies) : expired();
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/sign-out',
+      audience: 'page',
+      looseBody: textFields('go'),
+      audit: 'account.signed_out',
+      answers,
+      handle: async ({ request, query }) => {
+        const next = redirectOf(query);
+        const goesOn = parseForm(request)('go') === 'on';
+        const signedIn = await findSignedIn(services.requireSession, request);
+        if (signedIn) {
+          const by = { ...signedIn.actor, ip: request.ip, requestId: request.id };
+          await signOutSession(services, signedIn, by);
+        }
+        return goTo(goesOn ? next : `/sign-in${withRedirect(next)}`, new SessionCookie(config).clear());
+      },
+    }),
+  ];
+}
+
+function redirectOf(query: unknown): string {
+  return safeRedirect(
+    typeof query === 'object' && query !== null && 'next' in query ? query.next : undefined,
+  );
+}
+
+/** The query that leads on to there; none for the start. */
+function withRedirect(next: string): string {
+  return next === '/' ? '' : `?next=${encodeURIComponent(next).replaceAll('%2F', '/')}`;
+}
+
+function page(html: string, status = 200): Answer {
+  return { status, body: html, headers: pageHeaders };
+}

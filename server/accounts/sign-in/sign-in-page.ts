@@ -1,0 +1,89 @@
+import type { AccountRow } from '#server/accounts/account/account-store.ts';
+import { escapeHtml } from '#server/platform/escape-html.ts';
+import { messageHtml, renderPage } from '#server/platform/http/html-page.ts';
+
+interface SignInPage {
+  /** What the person wrote before. */
+  readonly email: string;
+  /** Why they are not signed in yet. */
+  readonly problem?: string;
+  /** Whether links are mailed. */
+  readonly mailIsOn: boolean;
+}
+
+/** The form for address and password; the address is enough for a link (specification section 12.2). */
+export function renderSignIn({ email, problem, mailIsOn }: SignInPage): string {
+  const told = problem === undefined ? '' : ' aria-describedby="problem"';
+  return renderPage(
+    'Sign in',
+    `<h1>Sign in</h1>
+${problem === undefined ? '' : `<p class="error" role="alert" id="problem">${messageHtml(problem)}</p>`}
+<section><form method="post">
+<label for="email">E-mail address</label>
+<input id="email" name="email" value="${escapeHtml(email)}" inputmode="email" autocomplete="username" autocapitalize="none" spellcheck="false" required${told}>
+<label for="password">Password</label>
+<input id="password" name="password" type="password" autocomplete="current-password"${told}>
+<button type="submit" name="by" value="password">Sign in</button>
+${mailIsOn ? '<button class="second" type="submit" name="by" value="link">Mail me a link instead</button>' : ''}
+</form></section>
+<p class="quiet">${
+      mailIsOn
+        ? 'A link needs no password. It comes to your address and works once, for 30 minutes.'
+        : 'No password, or forgotten? Ask your administrator for a link to sign in.'
+    }</p>`,
+  );
+}
+
+interface SwitchAccountPage {
+  readonly email: string;
+  /** Where it goes on to, and where signing out is; both below APP_URL's path. */
+  readonly nextPath: string;
+  readonly signOutPath: string;
+}
+
+/** For who is signed in already, perhaps as somebody else than they mean to be. */
+export function renderSwitchAccount({ email, nextPath, signOutPath }: SwitchAccountPage): string {
+  return renderPage(
+    'Signed in',
+    `<h1>You are signed in</h1><section><p>This browser is signed in as</p><p class="value">${escapeHtml(email)}</p>
+<p><a href="${escapeHtml(nextPath)}">Go on as ${escapeHtml(email)}</a></p>
+<form method="post" action="${escapeHtml(signOutPath)}"><button class="second" type="submit">Sign out and sign in as somebody else</button></form></section>`,
+  );
+}
+
+/** The same for every address. */
+export function renderMagicLinkSent(): string {
+  return renderPage(
+    'Look into your mail',
+    `<h1>Look into your mail</h1><p role="status">If this address has an account, a link is on its way to it. It works once, for
+30 minutes.</p><p class="quiet">Nothing came? Look among unwanted mail, and check the address. At most five links are sent in an hour.</p>`,
+  );
+}
+
+/** What a link opens: acting on a click, so that a scanner of mail uses no link up. */
+export function renderMagicLink({ email, proven_at }: Pick<AccountRow, 'email' | 'proven_at'>): string {
+  const first =
+    proven_at === null
+      ? `<p>Until now nothing has shown that this address is yours: somebody else may have made this account. So signing in
+here signs it out everywhere else and removes its password and its passkeys. Set new ones afterwards.</p>`
+      : '';
+  return renderPage(
+    'Sign in',
+    `<h1>Sign in to Ownline</h1><section><p>This link signs this browser in as</p><p class="value">${escapeHtml(email)}</p>${first}
+<form method="post"><button type="submit">Sign in</button></form></section>
+<p class="quiet">Not you? Close this page: nothing has happened.</p>`,
+  );
+}
+
+/** @param signInPath where a new link can be asked for */
+export function renderMagicLinkExpired(signInPath: string, mailIsOn: boolean): string {
+  return renderPage(
+    'Link to sign in',
+    `<h1>This link is over</h1><p>It was used, or is older than it may be. A link works once.</p><p>${
+      mailIsOn
+        ? `<a href="${escapeHtml(signInPath)}">Ask for a new one</a> with your address, or sign in there with a password.`
+        : `Ask your administrator for a new one, or
+<a href="${escapeHtml(signInPath)}">sign in with a password</a>.`
+    }</p>`,
+  );
+}

@@ -1,0 +1,53 @@
+import type { PasskeyAssertion } from '#contract/account.ts';
+import { findAccount } from '#server/accounts/account/account-store.ts';
+import { magicLinkHint } from '#server/accounts/account/sign-in-hints.ts';
+import { userHandle } from '#server/accounts/account/user-handle.ts';
+import { challengeOf, verifySignIn } from '#server/accounts/passkeys/passkey-ceremony.ts';
+import { consumeChallenge } from '#server/accounts/passkeys/passkey-challenge-store.ts';
+import { findPasskeyByCredential, recordPasskeyUse } from '#server/accounts/passkeys/passkey-store.ts';
+import { relyingParty } from '#server/accounts/passkeys/relying-party.ts';
+import {
+  type ClientInfo,
+  createSession,
+  type SignInResult,
+} from '#server/accounts/sessions/create-session.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { AppError } from '#server/platform/app-error.ts';
+import { sha256 } from '#server/platform/crypto.ts';
+
+/**
+ * Signs in by a passkey, which finds its account by itself (specification section 12.2). The challenge is used up first,
+ * whatever becomes of it; a counter that did not grow betrays a copy.
+ * @throws 400 where APP_URL has no name; 401, the same for all that can be wrong
+ */
+export async function signInWithPasskey(
+  services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'>,
+  answer: PasskeyAssertion,
+  request: ClientInfo,
+): Promise<SignInResult> {
+  const { database, clock, config } = services;
+  const party = relyingParty(config.appUrl);
+  const challenge = challengeOf(answer.response);
+  const isOurs =
+    challenge !== undefined &&
+    (await consumeChallenge(database.pool, sha256(challenge), undefined, clock.expiryNow()));
+  if (!isOurs) throw refusal(services);
+  const passkey = await findPasskeyByCredential(database.pool, Buffer.from(answer.id, 'base64url'));
+  const account = passkey && (await findAccount(database.pool, passkey.account_id));
+  if (!passkey || !account) throw refusal(services);
+  if (!userHandle(account.id).equals(Buffer.from(answer.response.userHandle ?? '', 'base64url')))
+    throw refusal(services);
+  const counter = await verifySignIn(party, challenge, passkey, answer);
+  if (counter === undefined) throw refusal(services);
+  return database.transaction(async (trx) => {
+    if (!(await recordPasskeyUse(trx, passkey.id, counter, clock.now()))) throw refusal(services);
+    return { account, cookies: await createSession(trx, services, account, 'passkey', request) };
+  });
+}
+
+function refusal({ config }: Pick<Runtime, 'config'>): AppError {
+  return new AppError(
+    'unauthorized',
+    `This passkey is not known here, or took too long. Try again, or sign in with a password or ${magicLinkHint(config)}.`,
+  );
+}

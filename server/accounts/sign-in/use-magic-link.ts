@@ -1,0 +1,33 @@
+import { accountActor } from '#server/accounts/account/account-actor.ts';
+import { lockAccount } from '#server/accounts/account/account-store.ts';
+import { consumeMagicLink, findMagicLinkAccount } from '#server/accounts/magic-links/magic-link-store.ts';
+import {
+  type ClientInfo,
+  createSession,
+  type SignInResult,
+} from '#server/accounts/sessions/create-session.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { sha256 } from '#server/platform/crypto.ts';
+import { markEmailVerified } from './verify-email.ts';
+
+/**
+ * Signs in by a link, which is used up by that: of several clicks at once one gets in (specification section 12.2). It
+ * was mailed to the address or made by the operator, so it verifies the address. The account is held first, as by everything
+ * that ends links (docs/architecture.md, lock order).
+ * @returns undefined where it was used, is over or never was
+ */
+export function useMagicLink(
+  services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'>,
+  token: string,
+  request: ClientInfo,
+): Promise<SignInResult | undefined> {
+  return services.database.transaction(async (trx) => {
+    const [tokenHash, now] = [sha256(token), services.clock.expiryNow()];
+    const whose = await findMagicLinkAccount(trx, tokenHash, now);
+    const account = whose && (await lockAccount(trx, whose.id));
+    if (!account || !(await consumeMagicLink(trx, tokenHash, now))) return undefined;
+    const by = accountActor(account, request);
+    await markEmailVerified(trx, services, account, by);
+    return { account, cookies: await createSession(trx, services, account, 'link', request) };
+  });
+}

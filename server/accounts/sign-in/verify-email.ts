@@ -1,0 +1,79 @@
+import {
+  type AccountRow,
+  removePasswordHash,
+  revokeDeviceCookies,
+  setEmailVerified,
+} from '#server/accounts/account/account-store.ts';
+import { deletePasskeys } from '#server/accounts/passkeys/passkey-store.ts';
+import { endSessions } from '#server/accounts/sessions/session-store.ts';
+import { recordAudit } from '#server/audit/record-audit.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import type { Transaction } from '#server/database/statement.ts';
+import type { AuditActor } from '#server/platform/actor.ts';
+import { type AccountSessionId, publicId } from '#server/platform/ids/ids.ts';
+
+type Services = Pick<Runtime, 'clock' | 'ids'>;
+
+/**
+ * Notes that the address of an account is that of whoever acts (specification section 12.1). Where it was not proven
+ * before, somebody else may have made the account: what they would come in by ends. The caller holds the account.
+ * @param own the session that acts, which stays; undefined where it is yet to be opened
+ */
+export async function markEmailVerified(
+  trx: Transaction,
+  services: Services,
+  account: AccountRow,
+  by: AuditActor,
+  own?: AccountSessionId,
+): Promise<void> {
+  if (account.proven_at !== null) return;
+  await setEmailVerified(trx, account.id, services.clock.now());
+  await revokeCredentials(trx, services, account, { by, action: 'account.address_proven', own });
+}
+
+/**
+ * Ends whatever somebody who prepared an account would come in by, before it is given what they must not see: only a link
+ * signs in to it then. The caller holds the account.
+ */
+export async function revokeUnverifiedCredentials(
+  trx: Transaction,
+  services: Services,
+  account: AccountRow,
+  by: AuditActor,
+): Promise<void> {
+  if (account.proven_at === null) {
+    await revokeCredentials(trx, services, account, { by, action: 'account.emptied', own: undefined });
+  }
+}
+
+async function revokeCredentials(
+  trx: Transaction,
+  services: Services,
+  { id, password_hash }: AccountRow,
+  {
+    by,
+    action,
+    own,
+  }: {
+    by: AuditActor;
+    action: 'account.address_proven' | 'account.emptied';
+    own: AccountSessionId | undefined;
+  },
+): Promise<void> {
+  await removePasswordHash(trx, id);
+  await revokeDeviceCookies(trx, id, services.clock.now());
+  // Before the sessions: a passkey that is just being used either opens its session first, or finds itself gone.
+  const passkeys = await deletePasskeys(trx, id);
+  const sessions = await endSessions(trx, id, own);
+  await recordAudit(trx, services, {
+    by,
+    action,
+    accountId: id,
+    target: publicId('acc', id),
+    details: {
+      password_removed: password_hash !== null,
+      passkeys_removed: passkeys,
+      sessions_ended: sessions,
+    },
+  });
+}

@@ -1,0 +1,102 @@
+import { normalizeEmail } from '#server/accounts/account/email.ts';
+import { checkPassword } from '#server/accounts/account/password.ts';
+import { otherSignInHint } from '#server/accounts/account/sign-in-hints.ts';
+import { loginFailuresMax, loginWindowMs } from '#server/accounts/limits.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import type { Transaction } from '#server/database/statement.ts';
+import { AppError } from '#server/platform/app-error.ts';
+import { sha256 } from '#server/platform/crypto.ts';
+import type { AccountId } from '#server/platform/ids/ids.ts';
+import { clientNetwork } from '#server/platform/network/client-network.ts';
+import { isKnownNetwork } from './known-network.ts';
+import { decrementCounters, incrementCounters } from './throttle-store.ts';
+
+/** A password that is tried, counted as one that fails until it proves right. */
+export interface PasswordAttempt {
+  readonly subjects: readonly Buffer[];
+  readonly windowStart: Date;
+}
+
+/** Who tries a password. */
+interface LoginAttempt {
+  readonly email: string;
+  readonly ip: string;
+  /** Of the address, where it has an account. */
+  readonly accountId: AccountId | undefined;
+  /** Where that account knows the browser (device-cookie.ts). */
+  readonly browser?: string | undefined;
+}
+
+/**
+ * Lets a password be tried, or holds it back. It is counted before it is looked at, or a thousand that come at once would
+ * all pass; one that is held back does not count, or a client network could shut an address for others by trying on.
+ * @throws 429 with retry-after
+ */
+export function countPasswordAttempt(
+  { database, clock, config }: Pick<Runtime, 'database' | 'clock' | 'config'>,
+  who: LoginAttempt,
+): Promise<PasswordAttempt> {
+  const windowStart = new Date(Math.floor(clock.nowMs() / loginWindowMs) * loginWindowMs);
+  const subjects = subjectsOf(who).map(sha256);
+  return database.transaction(async (trx) => {
+    const counts = await incrementCounters(trx, subjects, windowStart);
+    const isHeldBack =
+      who.browser === undefined
+        ? await isNetworkThrottled(trx, who, counts, clock.expiryNow())
+        : isDeviceThrottled(counts);
+    // Rolls the count back as well.
+    if (isHeldBack) throw throttled(windowStart.getTime() + loginWindowMs - clock.nowMs(), config);
+    return { subjects, windowStart };
+  });
+}
+
+function subjectsOf({ email, ip, browser }: LoginAttempt): string[] {
+  const key = normalizeEmail(email);
+  if (browser !== undefined) return [`browser ${browser} ${key}`, `browsers ${key}`];
+  const source = clientNetwork(ip);
+  return [`both ${source} ${key}`, `source ${source}`, `address ${key}`];
+}
+
+async function isNetworkThrottled(
+  trx: Transaction,
+  { accountId, ip }: LoginAttempt,
+  [both = 0, ofSource = 0, ofAddress = 0]: readonly number[],
+  now: Date,
+): Promise<boolean> {
+  if (both > loginFailuresMax.ofAddressFromSource || ofSource > loginFailuresMax.fromSource) return true;
+  return ofAddress > loginFailuresMax.ofAddress && !(await isKnownNetwork(trx, accountId, ip, now));
+}
+
+/** Of an account's browsers together too, or whoever collected cookies while they could sign in would guess without end. */
+function isDeviceThrottled([ofBrowser = 0, ofBrowsers = 0]: readonly number[]): boolean {
+  return ofBrowser > loginFailuresMax.ofBrowser || ofBrowsers > loginFailuresMax.ofBrowsers;
+}
+
+/** Whether a password that was counted is right. One that could not be looked at does not count. @throws 503 */
+export async function checkPasswordAttempt(
+  { database }: Pick<Runtime, 'database'>,
+  attempt: PasswordAttempt,
+  password: string,
+  hash: string | null | undefined,
+): Promise<boolean> {
+  try {
+    return await checkPassword(password, hash);
+  } catch (error) {
+    await database.transaction((trx) => refundPasswordAttempt(trx, attempt));
+    throw error;
+  }
+}
+
+/** Takes an attempt back: its password was right, or could not be looked at. */
+export function refundPasswordAttempt(trx: Transaction, attempt: PasswordAttempt): Promise<void> {
+  return decrementCounters(trx, attempt.subjects, attempt.windowStart);
+}
+
+function throttled(ms: number, config: Runtime['config']): AppError {
+  const seconds = Math.max(1, Math.ceil(ms / 1_000));
+  return new AppError(
+    'rate_limited',
+    `Too many passwords were wrong. Retry in ${seconds} seconds, or sign in with ${otherSignInHint(config)}.`,
+    { headers: { 'retry-after': String(seconds) } },
+  );
+}
