@@ -254,11 +254,11 @@ describe('the architecture (docs/architecture.md)', () => {
       [
         'server/numbers/delete-number.ts',
         'server/numbers/routes.ts',
-        'server/teams/end-membership.ts',
-        'server/teams/leave-team.ts',
-        'server/teams/member-routes.ts',
-        'server/teams/apply-role.ts',
-        'server/teams/remove-member.ts',
+        'server/teams/members/end-membership.ts',
+        'server/teams/members/leave-team.ts',
+        'server/teams/members/member-routes.ts',
+        'server/teams/members/apply-role.ts',
+        'server/teams/members/remove-member.ts',
       ].sort(),
     );
   });

@@ -8,7 +8,7 @@ import { operator } from '#server/platform/actor.ts';
 import { readConfig } from '#server/platform/config.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
-import { createTeam } from '#server/teams/create-team.ts';
+import { createTeam } from '#server/teams/team/create-team.ts';
 import { freePort } from '#test/support/test-service.ts';
 import { type Served, serve } from '../serve.ts';
 

@@ -5,8 +5,8 @@ import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { AppError, notFound } from '#server/platform/app-error.ts';
 import { type KeyId, type MemberId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
-import { findAccountOfMember, lockMember, type MemberRow } from '#server/teams/member-store.ts';
-import { requirePermission } from '#server/teams/role-policy.ts';
+import { findAccountOfMember, lockMember, type MemberRow } from '#server/teams/members/member-store.ts';
+import { requirePermission } from '#server/teams/members/role-policy.ts';
 import { type ApiKeyRow, lockKey, markRevoked } from './api-key-store.ts';
 
 interface Revocation {

@@ -5,7 +5,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type Principal, type Route, route } from '#server/platform/http/route.ts';
 import { type MemberId, parseId } from '#server/platform/ids/ids.ts';
-import { lockMember } from '#server/teams/member-store.ts';
+import { lockMember } from '#server/teams/members/member-store.ts';
 import { listLiveKeys } from './api-key-store.ts';
 import { createKey } from './create-key.ts';
 import { keyView } from './key-view.ts';

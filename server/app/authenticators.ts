@@ -13,7 +13,7 @@ import { createDeviceAuthenticator } from '#server/devices/device-authenticator.
 import type { MaybePromise } from '#server/platform/concurrency/maybe-promise.ts';
 import type { Audience, Authenticator } from '#server/platform/http/route.ts';
 import { NetworkLimit } from '#server/platform/network/network-limit.ts';
-import { createMemberAuthenticator } from '#server/teams/member-authenticator.ts';
+import { createMemberAuthenticator } from '#server/teams/members/member-authenticator.ts';
 import { MemberRateLimiter } from '#server/usage/member-rate-limiter.ts';
 import { TeamRateLimiter } from '#server/usage/team-rate-limiter.ts';
 

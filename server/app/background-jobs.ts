@@ -17,7 +17,7 @@ import { deleteOverduePending } from '#server/numbers/number-store.ts';
 import { Loop } from '#server/platform/concurrency/loop.ts';
 import type { ProcessRole } from '#server/platform/config.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
-import { purgeInvitations } from '#server/teams/purge-invitations.ts';
+import { purgeInvitations } from '#server/teams/invitations/purge-invitations.ts';
 import { notifyUsageLimits } from '#server/usage/notify-usage-limits.ts';
 import { purgeAttempts } from '#server/webhooks/purge-attempts.ts';
 import { sweepDeliveries } from '#server/webhooks/sweep-deliveries.ts';

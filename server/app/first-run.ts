@@ -6,9 +6,9 @@ import { errorCodeOf } from '#server/database/database.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { serverItself } from '#server/platform/actor.ts';
 import { ConfigError } from '#server/platform/config-error.ts';
-import { createOwnerLink } from '#server/teams/create-owner-link.ts';
-import { createTeam } from '#server/teams/create-team.ts';
-import { hasTeams, lockTeams } from '#server/teams/team-store.ts';
+import { createOwnerLink } from '#server/teams/invitations/create-owner-link.ts';
+import { createTeam } from '#server/teams/team/create-team.ts';
+import { hasTeams, lockTeams } from '#server/teams/team/team-store.ts';
 
 /**
  * On an empty database, which is one without a team: makes one team, a first API key with every permission, and the link

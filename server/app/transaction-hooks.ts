@@ -2,8 +2,8 @@ import { revokeExcessKeys, revokeMemberKeys } from '#server/api-keys/revoke-memb
 import type { Runtime } from '#server/database/runtime.ts';
 import { failMessagesOfNumber } from '#server/messages/sweep-messages.ts';
 import type { OnNumberRemoved } from '#server/numbers/delete-number.ts';
-import type { OnRoleChanged } from '#server/teams/apply-role.ts';
-import type { OnMemberRemoved } from '#server/teams/end-membership.ts';
+import type { OnRoleChanged } from '#server/teams/members/apply-role.ts';
+import type { OnMemberRemoved } from '#server/teams/members/end-membership.ts';
 
 /*
  * Effects to the left: what happens in the transaction of a slice that knows nothing of it. The server and the command

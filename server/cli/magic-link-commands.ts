@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { roleChangedHooks } from '#server/app/transaction-hooks.ts';
-import { createOperatorLink } from '#server/teams/create-operator-link.ts';
+import { createOperatorLink } from '#server/teams/invitations/create-operator-link.ts';
 import { printResult, withRuntime } from './command-context.ts';
 import { readTeamId } from './team-commands.ts';
 

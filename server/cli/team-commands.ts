@@ -4,10 +4,10 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { operator } from '#server/platform/actor.ts';
 import { AppError, invalid } from '#server/platform/app-error.ts';
 import { parseId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
-import { changePlan } from '#server/teams/change-plan.ts';
-import { createTeam } from '#server/teams/create-team.ts';
-import { findTeam, listTeams } from '#server/teams/team-store.ts';
-import { teamView } from '#server/teams/team-view.ts';
+import { changePlan } from '#server/teams/team/change-plan.ts';
+import { createTeam } from '#server/teams/team/create-team.ts';
+import { findTeam, listTeams } from '#server/teams/team/team-store.ts';
+import { teamView } from '#server/teams/team/team-view.ts';
 import { printResult, printRows, withRuntime } from './command-context.ts';
 
 export function addTeamCommands(program: Command): void {

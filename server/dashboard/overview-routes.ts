@@ -13,7 +13,7 @@ import { appPath } from '#server/platform/http/app-path.ts';
 import { pageHeaders, renderPage } from '#server/platform/http/html-page.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { type AccountId, publicId } from '#server/platform/ids/ids.ts';
-import { listMemberships } from '#server/teams/member-store.ts';
+import { listMemberships } from '#server/teams/members/member-store.ts';
 
 /** Who is signed in, and in which teams: as JSON, and as the page at the start (specification section 12.3). */
 export function overviewRoutes(services: Runtime & { readonly requireSession: RequireSession }): Route[] {

@@ -3,7 +3,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { type DeviceRow, lockCurrentSession } from '#server/devices/device-store.ts';
 import type { MessageId, SessionId } from '#server/platform/ids/ids.ts';
-import { findTeam } from '#server/teams/team-store.ts';
+import { findTeam } from '#server/teams/team/team-store.ts';
 import { lateReportMs } from './limits.ts';
 import type { MessageRow } from './message.ts';
 import { appendMessageEvents } from './message-event.ts';

@@ -6,7 +6,7 @@ import { findLiveNumberByPhone } from '#server/numbers/number-store.ts';
 import { AppError, invalid, notFound, unavailable } from '#server/platform/app-error.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import { nextMonthOf } from '#server/platform/time/calendar.ts';
-import { findTeam } from '#server/teams/team-store.ts';
+import { findTeam } from '#server/teams/team/team-store.ts';
 import { isKeyKnown, type SendOutcome } from './accept-sends.ts';
 import { findMessage } from './message-store.ts';
 import { acceptedView } from './message-view.ts';

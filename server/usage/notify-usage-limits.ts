@@ -4,7 +4,7 @@ import type { MailContent } from '#server/mail/mail-template.ts';
 import { mailIsOn, queueMail } from '#server/mail/queue-mail.ts';
 import { firstIdAt } from '#server/platform/ids/ids.ts';
 import { monthOf, nextMonthOf } from '#server/platform/time/calendar.ts';
-import { listMembers } from '#server/teams/member-store.ts';
+import { listMembers } from '#server/teams/members/member-store.ts';
 import { insertNotice, listTeamsNearLimit, type NearLimitRow } from './limit-notice-store.ts';
 
 /** Teams that are read at once. */

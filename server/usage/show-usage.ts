@@ -3,7 +3,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import { dayOf, nextMonthOf } from '#server/platform/time/calendar.ts';
-import { findTeam } from '#server/teams/team-store.ts';
+import { findTeam } from '#server/teams/team/team-store.ts';
 import { listNotices } from './limit-notice-store.ts';
 import { findUsed, listUsageDays } from './usage-store.ts';
 

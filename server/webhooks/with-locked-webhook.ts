@@ -5,8 +5,8 @@ import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { publicId, type TeamId, type WebhookId } from '#server/platform/ids/ids.ts';
-import { recheckPermission } from '#server/teams/recheck-permission.ts';
-import { lockTeam } from '#server/teams/team-store.ts';
+import { recheckPermission } from '#server/teams/members/recheck-permission.ts';
+import { lockTeam } from '#server/teams/team/team-store.ts';
 import { lockWebhook, type WebhookRow } from './webhook-store.ts';
 
 /** Which webhook, and who wants it changed. */

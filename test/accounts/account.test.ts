@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createMagicLink } from '#server/accounts/magic-links/create-magic-link.ts';
-import { insertMember } from '#server/teams/member-store.ts';
+import { insertMember } from '#server/teams/members/member-store.ts';
 import { field } from '#test/support/api-client.ts';
 import { Browser, newAccount, signedIn } from '#test/support/browser-client.ts';
 import { startTestService, type TestService } from '#test/support/test-service.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Route } from '#server/platform/http/route.ts';
-import { insertMember } from '#server/teams/member-store.ts';
+import { insertMember } from '#server/teams/members/member-store.ts';
 import { type Browser, newAccount, signedIn } from '#test/support/browser-client.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { operator } from '#server/platform/actor.ts';
-import { createOwnerLink } from '#server/teams/create-owner-link.ts';
-import { lockTeam } from '#server/teams/team-store.ts';
+import { createOwnerLink } from '#server/teams/invitations/create-owner-link.ts';
+import { lockTeam } from '#server/teams/team/team-store.ts';
 import type { ApiAnswer } from '#test/support/api-client.ts';
 import { Browser, type BrowserAnswer } from '#test/support/browser-client.ts';
 import { newPerson } from '#test/support/people.ts';

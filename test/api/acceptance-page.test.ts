@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { operator } from '#server/platform/actor.ts';
-import { changePlan } from '#server/teams/change-plan.ts';
-import { createOwnerLink } from '#server/teams/create-owner-link.ts';
-import { lockTeam } from '#server/teams/team-store.ts';
+import { createOwnerLink } from '#server/teams/invitations/create-owner-link.ts';
+import { changePlan } from '#server/teams/team/change-plan.ts';
+import { lockTeam } from '#server/teams/team/team-store.ts';
 import { field } from '#test/support/api-client.ts';
 import { Browser, type BrowserAnswer } from '#test/support/browser-client.ts';
 import { plantCanary } from '#test/support/canary.ts';

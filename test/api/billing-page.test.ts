@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { operator } from '#server/platform/actor.ts';
-import { changePlan } from '#server/teams/change-plan.ts';
+import { changePlan } from '#server/teams/team/change-plan.ts';
 import { Browser } from '#test/support/browser-client.ts';
 import { join, newPerson } from '#test/support/people.ts';
 import { startTestService, type TestService } from '#test/support/test-service.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { purgeInvitations } from '#server/teams/purge-invitations.ts';
+import { purgeInvitations } from '#server/teams/invitations/purge-invitations.ts';
 import { Browser } from '#test/support/browser-client.ts';
 import { plantCanary } from '#test/support/canary.ts';
 import { assertRefused, audited, dayMs, invite, listed, type Made, opens } from '#test/support/inviting.ts';

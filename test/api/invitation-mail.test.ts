@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Ids } from '#server/platform/ids/ids.ts';
 import { Clock } from '#server/platform/time/clock.ts';
-import { invitationMessage } from '#server/teams/mail-invitation.ts';
+import { invitationMessage } from '#server/teams/invitations/mail-invitation.ts';
 
 describe('the mail of an invitation (specification section 12.5)', () => {
   const clock = new Clock();

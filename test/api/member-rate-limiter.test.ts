@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { plans } from '#contract/plans.ts';
-import { setTeamPlan } from '#server/teams/team-store.ts';
+import { setTeamPlan } from '#server/teams/team/team-store.ts';
 import { field } from '#test/support/api-client.ts';
 import { nextMinute } from '#test/support/next-minute.ts';
 import { join, newMember, newPerson, type TeamMember } from '#test/support/people.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { operator } from '#server/platform/actor.ts';
-import { changePlan } from '#server/teams/change-plan.ts';
+import { changePlan } from '#server/teams/team/change-plan.ts';
 import { type ApiAnswer, field } from '#test/support/api-client.ts';
 import { newMember, PageClient } from '#test/support/people.ts';
 import { lockRows } from '#test/support/row-lock.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { plans } from '#contract/plans.ts';
-import { setTeamPlan } from '#server/teams/team-store.ts';
+import { setTeamPlan } from '#server/teams/team/team-store.ts';
 import { type ApiAnswer, canaryPhone, field } from '#test/support/api-client.ts';
 import { plantCanary } from '#test/support/canary.ts';
 import { lockRows } from '#test/support/row-lock.ts';

@@ -12,7 +12,7 @@ import { operator } from '#server/platform/actor.ts';
 import { type Config, readConfig } from '#server/platform/config.ts';
 import { ConfigError } from '#server/platform/config-error.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
-import { createTeam } from '#server/teams/create-team.ts';
+import { createTeam } from '#server/teams/team/create-team.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 import { until } from '#test/support/until.ts';
 

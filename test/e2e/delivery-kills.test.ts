@@ -9,7 +9,7 @@ import { operator } from '#server/platform/actor.ts';
 import { readConfig } from '#server/platform/config.ts';
 import type { Failpoint } from '#server/platform/failpoint.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
-import { createTeam } from '#server/teams/create-team.ts';
+import { createTeam } from '#server/teams/team/create-team.ts';
 import { spawnService } from '#test/support/spawned-service.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
 import { until } from '#test/support/until.ts';

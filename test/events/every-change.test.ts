@@ -7,7 +7,7 @@ import { type Report, reportMessage } from '#server/messages/report-message.ts';
 import { resolveOverdue } from '#server/messages/sweep-messages.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { parseId, publicId } from '#server/platform/ids/ids.ts';
-import { setTeamPlan } from '#server/teams/team-store.ts';
+import { setTeamPlan } from '#server/teams/team/team-store.ts';
 import { putWebhook } from '#test/support/put-webhook.ts';
 import { connectNumber, type DeviceWire } from '#test/support/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';

@@ -7,8 +7,8 @@ import { createSession } from '#server/accounts/sessions/create-session.ts';
 import { roleChangedHooks } from '#server/app/transaction-hooks.ts';
 import { operator } from '#server/platform/actor.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
-import { joinTeam } from '#server/teams/join-team.ts';
-import { lockTeam } from '#server/teams/team-store.ts';
+import { joinTeam } from '#server/teams/invitations/join-team.ts';
+import { lockTeam } from '#server/teams/team/team-store.ts';
 import { ApiClient } from './api-client.ts';
 import type { TestService, TestTeam } from './test-service.ts';
 

@@ -16,8 +16,8 @@ import { type KeyId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import type { OutboundHttpOptions } from '#server/platform/outbound-http/outbound-http.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { Clock } from '#server/platform/time/clock.ts';
-import { createTeam } from '#server/teams/create-team.ts';
-import { setTeamPlan } from '#server/teams/team-store.ts';
+import { createTeam } from '#server/teams/team/create-team.ts';
+import { setTeamPlan } from '#server/teams/team/team-store.ts';
 import { ApiClient } from './api-client.ts';
 import { createTestDatabase } from './test-database.ts';
 

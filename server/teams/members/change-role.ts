@@ -3,12 +3,12 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { invalid, notFound } from '#server/platform/app-error.ts';
 import type { MemberId } from '#server/platform/ids/ids.ts';
+import { lockTeam } from '#server/teams/team/team-store.ts';
 import { applyRole, type RoleChangeServices } from './apply-role.ts';
 import { forbidSelfGrant, type Grantor } from './forbid-self-grant.ts';
 import { findMember, type PersonRow } from './member-store.ts';
 import { recheckPermission } from './recheck-permission.ts';
 import { forbidEscalation } from './role-policy.ts';
-import { lockTeam } from './team-store.ts';
 
 /**
  * Gives a member another role than owner (specification section 4.1). Keys of theirs that hold more than it does are revoked.

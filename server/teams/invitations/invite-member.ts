@@ -5,17 +5,17 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { AppError, notFound } from '#server/platform/app-error.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
-import { forbidSelfGrant, type Grantor } from './forbid-self-grant.ts';
+import { forbidSelfGrant, type Grantor } from '#server/teams/members/forbid-self-grant.ts';
+import { findMemberByEmail } from '#server/teams/members/member-store.ts';
+import { recheckPermission } from '#server/teams/members/recheck-permission.ts';
+import { forbidEscalation } from '#server/teams/members/role-policy.ts';
+import { lockTeam } from '#server/teams/team/team-store.ts';
 import { newInvitationLink } from './invitation-link.ts';
 import { findLiveInvitationByEmail, type InvitationRow, insertInvitation } from './invitation-store.ts';
 import { invitationView } from './invitation-view.ts';
 import { type MailsInvitations, mailInvitation, showsLink } from './mail-invitation.ts';
-import { findMemberByEmail } from './member-store.ts';
-import { recheckPermission } from './recheck-permission.ts';
 import { revokeOpenInvitations } from './revoke-open-invitations.ts';
-import { forbidEscalation } from './role-policy.ts';
 import { countSeats, requireFreeSeat } from './seat-limit.ts';
-import { lockTeam } from './team-store.ts';
 
 /**
  * Invites an address into a team (specification section 4.1). The team's row is held from the count to the insert, so

@@ -5,7 +5,7 @@ import type { Transaction } from '#server/database/statement.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { publicId, type TeamId } from '#server/platform/ids/ids.ts';
-import { invitationMailsPerAddress, invitationMailsPerTeam } from './limits.ts';
+import { invitationMailsPerAddress, invitationMailsPerTeam } from '#server/teams/limits.ts';
 
 const hourMs = 3_600_000;
 

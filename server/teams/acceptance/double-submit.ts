@@ -5,10 +5,10 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import type { SignedIn } from '#server/platform/http/route.ts';
+import { type FormTokenRow, findFormToken } from '#server/teams/invitations/invitation-store.ts';
+import { doubleSubmitMs } from '#server/teams/limits.ts';
+import { findMembership } from '#server/teams/members/member-store.ts';
 import { hashFormToken } from './form-token-hash.ts';
-import { type FormTokenRow, findFormToken } from './invitation-store.ts';
-import { doubleSubmitMs } from './limits.ts';
-import { findMembership } from './member-store.ts';
 
 type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'>;
 

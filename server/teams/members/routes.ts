@@ -2,9 +2,9 @@ import { Team, UpdateTeamRequest } from '#contract/team.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
+import { findTeam } from '#server/teams/team/team-store.ts';
+import { teamView } from '#server/teams/team/team-view.ts';
 import { renameTeam } from './rename-team.ts';
-import { findTeam } from './team-store.ts';
-import { teamView } from './team-view.ts';
 
 export function teamRoutes(services: Pick<Runtime, 'database' | 'ids' | 'clock'>): Route[] {
   return [

@@ -2,10 +2,10 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import type { MemberId, TeamId } from '#server/platform/ids/ids.ts';
+import { lockTeam } from '#server/teams/team/team-store.ts';
 import { applyRole, type RoleChangeServices } from './apply-role.ts';
 import { findMember, type PersonRow } from './member-store.ts';
 import { recheckPermission } from './recheck-permission.ts';
-import { lockTeam } from './team-store.ts';
 
 /** Makes a member an owner (specification section 12.4); one who is stays one. @throws AppError 404 */
 export async function promoteOwner(

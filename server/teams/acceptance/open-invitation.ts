@@ -5,12 +5,12 @@ import { AppError } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import type { SignedIn } from '#server/platform/http/route.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
-import { invitationNeedsOf } from './invitation-needs.ts';
 import {
   findEndedInvitation,
   findLiveInvitationByToken,
   type OpenedInvitationRow,
-} from './invitation-store.ts';
+} from '#server/teams/invitations/invitation-store.ts';
+import { invitationNeedsOf } from './invitation-needs.ts';
 
 /** An invitation in the hands of whoever opened its link. */
 export interface OpenInvitation {

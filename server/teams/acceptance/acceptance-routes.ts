@@ -2,8 +2,8 @@ import { AcceptInvitationRequest, Joined, OpenedInvitation } from '#contract/mem
 import { findSignedIn, type RequireSession } from '#server/accounts/sessions/session-authenticator.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
+import type { RoleChangeServices } from '#server/teams/members/apply-role.ts';
 import { acceptInvitation } from './accept-invitation.ts';
-import type { RoleChangeServices } from './apply-role.ts';
 import { type OpenInvitation, openInvitation } from './open-invitation.ts';
 
 /** What the dashboard asks of a link that somebody opened (specification section 12.4): the page's twins in JSON. */

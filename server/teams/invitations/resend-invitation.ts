@@ -5,12 +5,12 @@ import { cancelMails } from '#server/mail/queue-mail.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type InvitationId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
+import { recheckPermission } from '#server/teams/members/recheck-permission.ts';
+import { lockTeam } from '#server/teams/team/team-store.ts';
 import { newInvitationLink } from './invitation-link.ts';
 import { findLiveInvitation, renewInvitation } from './invitation-store.ts';
 import { invitationView } from './invitation-view.ts';
 import { type MailsInvitations, mailInvitation, showsLink } from './mail-invitation.ts';
-import { recheckPermission } from './recheck-permission.ts';
-import { lockTeam } from './team-store.ts';
 
 /**
  * Sends a live invitation again, with a new link for 7 days; the old one ends (specification section 12.4).

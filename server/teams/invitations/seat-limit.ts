@@ -3,9 +3,9 @@ import type { Queryable } from '#server/database/statement.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import type { Config } from '#server/platform/config.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
+import { countMembers } from '#server/teams/members/member-store.ts';
+import type { TeamRow } from '#server/teams/team/team-store.ts';
 import { countLiveInvitations } from './invitation-store.ts';
-import { countMembers } from './member-store.ts';
-import type { TeamRow } from './team-store.ts';
 
 /** Members and live invitations together: what a plan counts where one more is invited (specification section 4.1). */
 export async function countSeats(db: Queryable, teamId: TeamId, now: Date): Promise<number> {

@@ -4,8 +4,8 @@ import type { AuditActor } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import { refuseHiddenCharacters } from '#server/platform/plain-name.ts';
+import { lockTeam, setTeamName, type TeamRow } from '#server/teams/team/team-store.ts';
 import { recheckPermission } from './recheck-permission.ts';
-import { lockTeam, setTeamName, type TeamRow } from './team-store.ts';
 
 /**
  * Gives a team another name (specification section 4.1).

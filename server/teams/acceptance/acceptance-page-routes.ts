@@ -10,9 +10,9 @@ import { pageHeaders } from '#server/platform/http/html-page.ts';
 import { parseForm } from '#server/platform/http/parse-form.ts';
 import { type Answer, type Call, type Route, route } from '#server/platform/http/route.ts';
 import { textFields } from '#server/platform/http/text-fields.ts';
+import type { RoleChangeServices } from '#server/teams/members/apply-role.ts';
 import { acceptInvitation } from './accept-invitation.ts';
 import { type FormProblem, renderAcceptancePage, renderInvitationExpired } from './acceptance-page.ts';
-import type { RoleChangeServices } from './apply-role.ts';
 import { resolveDoubleSubmit } from './double-submit.ts';
 import { endOfInvitation, openInvitation } from './open-invitation.ts';
 

@@ -4,10 +4,10 @@ import { type MailHealth, mailFails } from '#server/mail/mail-health.ts';
 import type { MailContent } from '#server/mail/mail-template.ts';
 import { mailIsOn, queueMail } from '#server/mail/queue-mail.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
+import type { PersonRow } from '#server/teams/members/member-store.ts';
+import type { TeamRow } from '#server/teams/team/team-store.ts';
 import { countInvitationMail } from './invitation-mail-throttle.ts';
 import type { InvitationRow } from './invitation-store.ts';
-import type { PersonRow } from './member-store.ts';
-import type { TeamRow } from './team-store.ts';
 
 interface InvitationMail {
   readonly invitation: InvitationRow;

@@ -1,6 +1,6 @@
 import type { Runtime } from '#server/database/runtime.ts';
+import { endedInvitationRetentionMs } from '#server/teams/limits.ts';
 import { deleteEndedInvitations } from './invitation-store.ts';
-import { endedInvitationRetentionMs } from './limits.ts';
 
 /** Deletes invitations 30 days after they ended (specification section 3.5); the audit log still says that they were. */
 export async function purgeInvitations({

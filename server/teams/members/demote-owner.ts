@@ -2,11 +2,11 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import type { MemberId, TeamId } from '#server/platform/ids/ids.ts';
+import { lockTeam } from '#server/teams/team/team-store.ts';
 import { applyRole, type RoleChangeServices } from './apply-role.ts';
 import { findMember, type PersonRow } from './member-store.ts';
 import { recheckPermission } from './recheck-permission.ts';
 import { requireAnotherOwner } from './require-another-owner.ts';
-import { lockTeam } from './team-store.ts';
 
 /**
  * Takes the role of owner from a member, who is an admin from then on (specification section 12.4). Keys of theirs

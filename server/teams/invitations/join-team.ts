@@ -5,11 +5,11 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { type MemberId, publicId } from '#server/platform/ids/ids.ts';
-import { applyRole, type RoleChangeServices } from './apply-role.ts';
-import { countMembers, findMemberOfAccount, insertMember } from './member-store.ts';
+import { applyRole, type RoleChangeServices } from '#server/teams/members/apply-role.ts';
+import { countMembers, findMemberOfAccount, insertMember } from '#server/teams/members/member-store.ts';
+import type { TeamRow } from '#server/teams/team/team-store.ts';
 import { revokeOpenInvitations } from './revoke-open-invitations.ts';
 import { requireFreeSeat } from './seat-limit.ts';
-import type { TeamRow } from './team-store.ts';
 
 interface Joining {
   readonly account: Pick<AccountRow, 'id' | 'email_key'>;

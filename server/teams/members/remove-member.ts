@@ -2,10 +2,10 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { invalid, notFound } from '#server/platform/app-error.ts';
 import type { MemberId, TeamId } from '#server/platform/ids/ids.ts';
+import { lockTeam } from '#server/teams/team/team-store.ts';
 import { endMembership, type OnMemberRemoved } from './end-membership.ts';
 import { findMember } from './member-store.ts';
 import { recheckPermission } from './recheck-permission.ts';
-import { lockTeam } from './team-store.ts';
 
 interface Removal {
   readonly revokeKeys: boolean;

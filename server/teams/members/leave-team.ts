@@ -1,10 +1,10 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
+import { lockTeam } from '#server/teams/team/team-store.ts';
 import { endMembership, type MembershipEnd, type OnMemberRemoved } from './end-membership.ts';
 import { recheckPermission } from './recheck-permission.ts';
 import { requireAnotherOwner } from './require-another-owner.ts';
-import { lockTeam } from './team-store.ts';
 
 /**
  * Lets a member go who asks for it (specification section 12.4). The keys that they made stay, being the

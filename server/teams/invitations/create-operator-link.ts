@@ -7,13 +7,13 @@ import type { Transaction } from '#server/database/statement.ts';
 import { operator } from '#server/platform/actor.ts';
 import { AppError, invalid, notFound } from '#server/platform/app-error.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
-import type { RoleChangeServices } from './apply-role.ts';
+import type { RoleChangeServices } from '#server/teams/members/apply-role.ts';
+import { countOwners, findMemberOfAccount } from '#server/teams/members/member-store.ts';
+import { findOnlyTeam, hasTeams, lockTeam, type TeamRow } from '#server/teams/team/team-store.ts';
 import { allSeatsTaken, createOwnerLink } from './create-owner-link.ts';
 import { joinTeam } from './join-team.ts';
-import { countOwners, findMemberOfAccount } from './member-store.ts';
 import { revokeOpenInvitations } from './revoke-open-invitations.ts';
 import { countSeats, requireFreeSeat } from './seat-limit.ts';
-import { findOnlyTeam, hasTeams, lockTeam, type TeamRow } from './team-store.ts';
 
 /** How long a link of the operator signs in (specification section 12.2). */
 const signInHours = 24;

@@ -4,9 +4,9 @@ import { cancelMails } from '#server/mail/queue-mail.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type InvitationId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
+import { recheckPermission } from '#server/teams/members/recheck-permission.ts';
+import { lockTeam } from '#server/teams/team/team-store.ts';
 import { markRevoked } from './invitation-store.ts';
-import { recheckPermission } from './recheck-permission.ts';
-import { lockTeam } from './team-store.ts';
 
 /** Ends a live invitation: its link opens nothing any more (specification section 3.5). @throws AppError 404 */
 export async function revokeInvitation(

@@ -19,17 +19,17 @@ import { AppError } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import type { SignedIn } from '#server/platform/http/route.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
-import type { RoleChangeServices } from './apply-role.ts';
+import { markAccepted, recordFormToken } from '#server/teams/invitations/invitation-store.ts';
+import { joinTeam } from '#server/teams/invitations/join-team.ts';
+import type { RoleChangeServices } from '#server/teams/members/apply-role.ts';
+import { lockTeam } from '#server/teams/team/team-store.ts';
 import { hashFormToken } from './form-token-hash.ts';
-import { markAccepted, recordFormToken } from './invitation-store.ts';
-import { joinTeam } from './join-team.ts';
 import {
   endOfInvitation,
   invitationExpired,
   type OpenInvitation,
   openInvitation,
 } from './open-invitation.ts';
-import { lockTeam } from './team-store.ts';
 
 type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'> & RoleChangeServices;
 

@@ -4,11 +4,11 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
+import type { TeamRow } from '#server/teams/team/team-store.ts';
 import { newInvitationLink } from './invitation-link.ts';
 import { insertInvitation } from './invitation-store.ts';
 import { revokeOpenInvitations } from './revoke-open-invitations.ts';
 import { countSeats, requireFreeSeat } from './seat-limit.ts';
-import type { TeamRow } from './team-store.ts';
 
 /** What the operator can do about a team that is full and has no owner. */
 export const allSeatsTaken =
