@@ -44,7 +44,7 @@ import { Lifecycle } from '#server/platform/process/lifecycle.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
 import { createConcurrencyLimit } from '#server/usage/concurrency-limit.ts';
-import { Dispatcher } from '#server/webhooks/dispatcher.ts';
+import { Dispatcher } from '#server/webhooks/dispatch/dispatcher.ts';
 import { createAuthenticators } from './authenticators.ts';
 import {
   createBackgroundJobs,

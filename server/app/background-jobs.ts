@@ -19,8 +19,8 @@ import type { ProcessRole } from '#server/platform/config.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
 import { purgeInvitations } from '#server/teams/invitations/purge-invitations.ts';
 import { notifyUsageLimits } from '#server/usage/notify-usage-limits.ts';
-import { purgeAttempts } from '#server/webhooks/purge-attempts.ts';
-import { sweepDeliveries } from '#server/webhooks/sweep-deliveries.ts';
+import { purgeAttempts } from '#server/webhooks/deliveries/purge-attempts.ts';
+import { sweepDeliveries } from '#server/webhooks/queue/sweep-deliveries.ts';
 import { pullBack } from './clock-jumps.ts';
 
 const second = 1_000;

@@ -3,7 +3,7 @@ import type { PostponeLeases } from '#server/database/follow-step.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { postponeMails, pullBackMails } from '#server/mail/move-mails.ts';
 import { postponeHandOuts, pullBackHandOuts } from '#server/messages/move-hand-outs.ts';
-import { postponeDeliveries, pullBackDeliveries } from '#server/webhooks/move-deliveries.ts';
+import { postponeDeliveries, pullBackDeliveries } from '#server/webhooks/dispatch/move-deliveries.ts';
 
 /*
  * What the slices keep of times to come, where the service's time jumps (decision 0020). The server and the command line

@@ -30,8 +30,8 @@ import { invitationRoutes } from '#server/teams/invitations/invitation-routes.ts
 import { memberRoutes } from '#server/teams/members/member-routes.ts';
 import { teamRoutes } from '#server/teams/members/routes.ts';
 import { usageRoutes } from '#server/usage/routes.ts';
-import { deliveryRoutes } from '#server/webhooks/delivery-routes.ts';
-import { webhookRoutes } from '#server/webhooks/routes.ts';
+import { deliveryRoutes } from '#server/webhooks/deliveries/delivery-routes.ts';
+import { webhookRoutes } from '#server/webhooks/endpoints/routes.ts';
 import { apiReferenceRoutes } from './api-reference-routes.ts';
 import { healthRoutes } from './health-routes.ts';
 import { memberRemovedHooks, numberRemovedHooks, roleChangedHooks } from './transaction-hooks.ts';

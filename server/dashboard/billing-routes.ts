@@ -10,7 +10,7 @@ import { dayOf, monthOf, nextMonthOf } from '#server/platform/time/calendar.ts';
 import { countSeats } from '#server/teams/invitations/seat-limit.ts';
 import { listMemberships } from '#server/teams/members/member-store.ts';
 import { findUsed } from '#server/usage/usage-store.ts';
-import { countWebhooks } from '#server/webhooks/webhook-store.ts';
+import { countWebhooks } from '#server/webhooks/endpoints/webhook-store.ts';
 import { type PlanInUse, renderBilling } from './billing-page.ts';
 
 /** Where every `upgrade_url` leads (specification section 8). */

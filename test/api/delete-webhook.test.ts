@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { deletedMax } from '#server/webhooks/delete-pending.ts';
+import { deletedMax } from '#server/webhooks/queue/delete-pending.ts';
 import { plantCanary } from '#test/support/canary.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
 import { newDelivery, newWebhook, nowhere, queueMany, uuidOf } from '#test/support/webhooks.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { eventTypes } from '#contract/event.ts';
-import { roundMax } from '#server/webhooks/replay-statement.ts';
+import { roundMax } from '#server/webhooks/deliveries/replay-statement.ts';
 import { field } from '#test/support/api-client.ts';
 import { plantCanary } from '#test/support/canary.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { type SealedSecrets, signingSecrets } from '#server/webhooks/webhook-secret.ts';
+import { type SealedSecrets, signingSecrets } from '#server/webhooks/endpoints/webhook-secret.ts';
 import { field } from '#test/support/api-client.ts';
 import { plantCanary } from '#test/support/canary.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { skippedMax } from '#server/webhooks/skip-pending.ts';
+import { skippedMax } from '#server/webhooks/queue/skip-pending.ts';
 import { field } from '#test/support/api-client.ts';
 import { plantCanary } from '#test/support/canary.ts';
 import { newMember } from '#test/support/people.ts';

@@ -11,7 +11,7 @@ import { deleteOverduePending } from '#server/numbers/number-store.ts';
 import { publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { insertTeam, setTeamName } from '#server/teams/team/team-store.ts';
-import { sweepDeliveries } from '#server/webhooks/sweep-deliveries.ts';
+import { sweepDeliveries } from '#server/webhooks/queue/sweep-deliveries.ts';
 import { ApiClient } from '#test/support/api-client.ts';
 import { startFreezingProxy } from '#test/support/freezing-proxy.ts';
 import { type HeardChanges, hearChanges } from '#test/support/hear-changes.ts';

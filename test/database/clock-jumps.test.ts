@@ -4,7 +4,7 @@ import { pullBack, runningLeases } from '#server/app/clock-jumps.ts';
 import { followStep } from '#server/database/follow-step.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
-import { claimDeliveries, walkStart } from '#server/webhooks/claim-deliveries.ts';
+import { claimDeliveries, walkStart } from '#server/webhooks/dispatch/claim-deliveries.ts';
 import { field } from '#test/support/api-client.ts';
 import { putWebhook } from '#test/support/put-webhook.ts';
 import { type SteppingService, startSteppingService, untilStep } from '#test/support/stepping-service.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { ensurePartitions } from '#server/database/partitions.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
-import { purgeAttempts, purgedMax } from '#server/webhooks/purge-attempts.ts';
+import { purgeAttempts, purgedMax } from '#server/webhooks/deliveries/purge-attempts.ts';
 import { startTestService, type TestService } from '#test/support/test-service.ts';
 
 const dayMs = 86_400_000;

@@ -4,7 +4,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { appendEvents } from '#server/events/append-events.ts';
 import type { EventId, MessageId, NumberId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 import type { OutboundHttpOptions } from '#server/platform/outbound-http/outbound-http.ts';
-import { newWebhookSecret, sealSecret } from '#server/webhooks/webhook-secret.ts';
+import { newWebhookSecret, sealSecret } from '#server/webhooks/endpoints/webhook-secret.ts';
 import { startTestService, type TestService } from './test-service.ts';
 import { until } from './until.ts';
 

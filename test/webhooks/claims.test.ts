@@ -2,10 +2,14 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { AttemptFailure } from '#contract/attempt-outcome.ts';
 import type { Queryable } from '#server/database/statement.ts';
-import { type ClaimedDelivery, claimDeliveries, walkStart } from '#server/webhooks/claim-deliveries.ts';
-import { findLeased } from '#server/webhooks/failure-store.ts';
+import {
+  type ClaimedDelivery,
+  claimDeliveries,
+  walkStart,
+} from '#server/webhooks/dispatch/claim-deliveries.ts';
+import { findLeased } from '#server/webhooks/dispatch/failure-store.ts';
+import { recordResults } from '#server/webhooks/dispatch/record-results.ts';
 import { slowAfterFailures, teamSlots } from '#server/webhooks/limits.ts';
-import { recordResults } from '#server/webhooks/record-results.ts';
 import type { TestService } from '#test/support/test-service.ts';
 import { addWebhook, attemptsOf, emit, startWebhooking, stateOf } from '#test/support/webhooking.ts';
 

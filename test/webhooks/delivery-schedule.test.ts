@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { nextAttemptAt } from '#server/webhooks/delivery-schedule.ts';
+import { nextAttemptAt } from '#server/webhooks/dispatch/delivery-schedule.ts';
 
 const offsetsMs = [0, 10_000, 60_000, 300_000];
 

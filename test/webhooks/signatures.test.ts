@@ -4,8 +4,8 @@ import { describe, it } from 'node:test';
 import { verify } from '@octokit/webhooks-methods';
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
-import { deliveryHeaders } from '#server/webhooks/sign-delivery.ts';
-import { newWebhookSecret } from '#server/webhooks/webhook-secret.ts';
+import { deliveryHeaders } from '#server/webhooks/dispatch/sign-delivery.ts';
+import { newWebhookSecret } from '#server/webhooks/endpoints/webhook-secret.ts';
 
 const eventId = 'evt_01h2xcejqtf2nbrexx3vqjhp41';
 const eventType = 'message.sent';

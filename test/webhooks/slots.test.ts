@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { claimDeliveries, walkStart } from '#server/webhooks/claim-deliveries.ts';
+import { claimDeliveries, walkStart } from '#server/webhooks/dispatch/claim-deliveries.ts';
 import type { TestService } from '#test/support/test-service.ts';
 import { addWebhook, emit, startWebhooking } from '#test/support/webhooking.ts';
 

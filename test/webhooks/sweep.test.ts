@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { publicId } from '#server/platform/ids/ids.ts';
-import { sweepDeliveries } from '#server/webhooks/sweep-deliveries.ts';
+import { sweepDeliveries } from '#server/webhooks/queue/sweep-deliveries.ts';
 import type { TestService } from '#test/support/test-service.ts';
 import { addWebhook, deliveriesOf, emit, startWebhooking } from '#test/support/webhooking.ts';
 

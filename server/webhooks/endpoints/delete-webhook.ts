@@ -1,5 +1,5 @@
 import type { Runtime } from '#server/database/runtime.ts';
-import { deletedMax, deletePending } from './delete-pending.ts';
+import { deletedMax, deletePending } from '#server/webhooks/queue/delete-pending.ts';
 import { removeWebhook } from './webhook-store.ts';
 import { type WebhookTarget, withLockedWebhook } from './with-locked-webhook.ts';
 

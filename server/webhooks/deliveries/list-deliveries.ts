@@ -4,10 +4,10 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { type Statement, statement } from '#server/database/statement.ts';
 import { invalid, notFound } from '#server/platform/app-error.ts';
 import { parseId, publicId, type TeamId, type WebhookId } from '#server/platform/ids/ids.ts';
+import { findWebhook } from '#server/webhooks/endpoints/webhook-store.ts';
+import { pageExaminedMax } from '#server/webhooks/limits.ts';
 import { type DeliveryRow, deliveryColumns } from './delivery-store.ts';
 import { deliveryView } from './delivery-view.ts';
-import { pageExaminedMax } from './limits.ts';
-import { findWebhook } from './webhook-store.ts';
 
 /** After every id: where the first page begins. */
 const beginning = 'ffffffff-ffff-ffff-ffff-ffffffffffff';

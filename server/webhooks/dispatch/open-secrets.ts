@@ -1,6 +1,10 @@
 import type { Secrets } from '#server/platform/crypto.ts';
 import type { WebhookId } from '#server/platform/ids/ids.ts';
-import { type SealedSecrets, type SigningSecrets, signingSecrets } from './webhook-secret.ts';
+import {
+  type SealedSecrets,
+  type SigningSecrets,
+  signingSecrets,
+} from '#server/webhooks/endpoints/webhook-secret.ts';
 
 export type OpenSecrets = (
   webhook: SealedSecrets & { readonly webhook_id: WebhookId },

@@ -1,8 +1,8 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement, type Transaction } from '#server/database/statement.ts';
+import { leaseMarginMs } from '#server/webhooks/limits.ts';
+import { sqlOfEachLane, sqlWebhooksWithDue } from '#server/webhooks/queue/due-webhooks.ts';
 import { walkStart } from './claim-deliveries.ts';
-import { sqlOfEachLane, sqlWebhooksWithDue } from './due-webhooks.ts';
-import { leaseMarginMs } from './limits.ts';
 
 /** A correction of the clock that is no step: times that are this much too far ahead are left alone. */
 const slackMs = 10_000;

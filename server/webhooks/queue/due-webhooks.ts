@@ -1,4 +1,4 @@
-import { type Lane, laneSlots } from './limits.ts';
+import { type Lane, laneSlots } from '#server/webhooks/limits.ts';
 
 /**
  * SQL of a recursive `walked (webhook_id)`: the webhooks that have due deliveries, in the order of their ids. It takes one

@@ -1,9 +1,9 @@
 import type { EventType } from '#contract/event.ts';
 import { type Queryable, statement } from '#server/database/statement.ts';
 import type { DeliveryId, EventId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
-import { sqlOfEachLane, sqlWebhooksWithDue } from './due-webhooks.ts';
-import { type Lane, slowAfterFailures, teamSlots, walkedMax } from './limits.ts';
-import type { SealedSecrets } from './webhook-secret.ts';
+import type { SealedSecrets } from '#server/webhooks/endpoints/webhook-secret.ts';
+import { type Lane, slowAfterFailures, teamSlots, walkedMax } from '#server/webhooks/limits.ts';
+import { sqlOfEachLane, sqlWebhooksWithDue } from '#server/webhooks/queue/due-webhooks.ts';
 
 /** A delivery in the hands of this process until its lease ends, and all that its attempt needs. */
 export interface ClaimedDelivery extends SealedSecrets {

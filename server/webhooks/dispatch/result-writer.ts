@@ -3,8 +3,8 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { unavailable } from '#server/platform/app-error.ts';
 import { Batcher } from '#server/platform/concurrency/batcher.ts';
 import { publicId, type WebhookId } from '#server/platform/ids/ids.ts';
+import { processSlots } from '#server/webhooks/limits.ts';
 import type { AttemptResult } from './attempt-delivery.ts';
-import { processSlots } from './limits.ts';
 import { recordResults } from './record-results.ts';
 
 /** How long the first result waits for others: many are then written by one commit. */

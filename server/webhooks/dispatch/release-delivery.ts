@@ -1,7 +1,7 @@
 import { type Queryable, statement } from '#server/database/statement.ts';
 import type { DeliveryId } from '#server/platform/ids/ids.ts';
+import { sqlSkipped } from '#server/webhooks/queue/skip-pending.ts';
 import type { ClaimedDelivery } from './claim-deliveries.ts';
-import { sqlSkipped } from './skip-pending.ts';
 
 const release = statement<Record<string, never>>(
   'webhooks.release-delivery',

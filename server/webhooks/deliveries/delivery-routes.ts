@@ -10,14 +10,14 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { type DeliveryId, parseId } from '#server/platform/ids/ids.ts';
+import { targetOf } from '#server/webhooks/endpoints/routes.ts';
+import { findWebhook } from '#server/webhooks/endpoints/webhook-store.ts';
 import { findDelivery, listLatestAttempts } from './delivery-store.ts';
 import { deliveryDetailView, deliveryView } from './delivery-view.ts';
 import { listDeliveries } from './list-deliveries.ts';
 import { redeliver } from './redeliver.ts';
 import { replay } from './replay.ts';
-import { targetOf } from './routes.ts';
 import { testWebhook } from './test-webhook.ts';
-import { findWebhook } from './webhook-store.ts';
 
 /** What was sent, and what is to be sent again (specification sections 4.4 and 6.4). */
 export function deliveryRoutes(services: Runtime): Route[] {

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { productVersion } from '#server/platform/process/product-version.ts';
-import type { SigningSecrets } from './webhook-secret.ts';
+import type { SigningSecrets } from '#server/webhooks/endpoints/webhook-secret.ts';
 
 const userAgent = `Ownline/${productVersion}`;
 

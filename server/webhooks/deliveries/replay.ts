@@ -3,10 +3,10 @@ import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError, notFound } from '#server/platform/app-error.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
+import { lockWebhook } from '#server/webhooks/endpoints/webhook-store.ts';
+import type { WebhookTarget } from '#server/webhooks/endpoints/with-locked-webhook.ts';
 import { replayRange } from './replay-range.ts';
 import { type ReplayRange, type ReplayRound, replayRound, roundMax } from './replay-statement.ts';
-import { lockWebhook } from './webhook-store.ts';
-import type { WebhookTarget } from './with-locked-webhook.ts';
 
 /**
  * What failed or was skipped is delivered again (specification section 4.4): the same deliveries, with a round of attempts

@@ -1,6 +1,6 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError } from '#server/platform/app-error.ts';
-import { secretRotationMs } from './limits.ts';
+import { secretRotationMs } from '#server/webhooks/limits.ts';
 import { newWebhookSecret, sealSecret } from './webhook-secret.ts';
 import { startRotation } from './webhook-store.ts';
 import { type WebhookTarget, withLockedWebhook } from './with-locked-webhook.ts';

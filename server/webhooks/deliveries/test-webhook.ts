@@ -2,10 +2,10 @@ import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
+import { lockWebhookNoKeyUpdate } from '#server/webhooks/endpoints/webhook-store.ts';
+import type { WebhookTarget } from '#server/webhooks/endpoints/with-locked-webhook.ts';
 import { type DeliveryRow, insertTestDelivery, queueManualAttempt } from './delivery-store.ts';
 import { sampleEvent } from './sample-event.ts';
-import { lockWebhookNoKeyUpdate } from './webhook-store.ts';
-import type { WebhookTarget } from './with-locked-webhook.ts';
 
 /**
  * Queues one signed sample of the first type that the webhook takes (specification section 4.4), also while it is off. It

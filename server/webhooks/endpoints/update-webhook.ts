@@ -1,6 +1,6 @@
 import type { UpdateWebhookRequest } from '#contract/webhook.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { skipPending, skippedMax } from './skip-pending.ts';
+import { skipPending, skippedMax } from '#server/webhooks/queue/skip-pending.ts';
 import { requireOwnNumber, validateWebhookUrl } from './validate-webhook.ts';
 import { changedSettings } from './webhook-settings.ts';
 import { lockWebhook, type WebhookRow, writeSettings } from './webhook-store.ts';

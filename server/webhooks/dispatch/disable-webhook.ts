@@ -9,10 +9,10 @@ import { serverItself } from '#server/platform/actor.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { listMembers } from '#server/teams/members/member-store.ts';
 import { findTeam } from '#server/teams/team/team-store.ts';
+import { missedSince } from '#server/webhooks/endpoints/missed-since.ts';
+import { skipPending } from '#server/webhooks/queue/skip-pending.ts';
 import type { CountedWebhook } from './failure-count.ts';
 import { markDisabled } from './failure-store.ts';
-import { missedSince } from './missed-since.ts';
-import { skipPending } from './skip-pending.ts';
 
 export type DisableServices = Pick<Runtime, 'clock' | 'ids' | 'config' | 'secrets'>;
 
