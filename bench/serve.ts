@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { until } from '#test/support/until.ts';
+import { until } from '#test/support/service/until.ts';
 
 export interface Served {
   readonly origin: string;

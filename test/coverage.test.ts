@@ -6,7 +6,7 @@ import { coverage } from '#test/coverage/coverage.ts';
 import { coverageProblems, withTable } from '#test/coverage/coverage-table.ts';
 import { readRows } from '#test/coverage/specification-rows.ts';
 import { readTitles } from '#test/coverage/test-titles.ts';
-import { repository } from '#test/support/spawned-service.ts';
+import { repository } from '#test/support/service/spawned-service.ts';
 
 const read = (path: string) => readFileSync(join(repository, path), 'utf8');
 const rows = readRows(read('docs/specification.md'));

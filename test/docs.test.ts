@@ -6,7 +6,7 @@ import { errorStatus } from '#contract/errors.ts';
 import { failureCodes, messageStatuses } from '#contract/message.ts';
 import { type Plan, planNames, plans } from '#contract/plans.ts';
 import { messageSteps } from '#server/messages/message-status.ts';
-import { repository } from '#test/support/spawned-service.ts';
+import { repository } from '#test/support/service/spawned-service.ts';
 
 const read = (path: string) => readFileSync(join(repository, path), 'utf8');
 const specification = read('docs/specification.md');

@@ -1,6 +1,6 @@
 import { globSync } from 'node:fs';
-import { runTests } from '#test/support/run-files.ts';
-import { withTestEngine } from '#test/support/test-engine.ts';
+import { runTests } from '#test/support/runner/run-files.ts';
+import { withTestEngine } from '#test/support/runner/test-engine.ts';
 
 /** `npm test`, or `npm test -- test/api/send.test.ts`. Limits in seconds: `--file-limit=600`, `--run-limit=3600`. */
 const words = process.argv.slice(2);

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { freePort } from '#test/support/test-service.ts';
+import { freePort } from '#test/support/service/test-service.ts';
 import { cpuSecondsOf, cpuSecondsOfEngine } from '../cpu-time.ts';
 import { measure, median } from '../load.ts';
 import { root, type Served, serve } from '../serve.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventTypes } from '#contract/event.ts';
 import { findEngineUrl } from '#server/database/engine/engine-url.ts';
-import { freePort } from '#test/support/test-service.ts';
+import { freePort } from '#test/support/service/test-service.ts';
 import { measure, median } from '../load.ts';
 import { type Served, serve } from '../serve.ts';
 import { connect, contact, numbers, sends, sendsWithKeys, type Target, text } from './sends.ts';

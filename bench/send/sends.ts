@@ -1,4 +1,4 @@
-import { DeviceWire } from '#test/support/test-phone.ts';
+import { DeviceWire } from '#test/support/phones/test-phone.ts';
 import type { Load } from '../load.ts';
 import { postJson } from '../load.ts';
 

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Queryable } from '#server/database/statement.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
-import { type DnsServer, startDnsServer } from '#test/support/dns-server.ts';
-import { until } from '#test/support/until.ts';
-import { addWebhook, emit, type TestWebhook } from '#test/support/webhooking.ts';
+import { until } from '#test/support/service/until.ts';
+import { type DnsServer, startDnsServer } from '#test/support/webhooks/dns-server.ts';
+import { addWebhook, emit, type TestWebhook } from '#test/support/webhooks/webhook-world.ts';
 import { median } from '../load.ts';
 import type { Served } from '../serve.ts';
 import { type Installation, openInstallation } from './installation.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Queryable } from '#server/database/statement.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
-import { until } from '#test/support/until.ts';
-import { addWebhook, emit } from '#test/support/webhooking.ts';
+import { until } from '#test/support/service/until.ts';
+import { addWebhook, emit } from '#test/support/webhooks/webhook-world.ts';
 import { openInstallation } from './installation.ts';
 
 const teams = 10;

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { TeamId } from '#server/platform/ids/ids.ts';
-import { until } from '#test/support/until.ts';
-import { addWebhook, emit } from '#test/support/webhooking.ts';
+import { until } from '#test/support/service/until.ts';
+import { addWebhook, emit } from '#test/support/webhooks/webhook-world.ts';
 import { cpuSecondsOf, cpuSecondsOfEngine } from '../cpu-time.ts';
 import { median } from '../load.ts';
 import type { Served } from '../serve.ts';

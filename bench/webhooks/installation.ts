@@ -9,7 +9,7 @@ import { readConfig } from '#server/platform/config.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { createTeam } from '#server/teams/team/create-team.ts';
-import { freePort } from '#test/support/test-service.ts';
+import { freePort } from '#test/support/service/test-service.ts';
 import { type Served, serve } from '../serve.ts';
 
 /** An Ownline in two processes, so that deliveries can wait until all are written: this one has the database, and makes none. */

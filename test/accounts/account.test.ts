@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createMagicLink } from '#server/accounts/magic-links/create-magic-link.ts';
 import { insertMember } from '#server/teams/members/member-store.ts';
-import { field } from '#test/support/api-client.ts';
-import { Browser, newAccount, signedIn } from '#test/support/browser-client.ts';
-import { startTestService, type TestService } from '#test/support/test-service.ts';
+import { Browser, newAccount, signedIn } from '#test/support/browser/browser-client.ts';
+import { field } from '#test/support/service/api-client.ts';
+import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 
 const password = 'a sentence that nobody guesses';
 const another = 'another sentence of some length';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Route } from '#server/platform/http/route.ts';
 import { insertMember } from '#server/teams/members/member-store.ts';
-import { type Browser, newAccount, signedIn } from '#test/support/browser-client.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { type Browser, newAccount, signedIn } from '#test/support/browser/browser-client.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
 const email = 'ada@example.com';
 const password = 'a sentence that nobody guesses';

@@ -16,11 +16,11 @@ import { signInRoutes } from '#server/accounts/sign-in/sign-in-routes.ts';
 import { RefusalLog } from '#server/audit/refusal-log.ts';
 import { createHttpServer } from '#server/platform/http/http-server.ts';
 import { NetworkLimit } from '#server/platform/network/network-limit.ts';
-import { field } from '#test/support/api-client.ts';
-import { Browser, newAccount, signedIn } from '#test/support/browser-client.ts';
-import { startTestService, type TestService } from '#test/support/test-service.ts';
-import { watchArgon2 } from '#test/support/watch-argon2.ts';
-import { watchStatements } from '#test/support/watch-statements.ts';
+import { Browser, newAccount, signedIn } from '#test/support/browser/browser-client.ts';
+import { field } from '#test/support/service/api-client.ts';
+import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import { watchArgon2 } from '#test/support/service/watch-argon2.ts';
+import { watchStatements } from '#test/support/service/watch-statements.ts';
 
 const email = 'ada@example.com';
 const password = 'a sentence that nobody guesses';

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { field } from '#test/support/api-client.ts';
-import { Browser, type BrowserAnswer, newAccount, signedIn } from '#test/support/browser-client.ts';
+import { Browser, type BrowserAnswer, newAccount, signedIn } from '#test/support/browser/browser-client.ts';
 import {
   type CreationOptions,
   type RequestOptions,
   SoftwareAuthenticator,
-} from '#test/support/software-authenticator.ts';
-import { startTestService, type TestService } from '#test/support/test-service.ts';
+} from '#test/support/people/software-authenticator.ts';
+import { field } from '#test/support/service/api-client.ts';
+import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 
 const password = 'a sentence that nobody guesses';
 const appUrl = 'https://texts.example.com';

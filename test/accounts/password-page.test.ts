@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { SignInMethod } from '#contract/account.ts';
-import { field } from '#test/support/api-client.ts';
-import { Browser } from '#test/support/browser-client.ts';
-import { newCookie, newPerson } from '#test/support/people.ts';
-import { startTestService, type TestService } from '#test/support/test-service.ts';
-import { until } from '#test/support/until.ts';
+import { Browser } from '#test/support/browser/browser-client.ts';
+import { newCookie, newPerson } from '#test/support/people/people.ts';
+import { field } from '#test/support/service/api-client.ts';
+import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
 
 const password = 'a sentence that nobody guesses';
 const another = 'another sentence that nobody guesses';

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { argon2Sync } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
-import { field } from '#test/support/api-client.ts';
-import { Browser, newAccount, signedIn } from '#test/support/browser-client.ts';
-import { startTestService, type TestService } from '#test/support/test-service.ts';
-import { until } from '#test/support/until.ts';
-import { watchArgon2 } from '#test/support/watch-argon2.ts';
-import { watchStatements } from '#test/support/watch-statements.ts';
+import { Browser, newAccount, signedIn } from '#test/support/browser/browser-client.ts';
+import { field } from '#test/support/service/api-client.ts';
+import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
+import { watchArgon2 } from '#test/support/service/watch-argon2.ts';
+import { watchStatements } from '#test/support/service/watch-statements.ts';
 
 const password = 'a sentence that nobody guesses';
 

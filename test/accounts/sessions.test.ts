@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { createMagicLink } from '#server/accounts/magic-links/create-magic-link.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
-import { field } from '#test/support/api-client.ts';
-import { Browser, newAccount, signedIn } from '#test/support/browser-client.ts';
-import { startTestService, type TestService } from '#test/support/test-service.ts';
+import { Browser, newAccount, signedIn } from '#test/support/browser/browser-client.ts';
+import { field } from '#test/support/service/api-client.ts';
+import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 
 const email = 'ada@example.com';
 const password = 'a sentence that nobody guesses';

@@ -3,10 +3,10 @@ import { after, before, describe, it } from 'node:test';
 import { operator } from '#server/platform/actor.ts';
 import { createOwnerLink } from '#server/teams/invitations/create-owner-link.ts';
 import { lockTeam } from '#server/teams/team/team-store.ts';
-import type { ApiAnswer } from '#test/support/api-client.ts';
-import { Browser, type BrowserAnswer } from '#test/support/browser-client.ts';
-import { newPerson } from '#test/support/people.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { Browser, type BrowserAnswer } from '#test/support/browser/browser-client.ts';
+import { newPerson } from '#test/support/people/people.ts';
+import type { ApiAnswer } from '#test/support/service/api-client.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
 const password = 'a sentence that nobody guesses';
 

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createMagicLink } from '#server/accounts/magic-links/create-magic-link.ts';
-import { field } from '#test/support/api-client.ts';
-import { Browser, newAccount } from '#test/support/browser-client.ts';
-import { nextMinute } from '#test/support/next-minute.ts';
+import { Browser, newAccount } from '#test/support/browser/browser-client.ts';
 import {
   type CreationOptions,
   type RequestOptions,
   SoftwareAuthenticator,
-} from '#test/support/software-authenticator.ts';
-import { startTestService, type TestService } from '#test/support/test-service.ts';
-import { watchArgon2 } from '#test/support/watch-argon2.ts';
+} from '#test/support/people/software-authenticator.ts';
+import { field } from '#test/support/service/api-client.ts';
+import { nextMinute } from '#test/support/service/next-minute.ts';
+import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import { watchArgon2 } from '#test/support/service/watch-argon2.ts';
 
 const password = 'a sentence that nobody guesses';
 const wrong = 'a wrong password';

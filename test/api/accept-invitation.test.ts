@@ -4,10 +4,10 @@ import { checkPassword } from '#server/accounts/account/password.ts';
 import { operator } from '#server/platform/actor.ts';
 import { createOwnerLink } from '#server/teams/invitations/create-owner-link.ts';
 import { lockTeam } from '#server/teams/team/team-store.ts';
-import { type ApiAnswer, field } from '#test/support/api-client.ts';
-import { plantCanary } from '#test/support/canary.ts';
-import { newMember, newPerson, PageClient } from '#test/support/people.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { newMember, newPerson, PageClient } from '#test/support/people/people.ts';
+import { type ApiAnswer, field } from '#test/support/service/api-client.ts';
+import { plantCanary } from '#test/support/service/canary.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
 const dayMs = 24 * 3_600_000;
 

@@ -4,12 +4,12 @@ import { operator } from '#server/platform/actor.ts';
 import { createOwnerLink } from '#server/teams/invitations/create-owner-link.ts';
 import { changePlan } from '#server/teams/team/change-plan.ts';
 import { lockTeam } from '#server/teams/team/team-store.ts';
-import { field } from '#test/support/api-client.ts';
-import { Browser, type BrowserAnswer } from '#test/support/browser-client.ts';
-import { plantCanary } from '#test/support/canary.ts';
-import { newMember, newPerson } from '#test/support/people.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
-import { until } from '#test/support/until.ts';
+import { Browser, type BrowserAnswer } from '#test/support/browser/browser-client.ts';
+import { newMember, newPerson } from '#test/support/people/people.ts';
+import { field } from '#test/support/service/api-client.ts';
+import { plantCanary } from '#test/support/service/canary.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
 
 const dayMs = 24 * 3_600_000;
 

@@ -5,11 +5,18 @@ import { newApiKey } from '#server/api-keys/api-key.ts';
 import { revokeKey } from '#server/api-keys/revoke-key.ts';
 import { operator } from '#server/platform/actor.ts';
 import type { Audience } from '#server/platform/http/route.ts';
-import { type ApiAnswer, ApiClient, field } from '#test/support/api-client.ts';
-import { plantCanary } from '#test/support/canary.ts';
-import { addressOf, newThings, operations, sender, stateOf, type Things } from '#test/support/operations.ts';
-import { connectNumber } from '#test/support/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { connectNumber } from '#test/support/phones/test-phone.ts';
+import { type ApiAnswer, ApiClient, field } from '#test/support/service/api-client.ts';
+import { plantCanary } from '#test/support/service/canary.ts';
+import {
+  addressOf,
+  newThings,
+  operations,
+  sender,
+  stateOf,
+  type Things,
+} from '#test/support/service/operations.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
 const from = sender;
 const to = '+14155550101';

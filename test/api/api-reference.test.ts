@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { isFieldOf } from '#test/support/is-field-of.ts';
-import { startTestService, type TestService } from '#test/support/test-service.ts';
+import { isFieldOf } from '#test/support/service/is-field-of.ts';
+import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 
 describe('the reference of the API (specification section 9)', () => {
   let service: TestService;

@@ -4,9 +4,9 @@ import { pino } from 'pino';
 import type { Grant } from '#contract/permissions.ts';
 import { kindsMax, RefusalLog } from '#server/audit/refusal-log.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
-import { ApiClient } from '#test/support/api-client.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
-import { until } from '#test/support/until.ts';
+import { ApiClient } from '#test/support/service/api-client.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
 
 interface RefusalRow {
   readonly action: string;

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { isAuditAction } from '#server/audit/audit-action.ts';
-import { field } from '#test/support/api-client.ts';
-import { newCookie, newMember, newPerson, PageClient, type TeamMember } from '#test/support/people.ts';
-import { findNumber } from '#test/support/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
-import { until } from '#test/support/until.ts';
+import { newCookie, newMember, newPerson, PageClient, type TeamMember } from '#test/support/people/people.ts';
+import { findNumber } from '#test/support/phones/test-phone.ts';
+import { field } from '#test/support/service/api-client.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
 
 interface Entry {
   readonly id: string;

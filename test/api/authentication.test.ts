@@ -4,8 +4,8 @@ import { crc32 } from 'node:zlib';
 import { newApiKey } from '#server/api-keys/api-key.ts';
 import { revokeKey } from '#server/api-keys/revoke-key.ts';
 import { operator } from '#server/platform/actor.ts';
-import { ApiClient } from '#test/support/api-client.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { ApiClient } from '#test/support/service/api-client.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
 describe('API keys (specification section 5.1)', () => {
   let service: TestService;

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { operator } from '#server/platform/actor.ts';
 import { changePlan } from '#server/teams/team/change-plan.ts';
-import { Browser } from '#test/support/browser-client.ts';
-import { join, newPerson } from '#test/support/people.ts';
-import { startTestService, type TestService } from '#test/support/test-service.ts';
+import { Browser } from '#test/support/browser/browser-client.ts';
+import { join, newPerson } from '#test/support/people/people.ts';
+import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 
 /** What a page says, without its markup. */
 const words = (html: string) => html.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { failExpired, resolveOverdue } from '#server/messages/sweep-messages.ts';
 import { type MessageId, parseId } from '#server/platform/ids/ids.ts';
-import { type ApiAnswer, ApiClient, field } from '#test/support/api-client.ts';
-import { plantCanary } from '#test/support/canary.ts';
-import { type ConnectedNumber, connectNumber } from '#test/support/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
+import { type ApiAnswer, ApiClient, field } from '#test/support/service/api-client.ts';
+import { plantCanary } from '#test/support/service/canary.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
 const to = '+14155550101';
 const mayHaveBeenSent = /A phone took it once and did not confirm it, so it may have been sent/;

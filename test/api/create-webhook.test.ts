@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { eventTypes } from '#contract/event.ts';
 import { plans } from '#contract/plans.ts';
-import { type ApiAnswer, type ApiClient, field } from '#test/support/api-client.ts';
-import { plantCanary } from '#test/support/canary.ts';
-import { newMember } from '#test/support/people.ts';
-import { lockRows } from '#test/support/row-lock.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
-import { newWebhook, nowhere } from '#test/support/webhooks.ts';
+import { newMember } from '#test/support/people/people.ts';
+import { type ApiAnswer, type ApiClient, field } from '#test/support/service/api-client.ts';
+import { plantCanary } from '#test/support/service/canary.ts';
+import { lockRows } from '#test/support/service/row-lock.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { newWebhook, nowhere } from '#test/support/webhooks/make-webhooks.ts';
 
 describe('POST /v1/webhooks (specification section 4.4)', () => {
   let service: TestService;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
-import { type ApiAnswer, field } from '#test/support/api-client.ts';
-import { type ConnectedNumber, connectNumber } from '#test/support/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
-import { until } from '#test/support/until.ts';
+import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
+import { type ApiAnswer, field } from '#test/support/service/api-client.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
 
 describe('while the database is away (specification sections 4.3 and 7.2)', () => {
   let service: TestService;

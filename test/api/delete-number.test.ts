@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { failOrphaned } from '#server/messages/sweep-messages.ts';
-import { ApiClient, field } from '#test/support/api-client.ts';
-import { plantCanary } from '#test/support/canary.ts';
-import { claim, connectNumber, findNumber } from '#test/support/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
-import { until } from '#test/support/until.ts';
+import { claim, connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
+import { ApiClient, field } from '#test/support/service/api-client.ts';
+import { plantCanary } from '#test/support/service/canary.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
 
 const to = '+14155550101';
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { deletedMax } from '#server/webhooks/queue/delete-pending.ts';
-import { plantCanary } from '#test/support/canary.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
-import { newDelivery, newWebhook, nowhere, queueMany, uuidOf } from '#test/support/webhooks.ts';
+import { plantCanary } from '#test/support/service/canary.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { newDelivery, newWebhook, nowhere, queueMany, uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 
 describe('DELETE /v1/webhooks/:id (specification section 4.4)', () => {
   let service: TestService;

@@ -2,10 +2,16 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { eventTypes } from '#contract/event.ts';
 import { roundMax } from '#server/webhooks/deliveries/replay-statement.ts';
-import { field } from '#test/support/api-client.ts';
-import { plantCanary } from '#test/support/canary.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
-import { newAttempt, newDelivery, newWebhook, queueMany, uuidOf } from '#test/support/webhooks.ts';
+import { field } from '#test/support/service/api-client.ts';
+import { plantCanary } from '#test/support/service/canary.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import {
+  newAttempt,
+  newDelivery,
+  newWebhook,
+  queueMany,
+  uuidOf,
+} from '#test/support/webhooks/make-webhooks.ts';
 
 interface Due {
   readonly delivery_id: string;

@@ -1,11 +1,19 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { purgeInvitations } from '#server/teams/invitations/purge-invitations.ts';
-import { Browser } from '#test/support/browser-client.ts';
-import { plantCanary } from '#test/support/canary.ts';
-import { assertRefused, audited, dayMs, invite, listed, type Made, opens } from '#test/support/inviting.ts';
-import { newMember } from '#test/support/people.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { Browser } from '#test/support/browser/browser-client.ts';
+import {
+  assertRefused,
+  audited,
+  dayMs,
+  invite,
+  listed,
+  type Made,
+  opens,
+} from '#test/support/people/invite.ts';
+import { newMember } from '#test/support/people/people.ts';
+import { plantCanary } from '#test/support/service/canary.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
 describe('the end of an invitation: revoked, sent again, forgotten (specification sections 3.5 and 4.1)', () => {
   let service: TestService;

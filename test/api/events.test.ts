@@ -4,13 +4,13 @@ import { revokeKey } from '#server/api-keys/revoke-key.ts';
 import { publishEvents } from '#server/events/publish-events.ts';
 import { operator } from '#server/platform/actor.ts';
 import { type EventId, publicId } from '#server/platform/ids/ids.ts';
-import { type ApiAnswer, ApiClient, field } from '#test/support/api-client.ts';
-import { plantCanary } from '#test/support/canary.ts';
-import { newMember } from '#test/support/people.ts';
-import { putEvents } from '#test/support/put-events.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
-import { until } from '#test/support/until.ts';
-import { type StatementWatch, watchStatements } from '#test/support/watch-statements.ts';
+import { newMember } from '#test/support/people/people.ts';
+import { type ApiAnswer, ApiClient, field } from '#test/support/service/api-client.ts';
+import { plantCanary } from '#test/support/service/canary.ts';
+import { putEvents } from '#test/support/service/insert-events.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
+import { type StatementWatch, watchStatements } from '#test/support/service/watch-statements.ts';
 
 interface Page {
   readonly events: readonly Record<string, unknown>[];

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { ApiClient } from '#test/support/api-client.ts';
-import { newMember } from '#test/support/people.ts';
-import { connectNumber } from '#test/support/test-phone.ts';
-import { startTestService, type TestService } from '#test/support/test-service.ts';
-import { newAttempt, newDelivery, nowhere } from '#test/support/webhooks.ts';
+import { newMember } from '#test/support/people/people.ts';
+import { connectNumber } from '#test/support/phones/test-phone.ts';
+import { ApiClient } from '#test/support/service/api-client.ts';
+import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import { newAttempt, newDelivery, nowhere } from '#test/support/webhooks/make-webhooks.ts';
 
 const from = '+14155550100';
 const to = '+14155550101';

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { feedPollsMax } from '#server/events/limits.ts';
 import { runningMax, waitingMax, waitMaxMs } from '#server/usage/concurrency-limit.ts';
-import { type ApiAnswer, field } from '#test/support/api-client.ts';
-import { holdReads } from '#test/support/hold-reads.ts';
-import { newMember } from '#test/support/people.ts';
-import { lockRows } from '#test/support/row-lock.ts';
-import { type ConnectedNumber, connectNumber } from '#test/support/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
-import { until } from '#test/support/until.ts';
+import { newMember } from '#test/support/people/people.ts';
+import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
+import { type ApiAnswer, field } from '#test/support/service/api-client.ts';
+import { holdReads } from '#test/support/service/hold-reads.ts';
+import { lockRows } from '#test/support/service/row-lock.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
 
 /** More than a team may have at once. */
 const many = runningMax + waitingMax + 200;

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { plantCanary } from '#test/support/canary.ts';
-import { generatedBytes } from '#test/support/generated-bytes.ts';
-import { generatedRequests } from '#test/support/generated-requests.ts';
-import type { KnownThings } from '#test/support/generated-texts.ts';
-import type { OpenApi } from '#test/support/openapi-document.ts';
-import { newMember } from '#test/support/people.ts';
-import { KeptConnections, rawExchange } from '#test/support/raw-http.ts';
-import { assertSound } from '#test/support/sound-answer.ts';
-import { connectNumber, findNumber } from '#test/support/test-phone.ts';
-import { startTestService, type TestService } from '#test/support/test-service.ts';
-import { newDelivery, newWebhook } from '#test/support/webhooks.ts';
+import { generatedBytes } from '#test/support/generators/generated-bytes.ts';
+import { generatedRequests } from '#test/support/generators/generated-requests.ts';
+import type { KnownThings } from '#test/support/generators/generated-texts.ts';
+import { newMember } from '#test/support/people/people.ts';
+import { connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
+import { assertSound } from '#test/support/service/assert-answer.ts';
+import { plantCanary } from '#test/support/service/canary.ts';
+import type { OpenApi } from '#test/support/service/openapi-document.ts';
+import { KeptConnections, rawExchange } from '#test/support/service/raw-http.ts';
+import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import { newDelivery, newWebhook } from '#test/support/webhooks/make-webhooks.ts';
 
 const requests = 20_000;
 const rawRequests = 4_000;

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { field } from '#test/support/api-client.ts';
-import { plantCanary } from '#test/support/canary.ts';
 import {
   ask,
   assertRefused,
@@ -11,9 +9,11 @@ import {
   listed,
   type Made,
   opens,
-} from '#test/support/inviting.ts';
-import { newMember } from '#test/support/people.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+} from '#test/support/people/invite.ts';
+import { newMember } from '#test/support/people/people.ts';
+import { field } from '#test/support/service/api-client.ts';
+import { plantCanary } from '#test/support/service/canary.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
 describe('POST /v1/team/members/invite (specification sections 2.4, 3.5 and 4.1)', () => {
   let service: TestService;

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { eventTypes } from '#contract/event.ts';
 import { deliveryStatuses } from '#contract/webhook.ts';
-import { field } from '#test/support/api-client.ts';
-import { plantCanary } from '#test/support/canary.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
-import { newAttempt, newDelivery, newWebhook, nowhere } from '#test/support/webhooks.ts';
+import { field } from '#test/support/service/api-client.ts';
+import { plantCanary } from '#test/support/service/canary.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { newAttempt, newDelivery, newWebhook, nowhere } from '#test/support/webhooks/make-webhooks.ts';
 
 interface Shown {
   readonly id: string;

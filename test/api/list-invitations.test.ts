@@ -3,8 +3,6 @@ import { after, before, describe, it } from 'node:test';
 import { operator } from '#server/platform/actor.ts';
 import { createOwnerLink } from '#server/teams/invitations/create-owner-link.ts';
 import { lockTeam } from '#server/teams/team/team-store.ts';
-import type { ApiAnswer } from '#test/support/api-client.ts';
-import { plantCanary } from '#test/support/canary.ts';
 import {
   ask,
   assertRefused,
@@ -14,8 +12,10 @@ import {
   listed,
   type Made,
   opens,
-} from '#test/support/inviting.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+} from '#test/support/people/invite.ts';
+import type { ApiAnswer } from '#test/support/service/api-client.ts';
+import { plantCanary } from '#test/support/service/canary.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
 describe('GET /v1/team/invitations (specification sections 2.4 and 4.1)', () => {
   let service: TestService;

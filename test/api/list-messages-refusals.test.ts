@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { messageStatuses } from '#contract/message.ts';
-import { field } from '#test/support/api-client.ts';
-import { address } from '#test/support/message-pages.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { field } from '#test/support/service/api-client.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { address } from '#test/support/service/walk-message-pages.ts';
 
 const never = 'msg_01h2xcejqtf2nbrexx3vqjhp41';
 

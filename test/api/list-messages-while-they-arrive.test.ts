@@ -1,10 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { ApiClient } from '#test/support/api-client.ts';
-import { plantCanary } from '#test/support/canary.ts';
-import { type Filters, fits, getPage, type Item, ids, walk } from '#test/support/message-pages.ts';
-import { type ConnectedNumber, connectNumber } from '#test/support/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
+import { ApiClient } from '#test/support/service/api-client.ts';
+import { plantCanary } from '#test/support/service/canary.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import {
+  type Filters,
+  fits,
+  getPage,
+  type Item,
+  ids,
+  walk,
+} from '#test/support/service/walk-message-pages.ts';
 
 describe('walking the pages while messages arrive (specification section 4.3)', () => {
   let service: TestService;

@@ -4,10 +4,18 @@ import fc from 'fast-check';
 import { V7Generator } from 'uuidv7';
 import { directions, type MessageStatus, messageStatuses } from '#contract/message.ts';
 import { type MessageId, publicId } from '#server/platform/ids/ids.ts';
-import { plantCanary } from '#test/support/canary.ts';
-import { address, type Filters, fits, getPage, type Item, ids, walk } from '#test/support/message-pages.ts';
-import { connectNumber } from '#test/support/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { connectNumber } from '#test/support/phones/test-phone.ts';
+import { plantCanary } from '#test/support/service/canary.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import {
+  address,
+  type Filters,
+  fits,
+  getPage,
+  type Item,
+  ids,
+  walk,
+} from '#test/support/service/walk-message-pages.ts';
 
 const minuteMs = 60_000;
 const never = 'msg_01h2xcejqtf2nbrexx3vqjhp41';

@@ -3,11 +3,11 @@ import { after, before, describe, it } from 'node:test';
 import { createSendBatcher } from '#server/messages/send-batcher.ts';
 import { sendMessage } from '#server/messages/send-message.ts';
 import { createMetrics } from '#server/platform/process/metrics.ts';
-import { field } from '#test/support/api-client.ts';
-import { plantCanary } from '#test/support/canary.ts';
-import { lockRows } from '#test/support/row-lock.ts';
-import { type ConnectedNumber, connectNumber, findNumber } from '#test/support/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { type ConnectedNumber, connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
+import { field } from '#test/support/service/api-client.ts';
+import { plantCanary } from '#test/support/service/canary.ts';
+import { lockRows } from '#test/support/service/row-lock.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
 const to = '+14155550101';
 const phone = '+14155550100';

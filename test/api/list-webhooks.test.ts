@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { plantCanary } from '#test/support/canary.ts';
-import { newMember } from '#test/support/people.ts';
-import { startTestService, type TestService } from '#test/support/test-service.ts';
-import { newWebhook, nowhere } from '#test/support/webhooks.ts';
+import { newMember } from '#test/support/people/people.ts';
+import { plantCanary } from '#test/support/service/canary.ts';
+import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import { newWebhook, nowhere } from '#test/support/webhooks/make-webhooks.ts';
 
 describe('GET /v1/webhooks and GET /v1/webhooks/:id (specification section 4.4)', () => {
   let service: TestService;

@@ -3,13 +3,20 @@ import { after, before, describe, it } from 'node:test';
 import { allows, roleGrants, roles } from '#contract/permissions.ts';
 import { auditActions } from '#server/audit/audit-action.ts';
 import type { Audience } from '#server/platform/http/route.ts';
-import { type ApiAnswer, type ApiClient, field } from '#test/support/api-client.ts';
-import { plantCanary } from '#test/support/canary.ts';
-import { below, ofMembers } from '#test/support/member-operations.ts';
-import { addressOf, newThings, operations, sender, stateOf, type Things } from '#test/support/operations.ts';
-import { join, newMember, newPerson, PageClient, type TeamMember } from '#test/support/people.ts';
-import { connectNumber } from '#test/support/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { join, newMember, newPerson, PageClient, type TeamMember } from '#test/support/people/people.ts';
+import { connectNumber } from '#test/support/phones/test-phone.ts';
+import { type ApiAnswer, type ApiClient, field } from '#test/support/service/api-client.ts';
+import { plantCanary } from '#test/support/service/canary.ts';
+import { below, ofMembers } from '#test/support/service/member-operations.ts';
+import {
+  addressOf,
+  newThings,
+  operations,
+  sender,
+  stateOf,
+  type Things,
+} from '#test/support/service/operations.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
 /** What needs no team: a session, or nothing. Written down, so that none is open unseen; their own tests ask them. */
 const withoutTeam: Readonly<Record<'account' | 'visitor', readonly string[]>> = {

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Grant, Role } from '#contract/permissions.ts';
 import { parseId } from '#server/platform/ids/ids.ts';
-import { type ApiAnswer, ApiClient, field } from '#test/support/api-client.ts';
-import { join, newMember, type TeamMember } from '#test/support/people.ts';
-import { lockRows } from '#test/support/row-lock.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
-import { until } from '#test/support/until.ts';
+import { join, newMember, type TeamMember } from '#test/support/people/people.ts';
+import { type ApiAnswer, ApiClient, field } from '#test/support/service/api-client.ts';
+import { lockRows } from '#test/support/service/row-lock.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
 
 describe('API keys that people manage (specification sections 5.1 and 5.3)', () => {
   let service: TestService;

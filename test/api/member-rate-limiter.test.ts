@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { plans } from '#contract/plans.ts';
 import { setTeamPlan } from '#server/teams/team/team-store.ts';
-import { field } from '#test/support/api-client.ts';
-import { nextMinute } from '#test/support/next-minute.ts';
-import { join, newMember, newPerson, type TeamMember } from '#test/support/people.ts';
-import { startTestService, type TestService } from '#test/support/test-service.ts';
-import { watchStatements } from '#test/support/watch-statements.ts';
+import { join, newMember, newPerson, type TeamMember } from '#test/support/people/people.ts';
+import { field } from '#test/support/service/api-client.ts';
+import { nextMinute } from '#test/support/service/next-minute.ts';
+import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import { watchStatements } from '#test/support/service/watch-statements.ts';
 
 const ofFree = 5 * plans.free.requestsPerMinute;
 

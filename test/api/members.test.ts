@@ -1,11 +1,18 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { parseId } from '#server/platform/ids/ids.ts';
-import { type ApiAnswer, type ApiClient, field } from '#test/support/api-client.ts';
-import { plantCanary } from '#test/support/canary.ts';
-import { join, newCookie, newMember, newPerson, PageClient, type TeamMember } from '#test/support/people.ts';
-import { lockRows } from '#test/support/row-lock.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import {
+  join,
+  newCookie,
+  newMember,
+  newPerson,
+  PageClient,
+  type TeamMember,
+} from '#test/support/people/people.ts';
+import { type ApiAnswer, type ApiClient, field } from '#test/support/service/api-client.ts';
+import { plantCanary } from '#test/support/service/canary.ts';
+import { lockRows } from '#test/support/service/row-lock.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { openPerMinute, visitsPerMinute } from '#server/app/authenticators.ts';
-import { nextMinute } from '#test/support/next-minute.ts';
-import { newMember } from '#test/support/people.ts';
-import { KeptConnections } from '#test/support/raw-http.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { newMember } from '#test/support/people/people.ts';
+import { nextMinute } from '#test/support/service/next-minute.ts';
+import { KeptConnections } from '#test/support/service/raw-http.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
 describe('requests that need no credential are limited per client network (specification section 7.2)', () => {
   let service: TestService;

@@ -4,12 +4,12 @@ import { openRuntime } from '#server/app/open-runtime.ts';
 import { queueChannel } from '#server/database/channels.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { acceptSends } from '#server/messages/accept-sends.ts';
-import { ApiClient } from '#test/support/api-client.ts';
-import { plantCanary } from '#test/support/canary.ts';
-import { heldPoll } from '#test/support/held-poll.ts';
-import { type ConnectedNumber, connectNumber, type FlatAnswer } from '#test/support/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
-import { until } from '#test/support/until.ts';
+import { heldPoll } from '#test/support/phones/held-poll.ts';
+import { type ConnectedNumber, connectNumber, type FlatAnswer } from '#test/support/phones/test-phone.ts';
+import { ApiClient } from '#test/support/service/api-client.ts';
+import { plantCanary } from '#test/support/service/canary.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
 
 const to = '+14155550101';
 const holdMs = 3_000;

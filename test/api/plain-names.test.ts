@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { operator } from '#server/platform/actor.ts';
 import { createTeam } from '#server/teams/team/create-team.ts';
-import { assertRefused } from '#test/support/inviting.ts';
-import { newMember, type TeamMember } from '#test/support/people.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { assertRefused } from '#test/support/people/invite.ts';
+import { newMember, type TeamMember } from '#test/support/people/people.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
 const hidden = [
   '\n',

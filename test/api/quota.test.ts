@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { failExpired, resolveOverdue } from '#server/messages/sweep-messages.ts';
-import { type ApiAnswer, ApiClient, field } from '#test/support/api-client.ts';
-import { plantCanary } from '#test/support/canary.ts';
-import { connectNumber, type DeviceWire } from '#test/support/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { connectNumber, type DeviceWire } from '#test/support/phones/test-phone.ts';
+import { type ApiAnswer, ApiClient, field } from '#test/support/service/api-client.ts';
+import { plantCanary } from '#test/support/service/canary.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
 const to = '+14155550101';
 const hourMs = 3_600_000;

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { plans } from '#contract/plans.ts';
 import { Clock } from '#server/platform/time/clock.ts';
-import { ApiClient } from '#test/support/api-client.ts';
-import { type MovableDatabaseClock, makeClockMovable } from '#test/support/movable-database-clock.ts';
-import { startTestService } from '#test/support/test-service.ts';
+import { ApiClient } from '#test/support/service/api-client.ts';
+import { type MovableDatabaseClock, makeClockMovable } from '#test/support/service/movable-database-clock.ts';
+import { startTestService } from '#test/support/service/test-service.ts';
 
 const dayMs = 86_400_000;
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { plans } from '#contract/plans.ts';
 import { setTeamPlan } from '#server/teams/team/team-store.ts';
-import { ApiClient, field } from '#test/support/api-client.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { ApiClient, field } from '#test/support/service/api-client.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
 const get = (api: ApiClient) => api.get('/v1/team');
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { startTestService, type TestService } from '#test/support/test-service.ts';
-import { watchStatements } from '#test/support/watch-statements.ts';
+import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import { watchStatements } from '#test/support/service/watch-statements.ts';
 
 describe('GET /readyz (specification section 10.4)', () => {
   let service: TestService;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { plantCanary } from '#test/support/canary.ts';
-import { type ConnectedNumber, claim, connectNumber, findNumber } from '#test/support/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { type ConnectedNumber, claim, connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
+import { plantCanary } from '#test/support/service/canary.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
 const phone = '+14155550100';
 const to = '+14155550101';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { type ApiAnswer, field } from '#test/support/api-client.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { type ApiAnswer, field } from '#test/support/service/api-client.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
 const message = { to: '+14155550101', from: '+14155550100', content: 'Hello' };
 

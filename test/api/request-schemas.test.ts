@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { refusingKeywords } from '#server/platform/http/validation-error.ts';
-import { startTestService, type TestService } from '#test/support/test-service.ts';
+import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 
 /** Keywords that only tell people something. */
 const telling = ['description', 'examples', 'default', 'title'];

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { type SealedSecrets, signingSecrets } from '#server/webhooks/endpoints/webhook-secret.ts';
-import { field } from '#test/support/api-client.ts';
-import { plantCanary } from '#test/support/canary.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
-import { type MadeWebhook, newWebhook, uuidOf } from '#test/support/webhooks.ts';
+import { field } from '#test/support/service/api-client.ts';
+import { plantCanary } from '#test/support/service/canary.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { type MadeWebhook, newWebhook, uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 
 const hourMs = 3_600_000;
 

@@ -5,9 +5,14 @@ import { after, before, describe, it } from 'node:test';
 import type { FastifyRequest } from 'fastify';
 import { ClientErrorResponder } from '#server/platform/http/client-error.ts';
 import { PathIndex } from '#server/platform/http/not-found.ts';
-import { field } from '#test/support/api-client.ts';
-import { type RawAnswer, rawExchange, rawRequest } from '#test/support/raw-http.ts';
-import { freePort, startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { field } from '#test/support/service/api-client.ts';
+import { type RawAnswer, rawExchange, rawRequest } from '#test/support/service/raw-http.ts';
+import {
+  freePort,
+  startTestService,
+  type TestService,
+  type TestTeam,
+} from '#test/support/service/test-service.ts';
 
 const json = 'application/json; charset=utf-8';
 

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { operator } from '#server/platform/actor.ts';
 import { changePlan } from '#server/teams/team/change-plan.ts';
-import { type ApiAnswer, field } from '#test/support/api-client.ts';
-import { newMember, PageClient } from '#test/support/people.ts';
-import { lockRows } from '#test/support/row-lock.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { newMember, PageClient } from '#test/support/people/people.ts';
+import { type ApiAnswer, field } from '#test/support/service/api-client.ts';
+import { lockRows } from '#test/support/service/row-lock.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
 function assertRefused(answer: ApiAnswer, status: number, code: string): void {
   assert.equal(answer.status, status, answer.text);

@@ -4,8 +4,8 @@ import { CspEvaluator } from 'csp_evaluator/dist/evaluator.js';
 import { Severity } from 'csp_evaluator/dist/finding.js';
 import { CspParser } from 'csp_evaluator/dist/parser.js';
 import { createMagicLink } from '#server/accounts/magic-links/create-magic-link.ts';
-import { Browser, type BrowserAnswer, newAccount, signedIn } from '#test/support/browser-client.ts';
-import { startTestService, type TestService } from '#test/support/test-service.ts';
+import { Browser, type BrowserAnswer, newAccount, signedIn } from '#test/support/browser/browser-client.ts';
+import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 
 const email = 'ada@example.com';
 const password = 'a sentence that nobody guesses';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { KeptConnections } from '#test/support/raw-http.ts';
-import { startTestService, type TestService } from '#test/support/test-service.ts';
+import { KeptConnections } from '#test/support/service/raw-http.ts';
+import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 
 const paths = ['/v1/openapi.json', '/docs', '/docs/js/scalar.js'];
 

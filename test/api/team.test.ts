@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { planNames, plans } from '#contract/plans.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
-import { type ApiAnswer, field } from '#test/support/api-client.ts';
-import { plantCanary } from '#test/support/canary.ts';
-import { newMember } from '#test/support/people.ts';
-import { connectNumber, findNumber } from '#test/support/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
-import { newDelivery, newWebhook } from '#test/support/webhooks.ts';
+import { newMember } from '#test/support/people/people.ts';
+import { connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
+import { type ApiAnswer, field } from '#test/support/service/api-client.ts';
+import { plantCanary } from '#test/support/service/canary.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { newDelivery, newWebhook } from '#test/support/webhooks/make-webhooks.ts';
 
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const to = '+14155550101';

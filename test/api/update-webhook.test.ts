@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { skippedMax } from '#server/webhooks/queue/skip-pending.ts';
-import { field } from '#test/support/api-client.ts';
-import { plantCanary } from '#test/support/canary.ts';
-import { newMember } from '#test/support/people.ts';
-import { lockRows } from '#test/support/row-lock.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
-import { newDelivery, newWebhook, nowhere, queueMany, uuidOf } from '#test/support/webhooks.ts';
+import { newMember } from '#test/support/people/people.ts';
+import { field } from '#test/support/service/api-client.ts';
+import { plantCanary } from '#test/support/service/canary.ts';
+import { lockRows } from '#test/support/service/row-lock.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { newDelivery, newWebhook, nowhere, queueMany, uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 
 describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
   let service: TestService;

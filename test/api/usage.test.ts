@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { notifyUsageLimits } from '#server/usage/notify-usage-limits.ts';
-import { newMember, type TeamMember } from '#test/support/people.ts';
-import { connectNumber, type DeviceWire } from '#test/support/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { newMember, type TeamMember } from '#test/support/people/people.ts';
+import { connectNumber, type DeviceWire } from '#test/support/phones/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
 const dayMs = 86_400_000;
 const [from, to] = ['+14155550100', '+14155550101'];

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { roleChangedHooks } from '#server/app/transaction-hooks.ts';
 import { createOperatorLink } from '#server/teams/invitations/create-operator-link.ts';
-import { Browser } from '#test/support/browser-client.ts';
-import { join, newCookie, newPerson, PageClient } from '#test/support/people.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { Browser } from '#test/support/browser/browser-client.ts';
+import { join, newCookie, newPerson, PageClient } from '#test/support/people/people.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
 const password = 'a sentence that nobody guesses';
 

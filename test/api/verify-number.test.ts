@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { plans } from '#contract/plans.ts';
 import { setTeamPlan } from '#server/teams/team/team-store.ts';
-import { type ApiAnswer, canaryPhone, field } from '#test/support/api-client.ts';
-import { plantCanary } from '#test/support/canary.ts';
-import { lockRows } from '#test/support/row-lock.ts';
-import { claim, connectNumber, findNumber } from '#test/support/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { claim, connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
+import { type ApiAnswer, canaryPhone, field } from '#test/support/service/api-client.ts';
+import { plantCanary } from '#test/support/service/canary.ts';
+import { lockRows } from '#test/support/service/row-lock.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
 const hourMs = 3_600_000;
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { readPromises } from '#test/support/api-promises.ts';
-import { repository } from '#test/support/spawned-service.ts';
-import { startTestService, type TestService } from '#test/support/test-service.ts';
+import { readPromises } from '#test/support/service/api-promises.ts';
+import { repository } from '#test/support/service/spawned-service.ts';
+import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 
 describe('what clients can rely on (specification section 9)', () => {
   let service: TestService;

@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { type Listener, listen } from '#test/referees/http-message.ts';
-import { newPage, startBrowser } from '#test/support/browser.ts';
+import { newPage, startBrowser } from '#test/support/browser/browser.ts';
 import {
   complaintsAbout,
   isDark,
   keyboardStops,
   seriousAxeFindings,
   sidewaysOverflow,
-} from '#test/support/page-checks.ts';
-import { until } from '#test/support/until.ts';
+} from '#test/support/browser/page-checks.ts';
+import { until } from '#test/support/service/until.ts';
 
 const headers = {
   'content-type': 'text/html; charset=utf-8',

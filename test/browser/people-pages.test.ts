@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { keepPicture, looks, newPage, startBrowser } from '#test/support/browser.ts';
-import { complaintsAbout, seriousAxeFindings, sidewaysOverflow } from '#test/support/page-checks.ts';
-import { newMember, type TeamMember } from '#test/support/people.ts';
-import { assertSoundPage } from '#test/support/sound-page.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { assertSoundPage } from '#test/support/browser/assert-page.ts';
+import { keepPicture, looks, newPage, startBrowser } from '#test/support/browser/browser.ts';
+import { complaintsAbout, seriousAxeFindings, sidewaysOverflow } from '#test/support/browser/page-checks.ts';
+import { newMember, type TeamMember } from '#test/support/people/people.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
 const password = 'a sentence that only Ada knows';
 const changed = 'another one that only Ada knows';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { newPage, startBrowser } from '#test/support/browser.ts';
-import { startTestService, type TestService } from '#test/support/test-service.ts';
-import { until } from '#test/support/until.ts';
+import { newPage, startBrowser } from '#test/support/browser/browser.ts';
+import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
 
 /** Whole style elements, and what is loaded or called: a style attribute that is refused costs a width of line numbers. */
 const directives = ['style-src-elem', 'connect-src', 'img-src', 'font-src', 'script-src-elem', 'worker-src'];

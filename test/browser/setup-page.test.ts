@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { looks, newPage, startBrowser } from '#test/support/browser.ts';
-import { complaintsAbout } from '#test/support/page-checks.ts';
-import { assertSoundPage } from '#test/support/sound-page.ts';
-import { connectNumber } from '#test/support/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { assertSoundPage } from '#test/support/browser/assert-page.ts';
+import { looks, newPage, startBrowser } from '#test/support/browser/browser.ts';
+import { complaintsAbout } from '#test/support/browser/page-checks.ts';
+import { connectNumber } from '#test/support/phones/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
 describe('the setup page in a browser (specification section 11.8)', () => {
   let service: TestService;

@@ -4,7 +4,7 @@ import pg from 'pg';
 import '#server/app/app.ts';
 import { type ResourceType, resourceTypes } from '#contract/change.ts';
 import { allStatements } from '#server/database/statement.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/service/test-database.ts';
 
 /** The tables whose rows a team sees, and what of it changes with them. */
 const seen: Readonly<Record<string, ResourceType>> = {

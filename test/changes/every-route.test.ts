@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { ResourceType } from '#contract/change.ts';
-import { Browser } from '#test/support/browser-client.ts';
-import { type HeardChanges, hearChanges } from '#test/support/hear-changes.ts';
-import { below, ofMembers } from '#test/support/member-operations.ts';
-import { addressOf, newThings, operations, sender } from '#test/support/operations.ts';
-import { join, newMember, newPerson, PageClient } from '#test/support/people.ts';
-import { claim, connectNumber, type DeviceWire, findNumber } from '#test/support/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
-import { newWebhook, uuidOf } from '#test/support/webhooks.ts';
+import { Browser } from '#test/support/browser/browser-client.ts';
+import { join, newMember, newPerson, PageClient } from '#test/support/people/people.ts';
+import { claim, connectNumber, type DeviceWire, findNumber } from '#test/support/phones/test-phone.ts';
+import { type HeardChanges, hearChanges } from '#test/support/service/listen-for-changes.ts';
+import { below, ofMembers } from '#test/support/service/member-operations.ts';
+import { addressOf, newThings, operations, sender } from '#test/support/service/operations.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { newWebhook, uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 
 /**
  * What each changing route of a team tells, through either authenticator: the noun, and `:id` for the one that the address names,

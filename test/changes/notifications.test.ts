@@ -12,14 +12,14 @@ import { publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { insertTeam, setTeamName } from '#server/teams/team/team-store.ts';
 import { sweepDeliveries } from '#server/webhooks/queue/sweep-deliveries.ts';
-import { ApiClient } from '#test/support/api-client.ts';
-import { startFreezingProxy } from '#test/support/freezing-proxy.ts';
-import { type HeardChanges, hearChanges } from '#test/support/hear-changes.ts';
-import { putWebhook } from '#test/support/put-webhook.ts';
-import { connectNumber, findNumber } from '#test/support/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
-import { until } from '#test/support/until.ts';
-import { newDelivery, newWebhook, uuidOf } from '#test/support/webhooks.ts';
+import { connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
+import { ApiClient } from '#test/support/service/api-client.ts';
+import { startFreezingProxy } from '#test/support/service/freezing-proxy.ts';
+import { type HeardChanges, hearChanges } from '#test/support/service/listen-for-changes.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
+import { putWebhook } from '#test/support/webhooks/insert-webhook.ts';
+import { newDelivery, newWebhook, uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 
 type Told = Parameters<ChangeListener>[0];
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { CommandLine } from '#test/support/command-line.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { CommandLine } from '#test/support/service/command-line.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
 describe('commands that list what there is (specification section 10.2)', () => {
   let service: TestService;

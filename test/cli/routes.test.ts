@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { RouteRow } from '#server/cli/route-table.ts';
-import { CommandLine } from '#test/support/command-line.ts';
-import { startTestService, type TestService } from '#test/support/test-service.ts';
+import { CommandLine } from '#test/support/service/command-line.ts';
+import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 
 // A folder that is not there and a database that nothing serves: the table needs neither.
 const commands = new CommandLine(join(tmpdir(), 'ownline-no-such-folder'));

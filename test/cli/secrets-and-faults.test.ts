@@ -3,10 +3,10 @@ import { createServer } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
-import { makeCertificate } from '#test/support/certificate.ts';
-import { CommandLine } from '#test/support/command-line.ts';
-import { freePort } from '#test/support/test-service.ts';
-import { until } from '#test/support/until.ts';
+import { CommandLine } from '#test/support/service/command-line.ts';
+import { freePort } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
+import { makeCertificate } from '#test/support/webhooks/certificate.ts';
 
 const commands = new CommandLine('/nonexistent');
 const simulate = ['phone', 'simulate'];

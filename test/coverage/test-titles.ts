@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { repository } from '#test/support/spawned-service.ts';
+import { repository } from '#test/support/service/spawned-service.ts';
 
 const declaration = /\b(?:it|test)\(\s*(['"`])((?:\\.|(?!\1)[\s\S])*)\1/g;
 

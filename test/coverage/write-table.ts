@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { repository } from '#test/support/spawned-service.ts';
+import { repository } from '#test/support/service/spawned-service.ts';
 import { coverage } from './coverage.ts';
 import { withTable } from './coverage-table.ts';
 import { readRows } from './specification-rows.ts';

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { purgeAudit } from '#server/audit/purge-audit.ts';
 import { ensurePartitions, makeMonth } from '#server/database/partitions.ts';
 import { monthOf } from '#server/platform/time/calendar.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
 describe('retention of the audit log (specification section 12.6)', () => {
   let service: TestService;

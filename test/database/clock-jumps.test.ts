@@ -5,13 +5,17 @@ import { followStep } from '#server/database/follow-step.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { claimDeliveries, walkStart } from '#server/webhooks/dispatch/claim-deliveries.ts';
-import { field } from '#test/support/api-client.ts';
-import { putWebhook } from '#test/support/put-webhook.ts';
-import { type SteppingService, startSteppingService, untilStep } from '#test/support/stepping-service.ts';
-import { connectNumber } from '#test/support/test-phone.ts';
-import type { TestTeam } from '#test/support/test-service.ts';
-import { until } from '#test/support/until.ts';
-import { emit } from '#test/support/webhooking.ts';
+import { connectNumber } from '#test/support/phones/test-phone.ts';
+import { field } from '#test/support/service/api-client.ts';
+import {
+  type SteppingService,
+  startSteppingService,
+  untilStep,
+} from '#test/support/service/stepping-service.ts';
+import type { TestTeam } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
+import { putWebhook } from '#test/support/webhooks/insert-webhook.ts';
+import { emit } from '#test/support/webhooks/webhook-world.ts';
 
 const dayMs = 86_400_000;
 

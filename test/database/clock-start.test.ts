@@ -5,16 +5,16 @@ import { saveReading } from '#server/database/clock-store.ts';
 import { startClock } from '#server/database/start-clock.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 import { readHostClock } from '#server/platform/time/host-clock.ts';
-import { ApiClient, field } from '#test/support/api-client.ts';
-import { invite, opens } from '#test/support/inviting.ts';
-import { newPerson, PageClient } from '#test/support/people.ts';
+import { invite, opens } from '#test/support/people/invite.ts';
+import { newPerson, PageClient } from '#test/support/people/people.ts';
+import { connectNumber } from '#test/support/phones/test-phone.ts';
+import { ApiClient, field } from '#test/support/service/api-client.ts';
 import {
   clockOf,
   type SteppingService,
   startSteppingService,
   untilStep,
-} from '#test/support/stepping-service.ts';
-import { connectNumber } from '#test/support/test-phone.ts';
+} from '#test/support/service/stepping-service.ts';
 
 const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
 const real = readHostClock();

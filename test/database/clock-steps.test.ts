@@ -6,14 +6,14 @@ import { startClock } from '#server/database/start-clock.ts';
 import { createMetrics } from '#server/platform/process/metrics.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 import { readHostClock } from '#server/platform/time/host-clock.ts';
-import { field } from '#test/support/api-client.ts';
+import { field } from '#test/support/service/api-client.ts';
 import {
   clockOf,
   type SteppingService,
   startSteppingService,
   untilStep,
-} from '#test/support/stepping-service.ts';
-import { until } from '#test/support/until.ts';
+} from '#test/support/service/stepping-service.ts';
+import { until } from '#test/support/service/until.ts';
 
 const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
 const yearMs = 365 * dayMs;

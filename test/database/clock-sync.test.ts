@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { openRuntime } from '#server/app/open-runtime.ts';
 import { Clock } from '#server/platform/time/clock.ts';
-import { startTestService } from '#test/support/test-service.ts';
+import { startTestService } from '#test/support/service/test-service.ts';
 
 it("a process takes the database's time, whatever its own clock says (specification section 2.1)", async () => {
   const service = await startTestService();

@@ -10,9 +10,9 @@ import { startClock } from '#server/database/start-clock.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 import { hasTeams } from '#server/teams/team/team-store.ts';
-import { startFreezingProxy } from '#test/support/freezing-proxy.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
-import { until } from '#test/support/until.ts';
+import { startFreezingProxy } from '#test/support/service/freezing-proxy.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/service/test-database.ts';
+import { until } from '#test/support/service/until.ts';
 
 const logger = createLogger('silent');
 

@@ -10,9 +10,9 @@ import { createLogger } from '#server/platform/process/logger.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 import { listDeliveries } from '#server/webhooks/deliveries/list-deliveries.ts';
 import { pageExaminedMax } from '#server/webhooks/limits.ts';
-import { explainPage } from '#test/support/explain-page.ts';
-import { rowsRead } from '#test/support/plan-node.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
+import { explainPage } from '#test/support/service/explain-page.ts';
+import { rowsRead } from '#test/support/service/plan-node.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/service/test-database.ts';
 
 const total = 300_000;
 const team = '01990000-0000-7000-8000-000000000001' as TeamId;

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import pg from 'pg';
 import { findEngineUrl } from '#server/database/engine/engine-url.ts';
+import { processesOf } from '#test/support/runner/processes-of.ts';
 import {
   firstLine,
   hasEnded,
@@ -15,9 +16,8 @@ import {
   Place,
   query,
   readTheRow,
-} from '#test/support/engine-place.ts';
-import { processesOf } from '#test/support/processes-of.ts';
-import { until } from '#test/support/until.ts';
+} from '#test/support/service/engine-folder.ts';
+import { until } from '#test/support/service/until.ts';
 
 test('after kill -9 of its process the running PostgreSQL is taken over, with its connections (section 10)', async (t) => {
   const place = await Place.makeUsed(t);

@@ -25,8 +25,8 @@ import {
   Place,
   query,
   readTheRow,
-} from '#test/support/engine-place.ts';
-import { until } from '#test/support/until.ts';
+} from '#test/support/service/engine-folder.ts';
+import { until } from '#test/support/service/until.ts';
 
 const ordinaryId = 65_534;
 /** Not where the checkout lies below a closed home. */

@@ -10,10 +10,14 @@ import { PollRegistry } from '#server/device-protocol/poll-registry.ts';
 import { FeedPollRegistry } from '#server/events/feed-poll-registry.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { createMetrics } from '#server/platform/process/metrics.ts';
-import { invite } from '#test/support/inviting.ts';
-import { newPerson } from '#test/support/people.ts';
-import { type SteppingService, startSteppingService, untilStep } from '#test/support/stepping-service.ts';
-import { connectNumber, newPhoneNumber } from '#test/support/test-phone.ts';
+import { invite } from '#test/support/people/invite.ts';
+import { newPerson } from '#test/support/people/people.ts';
+import { connectNumber, newPhoneNumber } from '#test/support/phones/test-phone.ts';
+import {
+  type SteppingService,
+  startSteppingService,
+  untilStep,
+} from '#test/support/service/stepping-service.ts';
 
 const dayMs = 86_400_000;
 

@@ -11,8 +11,8 @@ import { type Engine, startEngine } from '#server/database/engine/engine.ts';
 import { explainDatabase } from '#server/database/explain-database.ts';
 import { migrate } from '#server/database/migrate.ts';
 import { StartError } from '#server/platform/start-error.ts';
-import { makeCertificate } from '#test/support/certificate.ts';
-import { until } from '#test/support/until.ts';
+import { until } from '#test/support/service/until.ts';
+import { makeCertificate } from '#test/support/webhooks/certificate.ts';
 
 /** Of this run alone, so that PostgreSQL can have its usual port. */
 const host = `127.${randomInt(1, 255)}.${randomInt(256)}.${randomInt(1, 255)}`;

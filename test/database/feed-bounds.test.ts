@@ -7,9 +7,9 @@ import { allStatements } from '#server/database/statement.ts';
 import '#server/events/feed-store.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { Clock } from '#server/platform/time/clock.ts';
-import { explain } from '#test/support/explain-page.ts';
-import { blocks, rowsRead } from '#test/support/plan-node.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
+import { explain } from '#test/support/service/explain-page.ts';
+import { blocks, rowsRead } from '#test/support/service/plan-node.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/service/test-database.ts';
 
 const total = 200_000;
 const team = '01990000-0000-7000-8000-000000000001';

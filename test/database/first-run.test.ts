@@ -13,8 +13,8 @@ import { type Config, readConfig } from '#server/platform/config.ts';
 import { ConfigError } from '#server/platform/config-error.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { createTeam } from '#server/teams/team/create-team.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
-import { until } from '#test/support/until.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/service/test-database.ts';
+import { until } from '#test/support/service/until.ts';
 
 describe('the first start on an empty database (specification section 10.1)', () => {
   let database: TestDatabase;

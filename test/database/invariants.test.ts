@@ -8,7 +8,7 @@ import { messageSteps } from '#server/messages/message-status.ts';
 import { Ids } from '#server/platform/ids/ids.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { Clock } from '#server/platform/time/clock.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/service/test-database.ts';
 
 const clock = new Clock();
 const ids = new Ids(clock);

@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { migrate } from '#server/database/migrate.ts';
 import { schemaVersion } from '#server/database/schema-version.ts';
 import { StartError } from '#server/platform/start-error.ts';
-import { until } from '#test/support/until.ts';
+import { until } from '#test/support/service/until.ts';
 
 const engineUrl = process.env.TEST_ENGINE_URL ?? '';
 

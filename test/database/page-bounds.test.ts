@@ -9,9 +9,9 @@ import { listMessages } from '#server/messages/list-messages.ts';
 import { type MessageId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { Clock } from '#server/platform/time/clock.ts';
-import { explainPage } from '#test/support/explain-page.ts';
-import { blocks, rowsRead } from '#test/support/plan-node.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
+import { explainPage } from '#test/support/service/explain-page.ts';
+import { blocks, rowsRead } from '#test/support/service/plan-node.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/service/test-database.ts';
 
 const total = 1_000_000;
 const team = '01990000-0000-7000-8000-000000000001' as TeamId;

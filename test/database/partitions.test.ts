@@ -4,9 +4,9 @@ import pg from 'pg';
 import { pino } from 'pino';
 import { ensurePartitions } from '#server/database/partitions.ts';
 import { monthOf } from '#server/platform/time/calendar.ts';
-import { type ConnectedNumber, connectNumber } from '#test/support/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
-import { until } from '#test/support/until.ts';
+import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
 
 const from = '+14155550100';
 const to = '+14155550101';

@@ -9,7 +9,7 @@ import { readSecrets } from '#server/database/secrets-key.ts';
 import { readConfig } from '#server/platform/config.ts';
 import { ConfigError } from '#server/platform/config-error.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/service/test-database.ts';
 
 describe('the secrets key (specification section 10.3, docs/configuration.md)', () => {
   let database: TestDatabase;

@@ -8,8 +8,8 @@ import { allStatements } from '#server/database/statement.ts';
 import { messageColumns } from '#server/messages/message.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { Clock } from '#server/platform/time/clock.ts';
-import { nodesOf, type PlanNode, tableOf } from '#test/support/plan-node.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
+import { nodesOf, type PlanNode, tableOf } from '#test/support/service/plan-node.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/service/test-database.ts';
 
 /** What grows with use: reading one of these from end to end is never the way. */
 const growing = [

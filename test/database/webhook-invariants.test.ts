@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import { Ids } from '#server/platform/ids/ids.ts';
 import { Clock } from '#server/platform/time/clock.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/service/test-database.ts';
 
 const clock = new Clock();
 const ids = new Ids(clock);

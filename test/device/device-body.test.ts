@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { parseDeviceBody } from '#server/device-protocol/device-body.ts';
-import { connectNumber, type DeviceWire } from '#test/support/test-phone.ts';
-import { startTestService, type TestService } from '#test/support/test-service.ts';
+import { connectNumber, type DeviceWire } from '#test/support/phones/test-phone.ts';
+import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 
 const kibibyte = 1_024;
 

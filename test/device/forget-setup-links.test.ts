@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { forgetSetupLinks } from '#server/devices/forget-setup-links.ts';
-import { connectNumber } from '#test/support/test-phone.ts';
-import { startTestService, type TestService } from '#test/support/test-service.ts';
+import { connectNumber } from '#test/support/phones/test-phone.ts';
+import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 
 const dayMs = 86_400_000;
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { heldPoll } from '#test/support/held-poll.ts';
-import { type ConnectedNumber, connectNumber, DeviceWire } from '#test/support/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { heldPoll } from '#test/support/phones/held-poll.ts';
+import { type ConnectedNumber, connectNumber, DeviceWire } from '#test/support/phones/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
 describe('hand-outs (specification section 11.4)', () => {
   let service: TestService;

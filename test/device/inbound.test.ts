@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { purgeOldKeys } from '#server/messages/sweep-messages.ts';
-import { nextMinute } from '#test/support/next-minute.ts';
-import { connectNumber, DeviceWire, type FlatAnswer } from '#test/support/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { connectNumber, DeviceWire, type FlatAnswer } from '#test/support/phones/test-phone.ts';
+import { nextMinute } from '#test/support/service/next-minute.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
 describe('inbound messages (specification section 11.5)', () => {
   let service: TestService;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type DeathStep, SimulatedPhone } from '#simulated-phone/simulated-phone.ts';
-import { type FlakyProxy, startFlakyProxy } from '#test/support/flaky-proxy.ts';
-import { claim } from '#test/support/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
-import { until } from '#test/support/until.ts';
+import { claim } from '#test/support/phones/test-phone.ts';
+import { type FlakyProxy, startFlakyProxy } from '#test/support/service/flaky-proxy.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
 
 describe('phones and proxies that fail at each step (specification sections 3.2 and 11.4)', () => {
   let service: TestService;

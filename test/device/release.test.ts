@@ -3,10 +3,10 @@ import { after, before, describe, it } from 'node:test';
 import { type Claimant, claimMessage, releaseMessage } from '#server/messages/claim-message.ts';
 import { resolveUnconfirmed } from '#server/messages/resolve-unconfirmed.ts';
 import { type MessageId, parseId, publicId } from '#server/platform/ids/ids.ts';
-import { lockRows } from '#test/support/row-lock.ts';
-import { type ConnectedNumber, connectNumber } from '#test/support/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
-import { until } from '#test/support/until.ts';
+import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
+import { lockRows } from '#test/support/service/row-lock.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
 
 describe('who may claim a message, and how it goes back (specification section 11.4)', () => {
   let service: TestService;

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { resolveOverdue } from '#server/messages/sweep-messages.ts';
 import { type Id, publicId } from '#server/platform/ids/ids.ts';
-import { connectNumber, DeviceWire } from '#test/support/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
-import { until } from '#test/support/until.ts';
+import { connectNumber, DeviceWire } from '#test/support/phones/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
 
 describe('reports (specification sections 3.2 and 11.3)', () => {
   let service: TestService;

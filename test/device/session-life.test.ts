@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { resolveOverdue } from '#server/messages/sweep-messages.ts';
-import { claim, connectNumber, DeviceWire, newPhoneNumber } from '#test/support/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
-import { until } from '#test/support/until.ts';
+import { claim, connectNumber, DeviceWire, newPhoneNumber } from '#test/support/phones/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
 
 describe('the life of a session: the hold of 25 s and 35 s more after its last answer (specification section 11.2)', () => {
   let service: TestService;

@@ -2,8 +2,6 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { resolveOverdue } from '#server/messages/sweep-messages.ts';
 import { deleteOverduePending } from '#server/numbers/number-store.ts';
-import { field } from '#test/support/api-client.ts';
-import { lockRows } from '#test/support/row-lock.ts';
 import {
   type ConnectedNumber,
   claim,
@@ -11,9 +9,11 @@ import {
   DeviceWire,
   findNumber,
   newPhoneNumber,
-} from '#test/support/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
-import { until } from '#test/support/until.ts';
+} from '#test/support/phones/test-phone.ts';
+import { field } from '#test/support/service/api-client.ts';
+import { lockRows } from '#test/support/service/row-lock.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
 
 describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)', () => {
   let service: TestService;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { claim, connectNumber } from '#test/support/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { claim, connectNumber } from '#test/support/phones/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
 const phone = '+14155550100';
 const polled = /✓ The phone that was set up with this link has polled/;

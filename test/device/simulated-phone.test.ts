@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type PhoneLine, SimulatedPhone } from '#simulated-phone/simulated-phone.ts';
-import { startFlakyProxy } from '#test/support/flaky-proxy.ts';
-import { type ConnectedNumber, claim, connectNumber } from '#test/support/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { type ConnectedNumber, claim, connectNumber } from '#test/support/phones/test-phone.ts';
+import { startFlakyProxy } from '#test/support/service/flaky-proxy.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
 describe('a simulated phone that ends after so many messages (specification sections 10.2 and 11.2)', () => {
   let service: TestService;

@@ -3,12 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import { nextMinute } from '#test/support/next-minute.ts';
-import { rawExchange, rawRequest } from '#test/support/raw-http.ts';
-import { type ConnectedNumber, claim, connectNumber, DeviceWire } from '#test/support/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
-import { until } from '#test/support/until.ts';
-import { watchStatements } from '#test/support/watch-statements.ts';
+import { type ConnectedNumber, claim, connectNumber, DeviceWire } from '#test/support/phones/test-phone.ts';
+import { nextMinute } from '#test/support/service/next-minute.ts';
+import { rawExchange, rawRequest } from '#test/support/service/raw-http.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
+import { watchStatements } from '#test/support/service/watch-statements.ts';
 
 const stop = { action: 'stop', session: 'none', reason: 'unauthorized' };
 const refused = { ok: '0', reason: 'unauthorized' };

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
-import { CommandLine } from '#test/support/command-line.ts';
-import { type MovableDatabaseClock, makeClockMovable } from '#test/support/movable-database-clock.ts';
-import { type SpawnedService, spawnService } from '#test/support/spawned-service.ts';
-import { clockOf, untilStep } from '#test/support/stepping-service.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
-import { until } from '#test/support/until.ts';
+import { CommandLine } from '#test/support/service/command-line.ts';
+import { type MovableDatabaseClock, makeClockMovable } from '#test/support/service/movable-database-clock.ts';
+import { type SpawnedService, spawnService } from '#test/support/service/spawned-service.ts';
+import { clockOf, untilStep } from '#test/support/service/stepping-service.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/service/test-database.ts';
+import { until } from '#test/support/service/until.ts';
 
 const daySeconds = 86_400;
 

@@ -6,12 +6,12 @@ import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import { findEngineUrl } from '#server/database/engine/engine-url.ts';
 import { SimulatedPhone } from '#simulated-phone/simulated-phone.ts';
-import { ApiClient } from '#test/support/api-client.ts';
-import { type SendHistory, sendOnce, sendUnderLoad } from '#test/support/sender.ts';
-import { firstKey, type SpawnedService, spawnService } from '#test/support/spawned-service.ts';
-import { claim } from '#test/support/test-phone.ts';
-import { freePort } from '#test/support/test-service.ts';
-import { until } from '#test/support/until.ts';
+import { claim } from '#test/support/phones/test-phone.ts';
+import { ApiClient } from '#test/support/service/api-client.ts';
+import { type SendHistory, sendOnce, sendUnderLoad } from '#test/support/service/send-under-load.ts';
+import { firstKey, type SpawnedService, spawnService } from '#test/support/service/spawned-service.ts';
+import { freePort } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
 
 const from = '+14155550100';
 const to = '+14155550101';

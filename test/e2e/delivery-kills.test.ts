@@ -10,11 +10,11 @@ import { readConfig } from '#server/platform/config.ts';
 import type { Failpoint } from '#server/platform/failpoint.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { createTeam } from '#server/teams/team/create-team.ts';
-import { spawnService } from '#test/support/spawned-service.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
-import { until } from '#test/support/until.ts';
-import { startWebhookReceiver } from '#test/support/webhook-receiver.ts';
-import { addWebhook, emit, eventIdOf } from '#test/support/webhooking.ts';
+import { spawnService } from '#test/support/service/spawned-service.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/service/test-database.ts';
+import { until } from '#test/support/service/until.ts';
+import { startWebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
+import { addWebhook, emit, eventIdOf } from '#test/support/webhooks/webhook-world.ts';
 
 /** Longer than a lease: what the killed process had in its hands is taken from it. */
 const leaseMs = 31_000;

@@ -4,12 +4,17 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { type ApiAnswer, ApiClient, field } from '#test/support/api-client.ts';
-import { canMountDisk, makeSmallDisk, type SmallDisk } from '#test/support/small-disk.ts';
-import { firstKey, launchService, type SpawnedService, spawnService } from '#test/support/spawned-service.ts';
-import { claim } from '#test/support/test-phone.ts';
-import { startTestService } from '#test/support/test-service.ts';
-import { until } from '#test/support/until.ts';
+import { claim } from '#test/support/phones/test-phone.ts';
+import { type ApiAnswer, ApiClient, field } from '#test/support/service/api-client.ts';
+import { canMountDisk, makeSmallDisk, type SmallDisk } from '#test/support/service/small-disk.ts';
+import {
+  firstKey,
+  launchService,
+  type SpawnedService,
+  spawnService,
+} from '#test/support/service/spawned-service.ts';
+import { startTestService } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
 
 const from = '+14155550100';
 const to = '+14155550101';

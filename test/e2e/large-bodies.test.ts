@@ -3,9 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { ApiClient } from '#test/support/api-client.ts';
-import { firstKey, type SpawnedService, spawnService } from '#test/support/spawned-service.ts';
-import { claim } from '#test/support/test-phone.ts';
+import { claim } from '#test/support/phones/test-phone.ts';
+import { ApiClient } from '#test/support/service/api-client.ts';
+import { firstKey, type SpawnedService, spawnService } from '#test/support/service/spawned-service.ts';
 
 const large = 'a'.repeat(10_000_000);
 const times = 12;

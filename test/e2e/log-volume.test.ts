@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import pg from 'pg';
-import { ApiClient } from '#test/support/api-client.ts';
-import { firstKey, type SpawnedService, spawnService } from '#test/support/spawned-service.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
+import { ApiClient } from '#test/support/service/api-client.ts';
+import { firstKey, type SpawnedService, spawnService } from '#test/support/service/spawned-service.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/service/test-database.ts';
 
 interface Line {
   readonly msg: string;

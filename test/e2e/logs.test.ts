@@ -6,12 +6,12 @@ import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import { newApiKey } from '#server/api-keys/api-key.ts';
 import { findEngineUrl } from '#server/database/engine/engine-url.ts';
-import { ApiClient } from '#test/support/api-client.ts';
-import { Browser } from '#test/support/browser-client.ts';
-import { rawExchange } from '#test/support/raw-http.ts';
-import { firstKey, type SpawnedService, spawnService } from '#test/support/spawned-service.ts';
-import { claim, type DeviceWire } from '#test/support/test-phone.ts';
-import { until } from '#test/support/until.ts';
+import { Browser } from '#test/support/browser/browser-client.ts';
+import { claim, type DeviceWire } from '#test/support/phones/test-phone.ts';
+import { ApiClient } from '#test/support/service/api-client.ts';
+import { rawExchange } from '#test/support/service/raw-http.ts';
+import { firstKey, type SpawnedService, spawnService } from '#test/support/service/spawned-service.ts';
+import { until } from '#test/support/service/until.ts';
 
 const from = '+14155550100';
 const to = '+14155550101';

@@ -10,11 +10,16 @@ import { openRuntime } from '#server/app/open-runtime.ts';
 import { readConfig } from '#server/platform/config.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
-import { ApiClient } from '#test/support/api-client.ts';
-import { Browser } from '#test/support/browser-client.ts';
-import { CommandLine } from '#test/support/command-line.ts';
-import { firstKey, firstLink, type SpawnedService, spawnService } from '#test/support/spawned-service.ts';
-import { createTestDatabase } from '#test/support/test-database.ts';
+import { Browser } from '#test/support/browser/browser-client.ts';
+import { ApiClient } from '#test/support/service/api-client.ts';
+import { CommandLine } from '#test/support/service/command-line.ts';
+import {
+  firstKey,
+  firstLink,
+  type SpawnedService,
+  spawnService,
+} from '#test/support/service/spawned-service.ts';
+import { createTestDatabase } from '#test/support/service/test-database.ts';
 
 describe('how the operator lets people in (specification sections 10.1 and 12.1)', () => {
   let dataDir: string;

@@ -3,11 +3,11 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { ApiClient, field } from '#test/support/api-client.ts';
-import { CommandLine } from '#test/support/command-line.ts';
-import { firstKey, type SpawnedService, spawnService } from '#test/support/spawned-service.ts';
-import { claim, findNumber } from '#test/support/test-phone.ts';
-import { until } from '#test/support/until.ts';
+import { claim, findNumber } from '#test/support/phones/test-phone.ts';
+import { ApiClient, field } from '#test/support/service/api-client.ts';
+import { CommandLine } from '#test/support/service/command-line.ts';
+import { firstKey, type SpawnedService, spawnService } from '#test/support/service/spawned-service.ts';
+import { until } from '#test/support/service/until.ts';
 
 describe('commands and further processes beside a running server (specification section 10)', () => {
   let dataDir: string;

@@ -3,8 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { type SpawnedService, spawnService } from '#test/support/spawned-service.ts';
-import { until } from '#test/support/until.ts';
+import { type SpawnedService, spawnService } from '#test/support/service/spawned-service.ts';
+import { until } from '#test/support/service/until.ts';
 
 const notice = /TRUST_PROXY does not name/g;
 

@@ -6,11 +6,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { SimulatedPhone } from '#simulated-phone/simulated-phone.ts';
-import { ApiClient } from '#test/support/api-client.ts';
-import { firstKey, repository, type SpawnedService, spawnService } from '#test/support/spawned-service.ts';
-import { claim } from '#test/support/test-phone.ts';
-import { freePort } from '#test/support/test-service.ts';
-import { until } from '#test/support/until.ts';
+import { claim } from '#test/support/phones/test-phone.ts';
+import { ApiClient } from '#test/support/service/api-client.ts';
+import {
+  firstKey,
+  repository,
+  type SpawnedService,
+  spawnService,
+} from '#test/support/service/spawned-service.ts';
+import { freePort } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
 
 const from = '+14155550100';
 const to = '+14155550101';

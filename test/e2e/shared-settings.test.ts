@@ -3,9 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { type SpawnedService, spawnService } from '#test/support/spawned-service.ts';
-import { createTestDatabase } from '#test/support/test-database.ts';
-import { until } from '#test/support/until.ts';
+import { type SpawnedService, spawnService } from '#test/support/service/spawned-service.ts';
+import { createTestDatabase } from '#test/support/service/test-database.ts';
+import { until } from '#test/support/service/until.ts';
 
 describe('settings that have to be equal in all processes (specification section 10.3)', () => {
   const started: SpawnedService[] = [];

@@ -5,9 +5,9 @@ import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { CommandLine } from '#test/support/command-line.ts';
-import { launchService, spawnService } from '#test/support/spawned-service.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/test-database.ts';
+import { CommandLine } from '#test/support/service/command-line.ts';
+import { launchService, spawnService } from '#test/support/service/spawned-service.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/service/test-database.ts';
 
 const ordinaryId = 65_534;
 const isRoot = process.getuid?.() === 0;

@@ -7,19 +7,19 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { findEngineUrl } from '#server/database/engine/engine-url.ts';
-import { ApiClient } from '#test/support/api-client.ts';
-import { processesOf } from '#test/support/processes-of.ts';
-import { lockRows } from '#test/support/row-lock.ts';
+import { claim } from '#test/support/phones/test-phone.ts';
+import { processesOf } from '#test/support/runner/processes-of.ts';
+import { ApiClient } from '#test/support/service/api-client.ts';
+import { lockRows } from '#test/support/service/row-lock.ts';
 import {
   firstKey,
   killGroup,
   launchService,
   type SpawnedService,
   spawnService,
-} from '#test/support/spawned-service.ts';
-import { createTestDatabase } from '#test/support/test-database.ts';
-import { claim } from '#test/support/test-phone.ts';
-import { until } from '#test/support/until.ts';
+} from '#test/support/service/spawned-service.ts';
+import { createTestDatabase } from '#test/support/service/test-database.ts';
+import { until } from '#test/support/service/until.ts';
 
 const from = '+14155550100';
 const to = '+14155550101';

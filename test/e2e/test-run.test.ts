@@ -8,8 +8,8 @@ import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import pg from 'pg';
 import { commandLineOf } from '#server/database/engine/engine-process.ts';
-import { repository } from '#test/support/spawned-service.ts';
-import { until } from '#test/support/until.ts';
+import { repository } from '#test/support/service/spawned-service.ts';
+import { until } from '#test/support/service/until.ts';
 
 /** A test that lasts until it is ended, beside a process of its own. */
 const lasting = `

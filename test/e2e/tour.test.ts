@@ -4,14 +4,14 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { ApiClient } from '#test/support/api-client.ts';
+import { ApiClient } from '#test/support/service/api-client.ts';
 import {
   firstKey,
   firstLink,
   repository,
   type SpawnedService,
   spawnService,
-} from '#test/support/spawned-service.ts';
+} from '#test/support/service/spawned-service.ts';
 
 describe('the first five minutes (README, specification section 10.1)', () => {
   let dataDir: string;

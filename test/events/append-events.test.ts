@@ -7,9 +7,9 @@ import type { Transaction } from '#server/database/statement.ts';
 import { appendEvents } from '#server/events/append-events.ts';
 import type { NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
-import { putWebhook } from '#test/support/put-webhook.ts';
-import { startTestService, type TestService } from '#test/support/test-service.ts';
-import { until } from '#test/support/until.ts';
+import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
+import { putWebhook } from '#test/support/webhooks/insert-webhook.ts';
 
 interface DeliveryRow {
   readonly id: string;

@@ -8,9 +8,9 @@ import { resolveOverdue } from '#server/messages/sweep-messages.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { parseId, publicId } from '#server/platform/ids/ids.ts';
 import { setTeamPlan } from '#server/teams/team/team-store.ts';
-import { putWebhook } from '#test/support/put-webhook.ts';
-import { connectNumber, type DeviceWire } from '#test/support/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { connectNumber, type DeviceWire } from '#test/support/phones/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { putWebhook } from '#test/support/webhooks/insert-webhook.ts';
 
 const walks = 40;
 const stepsMax = 60;

@@ -4,10 +4,10 @@ import { eventTypes } from '#contract/event.ts';
 import { openRuntime } from '#server/app/open-runtime.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { writeFanOuts } from '#server/events/fan-out.ts';
-import { startReceiver } from '#test/support/receiver.ts';
-import { type ConnectedNumber, connectNumber } from '#test/support/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
-import { until } from '#test/support/until.ts';
+import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
+import { startReceiver } from '#test/support/webhooks/raw-receiver.ts';
 
 const many = 2_000;
 

@@ -7,10 +7,10 @@ import { tryPublisherLock } from '#server/events/feed-store.ts';
 import { publishEvents } from '#server/events/publish-events.ts';
 import type { MessageId } from '#server/platform/ids/ids.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
-import type { ApiClient } from '#test/support/api-client.ts';
-import { putEvent, putEvents } from '#test/support/put-events.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
-import { until } from '#test/support/until.ts';
+import type { ApiClient } from '#test/support/service/api-client.ts';
+import { putEvent, putEvents } from '#test/support/service/insert-events.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
 
 const writers = 6;
 const transactionsEach = 40;

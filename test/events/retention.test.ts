@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { ensurePartitions } from '#server/database/partitions.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { purgeAttempts, purgedMax } from '#server/webhooks/deliveries/purge-attempts.ts';
-import { startTestService, type TestService } from '#test/support/test-service.ts';
+import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 
 const dayMs = 86_400_000;
 

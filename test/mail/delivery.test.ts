@@ -5,9 +5,9 @@ import { mailChannel } from '#server/database/channels.ts';
 import type { MailContent } from '#server/mail/mail-template.ts';
 import { purgeMails } from '#server/mail/mail-worker.ts';
 import { mailIsOn, queueMail } from '#server/mail/queue-mail.ts';
-import { type MailServer, type ReceivedMail, startMailServer } from '#test/support/mail-server.ts';
-import { startTestService, type TestService } from '#test/support/test-service.ts';
-import { until } from '#test/support/until.ts';
+import { type MailServer, type ReceivedMail, startMailServer } from '#test/support/mail/mail-server.ts';
+import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
 
 const link = 'https://texts.example.com/invite/Zk3v9Qm1?a=1&b=2';
 const invitation = {

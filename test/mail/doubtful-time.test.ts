@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { startMailServer } from '#test/support/mail-server.ts';
-import { startMailing } from '#test/support/mailing.ts';
-import { newMember } from '#test/support/people.ts';
-import { startSteppingService, untilStep } from '#test/support/stepping-service.ts';
+import { startMailServer } from '#test/support/mail/mail-server.ts';
+import { startMailing } from '#test/support/mail/mail-world.ts';
+import { newMember } from '#test/support/people/people.ts';
+import { startSteppingService, untilStep } from '#test/support/service/stepping-service.ts';
 
 const dayMs = 86_400_000;
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { Browser } from '#test/support/browser-client.ts';
-import { type MailServer, startMailServer } from '#test/support/mail-server.ts';
-import { type Mailing, startMailing } from '#test/support/mailing.ts';
-import { newMember, type TeamMember } from '#test/support/people.ts';
-import { until } from '#test/support/until.ts';
+import { Browser } from '#test/support/browser/browser-client.ts';
+import { type MailServer, startMailServer } from '#test/support/mail/mail-server.ts';
+import { type Mailing, startMailing } from '#test/support/mail/mail-world.ts';
+import { newMember, type TeamMember } from '#test/support/people/people.ts';
+import { until } from '#test/support/service/until.ts';
 
 const appUrl = 'https://texts.example.com';
 

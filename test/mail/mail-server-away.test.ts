@@ -5,10 +5,15 @@ import { checkMailServer } from '#server/mail/check-mail-server.ts';
 import { MailHealth } from '#server/mail/mail-health.ts';
 import { createSmtpCheck } from '#server/mail/smtp-sender.ts';
 import { readConfig } from '#server/platform/config.ts';
-import { type MailServer, startMailServer } from '#test/support/mail-server.ts';
-import { newMember, type TeamMember } from '#test/support/people.ts';
-import { freePort, startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
-import { until } from '#test/support/until.ts';
+import { type MailServer, startMailServer } from '#test/support/mail/mail-server.ts';
+import { newMember, type TeamMember } from '#test/support/people/people.ts';
+import {
+  freePort,
+  startTestService,
+  type TestService,
+  type TestTeam,
+} from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
 
 const from = { MAIL_FROM: 'texts@example.com' };
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { notifyUsageLimits } from '#server/usage/notify-usage-limits.ts';
-import { Browser } from '#test/support/browser-client.ts';
-import { type MailServer, startMailServer } from '#test/support/mail-server.ts';
-import { newMember, type TeamMember } from '#test/support/people.ts';
-import { connectNumber } from '#test/support/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/test-service.ts';
+import { Browser } from '#test/support/browser/browser-client.ts';
+import { type MailServer, startMailServer } from '#test/support/mail/mail-server.ts';
+import { newMember, type TeamMember } from '#test/support/people/people.ts';
+import { connectNumber } from '#test/support/phones/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
 const appUrl = 'https://texts.example.com';
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { queueMail } from '#server/mail/queue-mail.ts';
-import { type MailServer, startMailServer } from '#test/support/mail-server.ts';
-import { startTestService, type TestService } from '#test/support/test-service.ts';
-import { until } from '#test/support/until.ts';
+import { type MailServer, startMailServer } from '#test/support/mail/mail-server.ts';
+import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
 
 const message = { subject: 'Hello', heading: 'Hello', paragraphs: ['Hello.'] };
 

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Queryable } from '#server/database/statement.ts';
 import { claimMails, recordSent } from '#server/mail/mail-store.ts';
-import { type MailServer, startMailServer } from '#test/support/mail-server.ts';
-import { type Mailing, secretLink, startMailing } from '#test/support/mailing.ts';
-import { type SpawnedService, spawnService } from '#test/support/spawned-service.ts';
-import { until } from '#test/support/until.ts';
+import { type MailServer, startMailServer } from '#test/support/mail/mail-server.ts';
+import { type Mailing, secretLink, startMailing } from '#test/support/mail/mail-world.ts';
+import { type SpawnedService, spawnService } from '#test/support/service/spawned-service.ts';
+import { until } from '#test/support/service/until.ts';
 
 const minute = 60_000;
 const password = 'Tr0ub4dor-canary';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { type Behaviour, type MailServer, startMailServer } from '#test/support/mail-server.ts';
-import { type Mailing, secretLink, startMailing } from '#test/support/mailing.ts';
-import { freePort } from '#test/support/test-service.ts';
-import { until } from '#test/support/until.ts';
+import { type Behaviour, type MailServer, startMailServer } from '#test/support/mail/mail-server.ts';
+import { type Mailing, secretLink, startMailing } from '#test/support/mail/mail-world.ts';
+import { freePort } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;

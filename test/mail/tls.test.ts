@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { makeCertificate } from '#test/support/certificate.ts';
-import { type MailServer, startMailServer } from '#test/support/mail-server.ts';
-import { type Mailing, startMailing } from '#test/support/mailing.ts';
+import { type MailServer, startMailServer } from '#test/support/mail/mail-server.ts';
+import { type Mailing, startMailing } from '#test/support/mail/mail-world.ts';
+import { makeCertificate } from '#test/support/webhooks/certificate.ts';
 
 const login = { user: 'texts@example.com', password: 'p/w:#1' };
 const account = 'texts%40example.com:p%2Fw%3A%231';

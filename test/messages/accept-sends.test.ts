@@ -9,8 +9,8 @@ import { createSendBatcher } from '#server/messages/send-batcher.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import { createMetrics } from '#server/platform/process/metrics.ts';
-import { startTestService, type TestService } from '#test/support/test-service.ts';
-import { until } from '#test/support/until.ts';
+import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
 
 const to = '+14155550101';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Batcher } from '#server/platform/concurrency/batcher.ts';
-import { until } from '#test/support/until.ts';
+import { until } from '#test/support/service/until.ts';
 
 /** A batcher whose batches the test finishes itself. */
 function manual(

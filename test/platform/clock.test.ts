@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { firstIdAt, Ids, parseId, publicId } from '#server/platform/ids/ids.ts';
 import { Clock } from '#server/platform/time/clock.ts';
-import { until } from '#test/support/until.ts';
+import { until } from '#test/support/service/until.ts';
 
 describe('the clock (specification section 2.1, decision 0007)', () => {
   it('follows the time that it is told, and never goes back', () => {

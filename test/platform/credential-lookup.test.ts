@@ -4,8 +4,8 @@ import { setImmediate } from 'node:timers/promises';
 import { sha256 } from '#server/platform/crypto.ts';
 import { CredentialLookup } from '#server/platform/network/credential-lookup.ts';
 import { Clock } from '#server/platform/time/clock.ts';
-import { nextMinute } from '#test/support/next-minute.ts';
-import { until } from '#test/support/until.ts';
+import { nextMinute } from '#test/support/service/next-minute.ts';
+import { until } from '#test/support/service/until.ts';
 
 const attacker = '198.51.100.1';
 const other = '203.0.113.1';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { it } from 'node:test';
 import { promisify } from 'node:util';
-import { repository } from '#test/support/spawned-service.ts';
+import { repository } from '#test/support/service/spawned-service.ts';
 
 it('a logged error is its words and its place, never what a library hung on it', async () => {
   const script = `

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { RepeatLimit } from '#server/platform/concurrency/repeat-limit.ts';
-import { until } from '#test/support/until.ts';
+import { until } from '#test/support/service/until.ts';
 
 describe('the limit of equal lines (specification section 10.4)', () => {
   it('passes the first of a kind in each window and sums up the others; kinds beyond the bound count as one', async () => {

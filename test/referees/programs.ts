@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { repository } from '#test/support/spawned-service.ts';
-import { freePort } from '#test/support/test-service.ts';
-import { until } from '#test/support/until.ts';
+import { repository } from '#test/support/service/spawned-service.ts';
+import { freePort } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
 
 /** Programs of others, from referees/: a package of its own, so that `npm ci` of Ownline does not install them. */
 const folder = join(repository, 'referees');

@@ -4,9 +4,9 @@ import { after, before, describe, it } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { type EventId, publicId } from '#server/platform/ids/ids.ts';
 import { productVersion } from '#server/platform/process/product-version.ts';
-import type { TestService } from '#test/support/test-service.ts';
-import { until } from '#test/support/until.ts';
-import { startWebhookReceiver, type WebhookReceiver } from '#test/support/webhook-receiver.ts';
+import type { TestService } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
 import {
   addWebhook,
   attemptsOf,
@@ -15,7 +15,7 @@ import {
   settled,
   startWebhooking,
   stateOf,
-} from '#test/support/webhooking.ts';
+} from '#test/support/webhooks/webhook-world.ts';
 
 describe('attempts (specification section 6.3)', () => {
   let service: TestService;

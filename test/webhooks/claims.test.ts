@@ -10,8 +10,14 @@ import {
 import { findLeased } from '#server/webhooks/dispatch/failure-store.ts';
 import { recordResults } from '#server/webhooks/dispatch/record-results.ts';
 import { slowAfterFailures, teamSlots } from '#server/webhooks/limits.ts';
-import type { TestService } from '#test/support/test-service.ts';
-import { addWebhook, attemptsOf, emit, startWebhooking, stateOf } from '#test/support/webhooking.ts';
+import type { TestService } from '#test/support/service/test-service.ts';
+import {
+  addWebhook,
+  attemptsOf,
+  emit,
+  startWebhooking,
+  stateOf,
+} from '#test/support/webhooks/webhook-world.ts';
 
 /** Each is one chance to come between the look and the lock of another claim. */
 const rounds = 60;

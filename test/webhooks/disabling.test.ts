@@ -3,11 +3,15 @@ import { execFile } from 'node:child_process';
 import type { ServerResponse } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { type MailServer, startMailServer } from '#test/support/mail-server.ts';
-import { newMember } from '#test/support/people.ts';
-import type { TestService } from '#test/support/test-service.ts';
-import { until } from '#test/support/until.ts';
-import { answering, startWebhookReceiver, type WebhookReceiver } from '#test/support/webhook-receiver.ts';
+import { type MailServer, startMailServer } from '#test/support/mail/mail-server.ts';
+import { newMember } from '#test/support/people/people.ts';
+import type { TestService } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
+import {
+  answering,
+  startWebhookReceiver,
+  type WebhookReceiver,
+} from '#test/support/webhooks/webhook-receiver.ts';
 import {
   addWebhook,
   attemptsOf,
@@ -16,7 +20,7 @@ import {
   settled,
   startWebhooking,
   stateOf,
-} from '#test/support/webhooking.ts';
+} from '#test/support/webhooks/webhook-world.ts';
 
 describe('the tenth failure in a row (specification section 6.3)', () => {
   let mail: MailServer;

@@ -3,16 +3,16 @@ import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import '#server/app/app.ts';
 import { allStatements } from '#server/database/statement.ts';
-import { nodesOf, type PlanNode } from '#test/support/plan-node.ts';
-import { lockRows } from '#test/support/row-lock.ts';
-import type { TestService } from '#test/support/test-service.ts';
-import { until } from '#test/support/until.ts';
+import { nodesOf, type PlanNode } from '#test/support/service/plan-node.ts';
+import { lockRows } from '#test/support/service/row-lock.ts';
+import type { TestService } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
 import {
   answering,
   silent,
   startWebhookReceiver,
   type WebhookReceiver,
-} from '#test/support/webhook-receiver.ts';
+} from '#test/support/webhooks/webhook-receiver.ts';
 import {
   addWebhook,
   attemptsOf,
@@ -20,7 +20,7 @@ import {
   eventIdOf,
   settled,
   startWebhooking,
-} from '#test/support/webhooking.ts';
+} from '#test/support/webhooks/webhook-world.ts';
 
 describe('a backlog of one team costs the others nothing (decision 0017)', () => {
   let service: TestService;

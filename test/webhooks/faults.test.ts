@@ -1,11 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { makeCertificate } from '#test/support/certificate.ts';
-import { type DnsServer, startDnsServer } from '#test/support/dns-server.ts';
-import { type Receiver, startReceiver } from '#test/support/receiver.ts';
-import { freePort, type TestService } from '#test/support/test-service.ts';
-import { until } from '#test/support/until.ts';
-import { addWebhook, attemptsOf, emit, startWebhooking, type TestWebhook } from '#test/support/webhooking.ts';
+import { freePort, type TestService } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
+import { makeCertificate } from '#test/support/webhooks/certificate.ts';
+import { type DnsServer, startDnsServer } from '#test/support/webhooks/dns-server.ts';
+import { type Receiver, startReceiver } from '#test/support/webhooks/raw-receiver.ts';
+import {
+  addWebhook,
+  attemptsOf,
+  emit,
+  startWebhooking,
+  type TestWebhook,
+} from '#test/support/webhooks/webhook-world.ts';
 
 describe('each fault of a receiver is recorded as what it is (specification sections 6.3 and 6.5)', () => {
   let service: TestService;

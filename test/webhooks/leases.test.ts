@@ -7,9 +7,13 @@ import { createMetrics } from '#server/platform/process/metrics.ts';
 import { claimDeliveries, walkStart } from '#server/webhooks/dispatch/claim-deliveries.ts';
 import { Dispatcher } from '#server/webhooks/dispatch/dispatcher.ts';
 import { releaseDelivery, skipDelivery } from '#server/webhooks/dispatch/release-delivery.ts';
-import type { TestService } from '#test/support/test-service.ts';
-import { until } from '#test/support/until.ts';
-import { silent, startWebhookReceiver, type WebhookReceiver } from '#test/support/webhook-receiver.ts';
+import type { TestService } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
+import {
+  silent,
+  startWebhookReceiver,
+  type WebhookReceiver,
+} from '#test/support/webhooks/webhook-receiver.ts';
 import {
   addWebhook,
   attemptsOf,
@@ -18,7 +22,7 @@ import {
   settled,
   startWebhooking,
   stateOf,
-} from '#test/support/webhooking.ts';
+} from '#test/support/webhooks/webhook-world.ts';
 
 describe('leases (specification section 6.3, decision 0017)', () => {
   let service: TestService;

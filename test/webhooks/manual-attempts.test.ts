@@ -2,9 +2,13 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { publicId } from '#server/platform/ids/ids.ts';
-import type { TestService, TestTeam } from '#test/support/test-service.ts';
-import { until } from '#test/support/until.ts';
-import { answering, startWebhookReceiver, type WebhookReceiver } from '#test/support/webhook-receiver.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
+import {
+  answering,
+  startWebhookReceiver,
+  type WebhookReceiver,
+} from '#test/support/webhooks/webhook-receiver.ts';
 import {
   addWebhook,
   attemptsOf,
@@ -14,7 +18,7 @@ import {
   startWebhooking,
   stateOf,
   type TestWebhook,
-} from '#test/support/webhooking.ts';
+} from '#test/support/webhooks/webhook-world.ts';
 
 describe('single attempts, replay and rotation, end to end (specification sections 4.4 and 6.4)', () => {
   let service: TestService;

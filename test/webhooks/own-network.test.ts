@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type DnsAnswer, type DnsServer, startDnsServer } from '#test/support/dns-server.ts';
-import type { TestService } from '#test/support/test-service.ts';
-import { until } from '#test/support/until.ts';
+import type { TestService } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
+import { type DnsAnswer, type DnsServer, startDnsServer } from '#test/support/webhooks/dns-server.ts';
 import {
   addWebhook,
   attemptsOf,
@@ -11,7 +11,7 @@ import {
   settled,
   startWebhooking,
   stateOf,
-} from '#test/support/webhooking.ts';
+} from '#test/support/webhooks/webhook-world.ts';
 
 describe('a network of ours that is down (specification sections 6.3 and 6.5)', () => {
   let service: TestService;

@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import { type DeliveryId, publicId } from '#server/platform/ids/ids.ts';
-import { field } from '#test/support/api-client.ts';
-import type { TestService } from '#test/support/test-service.ts';
-import { until } from '#test/support/until.ts';
+import { field } from '#test/support/service/api-client.ts';
+import type { TestService } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
 import {
   answering,
   type Behaviour,
   startWebhookReceiver,
   type WebhookReceiver,
-} from '#test/support/webhook-receiver.ts';
+} from '#test/support/webhooks/webhook-receiver.ts';
 import {
   addWebhook,
   attemptsOf,
@@ -20,7 +20,7 @@ import {
   settled,
   startWebhooking,
   stateOf,
-} from '#test/support/webhooking.ts';
+} from '#test/support/webhooks/webhook-world.ts';
 
 const offsetsMs = [0, 10_000, 60_000, 300_000];
 

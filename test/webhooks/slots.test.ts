@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { claimDeliveries, walkStart } from '#server/webhooks/dispatch/claim-deliveries.ts';
-import type { TestService } from '#test/support/test-service.ts';
-import { addWebhook, emit, startWebhooking } from '#test/support/webhooking.ts';
+import type { TestService } from '#test/support/service/test-service.ts';
+import { addWebhook, emit, startWebhooking } from '#test/support/webhooks/webhook-world.ts';
 
 /** Section 6.3 says so; taken from there, not from the server. */
 const places = { live: 128, replay: 16, retry: 32, single: 8 };

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { sweepDeliveries } from '#server/webhooks/queue/sweep-deliveries.ts';
-import type { TestService } from '#test/support/test-service.ts';
-import { addWebhook, deliveriesOf, emit, startWebhooking } from '#test/support/webhooking.ts';
+import type { TestService } from '#test/support/service/test-service.ts';
+import { addWebhook, deliveriesOf, emit, startWebhooking } from '#test/support/webhooks/webhook-world.ts';
 
 describe('the sweep of what waits (decision 0017)', () => {
   let service: TestService;

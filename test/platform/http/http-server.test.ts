@@ -5,7 +5,7 @@ import type { Route } from '#server/platform/http/route.ts';
 import { Ids } from '#server/platform/ids/ids.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { Clock } from '#server/platform/time/clock.ts';
-import { until } from '#test/support/until.ts';
+import { until } from '#test/support/service/until.ts';
 
 /** A place that a request comes to and does not leave before the test lets it. */
 class Place {

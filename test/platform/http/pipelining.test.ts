@@ -5,7 +5,7 @@ import { waitingMax } from '#server/platform/http/pipelining.ts';
 import { Ids } from '#server/platform/ids/ids.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { Clock } from '#server/platform/time/clock.ts';
-import { rawExchange } from '#test/support/raw-http.ts';
+import { rawExchange } from '#test/support/service/raw-http.ts';
 
 describe('pipelined requests (specification section 7.2)', () => {
   let running = 0;

@@ -8,7 +8,7 @@ import { checkMs, slowMs, takenBytes } from '#server/platform/http/slow-readers.
 import { Ids } from '#server/platform/ids/ids.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { Clock } from '#server/platform/time/clock.ts';
-import { until } from '#test/support/until.ts';
+import { until } from '#test/support/service/until.ts';
 
 /** More than the buffers of the kernel on both sides hold, so that bytes wait in this process. */
 const large = Buffer.alloc(32 * 1_024 * 1_024, 'a');

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, it, mock } from 'node:test';
 import { failureOfStatus } from '#contract/attempt-outcome.ts';
 import type { OutboundHttp, OutboundHttpOptions } from '#server/platform/outbound-http/outbound-http.ts';
-import { startDnsServer } from '#test/support/dns-server.ts';
-import { guard as allowing, certificate, host, kept, ranges } from '#test/support/outbound.ts';
-import { startReceiver } from '#test/support/receiver.ts';
-import { freePort } from '#test/support/test-service.ts';
-import { until } from '#test/support/until.ts';
+import { freePort } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
+import { startDnsServer } from '#test/support/webhooks/dns-server.ts';
+import { guard as allowing, certificate, host, kept, ranges } from '#test/support/webhooks/outbound.ts';
+import { startReceiver } from '#test/support/webhooks/raw-receiver.ts';
 
 const guard = (options: Partial<OutboundHttpOptions> = {}, range = '127.0.0.0/8') =>
   allowing({ allowed: ranges(range), ...options });

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { after, before, describe, it } from 'node:test';
 import { parseAddressRange } from '#server/platform/network/ip-address.ts';
 import { OutboundHttp, type OutboundOutcome } from '#server/platform/outbound-http/outbound-http.ts';
-import { until } from '#test/support/until.ts';
+import { until } from '#test/support/service/until.ts';
 
 const atOnce = 100;
 const megabyte = 1_048_576;
@@ -13,7 +13,7 @@ describe('100 receivers at once that waste time and memory (specification sectio
   const http = new OutboundHttp({
     allowed: [parseAddressRange('127.0.0.1')].flatMap((range) => range ?? []),
   });
-  const receivers = fork(new URL('../../support/hostile-receiver.ts', import.meta.url));
+  const receivers = fork(new URL('../../support/webhooks/hostile-receiver.ts', import.meta.url));
   let port: unknown;
 
   const sendAll = async (way: string, timeoutMs: number) => {

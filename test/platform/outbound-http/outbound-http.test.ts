@@ -11,8 +11,8 @@ import {
   ranges,
   startKept,
   withNames,
-} from '#test/support/outbound.ts';
-import { ok } from '#test/support/receiver.ts';
+} from '#test/support/webhooks/outbound.ts';
+import { ok } from '#test/support/webhooks/raw-receiver.ts';
 
 describe('a request that goes out (specification section 6.5)', () => {
   it('carries the bytes and headers that it was given, under the name of the URL, and brings the answer back', async () => {

@@ -2,10 +2,18 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { failureClass } from '#server/platform/outbound-http/failure-class.ts';
 import type { OutboundHttp } from '#server/platform/outbound-http/outbound-http.ts';
-import type { DnsAnswer } from '#test/support/dns-server.ts';
-import { certificate, guard, here, host, post, startKept, withNames } from '#test/support/outbound.ts';
-import { freePort } from '#test/support/test-service.ts';
-import { until } from '#test/support/until.ts';
+import { freePort } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
+import type { DnsAnswer } from '#test/support/webhooks/dns-server.ts';
+import {
+  certificate,
+  guard,
+  here,
+  host,
+  post,
+  startKept,
+  withNames,
+} from '#test/support/webhooks/outbound.ts';
 
 const classOf = async (http: OutboundHttp, url: string, timeoutMs = 2_000) => {
   const outcome = await http.send(post(url, { timeoutMs }));

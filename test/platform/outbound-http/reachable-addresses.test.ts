@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { type AddressInfo, createServer } from 'node:net';
 import { describe, it } from 'node:test';
-import { makeCertificate } from '#test/support/certificate.ts';
-import type { DnsAnswer } from '#test/support/dns-server.ts';
+import { makeCertificate } from '#test/support/webhooks/certificate.ts';
+import type { DnsAnswer } from '#test/support/webhooks/dns-server.ts';
 import {
   certificate,
   guard,
@@ -13,7 +13,7 @@ import {
   ranges,
   startKept,
   withNames,
-} from '#test/support/outbound.ts';
+} from '#test/support/webhooks/outbound.ts';
 
 describe('what a name leads to (specification section 6.5)', () => {
   it('1,000 sends to names whose answers change from one question to the next reach what was allowed and nothing else', async () => {

@@ -2,11 +2,19 @@ import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { attemptFailures, failureOfStatus } from '#contract/attempt-outcome.ts';
-import { makeCertificate } from '#test/support/certificate.ts';
-import type { DnsAnswer } from '#test/support/dns-server.ts';
-import { certificate, guard, here, host, post, startKept, withNames } from '#test/support/outbound.ts';
-import { startReceiver } from '#test/support/receiver.ts';
-import { until } from '#test/support/until.ts';
+import { until } from '#test/support/service/until.ts';
+import { makeCertificate } from '#test/support/webhooks/certificate.ts';
+import type { DnsAnswer } from '#test/support/webhooks/dns-server.ts';
+import {
+  certificate,
+  guard,
+  here,
+  host,
+  post,
+  startKept,
+  withNames,
+} from '#test/support/webhooks/outbound.ts';
+import { startReceiver } from '#test/support/webhooks/raw-receiver.ts';
 
 describe('every fault of a receiver is a value with a class of its own (specification section 6.5)', () => {
   it('twelve faults, twelve classes; where a redirect leads is never reached, and each is sent once', async () => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { guard, post, startKept } from '#test/support/outbound.ts';
-import { ok } from '#test/support/receiver.ts';
-import { until } from '#test/support/until.ts';
+import { until } from '#test/support/service/until.ts';
+import { guard, post, startKept } from '#test/support/webhooks/outbound.ts';
+import { ok } from '#test/support/webhooks/raw-receiver.ts';
 
 describe('how much of an answer is read (specification section 6.5)', () => {
   it('16 KB of the body are kept to the byte; of a longer one the rest is not read and the connection ends', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Permission, PersonalPermission, Role } from '#contract/permissions.ts';
+import type { TeamMember } from '#test/support/people/people.ts';
 import { operations, type Things } from './operations.ts';
-import type { TeamMember } from './people.ts';
 
 /** Where members do what keys do below /v1 (decision 0014). */
 export const below = '/app/teams/:team_id';

@@ -1,7 +1,7 @@
 import { createServer as createPlain, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { createServer as createSecure } from 'node:https';
+import { until } from '#test/support/service/until.ts';
 import type { TestCertificate } from './certificate.ts';
-import { until } from './until.ts';
 
 /** One request as it came, byte by byte. */
 export interface ReceivedDelivery {

@@ -5,8 +5,8 @@ import { appendEvents } from '#server/events/append-events.ts';
 import type { EventId, MessageId, NumberId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 import type { OutboundHttpOptions } from '#server/platform/outbound-http/outbound-http.ts';
 import { newWebhookSecret, sealSecret } from '#server/webhooks/endpoints/webhook-secret.ts';
-import { startTestService, type TestService } from './test-service.ts';
-import { until } from './until.ts';
+import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
 
 export interface TestWebhook {
   readonly id: WebhookId;

@@ -2,8 +2,8 @@ import { pino } from 'pino';
 import { MailWorker } from '#server/mail/mail-worker.ts';
 import { queueMail } from '#server/mail/queue-mail.ts';
 import { createSmtpSender } from '#server/mail/smtp-sender.ts';
-import { startTestService, type TestService } from './test-service.ts';
-import { until } from './until.ts';
+import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
 
 export interface MailRow {
   readonly id: string;

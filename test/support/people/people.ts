@@ -9,8 +9,8 @@ import { operator } from '#server/platform/actor.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { joinTeam } from '#server/teams/invitations/join-team.ts';
 import { lockTeam } from '#server/teams/team/team-store.ts';
-import { ApiClient } from './api-client.ts';
-import type { TestService, TestTeam } from './test-service.ts';
+import { ApiClient } from '#test/support/service/api-client.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 
 type Service = Pick<TestService, 'baseUrl' | 'runtime'>;
 

@@ -1,6 +1,6 @@
+import type { TestService } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
 import type { ConnectedNumber, DeviceWire, FlatAnswer } from './test-phone.ts';
-import type { TestService } from './test-service.ts';
-import { until } from './until.ts';
 
 /** A poll that the server holds, and a way to leave it: resolves once the server counts it. */
 export async function heldPoll(

@@ -1,8 +1,8 @@
 import { type Id, publicId } from '#server/platform/ids/ids.ts';
-import type { ApiClient } from './api-client.ts';
-import { field } from './api-client.ts';
-import type { TestService, TestTeam } from './test-service.ts';
-import { until } from './until.ts';
+import type { ApiClient } from '#test/support/service/api-client.ts';
+import { field } from '#test/support/service/api-client.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
 
 export type FlatAnswer = Readonly<Record<string, string>>;
 

@@ -7,8 +7,8 @@ import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { createBrotliDecompress } from 'node:zlib';
+import { repository } from '#test/support/service/spawned-service.ts';
 import type { FoundBrowser } from './find-browser.ts';
-import { repository } from './spawned-service.ts';
 
 const run = promisify(execFile);
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
+import type { Schema } from '#test/support/service/openapi-document.ts';
 import { hostileTexts, type KnownThings, validTexts } from './generated-texts.ts';
-import type { Schema } from './openapi-document.ts';
 
 interface Body {
   readonly bytes: string | Uint8Array | undefined;

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
+import { type OpenApi, type Operation, resolve } from '#test/support/service/openapi-document.ts';
+import type { PlainRequest } from '#test/support/service/raw-http.ts';
 import { addresses, queries } from './generated-addresses.ts';
 import { bodies, noBody } from './generated-bodies.ts';
 import { headers } from './generated-headers.ts';
 import type { KnownThings } from './generated-texts.ts';
-import { type OpenApi, type Operation, resolve } from './openapi-document.ts';
-import type { PlainRequest } from './raw-http.ts';
 
 /** A request that was made up, and what is known of it. */
 export interface GeneratedRequest extends PlainRequest {

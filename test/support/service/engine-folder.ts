@@ -15,7 +15,7 @@ import { commandLineOf } from '#server/database/engine/engine-process.ts';
 
 const run = promisify(execFile);
 export const isRoot = process.getuid?.() === 0;
-const engineOwner = fileURLToPath(import.meta.resolve('#test/support/engine-owner.ts'));
+const engineOwner = fileURLToPath(import.meta.resolve('#test/support/runner/engine-owner.ts'));
 const templateRoot = await mkdtemp(join(tmpdir(), 'engine-test-'));
 const template = join(templateRoot, 'data');
 

@@ -44,9 +44,9 @@ export async function runFile(run: FileRun): Promise<FileResult> {
   await chmod(folder, 0o1777);
   const lines = join(folder, 'results.jsonl');
   const reporters = [
-    ...['--test-reporter=#test/support/spec-reporter.ts', '--test-reporter-destination=stdout'],
-    ...['--test-reporter=#test/support/file-reporter.ts', `--test-reporter-destination=${lines}`],
-  ].map((option) => option.replace('#test/', new URL('../', import.meta.url).href));
+    ...['--test-reporter=#test/support/runner/spec-reporter.ts', '--test-reporter-destination=stdout'],
+    ...['--test-reporter=#test/support/runner/file-reporter.ts', `--test-reporter-destination=${lines}`],
+  ].map((option) => option.replace('#test/', new URL('../../', import.meta.url).href));
   const child = spawn(
     process.execPath,
     ['--test-force-exit', '--test-timeout=240000', ...reporters, ...options, file],

@@ -1,9 +1,9 @@
 import { publicId } from '#server/platform/ids/ids.ts';
+import { newMember } from '#test/support/people/people.ts';
+import { connectNumber } from '#test/support/phones/test-phone.ts';
+import { newDelivery, newWebhook } from '#test/support/webhooks/make-webhooks.ts';
 import { ApiClient, canaryMark, canaryPhone } from './api-client.ts';
-import { newMember } from './people.ts';
-import { connectNumber } from './test-phone.ts';
 import type { TestService } from './test-service.ts';
-import { newDelivery, newWebhook } from './webhooks.ts';
 
 /** The client of the canary team itself: the only one that may be shown its strings. */
 class CanaryClient extends ApiClient {

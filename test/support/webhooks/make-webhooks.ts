@@ -1,8 +1,8 @@
 import type { EventType } from '#contract/event.ts';
 import type { AttemptOutcome, DeliveryStatus } from '#contract/webhook.ts';
 import { type Id, type IdPrefix, parseId, publicId } from '#server/platform/ids/ids.ts';
-import type { ApiClient } from './api-client.ts';
-import type { TestService, TestTeam } from './test-service.ts';
+import type { ApiClient } from '#test/support/service/api-client.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 
 /** A name that no resolver knows: what a test does not receive goes nowhere. */
 export const nowhere = 'https://receiver.invalid/events';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Schema } from './openapi-document.ts';
+import type { Schema } from '#test/support/service/openapi-document.ts';
 
 /** What exists on the server, for requests that are nearly right. */
 export interface KnownThings {

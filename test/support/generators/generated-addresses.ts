@@ -1,6 +1,6 @@
 import fc from 'fast-check';
+import type { Parameter } from '#test/support/service/openapi-document.ts';
 import { hostileTexts, type KnownThings, validTexts } from './generated-texts.ts';
-import type { Parameter } from './openapi-document.ts';
 
 /** A path with ids of all kinds. */
 export function addresses(path: string, known: KnownThings): fc.Arbitrary<string> {

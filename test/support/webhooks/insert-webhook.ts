@@ -1,6 +1,6 @@
 import type { EventType } from '#contract/event.ts';
 import { publicId, type TeamId, type WebhookId } from '#server/platform/ids/ids.ts';
-import type { TestService } from './test-service.ts';
+import type { TestService } from '#test/support/service/test-service.ts';
 
 /** A row of webhooks, for tests of what is written for it: its address is never called. */
 export async function putWebhook(

@@ -7,7 +7,7 @@ import {
 } from '#server/platform/outbound-http/outbound-http.ts';
 import { makeCertificate } from './certificate.ts';
 import { type DnsAnswer, startDnsServer } from './dns-server.ts';
-import { startReceiver } from './receiver.ts';
+import { startReceiver } from './raw-receiver.ts';
 
 export const host = 'receiver.example.com';
 export const certificate = makeCertificate([host, 'other.example.com']);

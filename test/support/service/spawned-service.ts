@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { freePort } from './test-service.ts';
 import { until } from './until.ts';
 
-export const repository = fileURLToPath(new URL('../..', import.meta.url));
+export const repository = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** Ownline as a process of its own, to be killed. */
 export interface SpawnedService {

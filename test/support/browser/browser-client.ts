@@ -1,7 +1,7 @@
 import type { AccountRow } from '#server/accounts/account/account-store.ts';
 import { createAccount } from '#server/accounts/account/create-account.ts';
 import { hashPassword } from '#server/accounts/account/password.ts';
-import type { TestService } from './test-service.ts';
+import type { TestService } from '#test/support/service/test-service.ts';
 
 export interface BrowserAnswer {
   readonly status: number;

@@ -1,10 +1,10 @@
 import type { Permission, PersonalPermission } from '#contract/permissions.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
+import { newMember } from '#test/support/people/people.ts';
+import { findNumber } from '#test/support/phones/test-phone.ts';
+import { newDelivery, newWebhook, nowhere } from '#test/support/webhooks/make-webhooks.ts';
 import type { ApiClient } from './api-client.ts';
-import { newMember } from './people.ts';
-import { findNumber } from './test-phone.ts';
 import type { TestService, TestTeam } from './test-service.ts';
-import { newDelivery, newWebhook, nowhere } from './webhooks.ts';
 
 /** The number that a message of an operation goes from: whoever asks for the operations connects it. */
 export const sender = '+14155550100';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { type ApiAnswer, type ApiClient, field } from './api-client.ts';
-import { Browser } from './browser-client.ts';
-import type { TestService, TestTeam } from './test-service.ts';
+import { Browser } from '#test/support/browser/browser-client.ts';
+import { type ApiAnswer, type ApiClient, field } from '#test/support/service/api-client.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 
 export const dayMs = 24 * 3_600_000;
 

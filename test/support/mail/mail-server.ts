@@ -1,7 +1,7 @@
 import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer, type SMTPServerSession } from 'smtp-server';
-import type { TestCertificate } from './certificate.ts';
-import { until } from './until.ts';
+import { until } from '#test/support/service/until.ts';
+import type { TestCertificate } from '#test/support/webhooks/certificate.ts';
 
 /** What the server does with whoever comes, until it is told otherwise. */
 export type Behaviour =
