@@ -2,7 +2,7 @@ import { globSync } from 'node:fs';
 import { runTests } from '#test/support/runner/run-files.ts';
 import { withTestEngine } from '#test/support/runner/test-engine.ts';
 
-/** `npm test`, or `npm test -- test/api/send.test.ts`. Limits in seconds: `--file-limit=600`, `--run-limit=3600`. */
+/** `npm test`, or `npm test -- test/messages/send.test.ts`. Limits in seconds: `--file-limit=600`, `--run-limit=3600`. */
 const words = process.argv.slice(2);
 const files = words.filter((word) => !word.startsWith('-'));
 const limits = new Map(words.flatMap((word) => readLimit(word) ?? []));

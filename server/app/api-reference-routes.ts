@@ -96,7 +96,7 @@ const pageHeaders = { 'content-type': 'text/html; charset=utf-8', 'x-content-typ
 
 /**
  * The style elements that the renderer adds while it runs, by their hashes: of its own, of its theme, of notices, of the
- * editor without and with an answer, and an empty one. They belong to the version of the renderer; test/browser/reference.test.ts names new ones.
+ * editor without and with an answer, and an empty one. They belong to the version of the renderer; test/browser/reference.slow.test.ts names new ones.
  */
 const styles = [
   'd7niGYA9R/xp7r1pyc/+3ntTepKCabnrqd2exao76s4=',

@@ -3,20 +3,20 @@ import type { Coverage } from './coverage-table.ts';
 /** Sections 6.1 to 6.4. */
 export const deliveries: Coverage = {
   '6.1 One event per change': {
-    'events/every-change.test.ts': [
+    'events/every-change.slow.test.ts': [
       'each change makes exactly one event, and it one delivery for each webhook that matched then, and no other',
     ],
     'events/append-events.test.ts': ['a rollback takes event, deliveries and what waits along'],
-    'device/reports.test.ts': [
+    'device-protocol/reports.test.ts': [
       'delivered straight from polling, and from device_timeout, makes sent first',
       'on the plan free delivered moves the status and makes no event',
     ],
   },
   '6.2 {id, type, timestamp, data': {
-    'device/reports.test.ts': [
+    'device-protocol/reports.test.ts': [
       'sent and delivered: their events carry what section 6.2 lists, as the message shows it',
     ],
-    'events/every-change.test.ts': [
+    'events/every-change.slow.test.ts': [
       'each change makes exactly one event, and it one delivery for each webhook that matched then, and no other',
     ],
     'webhooks/attempts.test.ts': [
@@ -25,25 +25,29 @@ export const deliveries: Coverage = {
     'webhooks/retries.test.ts': [
       'are four attempts of the same bytes, none before its time, and then the delivery has failed',
     ],
-    'api/events.test.ts': ['shows the stored envelopes as they are, oldest first, page by page, each once'],
-    'api/deliver-again.test.ts': ['answers 202 with a test of …, whose sample has the shape of section 6.2'],
+    'events/events.test.ts': [
+      'shows the stored envelopes as they are, oldest first, page by page, each once',
+    ],
+    'webhooks/deliver-again.test.ts': [
+      'answers 202 with a test of …, whose sample has the shape of section 6.2',
+    ],
   },
-  '6.2 message.received': { 'device/inbound.test.ts': ['is stored as received, with its event'] },
+  '6.2 message.received': { 'device-protocol/inbound.test.ts': ['is stored as received, with its event'] },
   '6.2 message.sent': {
-    'device/reports.test.ts': [
+    'device-protocol/reports.test.ts': [
       'sent and delivered: their events carry what section 6.2 lists, as the message shows it',
     ],
   },
   '6.2 message.delivered': {
-    'device/reports.test.ts': [
+    'device-protocol/reports.test.ts': [
       'sent and delivered: their events carry what section 6.2 lists, as the message shows it',
     ],
   },
   '6.2 message.failed': {
-    'api/cancel-message.test.ts': [
+    'messages/cancel-message.test.ts': [
       'writes one message.failed with what section 6.2 lists, however often it is asked',
     ],
-    'device/reports.test.ts': [
+    'device-protocol/reports.test.ts': [
       'says that it may have been sent when it fails while it waits or at its second hand-out',
     ],
   },
@@ -52,7 +56,7 @@ export const deliveries: Coverage = {
       'writes one delivery for each webhook that wants the type, and none for the others',
       'writes for a webhook of one number only what that number does, also after it was connected again',
     ],
-    'events/every-change.test.ts': [
+    'events/every-change.slow.test.ts': [
       'each change makes exactly one event, and it one delivery for each webhook that matched then, and no other',
     ],
     'webhooks/attempts.test.ts': [
@@ -107,7 +111,9 @@ export const deliveries: Coverage = {
       'a process that wakes up after the end of its lease sends nothing: the webhook may be off, or elsewhere, by then',
       'a … of an attempt whose delivery is in other hands by then is logged, and changes nothing',
     ],
-    'e2e/delivery-kills.test.ts': ['…: every event arrives, and none that was answered 200 is given up'],
+    'webhooks/delivery-kills.slow.test.ts': [
+      '…: every event arrives, and none that was answered 200 is given up',
+    ],
   },
   '6.3 failure_count counts consecutive failed': {
     'webhooks/disabling.test.ts': [
@@ -142,7 +148,7 @@ export const deliveries: Coverage = {
     'webhooks/claims.test.ts': [
       'nothing is taken for a team that has all its places in this process, and something for all others',
     ],
-    'webhooks/fairness.test.ts': [
+    'webhooks/fairness.slow.test.ts': [
       '20 receivers that hang and 2,000 due deliveries of one team delay no first attempt of another',
       'failures that wait to be counted keep no success of another team waiting',
       'a claim reads as many rows of a webhook as it has places, however many wait',
@@ -152,15 +158,15 @@ export const deliveries: Coverage = {
     'webhooks/retries.test.ts': ['an attempt is in the log within a second of its answer'],
   },
   '6.3 Receivers verify the signature': {
-    'e2e/receivers.test.ts': [
+    'e2e/receivers.slow.test.ts': [
       '… takes what Ownline sends, as it is printed, and refuses what others send',
       'openssl finds the signature of the header over the bytes that arrived, with the command of the page',
       'webhook listen shows each event once it is signed right, and answers 401 otherwise (section 10.2)',
     ],
   },
   '6.3 Where a webhook may': {
-    'api/create-webhook.test.ts': ['refuses every other address at once, with param url (section 6.5)'],
-    'api/update-webhook.test.ts': [
+    'webhooks/create-webhook.test.ts': ['refuses every other address at once, with param url (section 6.5)'],
+    'webhooks/update-webhook.test.ts': [
       'refuses what a new webhook could not have either, with the field at fault, and changes nothing',
     ],
     'webhooks/faults.test.ts': ['what was answered is kept with its status'],
@@ -174,12 +180,12 @@ export const deliveries: Coverage = {
     'webhooks/signatures.test.ts': [
       'while a rotation runs receivers with either secret verify every header that is theirs',
     ],
-    'api/create-webhook.test.ts': ['answers 201 with the seven fields, the secret among them'],
-    'api/webhook-secrets.test.ts': [
+    'webhooks/create-webhook.test.ts': ['answers 201 with the seven fields, the secret among them'],
+    'webhooks/webhook-secrets.test.ts': [
       'are in no row of any table, neither as text nor as bytes',
       'are in no answer but the one that made them',
     ],
-    'api/rotate-secret.test.ts': [
+    'webhooks/rotate-secret.test.ts': [
       'shows the next secret once; both sign from then on',
       'finish lets the next one take over at once, and answers the webhook',
       'a second rotation meanwhile is 409, and changes nothing; so is a finish where none runs',

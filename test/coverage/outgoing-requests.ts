@@ -12,7 +12,7 @@ export const outgoingRequests: Coverage = {
       'what is no https URL to somewhere is refused, saying why',
       'http goes to literal addresses inside EGRESS_ALLOW_CIDRS, and to nothing else',
     ],
-    'api/create-webhook.test.ts': [
+    'webhooks/create-webhook.test.ts': [
       'takes https to a name, and http to a literal address that is allowed, and shows what was sent',
       'refuses every other address at once, with param url (section 6.5)',
     ],
@@ -40,8 +40,8 @@ export const outgoingRequests: Coverage = {
       'http goes to literal addresses inside EGRESS_ALLOW_CIDRS, and to nothing else',
       'says where it leads as it will be connected to',
     ],
-    'api/create-webhook.test.ts': ['refuses every other address at once, with param url (section 6.5)'],
-    'api/update-webhook.test.ts': [
+    'webhooks/create-webhook.test.ts': ['refuses every other address at once, with param url (section 6.5)'],
+    'webhooks/update-webhook.test.ts': [
       'refuses what a new webhook could not have either, with the field at fault, and changes nothing',
     ],
   },
@@ -70,7 +70,7 @@ export const outgoingRequests: Coverage = {
     ],
   },
   '6.5 One deadline covers everything': {
-    'platform/outbound-http/hostile-receivers.test.ts': [
+    'platform/outbound-http/hostile-receivers.slow.test.ts': [
       'each that … is held for its deadline and half a second at most, all of them in 30 MB',
     ],
     'platform/outbound-http/receiver-faults.test.ts': [
@@ -107,7 +107,7 @@ export const outgoingRequests: Coverage = {
     ],
   },
   '6.5 timeout': {
-    'platform/outbound-http/hostile-receivers.test.ts': [
+    'platform/outbound-http/hostile-receivers.slow.test.ts': [
       'each that … is held for its deadline and half a second at most, all of them in 30 MB',
     ],
     'webhooks/faults.test.ts': ['12 faults, 12 classes, and a failure of each is counted'],

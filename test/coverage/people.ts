@@ -3,43 +3,43 @@ import type { Coverage } from './coverage-table.ts';
 /** Sections 2.3, 2.4, 3.5, 5.3 and 12, and what 4.1 and 8 say of people. */
 export const people: Coverage = {
   '2.3 id (usr_…, of the': {
-    'api/members.test.ts': [
+    'teams/members.test.ts': [
       'GET /v1/team/members shows the five fields of each, oldest first, and of this team alone',
       'a person has another id in each team',
     ],
   },
   '2.4 invitation_id (inv_…), email, role': {
-    'api/list-invitations.test.ts': ['shows live ones, newest first, with the four fields and no link'],
+    'teams/list-invitations.test.ts': ['shows live ones, newest first, with the four fields and no link'],
   },
   '3.5 Live for 7 days': {
-    'api/end-invitation.test.ts': [
+    'teams/end-invitation.test.ts': [
       '30 days after one was accepted, revoked or over it is forgotten; live ones stay, however often sent again (section 3.5)',
     ],
-    'api/accept-invitation.test.ts': [
+    'teams/accept-invitation.test.ts': [
       'used, revoked or expired: 404 that says which; sent again or never made: 404 that says that there is none',
       'of 20 who press the button at once one becomes the member',
     ],
     'database/member-invariants.test.ts': ['an invitation is accepted or revoked, never both'],
   },
   '4.1 GET /v1/team/members': {
-    'api/members.test.ts': [
+    'teams/members.test.ts': [
       'GET /v1/team/members shows the five fields of each, oldest first, and of this team alone',
     ],
   },
   '4.1 PUT /v1/team/members/:id/role {role?} admin': {
-    'api/members.test.ts': [
+    'teams/members.test.ts': [
       'answers the Member as it then is, and notes who changed it from what',
       'refuses an owner’s role with param id, and owner as a role with param role',
     ],
   },
   '4.1 DELETE /v1/team/members/:id': {
-    'api/members.test.ts': [
+    'teams/members.test.ts': [
       'keys that the person made go on working, unless revoke_keys=true ends them, and them alone',
       'refuses an owner with param id, by key and by owner',
     ],
   },
   '4.1 POST /v1/team/members/invite {email, role}': {
-    'api/invite.test.ts': [
+    'teams/invite.test.ts': [
       'answers 201 with the Invitation, good for 7 days, and without SMTP the link, which begins with APP_URL',
       'takes addresses as people type them, and compares them folded',
       'a member’s address and that of somebody who is invited are 409, param email; other teams don’t matter',
@@ -47,32 +47,32 @@ export const people: Coverage = {
     ],
   },
   '4.1 GET /v1/team/invitations limit, cursor': {
-    'api/list-invitations.test.ts': ['walks in pages of limit, 50 by default, and shows each once'],
+    'teams/list-invitations.test.ts': ['walks in pages of limit, 50 by default, and shows each once'],
   },
   '4.1 DELETE /v1/team/invitations/:id': {
-    'api/end-invitation.test.ts': ['a revoked one opens nothing, and is gone'],
+    'teams/end-invitation.test.ts': ['a revoked one opens nothing, and is gone'],
   },
   '5.3 owner': {
-    'api/member-access-matrix.test.ts': ['lets … … do what the role includes and nothing else'],
-    'api/owners.test.ts': [
+    'http/member-access-matrix.slow.test.ts': ['lets … … do what the role includes and nothing else'],
+    'teams/owners.test.ts': [
       'an owner makes an owner, again changes nothing, and takes the role: an admin is left',
     ],
   },
   '5.3 admin': {
-    'api/member-access-matrix.test.ts': ['lets … … do what the role includes and nothing else'],
-    'api/audit.test.ts': ['is read in pages by owners and admins, and by nobody else'],
+    'http/member-access-matrix.slow.test.ts': ['lets … … do what the role includes and nothing else'],
+    'audit/audit.test.ts': ['is read in pages by owners and admins, and by nobody else'],
   },
   '5.3 member': {
-    'api/member-access-matrix.test.ts': ['lets … … do what the role includes and nothing else'],
-    'api/member-keys.test.ts': [
+    'http/member-access-matrix.slow.test.ts': ['lets … … do what the role includes and nothing else'],
+    'api-keys/member-keys.test.ts': [
       'a member revokes the keys that they made, an admin those of everybody; another team’s are not found',
     ],
   },
   '5.3 viewer': {
-    'api/member-access-matrix.test.ts': ['lets … … do what the role includes and nothing else'],
+    'http/member-access-matrix.slow.test.ts': ['lets … … do what the role includes and nothing else'],
   },
   '5.3 A key can hold': {
-    'api/member-keys.test.ts': [
+    'api-keys/member-keys.test.ts': [
       'lets nobody give what their own role does not include',
       'a role that is lost while a key is being made counts for that key',
       'a role that is lost while a key is being revoked counts for that too',
@@ -81,15 +81,15 @@ export const people: Coverage = {
     ],
   },
   '5.3 deviation: a key gives': {
-    'api/member-keys.test.ts': [
+    'api-keys/member-keys.test.ts': [
       'a key gives nobody a permission that it does not hold, and takes some from everybody (decision 0016)',
       'a key gives its own creator no role, and others one',
       'a key that outlives its creator’s place gives that person neither a seat nor a role (decision 0016)',
     ],
   },
   '8 members, live invitations included': {
-    'api/invite.test.ts': ['of 20 at once against the last place one is made'],
-    'api/seats.test.ts': [
+    'teams/invite.test.ts': ['of 20 at once against the last place one is made'],
+    'teams/seats.test.ts': [
       'are counted again: after a downgrade as many may come as there are seats, and the others hear 402',
     ],
   },
@@ -98,23 +98,23 @@ export const people: Coverage = {
       'upper and lower case are one, and so are the ways to write a letter with its accent',
       'letters that only look or sound alike are different: another mailbox may have them',
     ],
-    'api/accept-invitation.test.ts': ['makes account, membership and session at once'],
+    'teams/accept-invitation.test.ts': ['makes account, membership and session at once'],
     'database/member-invariants.test.ts': ['an address has one account'],
-    'api/member-access-matrix.test.ts': ['a person is in each team what they are there'],
+    'http/member-access-matrix.slow.test.ts': ['a person is in each team what they are there'],
   },
   '12.1 A link that was': {
-    'api/verified-email.test.ts': [
+    'accounts/verified-email.test.ts': [
       'the first link that verifies the address ends its sessions, its password and its passkeys, and says so before',
       'by an invitation that was shown it joins no further team, and the page says what to do',
       'what the operator makes an owner is emptied before it owns anything',
     ],
   },
   '12.1 On a first start': {
-    'e2e/owner-link.test.ts': [
+    'e2e/owner-link.slow.test.ts': [
       'the first start’s link makes the owner of the first team, once',
       'where the team has none, a link makes the account of the address its owner, and the one before it ends',
     ],
-    'api/accept-invitation.test.ts': [
+    'teams/accept-invitation.test.ts': [
       'bound to nobody: whoever opens it says address and name, and is the owner',
     ],
   },
@@ -137,14 +137,14 @@ export const people: Coverage = {
     'platform/client-network.test.ts': [
       'is an address, with a port or without one, of IPv6 a network of 64 bits, however it is written',
     ],
-    'accounts/throttle.test.ts': [
+    'accounts/throttle.slow.test.ts': [
       '10 for one address from one client network in a quarter of an hour; then 429 on every process, right or wrong',
       '100 for one address in all; who is signed in from a client network goes on signing in from there',
       'links and passkeys go on working from where passwords are held back',
     ],
   },
   '12.2 A browser that signed': {
-    'accounts/throttle.test.ts': [
+    'accounts/throttle.slow.test.ts': [
       'strangers at the same client network do not hold it back, on any process, on the page or below /app',
       'its own wrong passwords are limited to 10, and those of all such browsers to 100',
       'another account’s cookie, a forged one and one that is too old give nothing',
@@ -188,12 +188,12 @@ export const people: Coverage = {
       'a session that is not fresh sets no first password, and is told how to come by one',
     ],
     'accounts/switching.test.ts': ['is told so by /sign-in, goes on, or signs out and stays with next'],
-    'browser/people-pages.test.ts': [
+    'browser/people-pages.slow.test.ts': [
       'somebody new joins by keyboard, signs out and comes back with the password',
     ],
   },
   "12.3 The dashboard's own addresses": {
-    'api/member-access-matrix.test.ts': [
+    'http/member-access-matrix.slow.test.ts': [
       'every route of a member, an account or a visitor is listed, a member’s with its permission',
     ],
   },
@@ -201,18 +201,18 @@ export const people: Coverage = {
     'accounts/csrf.test.ts': [
       'each one that changes something is refused unless it says that it comes from a page of ours, and changes nothing',
     ],
-    'browser/people-pages.test.ts': [
+    'browser/people-pages.slow.test.ts': [
       'a page of another origin changes nothing, though the browser sends the cookie along (section 12.3)',
     ],
-    'api/member-access-matrix.test.ts': [
+    'http/member-access-matrix.slow.test.ts': [
       'is a team that does not exist to who is no member of it, whatever is asked',
     ],
-    'api/member-rate-limiter.test.ts': [
+    'usage/member-rate-limiter.test.ts': [
       'a session past its 600 requests a minute is refused without a look-up, so that no member fills the pool of others',
       'all members together have five times what keys have, apart from those, and each team has its own',
       'who is no member of a team takes none of its requests',
     ],
-    'accounts/throttle.test.ts': [
+    'accounts/throttle.slow.test.ts': [
       'are limited to 120 a minute for each client network, on pages and below /app together',
     ],
   },
@@ -275,26 +275,26 @@ export const people: Coverage = {
     ],
   },
   '12.3 Every page and every': {
-    'api/security-headers.test.ts': [
+    'http/security-headers.test.ts': [
       'to believe its type, to show it in no frame, to name its address to no other site, and to come by https',
       'in no policy does csp_evaluator find anything of high or medium severity',
     ],
   },
   '12.4 {app_url}/invite/<token> is single use': {
-    'api/accept-invitation.test.ts': ['is shown with what it needs, and opening it changes nothing'],
-    'api/end-invitation.test.ts': [
+    'teams/accept-invitation.test.ts': ['is shown with what it needs, and opening it changes nothing'],
+    'teams/end-invitation.test.ts': [
       'sent again it keeps its id and gets a new link for 7 more days; the old link ends',
     ],
   },
   '12.4 Who presses the button': {
-    'api/verified-email.test.ts': [
+    'accounts/verified-email.test.ts': [
       'a second submit of the form opens nothing any more once what was there before has ended',
     ],
     'accounts/switching.test.ts': [
       'the second of two presses of one form is let in, and nobody else who has the link',
       'no second submit lets anybody in once the password is another, its sessions have ended or the member was removed',
     ],
-    'browser/people-pages.test.ts': [
+    'browser/people-pages.slow.test.ts': [
       'somebody who joins without a password, by a double click, is in, and is offered to set one',
     ],
   },
@@ -302,33 +302,33 @@ export const people: Coverage = {
     'accounts/switching.test.ts': [
       'signs out on the page of an invitation, signs in as whom it is for, and joins',
     ],
-    'api/acceptance-page.test.ts': [
+    'teams/acceptance-page.test.ts': [
       'takes a new person in without script: name, password, a session, and on to the dashboard',
       'sends an address that has an account to sign in and back, says who else is signed in, and lets the right one join',
     ],
   },
   '12.4 Members and live invitations': {
-    'api/invite.test.ts': ['of 20 at once against the last place one is made'],
-    'api/seats.test.ts': [
+    'teams/invite.test.ts': ['of 20 at once against the last place one is made'],
+    'teams/seats.test.ts': [
       'a removal that is first in line makes room for who accepts behind it',
       'a revocation that is first in line ends the link for who accepts behind it',
     ],
   },
   '12.4 An owner makes owners': {
-    'api/owners.test.ts': [
+    'teams/owners.test.ts': [
       'can’t leave, be removed or take another role, however it is asked',
       'two who demote each other at once leave one, and so do two who leave at once',
     ],
   },
   '12.4 Everybody may leave. Who': {
-    'api/members.test.ts': [
+    'teams/members.test.ts': [
       'a role that changed, and a removal, count on every process at once',
       'who is then in no team is signed out everywhere',
       'who was demoted while a request of theirs waited changes nothing any more',
     ],
   },
   '12.4 Removing a member, or': {
-    'api/members.test.ts': [
+    'teams/members.test.ts': [
       'keys that the person made go on working, unless revoke_keys=true ends them, and them alone',
     ],
   },
@@ -339,10 +339,10 @@ export const people: Coverage = {
     ],
   },
   '12.6 Every change of team': {
-    'api/acceptance-page.test.ts': [
+    'teams/acceptance-page.test.ts': [
       'what it refuses to somebody who is signed in is noted as theirs, and so is what was forged (section 12.6)',
     ],
-    'api/audit.test.ts': [
+    'audit/audit.test.ts': [
       'says who did what, to what, when, from where and under which request id: a member, a key',
       'notes what was refused to a known caller, with the reason, and changes nothing',
       'notes a refusal whatever its path held, and one of a page that is not ours',
@@ -352,18 +352,18 @@ export const people: Coverage = {
     'database/invariants.test.ts': ['the audit log is added to, and nothing else'],
   },
   '12.6 The first refusal of': {
-    'api/audit-refusals.test.ts': [
+    'audit/audit-refusals.test.ts': [
       '500 equal refusals of one caller make two rows: the first at once, the others with their number at the minute’s end',
       'what goes on for minutes makes one row a minute, and what has ended begins anew',
       'a stop writes what was counted',
       '10,000 refusals of every kind from everywhere make a bounded number of rows, and the log says that there were more',
     ],
-    'api/audit.test.ts': [
+    'audit/audit.test.ts': [
       'a wrong password leaves an entry in the account’s own log, until the throttle holds back',
     ],
   },
   '12.6 AUDIT_DAYS says how long': {
-    'database/audit-retention.test.ts': [
+    'audit/audit-retention.test.ts': [
       'AUDIT_DAYS drops the months that are older, rows that had no month included, and nothing younger',
       'a month that is made again each hour is dropped only where it has rows',
       'a month that is in use is left alone, and writers do not wait for it longer than a moment; the next round drops it',
@@ -371,7 +371,7 @@ export const people: Coverage = {
     ],
   },
   '12.7 Per day (UTC) and': {
-    'api/usage.test.ts': [
+    'usage/usage.test.ts': [
       'counts what was sent and received day by day, and what is given back not',
       'gives back to the day on which a message was accepted, and the days make the month',
       'without mail the notices are given all the same, and wait in the usage',

@@ -11,10 +11,13 @@ import { installReferees, lint } from './programs.ts';
 
 /**
  * `npm run referees`: whether /v1/openapi.json is true, in the eyes of programs that others wrote (referees/README.md).
- * Test files may be named: `npm run referees -- test/api/send.test.ts`.
+ * Test files may be named: `npm run referees -- test/messages/send.test.ts`.
  */
 const named = process.argv.slice(2);
-const files = named.length > 0 ? named : globSync('test/api/*.test.ts').sort();
+const files =
+  named.length > 0
+    ? named
+    : globSync('test/{api-keys,audit,events,http,messages,numbers,teams,usage,webhooks}/*.test.ts').sort();
 const beganMs = performance.now();
 await installReferees();
 const folder = await mkdtemp(join(tmpdir(), 'ownline-referees-'));

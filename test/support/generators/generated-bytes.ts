@@ -30,7 +30,7 @@ export function generatedBytes(key: string): fc.Arbitrary<GeneratedBytes> {
     });
 }
 
-// An answer to HEAD has a length and no body; test/api/router.test.ts looks at it.
+// An answer to HEAD has a length and no body; test/http/router.test.ts looks at it.
 const method = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom('GET', 'POST', 'PUT', 'DELETE') },
   { weight: 2, arbitrary: fc.constantFrom(...METHODS.filter((name) => name !== 'HEAD')) },

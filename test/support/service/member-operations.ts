@@ -39,7 +39,7 @@ const personal: Readonly<Record<string, MemberOperation>> = {
   [`DELETE ${below}/keys/:id`]: {
     permission: 'keys:manage',
     status: 200,
-    // Somebody else made it; test/api/member-keys.test.ts has them revoke their own.
+    // Somebody else made it; test/api-keys/member-keys.test.ts has them revoke their own.
     statusAs: { member: 403 },
   },
   [`GET ${below}/usage`]: { permission: 'team:read', status: 200 },

@@ -16,7 +16,7 @@ describe('what clients can rely on (specification section 9)', () => {
   });
   after(() => service.close());
 
-  const file = 'test/api/v1-promises.txt';
+  const file = 'test/http/v1-promises.txt';
   const promised = () => readFileSync(join(repository, file), 'utf8').trim().split('\n');
 
   it('everything that v1 ever had is there, under the same name and type, and no more is required', () => {

@@ -271,7 +271,7 @@ class Walk {
 
   async #delete(index: number): Promise<void> {
     const phone = this.#phone(index);
-    // What a phone holds may outlive its number; that is walked elsewhere (test/api/delete-number.test.ts).
+    // What a phone holds may outlive its number; that is walked elsewhere (test/numbers/delete-number.test.ts).
     if (this.#of(phone.wire, 'polling').length > 0) return;
     const answer = await this.#team.api.delete(`/v1/numbers/${phone.numberId}`);
     assert.equal(answer.status, 200, answer.text);
