@@ -1,13 +1,19 @@
-import { globSync } from 'node:fs';
+import { findTestFiles } from '#test/support/runner/find-test-files.ts';
 import { runTests } from '#test/support/runner/run-files.ts';
 import { withTestEngine } from '#test/support/runner/test-engine.ts';
 
-/** `npm test`, or `npm test -- test/messages/send.test.ts`. Limits in seconds: `--file-limit=600`, `--run-limit=3600`. */
+/**
+ * `npm test` runs the fast tests, `npm test -- teams` those of a slice, `npm test -- test/messages/send.test.ts` a file.
+ * `--all` adds the slow ones, `--slow` takes them alone. Limits in seconds: `--file-limit=600`, `--run-limit=3600`.
+ */
 const words = process.argv.slice(2);
-const files = words.filter((word) => !word.startsWith('-'));
+const names = words.filter((word) => !word.startsWith('-'));
+const kind = words.includes('--all') ? 'all' : words.includes('--slow') ? 'slow' : 'fast';
 const limits = new Map(words.flatMap((word) => readLimit(word) ?? []));
-const options = words.filter((word) => word.startsWith('-') && !readLimit(word));
-const found = files.length > 0 ? files : globSync('test/**/*.test.ts').sort();
+const options = words.filter(
+  (word) => word.startsWith('-') && !readLimit(word) && !/^--(all|slow)$/.test(word),
+);
+const found = findTestFiles(names, kind);
 process.exitCode = await withTestEngine((url, ending) =>
   runTests({
     files: found,

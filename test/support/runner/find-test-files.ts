@@ -1,0 +1,29 @@
+import { existsSync, globSync } from 'node:fs';
+
+export type Kind = 'fast' | 'slow' | 'all';
+
+/**
+ * The files of a run. Slow tests are named `*.slow.test.ts`: bounds at size, kills, browsers, processes of their own.
+ * @param names slices such as `teams`, or paths of files, which run whatever their kind; none: every slice
+ * @throws where a name is neither
+ */
+export function findTestFiles(names: readonly string[], kind: Kind): string[] {
+  if (names.length === 0) return ofKind('test/**/*.test.ts', kind);
+  const files = names.flatMap((name) => {
+    if (name.endsWith('.ts') || name.endsWith('.mjs')) return [name];
+    const folder = `test/${name.replace(/^test\//, '').replace(/\/$/, '')}`;
+    const found = existsSync(folder) ? ofKind(`${folder}/**/*.test.ts`, kind) : [];
+    if (found.length === 0)
+      throw new Error(
+        `${name} is no test file, and no slice with ${kind === 'all' ? '' : `${kind} `}tests below test/.`,
+      );
+    return found;
+  });
+  return [...new Set(files)];
+}
+
+function ofKind(pattern: string, kind: Kind): string[] {
+  return globSync(pattern)
+    .filter((file) => kind === 'all' || file.endsWith('.slow.test.ts') === (kind === 'slow'))
+    .sort();
+}
