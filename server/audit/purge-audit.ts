@@ -10,7 +10,7 @@ const monthsMax = 100;
 
 const findInDefaultPartition = statement<{ id: string }>(
   'audit.find-unplaced',
-  'SELECT id FROM audit_log_unplaced WHERE id < $1 ORDER BY id LIMIT 1',
+  'SELECT id FROM audit_log_default WHERE id < $1 ORDER BY id LIMIT 1',
 );
 const findAny = statement<{ id: string }>(
   'audit.find-any',

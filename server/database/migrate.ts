@@ -63,7 +63,9 @@ async function migrateOn(client: pg.Client, { logger, upTo = 'max' }: MigrationO
     schemaTable: 'schema_version',
     execQuery: (query: string) => client.query(query),
   });
-  refuseNewer(await postgrator.getDatabaseVersion());
+  const found = await postgrator.getDatabaseVersion();
+  if (found > 0) await refuseUnreleased(client);
+  refuseNewer(found);
   if (logger) logMigrations(postgrator, logger);
   const applied = await postgrator.migrate(upTo).catch((error: unknown) => {
     throw explainChecksum(error);
@@ -88,6 +90,19 @@ function refuseOld(version: number): void {
   throw new StartError(
     `DATABASE_URL leads to PostgreSQL ${major}, and Ownline needs ${oldestVersion} or newer. Upgrade that server, or leave ` +
       'DATABASE_URL out to use the PostgreSQL that Ownline brings.',
+  );
+}
+
+/** Databases of before the first release had other tables under the same version. Nothing carries them over. */
+async function refuseUnreleased(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ name: string | null }>(
+    "SELECT to_jsonb(s) ->> 'name' AS name FROM schema_version s WHERE version = 1",
+  );
+  const name = rows[0]?.name ?? undefined;
+  if (name === undefined || name === 'schema') return;
+  throw new StartError(
+    'The database was made by Ownline from before its first release, and no release reads it. Start with another DATA_DIR, or ' +
+      'with an empty database in DATABASE_URL; keep the old one for as long as you need what is in it.',
   );
 }
 

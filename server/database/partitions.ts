@@ -36,7 +36,7 @@ const movedMax = 200_000;
 
 /**
  * Makes the months of history from the last one to two ahead. The month before is for what late clocks and
- * restored rows bring. Where a month was missing, its rows went to the unplaced partition; they move into it now. One
+ * restored rows bring. Where a month was missing, its rows went to the default partition; they move into it now. One
  * that can't be made is logged and left to the next round: its rows have a place, and the others are not kept waiting.
  */
 export async function ensurePartitions(db: Queryable, clock: Clock, logger: Logger): Promise<void> {
@@ -50,7 +50,7 @@ export async function ensurePartitions(db: Queryable, clock: Clock, logger: Logg
         if (isDatabaseAway(error) && !isTimeout(error)) throw error;
         logger.error(
           { err: error, history, month },
-          'a month of history could not be made: its rows go to the unplaced partition, and it is tried again each hour',
+          'a month of history could not be made: its rows go to the default partition, and it is tried again each hour',
         );
       }
     }

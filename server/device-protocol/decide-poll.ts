@@ -18,7 +18,7 @@ export interface PollFacts {
   readonly generation: number;
   readonly current_generation: number | null;
   readonly current_session: SessionId | null;
-  readonly live_until: Date | null;
+  readonly expires_at: Date | null;
 }
 
 export type PollDecision =
@@ -41,7 +41,7 @@ export function decidePoll(facts: PollFacts | undefined, now: Date): PollDecisio
   if (facts.generation > facts.current_generation) return { kind: 'start_session' };
   if (facts.asked_session === facts.current_session) return { kind: 'continue' };
   if (facts.asked_session !== null) return stop('superseded');
-  const alive = facts.live_until !== null && facts.live_until > now;
+  const alive = facts.expires_at !== null && facts.expires_at > now;
   return alive ? stop('already_running') : { kind: 'start_session' };
 }
 

@@ -16,7 +16,7 @@ import { type PollLookupRow, sessionLifeMs } from './look-up-polls.ts';
 
 const bringLeaseForward = statement<Record<string, never>>(
   'device-protocol.bring-lease-forward',
-  `UPDATE in_flight SET lease_until = least(lease_until, handed_out_at + make_interval(secs => $2 / 1000.0))
+  `UPDATE in_flight SET leased_until = least(leased_until, handed_out_at + make_interval(secs => $2 / 1000.0))
    WHERE number_id = $1`,
 );
 const generationOf = statement<{ generation: number }>(
@@ -50,7 +50,7 @@ export async function startSession(
           device_ended: device.ended_at !== null,
           current_generation: currentDevice?.generation ?? null,
           current_session: current?.session_id ?? null,
-          live_until: current?.live_until ?? null,
+          expires_at: current?.expires_at ?? null,
         },
         clock.now(),
       );
@@ -63,7 +63,7 @@ export async function startSession(
         number_id: numberId,
         device_id: device.id,
         session_id: sessionId,
-        live_until: clock.in(config.deviceHoldMs + sessionLifeMs(config.deviceHoldMs)),
+        expires_at: clock.in(config.deviceHoldMs + sessionLifeMs(config.deviceHoldMs)),
         last_seen_at: now,
       });
       await bringLeaseForward.row(trx, numberId, takeoverGraceMs);

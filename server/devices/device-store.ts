@@ -23,7 +23,7 @@ export interface SessionRow {
   readonly team_id: TeamId;
   readonly device_id: DeviceId;
   readonly session_id: SessionId;
-  readonly live_until: Date;
+  readonly expires_at: Date;
   readonly last_seen_at: Date;
 }
 
@@ -90,15 +90,15 @@ const describe = statement<Pick<DeviceRow, 'number_id'>>(
 );
 const lockSession = statement<SessionRow>(
   'devices.lock-session',
-  `SELECT number_id, team_id, device_id, session_id, live_until, last_seen_at
+  `SELECT number_id, team_id, device_id, session_id, expires_at, last_seen_at
    FROM device_sessions WHERE team_id = $1 AND number_id = $2 FOR UPDATE`,
 );
 const startSession = statement<Record<string, never>>(
   'devices.start-session',
-  `INSERT INTO device_sessions (number_id, team_id, device_id, session_id, poll, live_until, last_seen_at)
+  `INSERT INTO device_sessions (number_id, team_id, device_id, session_id, poll_sequence, expires_at, last_seen_at)
    VALUES ($2, $1, $3, $4, 1, $5, $6)
    ON CONFLICT (number_id) DO UPDATE SET device_id = excluded.device_id, session_id = excluded.session_id,
-     poll = 1, live_until = excluded.live_until, last_seen_at = excluded.last_seen_at`,
+     poll_sequence = 1, expires_at = excluded.expires_at, last_seen_at = excluded.last_seen_at`,
   { changes: 'number', team: '$1', ids: '$2' },
 );
 
@@ -234,6 +234,6 @@ export function lockCurrentSession(
 }
 
 export async function replaceSession(trx: Transaction, session: SessionRow): Promise<void> {
-  const { team_id, number_id, device_id, session_id, live_until, last_seen_at } = session;
-  await startSession.row(trx, team_id, number_id, device_id, session_id, live_until, last_seen_at);
+  const { team_id, number_id, device_id, session_id, expires_at, last_seen_at } = session;
+  await startSession.row(trx, team_id, number_id, device_id, session_id, expires_at, last_seen_at);
 }

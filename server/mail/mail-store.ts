@@ -9,7 +9,7 @@ export interface ClaimedMail {
   readonly body: Buffer;
   readonly created_at: Date;
   /** Past it nobody has a use for it. */
-  readonly useless_after: Date | null;
+  readonly expires_at: Date | null;
   /** This one included. It also tells whose hands: a later claim counts one more. */
   readonly attempts: number;
 }
@@ -27,7 +27,7 @@ export const expiredMail = 'useless';
 const insert = statement<{ pg_notify: string }>(
   'mail.insert',
   `WITH queued AS (
-     INSERT INTO mails (id, recipient, body, created_at, next_attempt_at, useless_after, reference)
+     INSERT INTO mails (id, recipient, body, created_at, next_attempt_at, expires_at, reference)
      VALUES ($1, $2, $3, $4, $4, $5, $6)
    )
    SELECT pg_notify($7, '')`,
@@ -41,7 +41,7 @@ const claim = statement<ClaimedMail>(
      ORDER BY next_attempt_at LIMIT $3 FOR UPDATE SKIP LOCKED
    )
    UPDATE mails m SET attempts = m.attempts + 1, leased_until = $2 FROM due WHERE m.id = due.id
-   RETURNING m.id, m.recipient, m.body, m.created_at, m.useless_after, m.attempts`,
+   RETURNING m.id, m.recipient, m.body, m.created_at, m.expires_at, m.attempts`,
 );
 const finish = statement<Record<string, never>>(
   'mail.finish',

@@ -104,8 +104,7 @@ export class MailWorker {
     if (clock.mayExpire) {
       if (startedAt.getTime() - mail.created_at.getTime() > staleMs)
         return { kind: 'refused', error: 'too old' };
-      if (mail.useless_after && mail.useless_after <= startedAt)
-        return { kind: 'refused', error: expiredMail };
+      if (mail.expires_at && mail.expires_at <= startedAt) return { kind: 'refused', error: expiredMail };
     }
     const rendered = openMail(secrets, mail, mail.body);
     if (!rendered) return { kind: 'refused', error: 'unreadable body' };

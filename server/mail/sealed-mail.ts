@@ -15,20 +15,13 @@ export function sealMail(secrets: Secrets, envelope: Envelope, mail: RenderedMai
 
 /** @returns undefined where it can't be read: it was changed, or is of another mail, or comes from elsewhere */
 export function openMail(secrets: Secrets, envelope: Envelope, sealed: Buffer): RenderedMail | undefined {
-  for (const purpose of [purposeOf(envelope), unboundPurpose]) {
-    try {
-      return JSON.parse(secrets.open(purpose, sealed)) as RenderedMail;
-    } catch {}
+  try {
+    return JSON.parse(secrets.open(purposeOf(envelope), sealed)) as RenderedMail;
+  } catch {
+    return undefined;
   }
-  return undefined;
 }
 
 function purposeOf({ id, recipient }: Envelope): string {
   return `mail ${publicId('mail', id)} to ${recipient}`;
 }
-
-/**
- * What bodies were sealed for before they were bound to their row. What waited at an upgrade is still opened, so that no
- * invitation is lost by it; nothing is sealed so any more, so that a body of now opens in its own row alone.
- */
-const unboundPurpose = 'mail';

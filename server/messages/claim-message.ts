@@ -40,15 +40,15 @@ const claim = statement<HandOut>(
      WHERE team_id = $1 AND id = $2 AND status = 'active' AND deleted_at IS NULL FOR SHARE
    ), session AS MATERIALIZED (
      SELECT s.number_id FROM device_sessions s
-     WHERE s.number_id = (SELECT id FROM number) AND s.device_id = $3 AND s.session_id = $4 AND s.poll = $5
-       AND s.returned = (SELECT returned FROM device_sessions WHERE number_id = $2) FOR UPDATE
+     WHERE s.number_id = (SELECT id FROM number) AND s.device_id = $3 AND s.session_id = $4 AND s.poll_sequence = $5
+       AND s.requeue_count = (SELECT requeue_count FROM device_sessions WHERE number_id = $2) FOR UPDATE
    ), next AS MATERIALIZED (
      SELECT q.message_id, q.team_id, q.number_id, q.seq FROM send_queue q
      WHERE q.number_id = (SELECT number_id FROM session)
      ORDER BY q.seq LIMIT 1 FOR UPDATE
    ), flying AS (
-     INSERT INTO in_flight (number_id, team_id, message_id, hand_out, device_id, session_id, poll, seq, handed_out_at, lease_until)
-     SELECT n.number_id, n.team_id, n.message_id, m.hand_outs + 1, $3, $4, $5, n.seq, $6, $7
+     INSERT INTO in_flight (number_id, team_id, message_id, hand_out, device_id, session_id, poll_sequence, seq, handed_out_at, leased_until)
+     SELECT n.number_id, n.team_id, n.message_id, m.hand_out_count + 1, $3, $4, $5, n.seq, $6, $7
      FROM next n JOIN messages m ON m.team_id = $1 AND m.id = n.message_id AND ${sqlGuard('hand_out', 'm')}
        AND m.id = ANY (ARRAY(SELECT message_id FROM next))
      ON CONFLICT (number_id) DO NOTHING
@@ -60,9 +60,9 @@ const claim = statement<HandOut>(
      SELECT f.message_id, f.hand_out, $1, $2, $3, $4, $6 FROM flying f
    ), answered AS (
      -- The session lives for hold + 35 s after this answer.
-     UPDATE device_sessions s SET live_until = $8 FROM flying f WHERE s.number_id = $2
+     UPDATE device_sessions s SET expires_at = $8 FROM flying f WHERE s.number_id = $2
    )
-   UPDATE messages m SET status = ${sqlTarget('hand_out')}, hand_outs = f.hand_out
+   UPDATE messages m SET status = ${sqlTarget('hand_out')}, hand_out_count = f.hand_out
    FROM flying f WHERE m.team_id = $1 AND m.id = f.message_id AND m.id = ANY (ARRAY(SELECT message_id FROM flying))
    RETURNING m.id AS message_id, f.hand_out, m.to_handle, m.content`,
   { changes: 'message', team: '$1', ids: 'message_id' },
@@ -71,16 +71,16 @@ const claim = statement<HandOut>(
 const release = statement<{ seq: number; to_handle: string }>(
   'messages.release',
   `WITH landed AS (
-     DELETE FROM in_flight WHERE number_id = $2 AND message_id = $3 AND session_id = $4 AND poll = $5
+     DELETE FROM in_flight WHERE number_id = $2 AND message_id = $3 AND session_id = $4 AND poll_sequence = $5
      RETURNING message_id, hand_out, seq
    ), forgotten AS (
      DELETE FROM hand_outs h USING landed l WHERE h.message_id = l.message_id AND h.hand_out = l.hand_out
    ), back AS (
-     UPDATE messages m SET status = ${sqlTarget('release')}, hand_outs = l.hand_out - 1
+     UPDATE messages m SET status = ${sqlTarget('release')}, hand_out_count = l.hand_out - 1
      FROM landed l WHERE m.team_id = $1 AND m.id = $3 AND m.id = l.message_id AND ${sqlGuard('release', 'm')}
      RETURNING m.id, m.to_handle
    ), counted AS (
-     UPDATE device_sessions s SET returned = s.returned + 1 FROM back b WHERE s.number_id = $2
+     UPDATE device_sessions s SET requeue_count = s.requeue_count + 1 FROM back b WHERE s.number_id = $2
    )
    INSERT INTO send_queue (message_id, team_id, number_id, seq, to_handle, queued_at)
    SELECT b.id, $1, $2, l.seq, b.to_handle, $6 FROM back b JOIN landed l ON l.message_id = b.id

@@ -13,7 +13,7 @@ const takeFromQueue = statement<{ message_id: MessageId }>(
 );
 const failUnsent = statement<MessageRow>(
   'messages.fail-unsent',
-  `UPDATE messages m SET status = ${sqlTarget('fail_unsent')}, failed_at = $3, error_code = $4, events = m.events + 1
+  `UPDATE messages m SET status = ${sqlTarget('fail_unsent')}, failed_at = $3, error_code = $4, last_event_sequence = m.last_event_sequence + 1
    WHERE m.team_id = $1 AND m.id = ANY($2::uuid[]) AND ${sqlGuard('fail_unsent', 'm')} RETURNING ${sqlMessage('m')}`,
   { changes: 'message', team: '$1', ids: 'id' },
 );
@@ -33,7 +33,7 @@ export async function failQueued(
   const ids = taken.map((row) => row.message_id);
   const failed = await failUnsent.rows(trx, teamId, ids, services.clock.now(), code);
   await appendMessageEvents(trx, services, 'message.failed', failed);
-  const free = failed.filter((message) => message.hand_outs === 0);
+  const free = failed.filter((message) => message.hand_out_count === 0);
   await refundMessages(
     trx,
     free.map((message) => ({ teamId, day: dayOf(message.created_at) })),

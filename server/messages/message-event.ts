@@ -17,7 +17,7 @@ export async function appendMessageEvents(
     numberId: message.number_id,
     messageId: message.id,
     type,
-    sequence: message.events,
+    sequence: message.last_event_sequence,
     data: eventData(message),
   }));
   await appendEvents(trx, services, events);

@@ -21,7 +21,7 @@ export interface InFlightRow {
   readonly session_id: SessionId;
   readonly seq: number;
   readonly handed_out_at: Date;
-  readonly lease_until: Date;
+  readonly leased_until: Date;
 }
 
 const find = statement<MessageRow>(
@@ -43,7 +43,7 @@ const handOuts = statement<HandOutRow>(
 );
 const resolveHandOut = statement<{ team_id: TeamId }>(
   'messages.resolve-hand-out',
-  `UPDATE hand_outs SET outcome = $3, settled_at = $4
+  `UPDATE hand_outs SET outcome = $3, resolved_at = $4
    WHERE message_id = $1 AND hand_out = $2 AND outcome IS DISTINCT FROM $3 AND ($5 OR outcome IS NULL)
    RETURNING team_id`,
   { changes: 'message', team: 'team_id', ids: '$1' },
@@ -51,7 +51,7 @@ const resolveHandOut = statement<{ team_id: TeamId }>(
 const deleteInFlight = statement<InFlightRow>(
   'messages.delete-in-flight',
   `DELETE FROM in_flight WHERE number_id = $1 AND message_id = $2 AND hand_out = $3
-   RETURNING number_id, team_id, message_id, hand_out, session_id, seq, handed_out_at, lease_until`,
+   RETURNING number_id, team_id, message_id, hand_out, session_id, seq, handed_out_at, leased_until`,
 );
 const leaveQueue = statement<Record<string, never>>(
   'messages.leave-queue',
@@ -60,30 +60,30 @@ const leaveQueue = statement<Record<string, never>>(
 const joinQueue = statement<Record<string, never>>(
   'messages.join-queue',
   `WITH counted AS (
-     UPDATE device_sessions SET returned = returned + 1 WHERE number_id = $3
+     UPDATE device_sessions SET requeue_count = requeue_count + 1 WHERE number_id = $3
    )
    INSERT INTO send_queue (message_id, team_id, number_id, seq, to_handle, queued_at) VALUES ($1, $2, $3, $4, $5, $6)`,
 );
 
 /** A confirmation ends every doubt, so may_have_been_sent and what a time-out left are cleared. */
 const sentColumns = `status = ${sqlTarget('confirm_sent')}, sent_at = $3, failed_at = NULL, error_code = NULL,
-  device_error = NULL, may_have_been_sent = false, events = m.events + 1`;
+  device_error = NULL, may_have_been_sent = false, last_event_sequence = m.last_event_sequence + 1`;
 const markSent = statement<MessageRow>(
   'messages.mark-sent',
   `UPDATE messages m SET ${sentColumns} WHERE m.team_id = $1 AND m.id = $2
      AND (${sqlGuard('confirm_sent', 'm')}
-       OR (${sqlGuard('confirm_sent_in_queue', 'm')} AND m.hand_outs > 0)
+       OR (${sqlGuard('confirm_sent_in_queue', 'm')} AND m.hand_out_count > 0)
        OR (${sqlGuard('confirm_sent_late', 'm')} AND m.error_code = 'device_timeout'))
    RETURNING ${sqlMessage('m')}`,
   { changes: 'message', team: '$1', ids: '$2' },
 );
 const markDelivered = statement<MessageRow>(
   'messages.mark-delivered',
-  `UPDATE messages m SET status = ${sqlTarget('confirm_delivered')}, delivered_at = $3, events = m.events + $4
+  `UPDATE messages m SET status = ${sqlTarget('confirm_delivered')}, delivered_at = $3, last_event_sequence = m.last_event_sequence + $4
    WHERE m.team_id = $1 AND m.id = $2 AND ${sqlGuard('confirm_delivered', 'm')} RETURNING ${sqlMessage('m')}`,
   { changes: 'message', team: '$1', ids: '$2' },
 );
-const failedColumns = `status = 'failed', failed_at = $3, error_code = $4, device_error = $5, events = m.events + 1`;
+const failedColumns = `status = 'failed', failed_at = $3, error_code = $4, device_error = $5, last_event_sequence = m.last_event_sequence + 1`;
 const markFailedByDevice = statement<MessageRow>(
   'messages.mark-failed-by-device',
   `UPDATE messages m SET ${failedColumns}

@@ -19,8 +19,8 @@ export interface MessageRow {
   readonly error_code: FailureCode | null;
   readonly device_error: string | null;
   readonly may_have_been_sent: boolean;
-  readonly hand_outs: number;
-  readonly events: number;
+  readonly hand_out_count: number;
+  readonly last_event_sequence: number;
 }
 
 export const messageColumns = [
@@ -40,8 +40,8 @@ export const messageColumns = [
   'error_code',
   'device_error',
   'may_have_been_sent',
-  'hand_outs',
-  'events',
+  'hand_out_count',
+  'last_event_sequence',
 ] as const satisfies readonly (keyof MessageRow)[];
 
 /** The columns of a MessageRow for a SELECT or RETURNING list. */

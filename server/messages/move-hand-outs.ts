@@ -12,12 +12,12 @@ const postpone = statement<Record<string, never>>(
   'messages.postpone-hand-outs',
   `WITH held AS MATERIALIZED (
      SELECT number_id FROM device_sessions
-     WHERE live_until > $1 OR number_id IN (SELECT number_id FROM in_flight) ORDER BY number_id FOR UPDATE
+     WHERE expires_at > $1 OR number_id IN (SELECT number_id FROM in_flight) ORDER BY number_id FOR UPDATE
    ), living AS (
-     UPDATE device_sessions SET live_until = live_until + make_interval(secs => $2 / 1000.0)
-     WHERE number_id = ANY (ARRAY(SELECT number_id FROM held)) AND live_until > $1
+     UPDATE device_sessions SET expires_at = expires_at + make_interval(secs => $2 / 1000.0)
+     WHERE number_id = ANY (ARRAY(SELECT number_id FROM held)) AND expires_at > $1
    )
-   UPDATE in_flight SET lease_until = lease_until + make_interval(secs => $2 / 1000.0),
+   UPDATE in_flight SET leased_until = leased_until + make_interval(secs => $2 / 1000.0),
      handed_out_at = handed_out_at + make_interval(secs => $2 / 1000.0)
    WHERE number_id = ANY (ARRAY(SELECT number_id FROM held))`,
 );
@@ -25,14 +25,14 @@ const pullBack = statement<Record<string, never>>(
   'messages.pull-back-hand-outs',
   `WITH held AS MATERIALIZED (
      SELECT number_id FROM device_sessions
-     WHERE live_until > $2::timestamptz + $4 OR last_seen_at > $1::timestamptz + $4
-       OR number_id IN (SELECT number_id FROM in_flight WHERE lease_until > $3::timestamptz + $4)
+     WHERE expires_at > $2::timestamptz + $4 OR last_seen_at > $1::timestamptz + $4
+       OR number_id IN (SELECT number_id FROM in_flight WHERE leased_until > $3::timestamptz + $4)
      ORDER BY number_id FOR UPDATE
    ), living AS (
-     UPDATE device_sessions SET live_until = least(live_until, $2), last_seen_at = least(last_seen_at, $1)
+     UPDATE device_sessions SET expires_at = least(expires_at, $2), last_seen_at = least(last_seen_at, $1)
      WHERE number_id = ANY (ARRAY(SELECT number_id FROM held))
    )
-   UPDATE in_flight SET lease_until = least(lease_until, $3), handed_out_at = least(handed_out_at, $1)
+   UPDATE in_flight SET leased_until = least(leased_until, $3), handed_out_at = least(handed_out_at, $1)
    WHERE number_id = ANY (ARRAY(SELECT number_id FROM held))`,
 );
 

@@ -26,7 +26,7 @@ const claimGivenId = statement<{ message_id: MessageId }>(
 );
 const claimFingerprint = statement<{ message_id: MessageId }>(
   'messages.claim-fingerprint',
-  `INSERT INTO inbound_recent AS r (number_id, fingerprint, message_id, stored_at) VALUES ($1, $2, $3, $4)
+  `INSERT INTO inbound_fingerprints AS r (number_id, fingerprint, message_id, stored_at) VALUES ($1, $2, $3, $4)
    ON CONFLICT (number_id, fingerprint) DO UPDATE SET
      message_id = CASE WHEN r.stored_at > $5 THEN r.message_id ELSE excluded.message_id END,
      stored_at = CASE WHEN r.stored_at > $5 THEN r.stored_at ELSE excluded.stored_at END
@@ -34,7 +34,7 @@ const claimFingerprint = statement<{ message_id: MessageId }>(
 );
 const insert = statement<MessageRow>(
   'messages.insert-received',
-  `INSERT INTO messages AS m (team_id, id, number_id, direction, from_handle, to_handle, content, status, created_at, events)
+  `INSERT INTO messages AS m (team_id, id, number_id, direction, from_handle, to_handle, content, status, created_at, last_event_sequence)
    VALUES ($1, $2, $3, 'inbound', $4, $5, $6, 'received', $7, 1) RETURNING ${sqlMessage('m')}`,
   { changes: 'message', team: '$1', ids: '$2' },
 );

@@ -47,8 +47,8 @@ const ofNumber = statement<QueuedRow>(
 );
 const overdue = statement<InFlightRow>(
   'messages.overdue',
-  `SELECT number_id, team_id, message_id, hand_out, session_id, seq, handed_out_at, lease_until
-   FROM in_flight WHERE lease_until <= $1 ORDER BY lease_until LIMIT $2`,
+  `SELECT number_id, team_id, message_id, hand_out, session_id, seq, handed_out_at, leased_until
+   FROM in_flight WHERE leased_until <= $1 ORDER BY leased_until LIMIT $2`,
 );
 // Rows of a heap stand roughly in the order they came: the old ones are met first.
 const purgeKeys = statement<{ key: string }>(
@@ -58,7 +58,7 @@ const purgeKeys = statement<{ key: string }>(
 );
 const purgeRecent = statement<{ message_id: MessageId }>(
   'messages.purge-recent-inbound',
-  `DELETE FROM inbound_recent WHERE ctid IN (SELECT ctid FROM inbound_recent WHERE stored_at <= $1 LIMIT $2)
+  `DELETE FROM inbound_fingerprints WHERE ctid IN (SELECT ctid FROM inbound_fingerprints WHERE stored_at <= $1 LIMIT $2)
    RETURNING message_id`,
 );
 

@@ -18,13 +18,12 @@ const lockMonths = statement<Record<string, never>>(
   'usage.lock-months',
   'SELECT FROM usage_months WHERE team_id = ANY($1::uuid[]) ORDER BY team_id, month FOR NO KEY UPDATE',
 );
-// No less than none: a process of the version before counts no days while an upgrade goes on.
 const refund = statement<Record<string, never>>(
   'usage.refund',
   `WITH back AS (
      SELECT team_id, day, count(*) AS messages FROM unnest($1::uuid[], $2::date[]) AS t (team_id, day) GROUP BY team_id, day
    ), days AS (
-     UPDATE usage_days d SET messages = greatest(0, d.messages - back.messages) FROM back
+     UPDATE usage_days d SET messages = d.messages - back.messages FROM back
      WHERE (d.team_id, d.day, d.direction) = (back.team_id, back.day, 'outbound')
    )
    UPDATE usage_months u SET accepted = u.accepted - months.messages

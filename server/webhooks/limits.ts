@@ -7,7 +7,7 @@
  * on the next machine as busy as it can be, and are few enough that one that hangs takes none of another team's. Later
  * attempts and replays go beside first ones, with less: they are never in a hurry, and never wait behind a backlog.
  */
-export const laneSlots = { live: 128, retry: 32, replay: 16, single: 8 } as const;
+export const laneSlots = { live: 128, retry: 32, replay: 16, manual: 8 } as const;
 
 export type Lane = keyof typeof laneSlots;
 

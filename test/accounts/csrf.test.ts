@@ -59,7 +59,7 @@ describe('forged requests (specification section 12.3)', () => {
   const state = () =>
     service.query(`
       SELECT (SELECT count(*) FROM account_sessions) AS sessions, (SELECT count(*) FROM audit_log WHERE outcome = 'done') AS noted,
-        (SELECT count(*) FROM passkey_challenges) AS challenges, (SELECT count(*) FROM sign_in_failures) AS failures,
+        (SELECT count(*) FROM passkey_challenges) AS challenges, (SELECT count(*) FROM throttle_counters) AS failures,
         (SELECT string_agg(a::text, ',' ORDER BY id) FROM accounts a) AS accounts,
         (SELECT string_agg(t::text, ',' ORDER BY id) FROM teams t) AS teams, (SELECT count(*) FROM numbers) AS numbers`);
 

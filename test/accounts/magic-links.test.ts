@@ -57,9 +57,9 @@ describe('links that sign in (specification section 12.2)', () => {
     const token = url.split('/').at(-1) ?? '';
     assert.match(token, /^[\w-]{43}$/);
     const hash = createHash('sha256').update(token).digest();
-    const rows = await service.query('SELECT FROM sign_in_links WHERE token_hash = $1', [hash]);
+    const rows = await service.query('SELECT FROM magic_links WHERE token_hash = $1', [hash]);
     assert.equal(rows.length, 1);
-    for (const table of ['sign_in_links', 'audit_log']) {
+    for (const table of ['magic_links', 'audit_log']) {
       const kept = await service.query<{ row: string }>(`SELECT t::text AS row FROM ${table} t`);
       assert.ok(
         kept.every(({ row }) => !row.includes(token)),

@@ -145,7 +145,7 @@ describe('passwords (specification section 12.2)', () => {
     const busy = answers.find(({ status }) => status === 503);
     assert.equal(busy?.headers.get('retry-after'), '2');
     const [row] = await service.query<{ counted: number }>(
-      'SELECT sum(failures)::int AS counted FROM sign_in_failures WHERE window_start > $1',
+      'SELECT sum(hits)::int AS counted FROM throttle_counters WHERE window_start > $1',
       [service.clock.in(-900_000)],
     );
     assert.equal(row?.counted, 3 * count(401));

@@ -88,7 +88,7 @@ describe('sessions (specification section 12.2)', () => {
       [createHash('sha256').update(token).digest()],
     );
     assert.equal(row?.found, true);
-    for (const table of ['account_sessions', 'audit_log', 'accounts', 'sign_in_failures']) {
+    for (const table of ['account_sessions', 'audit_log', 'accounts', 'throttle_counters']) {
       const rows = await service.query<{ row: string }>(`SELECT t::text AS row FROM ${table} t`);
       assert.ok(
         rows.every(({ row }) => !row.includes(token)),
@@ -244,7 +244,7 @@ describe('sessions (specification section 12.2)', () => {
         createMagicLink(trx, https.runtime, account, { hours: 1 }),
       );
       const { purgeExpired } = await import('#server/accounts/sign-in/purge-expired.ts');
-      const tables = ['account_sessions', 'sign_in_links', 'passkey_challenges', 'sign_in_failures'];
+      const tables = ['account_sessions', 'magic_links', 'passkey_challenges', 'throttle_counters'];
       const counts = async () => {
         await purgeExpired({ ...https.runtime, clock: https.clock });
         const found = tables.map((table) =>

@@ -25,7 +25,7 @@ describe('an account that somebody prepared for another’s address (specificati
   const enter = (email: string) => visitor().post('/app/sign-in', { email, password });
   const proven = async (email: string) => {
     const [row] = await service.query<{ is: boolean }>(
-      'SELECT proven_at IS NOT NULL AS is FROM accounts WHERE email = $1',
+      'SELECT email_verified_at IS NOT NULL AS is FROM accounts WHERE email = $1',
       [email],
     );
     return row?.is;

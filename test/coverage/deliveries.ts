@@ -134,7 +134,7 @@ export const deliveries: Coverage = {
       'a success of before the webhook was switched off is one; a failure leaves the delivery skipped',
     ],
     'webhooks/sweep.test.ts': [
-      'skips what met the switching off of its webhook, and neither single attempts nor what waits for others',
+      'skips what met the switching off of its webhook, and neither manual attempts nor what waits for others',
     ],
     'events/append-events.test.ts': [
       'writes the delivery of a webhook that is off as skipped, and nothing that is due',

@@ -269,9 +269,6 @@ export const endpoints: Coverage = {
       'a publisher that is killed in the middle of a batch leaves it to the next one, whole',
       'two publishers at once give each event one place',
     ],
-    'database/upgrade.slow.test.ts': [
-      'publishes the events of before in their order, and delivers them to nobody',
-    ],
   },
   '4.5 cursor is the id': {
     'events/events.test.ts': [

@@ -30,8 +30,8 @@ export const webhooks: Coverage = {
   },
   '2.7 failure_count': {
     'webhooks/update-webhook.test.ts': [
-      'active true zeroes failure_count and begins a term, also where it is on',
-      'a new url zeroes failure_count, begins a term and gets what is pending; the same one does nothing',
+      'active true zeroes failure_count and begins a generation, also where it is on',
+      'a new url zeroes failure_count, begins a generation and gets what is pending; the same one does nothing',
     ],
   },
   '2.7 last_triggered_at': {
@@ -51,8 +51,8 @@ export const webhooks: Coverage = {
   },
   '3.4 active, or not: by': {
     'webhooks/update-webhook.test.ts': [
-      'active false skips what is pending at once, but not a single attempt that was asked for',
-      'active true zeroes failure_count and begins a term, also where it is on',
+      'active false skips what is pending at once, but not a manual attempt that was asked for',
+      'active true zeroes failure_count and begins a generation, also where it is on',
     ],
     'webhooks/disabling.test.ts': [
       'disables, of 50 that fail at once exactly the tenth; nothing begins afterwards; owners and admins get one mail',
@@ -145,8 +145,8 @@ export const webhooks: Coverage = {
     'webhooks/update-webhook.test.ts': [
       'changes nothing with {}, an empty body and none, and notes nothing',
       'active false skips a long backlog whole before it answers',
-      'active true zeroes failure_count and begins a term, also where it is on',
-      'a new url zeroes failure_count, begins a term and gets what is pending; the same one does nothing',
+      'active true zeroes failure_count and begins a generation, also where it is on',
+      'a new url zeroes failure_count, begins a generation and gets what is pending; the same one does nothing',
       'waits for whoever has the webhook in hand, and changes what they left',
     ],
   },

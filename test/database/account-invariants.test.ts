@@ -45,7 +45,12 @@ describe('the invariants of accounts and how they sign in (docs/architecture.md)
     );
   }
 
-  const accountRow = (key: string) => ({ email: key, email_key: key, name: 'Ada Example', created_at: at });
+  const accountRow = (key: string) => ({
+    email: key,
+    normalized_email: key,
+    name: 'Ada Example',
+    created_at: at,
+  });
   const session = (columns: Readonly<Record<string, unknown>> = {}) => ({
     account_id: account,
     token_hash: hash(),
@@ -84,7 +89,7 @@ describe('the invariants of accounts and how they sign in (docs/architecture.md)
   it('an address has one account', async () => {
     await assert.rejects(
       insert('acc', 'accounts', accountRow('ada@example.com')),
-      violates(/^23505 accounts_email_key_key/),
+      violates(/^23505 accounts_normalized_email_key/),
     );
   });
 
@@ -106,10 +111,10 @@ describe('the invariants of accounts and how they sign in (docs/architecture.md)
       insert('acs', 'account_sessions', session({ token_hash })),
       violates(/^23505 account_sessions_token_hash_key/),
     );
-    await insert('alk', 'sign_in_links', link({ token_hash }));
+    await insert('alk', 'magic_links', link({ token_hash }));
     await assert.rejects(
-      insert('alk', 'sign_in_links', link({ token_hash })),
-      violates(/^23505 sign_in_links_token_hash_key/),
+      insert('alk', 'magic_links', link({ token_hash })),
+      violates(/^23505 magic_links_token_hash_key/),
     );
     // As long as a token is, which nobody may store by mistake.
     const token = randomBytes(43);
@@ -117,7 +122,7 @@ describe('the invariants of accounts and how they sign in (docs/architecture.md)
       insert('acs', 'account_sessions', session({ token_hash: token })),
       violates(/^23514/),
     );
-    await assert.rejects(insert('alk', 'sign_in_links', link({ token_hash: token })), violates(/^23514/));
+    await assert.rejects(insert('alk', 'magic_links', link({ token_hash: token })), violates(/^23514/));
     const challenge = { challenge_hash: token, expires_at: at };
     await assert.rejects(insertRow('passkey_challenges', challenge), violates(/^23514/));
   });
@@ -146,7 +151,7 @@ describe('the invariants of accounts and how they sign in (docs/architecture.md)
     const account_id = nobody();
     const rows: [string, Record<string, unknown>][] = [
       ['account_sessions', { id: ids.next('acs'), ...session({ account_id }) }],
-      ['sign_in_links', { id: ids.next('alk'), ...link({ account_id }) }],
+      ['magic_links', { id: ids.next('alk'), ...link({ account_id }) }],
       ['passkeys', { id: ids.next('pky'), ...passkey({ account_id }) }],
       ['passkey_challenges', { challenge_hash: hash(), account_id, expires_at: at }],
     ];
@@ -163,13 +168,13 @@ describe('the invariants of accounts and how they sign in (docs/architecture.md)
   });
 
   it('what is held back is counted once for each window, from one on, under a hash', async () => {
-    const row = { subject: hash(), window_start: at, failures: 1 };
-    await insertRow('sign_in_failures', row);
-    await assert.rejects(insertRow('sign_in_failures', row), violates(/^23505 sign_in_failures_pkey/));
-    const below = pool.query('UPDATE sign_in_failures SET failures = failures - 1');
-    await assert.rejects(below, violates(/^23514 sign_in_failures_failures_check/));
+    const row = { subject: hash(), window_start: at, hits: 1 };
+    await insertRow('throttle_counters', row);
+    await assert.rejects(insertRow('throttle_counters', row), violates(/^23505 throttle_counters_pkey/));
+    const below = pool.query('UPDATE throttle_counters SET hits = hits - 1');
+    await assert.rejects(below, violates(/^23514 throttle_counters_hits_check/));
     const address = { ...row, subject: Buffer.from('ada@example.com') };
-    await assert.rejects(insertRow('sign_in_failures', address), violates(/^23514/));
+    await assert.rejects(insertRow('throttle_counters', address), violates(/^23514/));
   });
 
   it('an account with anything of it left is not deleted', async () => {

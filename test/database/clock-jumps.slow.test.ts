@@ -123,10 +123,10 @@ describe('where the service follows a step (specification section 10.7, decision
       next_attempt_at: service.clock.now(),
       leased_until: service.clock.in(120_000),
     });
-    await service.query(
-      'INSERT INTO sign_in_failures (subject, window_start, failures) VALUES ($1, $2, 10)',
-      [sha256('somebody'), service.clock.now()],
-    );
+    await service.query('INSERT INTO throttle_counters (subject, window_start, hits) VALUES ($1, $2, 10)', [
+      sha256('somebody'),
+      service.clock.now(),
+    ]);
 
     await follow(-dayMs);
     const atMs = now();
@@ -146,7 +146,7 @@ describe('where the service follows a step (specification section 10.7, decision
 
     await until('times are pulled back', async () => {
       const [ahead] = await service.query<{ rows: number }>(
-        'SELECT count(*)::int AS rows FROM sign_in_failures WHERE window_start > $1',
+        'SELECT count(*)::int AS rows FROM throttle_counters WHERE window_start > $1',
         [service.clock.in(60_000)],
       );
       return ahead?.rows === 0;

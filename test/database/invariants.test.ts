@@ -80,9 +80,9 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
   /** The columns that a status needs. */
   const inStatus = (status: MessageStatus): Record<string, unknown> => ({
     status,
-    hand_outs: status === 'queued' ? 0 : 1,
+    hand_out_count: status === 'queued' ? 0 : 1,
     direction: status === 'received' ? 'inbound' : 'outbound',
-    ...(status === 'received' ? { hand_outs: 0 } : {}),
+    ...(status === 'received' ? { hand_out_count: 0 } : {}),
     ...(status === 'sent' || status === 'delivered' ? { sent_at: at } : {}),
     ...(status === 'delivered' ? { delivered_at: at } : {}),
     ...(status === 'failed' ? { failed_at: at, error_code: 'device_timeout', may_have_been_sent: true } : {}),
@@ -97,7 +97,7 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
   it('a number has at most one message in flight', async () => {
     const flight = (messageId: string) =>
       pool.query(
-        `INSERT INTO in_flight (number_id, team_id, message_id, hand_out, device_id, session_id, poll, seq, handed_out_at, lease_until)
+        `INSERT INTO in_flight (number_id, team_id, message_id, hand_out, device_id, session_id, poll_sequence, seq, handed_out_at, leased_until)
          VALUES ($1, $2, $3, 1, $4, $4, 1, 1, $5, $5)`,
         [number, team, messageId, ids.next('dev'), at],
       );
@@ -137,7 +137,7 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
     );
     await assert.rejects(session, violates(/^23503 setup_links_team_id_number_id_fkey/));
     const flight = pool.query(
-      `INSERT INTO in_flight (number_id, team_id, message_id, hand_out, device_id, session_id, poll, seq, handed_out_at, lease_until)
+      `INSERT INTO in_flight (number_id, team_id, message_id, hand_out, device_id, session_id, poll_sequence, seq, handed_out_at, leased_until)
        VALUES ($1, $2, $3, 1, $3, $3, 1, 1, $4, $4)`,
       [otherNumber, team, ids.next('msg'), at],
     );
@@ -151,15 +151,15 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
       { status: 'failed', failed_at: at },
       { status: 'failed', error_code: 'expired' },
       { status: 'queued', failed_at: at, error_code: 'expired' },
-      { status: 'delivered', hand_outs: 1, sent_at: at },
-      { status: 'delivered', hand_outs: 1, delivered_at: at },
-      { status: 'sent', hand_outs: 1 },
+      { status: 'delivered', hand_out_count: 1, sent_at: at },
+      { status: 'delivered', hand_out_count: 1, delivered_at: at },
+      { status: 'sent', hand_out_count: 1 },
       { status: 'sent', sent_at: at },
-      { status: 'queued', hand_outs: 1, sent_at: at },
-      { status: 'failed', failed_at: at, error_code: 'not_delivered', hand_outs: 1 },
-      { status: 'failed', failed_at: at, error_code: 'device_timeout', hand_outs: 1 },
+      { status: 'queued', hand_out_count: 1, sent_at: at },
+      { status: 'failed', failed_at: at, error_code: 'not_delivered', hand_out_count: 1 },
+      { status: 'failed', failed_at: at, error_code: 'device_timeout', hand_out_count: 1 },
       { status: 'queued', may_have_been_sent: true },
-      { status: 'polling', hand_outs: 3 },
+      { status: 'polling', hand_out_count: 3 },
       { status: 'failed', failed_at: at, error_code: 'a reason of somebody else' },
       { status: 'lost' },
     ];
@@ -174,7 +174,10 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
     for (const from of messageStatuses) {
       for (const to of messageStatuses) {
         if (from === to) continue;
-        const id = await insertMessage({ ...inStatus(from), ...(from === 'queued' ? { hand_outs: 1 } : {}) });
+        const id = await insertMessage({
+          ...inStatus(from),
+          ...(from === 'queued' ? { hand_out_count: 1 } : {}),
+        });
         const target = {
           sent_at: null,
           delivered_at: null,
@@ -182,7 +185,7 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
           error_code: null,
           ...inStatus(to),
         };
-        const columns = Object.entries({ ...target, hand_outs: 1, may_have_been_sent: to === 'failed' });
+        const columns = Object.entries({ ...target, hand_out_count: 1, may_have_been_sent: to === 'failed' });
         const set = columns.map(([name], index) => `${name} = $${index + 2}`).join(', ');
         const moved = pool.query(`UPDATE messages SET ${set} WHERE id = $1`, [
           id,
@@ -200,7 +203,7 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
       status: 'failed',
       failed_at: at,
       error_code: 'expired',
-      hand_outs: 1,
+      hand_out_count: 1,
     });
     const revived = pool.query(
       `UPDATE messages SET status = 'sent', sent_at = $2, failed_at = NULL, error_code = NULL WHERE id = $1`,
@@ -209,7 +212,7 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
     await assert.rejects(revived, violates(/^23514 a message may not go from failed to sent/));
     const fresh = await insertMessage();
     const skipped = pool.query(
-      `UPDATE messages SET status = 'sent', sent_at = $2, hand_outs = 1 WHERE id = $1`,
+      `UPDATE messages SET status = 'sent', sent_at = $2, hand_out_count = 1 WHERE id = $1`,
       [fresh, at],
     );
     await assert.rejects(skipped, violates(/^23514 a message may not go from queued to sent/));
@@ -288,7 +291,7 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
     );
     const month = at.toISOString().slice(0, 7).replace('-', '_');
     assert.equal(rows.find((row) => row.id === here)?.place, `messages_${month}`);
-    assert.equal(rows.find((row) => row.id === far)?.place, 'messages_unplaced');
+    assert.equal(rows.find((row) => row.id === far)?.place, 'messages_default');
   });
 
   it('the audit log is added to, and nothing else', async () => {

@@ -39,7 +39,7 @@ describe('the invariants of members and invitations (docs/architecture.md)', () 
     const id = ids.next('acc');
     const email = key ?? `person${made}@example.com`;
     await pool.query(
-      `INSERT INTO accounts (id, email, email_key, name, created_at) VALUES ($1, $2, $2, 'Ada Example', $3)`,
+      `INSERT INTO accounts (id, email, normalized_email, name, created_at) VALUES ($1, $2, $2, 'Ada Example', $3)`,
       [id, email, at],
     );
     return id;
@@ -66,7 +66,7 @@ describe('the invariants of members and invitations (docs/architecture.md)', () 
       team_id: team,
       id: ids.next('inv'),
       email: `guest${made}@example.com`,
-      email_key: `guest${made}@example.com`,
+      normalized_email: `guest${made}@example.com`,
       role: 'member',
       token_hash: hash(),
       created_at: at,
@@ -91,7 +91,7 @@ describe('the invariants of members and invitations (docs/architecture.md)', () 
 
   it('an address has one account', async () => {
     await insertAccount('ada@example.com');
-    await assert.rejects(insertAccount('ada@example.com'), violates(/^23505 accounts_email_key_key/));
+    await assert.rejects(insertAccount('ada@example.com'), violates(/^23505 accounts_normalized_email_key/));
   });
 
   it('an account is a member of a team once, of another too, and again once it was removed', async () => {
@@ -114,7 +114,7 @@ describe('the invariants of members and invitations (docs/architecture.md)', () 
   });
 
   it('an address has one open invitation to a team, and any number that are over', async () => {
-    const email = { email: 'eve@example.com', email_key: 'eve@example.com' };
+    const email = { email: 'eve@example.com', normalized_email: 'eve@example.com' };
     const first = await insertInvitation(email);
     await assert.rejects(insertInvitation(email), violates(/^23505 invitations_one_open/));
     await insertInvitation({ ...email, team_id: otherTeam });
@@ -132,13 +132,13 @@ describe('the invariants of members and invitations (docs/architecture.md)', () 
   });
 
   it('only the link of an owner is bound to no address', async () => {
-    const nobody = { email: null, email_key: null };
+    const nobody = { email: null, normalized_email: null };
     await insertInvitation({ ...nobody, role: 'owner' });
     for (const role of ['admin', 'member', 'viewer']) {
       await assert.rejects(insertInvitation({ ...nobody, role }), violates(/^23514 invitations_check/));
     }
     await assert.rejects(
-      insertInvitation({ email_key: null, role: 'owner' }),
+      insertInvitation({ normalized_email: null, role: 'owner' }),
       violates(/^23514 invitations_check/),
     );
   });

@@ -96,7 +96,7 @@ describe('migrations (decision 0003)', () => {
       logged.map(({ version }) => version),
       versions,
     );
-    assert.match(logged[0].msg, /^migration 1 foundation took \d+ ms$/);
+    assert.match(logged[0].msg, /^migration 1 schema took \d+ ms$/);
     for (const { ms } of logged) assert.equal(typeof ms, 'number');
   });
 });

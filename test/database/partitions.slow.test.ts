@@ -69,7 +69,7 @@ describe('months of history (decision 0004, specification section 1)', () => {
     const [sent, polling, queued] = ids;
     assert.equal((await number.wire.poll()).id, sent);
     assert.equal((await number.wire.poll({ last: String(sent) })).id, polling);
-    assert.deepEqual(await places(), ['events_unplaced', 'hand_outs_unplaced', 'messages_unplaced']);
+    assert.deepEqual(await places(), ['events_default', 'hand_outs_default', 'messages_default']);
     const list = (await team.api.get('/v1/messages')).json;
 
     const another = await service.startAnother();
@@ -127,7 +127,7 @@ describe('months of history (decision 0004, specification section 1)', () => {
     await forgetMonth(2);
     const reader = await connectBeside();
     await reader.query('BEGIN');
-    await reader.query('LOCK TABLE messages_unplaced IN ACCESS SHARE MODE');
+    await reader.query('LOCK TABLE messages_default IN ACCESS SHARE MODE');
     const tables = histories.map((history) => tableOf(history, 2));
     const lines = await ensure();
     assert.equal(lines.length, 1, lines.join('\n'));
@@ -152,14 +152,14 @@ describe('months of history (decision 0004, specification section 1)', () => {
     await assert.rejects(
       make(1),
       new RegExp(
-        `messages_unplaced holds more than 1 rows of .*SELECT make_partition\\('messages', '${month(0)}', `,
+        `messages_default holds more than 1 rows of .*SELECT make_partition\\('messages', '${month(0)}', `,
       ),
     );
     assert.deepEqual(await exist(tableOf('messages', 0)), [false]);
     await make(2);
     assert.deepEqual(await exist(tableOf('messages', 0)), [true]);
     assert.deepEqual(await ensure(), []);
-    assert.deepEqual(await service.query('SELECT FROM messages_unplaced'), []);
+    assert.deepEqual(await service.query('SELECT FROM messages_default'), []);
   });
 
   it('is made beside a change of a number that then looks at messages, and neither ends the other', async () => {
@@ -187,7 +187,7 @@ describe('months of history (decision 0004, specification section 1)', () => {
     const sending = Array.from({ length: 200 }, (_, n) => team.api.send({ from, to, content: `${n}` }));
     assert.deepEqual((await Promise.all([ensure(), ensure(), ensure()])).flat(), []);
     const ids = await Promise.all(sending);
-    assert.deepEqual(await service.query('SELECT FROM messages_unplaced'), []);
+    assert.deepEqual(await service.query('SELECT FROM messages_default'), []);
     const listed = (await team.api.get('/v1/messages?limit=100')).json.messages as { id: string }[];
     assert.ok(listed.every((message) => ids.includes(message.id)));
     assert.equal(listed.length, 100);

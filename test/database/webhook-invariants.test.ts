@@ -102,7 +102,7 @@ describe('the invariants of webhooks', () => {
       due_at: at,
     };
     await insert('due_deliveries', waiting);
-    await refused(insert('due_deliveries', { ...waiting, lane: 'single' }), /^due_deliveries_pkey$/);
+    await refused(insert('due_deliveries', { ...waiting, lane: 'manual' }), /^due_deliveries_pkey$/);
     const other = { ...waiting, delivery_id: ids.next('dlv') };
     await refused(insert('due_deliveries', { ...other, lane: 'first' }), /lane/);
     await refused(insert('due_deliveries', { ...other, attempt: 5 }), /attempt/);

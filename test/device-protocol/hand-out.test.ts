@@ -87,7 +87,7 @@ describe('hand-outs (specification section 11.4)', () => {
       await number.wire.call('status', { id, status: 'delivered' });
     }
     const rows = await service.query<{ n: number }>(
-      `SELECT max(hand_outs)::float8 AS n FROM messages WHERE from_handle = $1`,
+      `SELECT max(hand_out_count)::float8 AS n FROM messages WHERE from_handle = $1`,
       [number.phoneNumber],
     );
     assert.equal(rows[0]?.n, 1);

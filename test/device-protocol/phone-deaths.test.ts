@@ -48,7 +48,7 @@ describe('phones and proxies that fail at each step (specification sections 3.2 
   };
   const isPolling = (line: Line) => async () => {
     const rows = await service.query(
-      'SELECT FROM device_sessions s JOIN numbers n ON n.id = s.number_id WHERE n.phone_number = $1 AND s.poll > 1',
+      'SELECT FROM device_sessions s JOIN numbers n ON n.id = s.number_id WHERE n.phone_number = $1 AND s.poll_sequence > 1',
       [line.from],
     );
     return rows.length === 1;

@@ -33,7 +33,7 @@ describe('who may claim a message, and how it goes back (specification section 1
   const claimantOf = async (number: ConnectedNumber): Promise<Claimant> => {
     const rows = await service.query<Claimant & Record<string, unknown>>(
       `SELECT s.team_id AS "teamId", s.number_id AS "numberId", s.device_id AS "deviceId",
-         s.session_id AS "sessionId", s.poll
+         s.session_id AS "sessionId", s.poll_sequence AS poll
        FROM device_sessions s JOIN numbers n ON n.id = s.number_id WHERE n.phone_number = $1`,
       [number.phoneNumber],
     );
@@ -160,9 +160,10 @@ describe('who may claim a message, and how it goes back (specification section 1
       assert.equal(await queued(number), 1);
     }
     assert.equal((await statusOf(id)).may_have_been_sent, false);
-    const counted = await service.query('SELECT FROM messages WHERE from_handle = $1 AND hand_outs = 0', [
-      number.phoneNumber,
-    ]);
+    const counted = await service.query(
+      'SELECT FROM messages WHERE from_handle = $1 AND hand_out_count = 0',
+      [number.phoneNumber],
+    );
     assert.equal(counted.length, 1, 'it counts as never handed out');
   });
 

@@ -252,11 +252,11 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
     await wire.call('status', { id, status: 'delivered' });
     assert.equal((await messageOf(id, free)).status, 'delivered');
     assert.deepEqual(await eventsOf(id), ['message.sent 1']);
-    const rows = await service.query<{ events: number }>(
-      'SELECT events FROM messages WHERE from_handle = $1',
+    const rows = await service.query<{ last_event_sequence: number }>(
+      'SELECT last_event_sequence FROM messages WHERE from_handle = $1',
       [number.phoneNumber],
     );
-    assert.equal(rows[0]?.events, 1, 'no sequence number is used up');
+    assert.equal(rows[0]?.last_event_sequence, 1, 'no sequence number is used up');
   });
 
   describe('retry_once (specification section 3.1)', () => {

@@ -17,7 +17,7 @@ describe('the life of a session: the hold of 25 s and 35 s more after its last a
 
   const sessionOf = async (phone: string) => {
     const rows = await service.query<{ session_id: string; poll: number }>(
-      'SELECT session_id, poll FROM device_sessions s JOIN numbers n ON n.id = s.number_id WHERE n.phone_number = $1',
+      'SELECT session_id, poll_sequence AS poll FROM device_sessions s JOIN numbers n ON n.id = s.number_id WHERE n.phone_number = $1',
       [phone],
     );
     return `${rows[0]?.session_id} ${rows[0]?.poll}`;

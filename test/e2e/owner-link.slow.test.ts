@@ -60,7 +60,7 @@ describe('how the operator lets people in (specification sections 10.1 and 12.1)
   const ofSignIn = async (url: string) => {
     const { rows } = await database.query<{ email: string; hours: string }>(
       `SELECT a.email, extract(epoch FROM l.expires_at - l.created_at) / 3600 AS hours
-       FROM sign_in_links l JOIN accounts a ON a.id = l.account_id WHERE l.token_hash = $1 AND l.used_at IS NULL`,
+       FROM magic_links l JOIN accounts a ON a.id = l.account_id WHERE l.token_hash = $1 AND l.used_at IS NULL`,
       [sha256(url.split('/').at(-1) ?? '')],
     );
     return rows[0] && [rows[0].email, Number(rows[0].hours)];

@@ -203,7 +203,7 @@ class Walk {
       case 'lapse': {
         const [lapsed] = this.#of(this.#phone(step.number).wire, 'polling');
         if (!lapsed) return;
-        await this.#service.query('UPDATE in_flight SET lease_until = handed_out_at WHERE message_id = $1', [
+        await this.#service.query('UPDATE in_flight SET leased_until = handed_out_at WHERE message_id = $1', [
           parseId('msg', lapsed.id),
         ]);
         await resolveOverdue(this.#service.runtime);

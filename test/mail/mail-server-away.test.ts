@@ -90,11 +90,11 @@ describe('while mail fails (specification section 12.5)', () => {
     return json;
   };
   const proves = async (email: string) => {
-    const [row] = await service.query<{ proves_address: boolean }>(
-      'SELECT proves_address FROM invitations WHERE email = $1',
+    const [row] = await service.query<{ verifies_email: boolean }>(
+      'SELECT verifies_email FROM invitations WHERE email = $1',
       [email],
     );
-    return row?.proves_address;
+    return row?.verifies_email;
   };
 
   it('the answer of an invitation keeps accept_url, and its link proves no address; once mail is sent again, neither', async () => {

@@ -168,7 +168,7 @@ describe('what is mailed to people (specification sections 12.5 and 12.7)', () =
     await service.query(`UPDATE accounts SET email = 'no address' WHERE id = $1`, [boss?.account.id]);
     await notifyUsageLimits(service.runtime);
     assert.deepEqual([(await noticesOf(broken)).length, (await noticesOf(next)).length], [0, 2]);
-    await service.query('UPDATE accounts SET email = email_key WHERE id = $1', [boss?.account.id]);
+    await service.query('UPDATE accounts SET email = normalized_email WHERE id = $1', [boss?.account.id]);
     await notifyUsageLimits(service.runtime);
     assert.equal((await noticesOf(broken)).length, 2, 'it is tried again');
   });

@@ -185,22 +185,6 @@ describe('mail that is not taken at once (specification section 10.6)', () => {
     assert.equal(server.connections(), before + 1);
   });
 
-  it('that waited when bodies were not bound to their mail yet is still sent after an upgrade', async () => {
-    const to = 'waited@example.com';
-    server.behave({ refuse: 450, at: 'recipient' });
-    await mailing.queue(to);
-    await mailing.attempted(to, 1);
-    server.behave('accept');
-    const old = { subject: 'From before', text: 'Before\n', html: '<p>Before</p>' };
-    await mailing.service.query('UPDATE mails SET body = $2 WHERE recipient = $1', [
-      to,
-      mailing.service.runtime.secrets.seal('mail', JSON.stringify(old)),
-    ]);
-    mailing.pass(minute);
-    const mail = await server.next();
-    assert.deepEqual([mail.to, mail.parsed.subject], [[to], 'From before']);
-  });
-
   it('is found by the sweep where no notification came', async () => {
     const to = 'unheard@example.com';
     await mailing.queue(to, 'silently');

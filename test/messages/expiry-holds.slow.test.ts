@@ -26,12 +26,12 @@ const expiring: Readonly<Record<string, readonly string[]>> = {
   'settle overdue hand-outs': ['in_flight'],
   'expire queued messages': ['send_queue'],
   'delete pending numbers': ['numbers'],
-  'forget old keys': ['idempotency_keys', 'inbound_recent'],
+  'forget old keys': ['idempotency_keys', 'inbound_fingerprints'],
   'forget expired sessions and links': [
     'account_sessions',
-    'sign_in_links',
+    'magic_links',
     'passkey_challenges',
-    'sign_in_failures',
+    'throttle_counters',
   ],
   'forget attempts': ['attempts'],
   'forget setup links': ['setup_links'],
@@ -99,7 +99,7 @@ describe('while the time is in doubt (specification section 10.7, decision 0020)
         expires_at: soon,
       }),
     );
-    await service.query('INSERT INTO sign_in_failures (subject, window_start, failures) VALUES ($1, $2, 1)', [
+    await service.query('INSERT INTO throttle_counters (subject, window_start, hits) VALUES ($1, $2, 1)', [
       sha256('somebody'),
       clock.now(),
     ]);

@@ -67,7 +67,7 @@ describe('walking the pages while messages arrive (specification section 4.3)', 
   const fillHistory = () =>
     service.query(
       `INSERT INTO messages (team_id, id, number_id, direction, from_handle, to_handle, content, status, created_at,
-         hand_outs, sent_at, delivered_at)
+         hand_out_count, sent_at, delivered_at)
        SELECT n.team_id, (lpad(to_hex($1::bigint - m * 1000), 12, '0') || '70008000' || lpad(to_hex(m), 12, '0'))::uuid,
          n.id, 'outbound', n.phone_number, $2, 'Hello', CASE WHEN there THEN 'delivered' ELSE 'sent' END, to_timestamp(0),
          1, to_timestamp(1), CASE WHEN there THEN to_timestamp(2) END

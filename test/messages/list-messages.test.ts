@@ -113,7 +113,7 @@ describe('GET /v1/messages (specification section 4.3)', () => {
     const at = item.created_at;
     await service.query(
       `INSERT INTO messages (team_id, id, number_id, direction, from_handle, to_handle, content, status, created_at, sent_at,
-         delivered_at, failed_at, error_code, hand_outs)
+         delivered_at, failed_at, error_code, hand_out_count)
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
       [
         team.id,
@@ -140,8 +140,8 @@ describe('GET /v1/messages (specification section 4.3)', () => {
     }
     if (status === 'polling') {
       await service.query(
-        `INSERT INTO in_flight (number_id, team_id, message_id, hand_out, device_id, session_id, poll, seq, handed_out_at, lease_until)
-         SELECT $1, $2, $3, 1, device_id, session_id, poll, 0, $4, $4::timestamptz + interval '200 days'
+        `INSERT INTO in_flight (number_id, team_id, message_id, hand_out, device_id, session_id, poll_sequence, seq, handed_out_at, leased_until)
+         SELECT $1, $2, $3, 1, device_id, session_id, poll_sequence, 0, $4, $4::timestamptz + interval '200 days'
          FROM device_sessions WHERE number_id = $1`,
         [numberId, team.id, id, at],
       );

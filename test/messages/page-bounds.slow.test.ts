@@ -82,7 +82,7 @@ describe('a page of messages at a million (decision 0012)', () => {
       CREATE TEMP TABLE months AS SELECT d, (extract(epoch FROM d) * 1000)::bigint AS ms
         FROM (SELECT date_trunc('month', clock_timestamp()) - interval '45 days' AS d) AS since;
       INSERT INTO messages (team_id, id, number_id, direction, from_handle, to_handle, content, status, created_at,
-          hand_outs, sent_at, delivered_at, failed_at, error_code)
+          hand_out_count, sent_at, delivered_at, failed_at, error_code)
         SELECT '${team}', id, number_id, CASE WHEN inbound THEN 'inbound' ELSE 'outbound' END,
           CASE WHEN inbound THEN person ELSE own END, CASE WHEN inbound THEN own ELSE person END, n::text, status,
           to_timestamp(0), CASE WHEN inbound OR status = 'queued' THEN 0 ELSE 1 END,

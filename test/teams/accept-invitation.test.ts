@@ -97,7 +97,7 @@ describe('an invitation that is opened (specification section 12.4)', () => {
       assert.equal((await ada.get(`/app/teams/${team.publicId}/team`)).status, 200);
       const [account] = await service.query<{ password_hash: string; method: string }>(
         `SELECT a.password_hash, s.method FROM accounts a JOIN account_sessions s ON s.account_id = a.id
-         WHERE a.email_key = 'ada@example.com'`,
+         WHERE a.normalized_email = 'ada@example.com'`,
       );
       assert.equal(account?.method, 'invitation');
       assert.ok(await checkPassword('correct horse battery', account?.password_hash));

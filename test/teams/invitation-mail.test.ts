@@ -13,10 +13,10 @@ describe('the mail of an invitation (specification section 12.5)', () => {
     team_id: teamId,
     id: ids.next('inv'),
     email: 'ada@example.com',
-    email_key: 'ada@example.com',
+    normalized_email: 'ada@example.com',
     role: 'viewer',
     invited_by: null,
-    proves_address: true,
+    verifies_email: true,
     created_at: at,
     expires_at: new Date('2026-11-28T09:30:00Z'),
   } as const;

@@ -56,7 +56,7 @@ describe('POST …/deliveries/:delivery_id/redeliver (specification section 4.4)
       );
       const [due, ...more] = await dueOf(id);
       assert.equal(more.length, 0);
-      assert.deepEqual([due?.delivery_id, due?.lane, due?.body], [uuidOf('dlv', deliveryId), 'single', null]);
+      assert.deepEqual([due?.delivery_id, due?.lane, due?.body], [uuidOf('dlv', deliveryId), 'manual', null]);
       assert.equal(answer.json.next_attempt_at, due?.due_at.toISOString());
       assert.ok(Math.abs(Number(due?.due_at) - service.clock.nowMs()) < 10_000);
     });
@@ -110,7 +110,7 @@ describe('POST /v1/webhooks/:id/test (specification section 4.4)', () => {
         [true, type, 'pending', id],
       );
       const [due] = await dueOf(id);
-      assert.equal(due?.lane, 'single');
+      assert.equal(due?.lane, 'manual');
       const sample = JSON.parse(due?.body ?? '{}');
       const { data, ...envelope } = sample;
       assert.deepEqual(envelope, {

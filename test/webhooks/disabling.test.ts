@@ -84,7 +84,7 @@ describe('the tenth failure in a row (specification section 6.3)', () => {
     assert.equal(mail.received.length, 2);
 
     await service.query(
-      `UPDATE webhooks SET is_active = true, failure_count = 0, term = term + 1, disabled_at = NULL, disabled_by = NULL
+      `UPDATE webhooks SET is_active = true, failure_count = 0, generation = generation + 1, disabled_at = NULL, disabled_by = NULL
        WHERE id = $1`,
       [webhook.id],
     );
@@ -164,7 +164,7 @@ describe('the tenth failure in a row (specification section 6.3)', () => {
     receiver.behave((answer) => open.push(answer));
     await emit(service.runtime, teamId, ['a', 'b']);
     await until('both run', () => open.length === 2);
-    await service.query('UPDATE webhooks SET term = term + 1 WHERE id = $1', [webhook.id]);
+    await service.query('UPDATE webhooks SET generation = generation + 1 WHERE id = $1', [webhook.id]);
     open[0]?.writeHead(500).end();
     open[1]?.writeHead(200).end();
     const attempts = await until('both are in the log', async () => {

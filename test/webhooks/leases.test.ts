@@ -86,7 +86,7 @@ describe('leases (specification section 6.3, decision 0017)', () => {
     assert.equal((await deliveriesOf(service, webhook))[0]?.status, 'skipped');
   });
 
-  for (const lane of ['live', 'single'] as const) {
+  for (const lane of ['live', 'manual'] as const) {
     it(`an attempt (${lane}) that a stop breaks off is in the log, counts as none, and is made again by whoever comes`, async () => {
       const { id: teamId } = await service.newTeam();
       const silentOne = await startWebhookReceiver({ behaviour: silent });

@@ -20,7 +20,7 @@ import {
   type TestWebhook,
 } from '#test/support/webhooks/webhook-world.ts';
 
-describe('single attempts, replay and rotation, end to end (specification sections 4.4 and 6.4)', () => {
+describe('manual attempts, replay and rotation, end to end (specification sections 4.4 and 6.4)', () => {
   let service: TestService;
   let receiver: WebhookReceiver;
   let team: TestTeam;

@@ -5,7 +5,7 @@ import type { TestService } from '#test/support/service/test-service.ts';
 import { addWebhook, emit, startWebhooking } from '#test/support/webhooks/webhook-world.ts';
 
 /** Section 6.3 says so; taken from there, not from the server. */
-const places = { live: 128, replay: 16, retry: 32, single: 8 };
+const places = { live: 128, replay: 16, retry: 32, manual: 8 };
 
 describe('slots (specification section 6.3)', () => {
   let service: TestService;
@@ -34,11 +34,11 @@ describe('slots (specification section 6.3)', () => {
       );
     };
     assert.deepEqual(await claim(), places);
-    assert.deepEqual(await claim(), { live: 0, replay: 0, retry: 0, single: 0 });
+    assert.deepEqual(await claim(), { live: 0, replay: 0, retry: 0, manual: 0 });
     await query(
       `DELETE FROM due_deliveries WHERE delivery_id IN
          (SELECT delivery_id FROM due_deliveries WHERE lane = 'replay' AND leased_until IS NOT NULL LIMIT 5)`,
     );
-    assert.deepEqual(await claim(), { live: 0, replay: 5, retry: 0, single: 0 });
+    assert.deepEqual(await claim(), { live: 0, replay: 5, retry: 0, manual: 0 });
   });
 });

@@ -26,10 +26,11 @@ describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
   const put = (change: unknown) => team.api.put(`/v1/webhooks/${id}`, change);
   const get = async () => (await team.api.get(`/v1/webhooks/${id}`)).json;
   const kept = async () => {
-    const rows = await service.query<{ term: number; disabled_by: string | null; disabled_at: Date | null }>(
-      'SELECT term, disabled_by, disabled_at FROM webhooks WHERE id = $1',
-      [uuidOf('wh', id)],
-    );
+    const rows = await service.query<{
+      generation: number;
+      disabled_by: string | null;
+      disabled_at: Date | null;
+    }>('SELECT generation, disabled_by, disabled_at FROM webhooks WHERE id = $1', [uuidOf('wh', id)]);
     return rows[0];
   };
   const fail = (failures: number) =>
@@ -54,7 +55,7 @@ describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
       assert.deepEqual([answer.status, answer.json], [200, before]);
     }
     assert.equal((await noted()).length, entries);
-    assert.equal((await kept())?.term, 1);
+    assert.equal((await kept())?.generation, 1);
   });
 
   it('changes each field by itself and answers the webhook as in the list', async () => {
@@ -94,7 +95,7 @@ describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
     assert.deepEqual(await get(), before);
   });
 
-  it('active false skips what is pending at once, but not a single attempt that was asked for', async () => {
+  it('active false skips what is pending at once, but not a manual attempt that was asked for', async () => {
     const pending = await newDelivery(service, team, id, { status: 'pending' });
     const test = await team.api.post(`/v1/webhooks/${id}/test`);
     assert.equal((await put({ active: false })).status, 200);
@@ -108,7 +109,7 @@ describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
       ['skipped', true, false],
       ['pending', false, true],
     ]);
-    assert.deepEqual([await due(), await due('single')], [1, 1]);
+    assert.deepEqual([await due(), await due('manual')], [1, 1]);
     const { disabled_by, disabled_at } = (await kept()) ?? {};
     assert.equal(disabled_by, 'member');
     assert.ok(disabled_at);
@@ -126,10 +127,10 @@ describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
     assert.equal(left.length, 0);
   });
 
-  it('active true zeroes failure_count and begins a term, also where it is on', async () => {
+  it('active true zeroes failure_count and begins a generation, also where it is on', async () => {
     await fail(7);
     await put({ active: true });
-    assert.deepEqual([(await get()).failure_count, (await kept())?.term], [0, 2]);
+    assert.deepEqual([(await get()).failure_count, (await kept())?.generation], [0, 2]);
     await service.query(
       `UPDATE webhooks SET failure_count = 10, is_active = false, disabled_at = $2, disabled_by = 'failures' WHERE id = $1`,
       [uuidOf('wh', id), service.clock.now()],
@@ -141,16 +142,16 @@ describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
       active: true,
       failure_count: 0,
     });
-    assert.deepEqual(await kept(), { term: 3, disabled_by: null, disabled_at: null });
+    assert.deepEqual(await kept(), { generation: 3, disabled_by: null, disabled_at: null });
   });
 
-  it('a new url zeroes failure_count, begins a term and gets what is pending; the same one does nothing', async () => {
+  it('a new url zeroes failure_count, begins a generation and gets what is pending; the same one does nothing', async () => {
     await fail(7);
     await newDelivery(service, team, id, { status: 'pending' });
     await put({ url: nowhere });
-    assert.deepEqual([(await get()).failure_count, (await kept())?.term], [7, 1]);
+    assert.deepEqual([(await get()).failure_count, (await kept())?.generation], [7, 1]);
     await put({ url: 'https://example.com/new' });
-    assert.deepEqual([(await get()).failure_count, (await kept())?.term, await due('live')], [0, 2, 1]);
+    assert.deepEqual([(await get()).failure_count, (await kept())?.generation, await due('live')], [0, 2, 1]);
   });
 
   it('waits for whoever has the webhook in hand, and changes what they left', async () => {

@@ -5,25 +5,25 @@ import { normalizeEmail } from './email.ts';
 export interface AccountRow {
   readonly id: AccountId;
   readonly email: string;
-  readonly email_key: string;
+  readonly normalized_email: string;
   readonly name: string;
   readonly password_hash: string | null;
   /** When somebody first showed that the address is theirs; null before (specification section 12.1). */
-  readonly proven_at: Date | null;
+  readonly email_verified_at: Date | null;
   /** Browsers that signed in before that are not known any more (specification section 12.2). */
-  readonly browsers_known_since: Date | null;
+  readonly device_cookies_valid_from: Date | null;
   readonly created_at: Date;
 }
 
 const insert = statement<AccountRow>(
   'accounts.insert',
-  `INSERT INTO accounts (id, email, email_key, name, proven_at, created_at) VALUES ($1, $2, $3, $4, $5, $6)
-   ON CONFLICT (email_key) DO NOTHING RETURNING *`,
+  `INSERT INTO accounts (id, email, normalized_email, name, email_verified_at, created_at) VALUES ($1, $2, $3, $4, $5, $6)
+   ON CONFLICT (normalized_email) DO NOTHING RETURNING *`,
 );
 const find = statement<AccountRow>('accounts.find', 'SELECT * FROM accounts WHERE id = $1');
 const findByEmail = statement<AccountRow>(
   'accounts.find-by-email',
-  'SELECT * FROM accounts WHERE email_key = $1',
+  'SELECT * FROM accounts WHERE normalized_email = $1',
 );
 const lock = statement<AccountRow>('accounts.lock', 'SELECT * FROM accounts WHERE id = $1 FOR NO KEY UPDATE');
 const lockForShare = statement<AccountRow>(
@@ -44,11 +44,11 @@ const setPassword = statement<AccountRow>(
 
 const setVerified = statement<AccountRow>(
   'accounts.set-email-verified',
-  'UPDATE accounts SET proven_at = $2 WHERE id = $1 AND proven_at IS NULL RETURNING *',
+  'UPDATE accounts SET email_verified_at = $2 WHERE id = $1 AND email_verified_at IS NULL RETURNING *',
 );
 const revokeCookies = statement<AccountRow>(
   'accounts.revoke-device-cookies',
-  'UPDATE accounts SET browsers_known_since = $2 WHERE id = $1',
+  'UPDATE accounts SET device_cookies_valid_from = $2 WHERE id = $1',
 );
 const removePassword = statement<AccountRow>(
   'accounts.remove-password',
@@ -58,10 +58,10 @@ const removePassword = statement<AccountRow>(
 /** @returns undefined where the address has an account already */
 export function insertAccount(
   db: Queryable,
-  account: Pick<AccountRow, 'id' | 'email' | 'name' | 'proven_at' | 'created_at'>,
+  account: Pick<AccountRow, 'id' | 'email' | 'name' | 'email_verified_at' | 'created_at'>,
 ): Promise<AccountRow | undefined> {
-  const { id, email, name, proven_at, created_at } = account;
-  return insert.row(db, id, email, normalizeEmail(email), name, proven_at, created_at);
+  const { id, email, name, email_verified_at, created_at } = account;
+  return insert.row(db, id, email, normalizeEmail(email), name, email_verified_at, created_at);
 }
 
 export function findAccount(db: Queryable, accountId: AccountId): Promise<AccountRow | undefined> {

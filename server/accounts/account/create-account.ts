@@ -35,7 +35,7 @@ export async function createAccount(
     id: services.ids.next('acc'),
     email,
     name,
-    proven_at: input.isEmailVerified ? now : null,
+    email_verified_at: input.isEmailVerified ? now : null,
     created_at: now,
   });
   if (!account) {

@@ -12,27 +12,27 @@ export interface MagicLinkRow {
 
 const insert = statement<MagicLinkRow>(
   'magic-links.insert',
-  'INSERT INTO sign_in_links (id, account_id, token_hash, created_at, expires_at) VALUES ($1, $2, $3, $4, $5)',
+  'INSERT INTO magic_links (id, account_id, token_hash, created_at, expires_at) VALUES ($1, $2, $3, $4, $5)',
 );
 const findOpen = statement<AccountRow>(
   'magic-links.find-open',
-  `SELECT a.* FROM sign_in_links l JOIN accounts a ON a.id = l.account_id
+  `SELECT a.* FROM magic_links l JOIN accounts a ON a.id = l.account_id
    WHERE l.token_hash = $1 AND l.used_at IS NULL AND l.expires_at > $2`,
 );
 const consume = statement<{ account_id: AccountId }>(
   'magic-links.consume',
-  `UPDATE sign_in_links SET used_at = $2 WHERE token_hash = $1 AND used_at IS NULL AND expires_at > $2
+  `UPDATE magic_links SET used_at = $2 WHERE token_hash = $1 AND used_at IS NULL AND expires_at > $2
    RETURNING account_id`,
 );
 const revokeAll = statement<{ id: Id<'alk'> }>(
   'magic-links.revoke-all',
-  `DELETE FROM sign_in_links WHERE id IN (
-     SELECT id FROM sign_in_links WHERE account_id = $1 AND used_at IS NULL ORDER BY id FOR UPDATE)
+  `DELETE FROM magic_links WHERE id IN (
+     SELECT id FROM magic_links WHERE account_id = $1 AND used_at IS NULL ORDER BY id FOR UPDATE)
    RETURNING id`,
 );
 const purge = statement<Record<string, never>>(
   'magic-links.purge',
-  'DELETE FROM sign_in_links WHERE expires_at <= $1',
+  'DELETE FROM magic_links WHERE expires_at <= $1',
 );
 
 export async function insertMagicLink(

@@ -30,10 +30,10 @@ export class DeviceCookie {
   /** A name for the browser that asks; undefined where it is not known to that account, or not any more. */
   find(
     request: Pick<FastifyRequest, 'headers'>,
-    account: Pick<AccountRow, 'id' | 'browsers_known_since'>,
+    account: Pick<AccountRow, 'id' | 'device_cookies_valid_from'>,
   ): string | undefined {
     const [accountId, setMs, browser] = this.#open(this.#cookie.read(request)).split(' ');
-    const { browsers_known_since: since } = account;
+    const { device_cookies_valid_from: since } = account;
     const oldestMs = Math.max(since?.getTime() ?? 0, this.#services.clock.nowMs() - cookieDays * 86_400_000);
     return accountId === account.id && Number(setMs) >= oldestMs ? browser : undefined;
   }

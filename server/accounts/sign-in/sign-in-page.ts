@@ -61,9 +61,12 @@ export function renderMagicLinkSent(): string {
 }
 
 /** What a link opens: acting on a click, so that a scanner of mail uses no link up. */
-export function renderMagicLink({ email, proven_at }: Pick<AccountRow, 'email' | 'proven_at'>): string {
+export function renderMagicLink({
+  email,
+  email_verified_at,
+}: Pick<AccountRow, 'email' | 'email_verified_at'>): string {
   const first =
-    proven_at === null
+    email_verified_at === null
       ? `<p>Until now nothing has shown that this address is yours: somebody else may have made this account. So signing in
 here signs it out everywhere else and removes its password and its passkeys. Set new ones afterwards.</p>`
       : '';

@@ -26,7 +26,7 @@ export async function markEmailVerified(
   by: AuditActor,
   own?: AccountSessionId,
 ): Promise<void> {
-  if (account.proven_at !== null) return;
+  if (account.email_verified_at !== null) return;
   await setEmailVerified(trx, account.id, services.clock.now());
   await revokeCredentials(trx, services, account, { by, action: 'account.address_proven', own });
 }
@@ -41,7 +41,7 @@ export async function revokeUnverifiedCredentials(
   account: AccountRow,
   by: AuditActor,
 ): Promise<void> {
-  if (account.proven_at === null) {
+  if (account.email_verified_at === null) {
     await revokeCredentials(trx, services, account, { by, action: 'account.emptied', own: undefined });
   }
 }

@@ -2,34 +2,34 @@ import { type Queryable, statement, type Transaction } from '#server/database/st
 
 interface CounterRow {
   readonly subject: Buffer;
-  readonly failures: number;
+  readonly hits: number;
 }
 
 const increment = statement<CounterRow>(
   'throttle.increment',
-  `INSERT INTO sign_in_failures AS f (subject, window_start, failures)
+  `INSERT INTO throttle_counters AS f (subject, window_start, hits)
    SELECT s, $2::timestamptz, 1 FROM unnest($1::bytea[]) AS s ORDER BY s
-   ON CONFLICT (subject, window_start) DO UPDATE SET failures = f.failures + 1
-   RETURNING subject, failures`,
+   ON CONFLICT (subject, window_start) DO UPDATE SET hits = f.hits + 1
+   RETURNING subject, hits`,
 );
 const lock = statement<Record<string, never>>(
   'throttle.lock',
-  `SELECT FROM sign_in_failures WHERE subject = ANY($1::bytea[]) AND window_start = $2
+  `SELECT FROM throttle_counters WHERE subject = ANY($1::bytea[]) AND window_start = $2
    ORDER BY subject FOR UPDATE`,
 );
 const decrement = statement<Record<string, never>>(
   'throttle.decrement',
-  `MERGE INTO sign_in_failures AS f USING unnest($1::bytea[]) AS s ON f.subject = s AND f.window_start = $2
-   WHEN MATCHED AND f.failures > 1 THEN UPDATE SET failures = f.failures - 1
+  `MERGE INTO throttle_counters AS f USING unnest($1::bytea[]) AS s ON f.subject = s AND f.window_start = $2
+   WHEN MATCHED AND f.hits > 1 THEN UPDATE SET hits = f.hits - 1
    WHEN MATCHED THEN DELETE`,
 );
 const purge = statement<Record<string, never>>(
   'throttle.purge',
-  'DELETE FROM sign_in_failures WHERE window_start <= $1',
+  'DELETE FROM throttle_counters WHERE window_start <= $1',
 );
 const purgeAhead = statement<Record<string, never>>(
-  'sign-in-failures.forget-ahead',
-  'DELETE FROM sign_in_failures WHERE window_start > $1',
+  'sign-in-hits.forget-ahead',
+  'DELETE FROM throttle_counters WHERE window_start > $1',
 );
 
 /**
@@ -42,7 +42,7 @@ export async function incrementCounters(
   windowStart: Date,
 ): Promise<number[]> {
   const rows = await increment.rows(db, subjects, windowStart);
-  return subjects.map((subject) => rows.find((row) => row.subject.equals(subject))?.failures ?? 0);
+  return subjects.map((subject) => rows.find((row) => row.subject.equals(subject))?.hits ?? 0);
 }
 
 /** Takes one back from each subject, in the same order. */

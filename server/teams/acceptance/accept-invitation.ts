@@ -76,7 +76,7 @@ export async function acceptInvitation(services: Services, acceptance: Acceptanc
     const account = person
       ? await createAccount(trx, services, {
           ...person,
-          isEmailVerified: invitation.proves_address,
+          isEmailVerified: invitation.verifies_email,
           ip: request.ip,
           requestId: request.id,
         })
@@ -84,7 +84,7 @@ export async function acceptInvitation(services: Services, acceptance: Acceptanc
     const { role } = invitation;
     const by = accountActor(account, request);
     const memberId = await joinTeam(trx, services, team, { account, role, by });
-    if (invitation.proves_address) await markEmailVerified(trx, services, account, by, signedIn?.sessionId);
+    if (invitation.verifies_email) await markEmailVerified(trx, services, account, by, signedIn?.sessionId);
     // Read again: it has its password by now, or lost it.
     const present = formToken === '' ? undefined : await lockAccountForShare(trx, account.id);
     if (present) await recordFormToken(trx, sha256(token), hashFormToken(formToken, present), account.id);

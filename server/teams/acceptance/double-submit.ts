@@ -39,8 +39,8 @@ export async function resolveDoubleSubmit(
       sha256(token),
       new Date(services.clock.expiryNow().getTime() - doubleSubmitMs),
     );
-    const account = first && (await lockAccountForShare(trx, first.pressed_by));
-    if (!account || !first.press_hash.equals(hashFormToken(formToken, account))) return undefined;
+    const account = first && (await lockAccountForShare(trx, first.accepted_by));
+    if (!account || !first.form_token_hash.equals(hashFormToken(formToken, account))) return undefined;
     if (!(await findMembership(trx, first.team_id, account.id))) return undefined;
     if (signedIn?.accountId === account.id) return [];
     if (!(await hasLiveSession(trx, services, first))) return undefined;
@@ -52,8 +52,8 @@ export async function resolveDoubleSubmit(
 async function hasLiveSession(
   trx: Transaction,
   { clock }: Services,
-  { pressed_by, accepted_at }: FormTokenRow,
+  { accepted_by, accepted_at }: FormTokenRow,
 ): Promise<boolean> {
-  const sessions = await listSessions(trx, pressed_by, clock.expiryNow());
+  const sessions = await listSessions(trx, accepted_by, clock.expiryNow());
   return sessions.some(({ method, created_at }) => method === 'invitation' && created_at >= accepted_at);
 }

@@ -28,7 +28,7 @@ export async function openInvitation(
   const invitation = await findLiveInvitationByToken(database.pool, sha256(token), clock.expiryNow());
   if (!invitation) throw invitationExpired(await endOfInvitation(database.pool, clock, token));
   const { email, account_id: accountId } = invitation;
-  const isEmailVerified = invitation.proves_address || invitation.account_proven === true;
+  const isEmailVerified = invitation.verifies_email || invitation.account_verified === true;
   const needs = invitationNeedsOf({ email, accountId, signedInId: signedIn?.accountId, isEmailVerified });
   return { invitation, needs, signedIn };
 }

@@ -83,7 +83,7 @@ async function grantOwnership(
   team: TeamRow,
   account: AccountRow,
 ): Promise<void> {
-  const which = { emailKey: account.email_key, ownerLinks: true };
+  const which = { emailKey: account.normalized_email, ownerLinks: true };
   await revokeOpenInvitations(trx, services, team.id, which, operator);
   if (!(await findMemberOfAccount(trx, team.id, account.id))) {
     const seats = await countSeats(trx, team.id, services.clock.now());

@@ -43,11 +43,11 @@ export async function createOwnerLink(
     team_id: teamId,
     id,
     email: email ?? null,
-    email_key: key,
+    normalized_email: key,
     role: 'owner',
     invited_by: null,
     // The operator gives it to the person.
-    proves_address: true,
+    verifies_email: true,
     created_at: now,
     expires_at: expiresAt,
   } as const;

@@ -7,12 +7,12 @@ export interface InvitationRow {
   readonly team_id: TeamId;
   readonly id: InvitationId;
   readonly email: string | null;
-  readonly email_key: string | null;
+  readonly normalized_email: string | null;
   readonly role: Role;
   /** null where a key or the operator made it. */
   readonly invited_by: MemberId | null;
   /** Whether having its link verifies the address: it was mailed there, or the operator made it. */
-  readonly proves_address: boolean;
+  readonly verifies_email: boolean;
   readonly created_at: Date;
   readonly expires_at: Date;
 }
@@ -20,8 +20,8 @@ export interface InvitationRow {
 /** The form that accepted an invitation (double-submit.ts). */
 export interface FormTokenRow {
   readonly team_id: TeamId;
-  readonly press_hash: Buffer;
-  readonly pressed_by: AccountId;
+  readonly form_token_hash: Buffer;
+  readonly accepted_by: AccountId;
   readonly accepted_at: Date;
 }
 
@@ -31,7 +31,7 @@ export interface OpenedInvitationRow extends InvitationRow {
   /** Of its address; null where it has none. */
   readonly account_id: AccountId | null;
   /** Whether that account's address is proven; null where there is none. */
-  readonly account_proven: boolean | null;
+  readonly account_verified: boolean | null;
 }
 
 /** When an invitation ended, and how. */
@@ -42,14 +42,14 @@ export interface EndedInvitationRow {
 }
 
 const columns =
-  'i.team_id, i.id, i.email, i.email_key, i.role, i.invited_by, i.proves_address, i.created_at, i.expires_at';
+  'i.team_id, i.id, i.email, i.normalized_email, i.role, i.invited_by, i.verifies_email, i.created_at, i.expires_at';
 const isOpen = 'i.accepted_at IS NULL AND i.revoked_at IS NULL';
 /** The links of owners are the operator's: members neither see nor end them. */
 const isMembers = "i.role <> 'owner'";
 
 const insert = statement<InvitationRow>(
   'invitations.insert',
-  `INSERT INTO invitations (team_id, id, email, email_key, role, invited_by, proves_address, created_at, expires_at, token_hash)
+  `INSERT INTO invitations (team_id, id, email, normalized_email, role, invited_by, verifies_email, created_at, expires_at, token_hash)
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
   { changes: 'invitation', team: '$1', ids: '$2' },
 );
@@ -61,14 +61,14 @@ const findLive = statement<InvitationRow>(
 const findByEmail = statement<InvitationRow>(
   'invitations.find-live-by-email',
   `SELECT ${columns} FROM invitations i
-   WHERE i.team_id = $1 AND i.email_key = $2 AND ${isOpen} AND i.expires_at > $3`,
+   WHERE i.team_id = $1 AND i.normalized_email = $2 AND ${isOpen} AND i.expires_at > $3`,
 );
 // One statement: two would look at two moments, and the account that the link itself made in between would be asked to
 // sign in, for a link that is over.
 const findByToken = statement<OpenedInvitationRow>(
   'invitations.find-live-by-token',
-  `SELECT ${columns}, t.name AS team_name, a.id AS account_id, a.proven_at IS NOT NULL AS account_proven
-   FROM invitations i JOIN teams t ON t.id = i.team_id LEFT JOIN accounts a ON a.email_key = i.email_key
+  `SELECT ${columns}, t.name AS team_name, a.id AS account_id, a.email_verified_at IS NOT NULL AS account_verified
+   FROM invitations i JOIN teams t ON t.id = i.team_id LEFT JOIN accounts a ON a.normalized_email = i.normalized_email
    WHERE i.token_hash = $1 AND ${isOpen} AND i.expires_at > $2`,
 );
 const findEnded = statement<EndedInvitationRow>(
@@ -92,16 +92,16 @@ const accept = statement<InvitationRow>(
 );
 const recordToken = statement<InvitationRow>(
   'invitations.record-form-token',
-  'UPDATE invitations SET press_hash = $2, pressed_by = $3 WHERE token_hash = $1',
+  'UPDATE invitations SET form_token_hash = $2, accepted_by = $3 WHERE token_hash = $1',
 );
 const findToken = statement<FormTokenRow>(
   'invitations.find-form-token',
-  `SELECT team_id, press_hash, pressed_by, accepted_at FROM invitations
-   WHERE token_hash = $1 AND press_hash IS NOT NULL AND accepted_at > $2`,
+  `SELECT team_id, form_token_hash, accepted_by, accepted_at FROM invitations
+   WHERE token_hash = $1 AND form_token_hash IS NOT NULL AND accepted_at > $2`,
 );
 const renew = statement<InvitationRow>(
   'invitations.renew',
-  `UPDATE invitations i SET token_hash = $3, expires_at = $4, proves_address = $5
+  `UPDATE invitations i SET token_hash = $3, expires_at = $4, verifies_email = $5
    WHERE i.team_id = $1 AND i.id = $2 RETURNING ${columns}`,
   { changes: 'invitation', team: '$1', ids: '$2' },
 );
@@ -114,7 +114,7 @@ const revoke = statement<InvitationRow>(
 const revokeOpen = statement<InvitationRow>(
   'invitations.revoke-open',
   `UPDATE invitations i SET revoked_at = $4
-   WHERE i.team_id = $1 AND ${isOpen} AND (i.email_key = $2 OR ($3 AND i.role = 'owner')) RETURNING ${columns}`,
+   WHERE i.team_id = $1 AND ${isOpen} AND (i.normalized_email = $2 OR ($3 AND i.role = 'owner')) RETURNING ${columns}`,
   { changes: 'invitation', team: '$1', ids: 'id' },
 );
 // One whose team is being written to is left for the next time.
@@ -132,17 +132,17 @@ export async function insertInvitation(
   invitation: InvitationRow,
   tokenHash: Buffer,
 ): Promise<void> {
-  const { team_id, id, email, email_key, role, invited_by, proves_address } = invitation;
+  const { team_id, id, email, normalized_email, role, invited_by, verifies_email } = invitation;
   const { created_at, expires_at } = invitation;
   await insert.row(
     trx,
     team_id,
     id,
     email,
-    email_key,
+    normalized_email,
     role,
     invited_by,
-    proves_address,
+    verifies_email,
     created_at,
     expires_at,
     tokenHash,

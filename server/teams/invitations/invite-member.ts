@@ -63,10 +63,10 @@ export async function inviteMember(
       team_id: teamId,
       id: services.ids.next('inv'),
       email,
-      email_key: key,
+      normalized_email: key,
       role,
       invited_by: inviter?.id ?? null,
-      proves_address: !isShown,
+      verifies_email: !isShown,
       created_at: now,
       expires_at: expiresAt,
     };

@@ -12,7 +12,7 @@ import { revokeOpenInvitations } from './revoke-open-invitations.ts';
 import { requireFreeSeat } from './seat-limit.ts';
 
 interface Joining {
-  readonly account: Pick<AccountRow, 'id' | 'email_key'>;
+  readonly account: Pick<AccountRow, 'id' | 'normalized_email'>;
   readonly role: Role;
   readonly by: AuditActor;
 }
@@ -57,7 +57,7 @@ export async function joinTeam(
       details: { role },
     });
   }
-  const which = { emailKey: account.email_key, ownerLinks: role === 'owner' };
+  const which = { emailKey: account.normalized_email, ownerLinks: role === 'owner' };
   await revokeOpenInvitations(trx, services, team.id, which, by);
   return memberId;
 }

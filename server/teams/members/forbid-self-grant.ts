@@ -23,7 +23,9 @@ export async function forbidSelfGrant(
   const creator = keyCreator && (await findAccountOfMember(trx, teamId, keyCreator));
   if (!creator) return;
   const isCreator =
-    'accountId' in receiver ? receiver.accountId === creator.id : receiver.emailKey === creator.email_key;
+    'accountId' in receiver
+      ? receiver.accountId === creator.id
+      : receiver.emailKey === creator.normalized_email;
   if (!isCreator) return;
   throw new AppError(
     'forbidden',

@@ -22,7 +22,7 @@ export interface PersonRow extends MemberRow {
 export interface MemberAccountRow {
   readonly id: AccountId;
   /** The address as it is compared. */
-  readonly email_key: string;
+  readonly normalized_email: string;
 }
 
 /** A team that an account is a member of. */
@@ -53,11 +53,11 @@ const findOfAccount = statement<PersonRow>(
 );
 const findByEmail = statement<PersonRow>(
   'members.find-by-email',
-  `${people} WHERE m.team_id = $1 AND a.email_key = $2 AND m.removed_at IS NULL`,
+  `${people} WHERE m.team_id = $1 AND a.normalized_email = $2 AND m.removed_at IS NULL`,
 );
 const findAccountOf = statement<MemberAccountRow>(
   'members.find-account-of',
-  `SELECT a.id, a.email_key FROM members m JOIN accounts a ON a.id = m.account_id WHERE m.team_id = $1 AND m.id = $2`,
+  `SELECT a.id, a.normalized_email FROM members m JOIN accounts a ON a.id = m.account_id WHERE m.team_id = $1 AND m.id = $2`,
 );
 const lock = statement<MemberRow>(
   'members.lock',

@@ -68,7 +68,7 @@ const insertTest = statement<Omit<DeliveryRow, 'due_at'>>(
 const queueManual = statement<{ due_at: Date }>(
   'deliveries.queue-manual',
   `INSERT INTO due_deliveries (team_id, webhook_id, delivery_id, event_id, lane, due_at, body)
-   VALUES ($1, $2, $3, $4, 'single', $5, $6) RETURNING due_at`,
+   VALUES ($1, $2, $3, $4, 'manual', $5, $6) RETURNING due_at`,
   { changes: 'delivery', team: '$1', ids: '$3' },
 );
 

@@ -18,7 +18,7 @@ export interface ClaimedDelivery extends SealedSecrets {
   readonly lease: number;
   readonly leased_until: Date;
   readonly url: string;
-  readonly term: number;
+  readonly generation: number;
   readonly failure_count: number;
   readonly event_type: EventType;
   readonly is_test: boolean;
@@ -78,24 +78,24 @@ const claim = statement<
        FROM due_deliveries WHERE webhook_id = h.id AND lane = '${lane}' AND due_at <= $1
        ORDER BY due_at, seq LIMIT ${slots}
      ) d
-     WHERE h.is_active OR ${lane === 'single'}`,
+     WHERE h.is_active OR ${lane === 'manual'}`,
    )}
    ), slow AS MATERIALIZED (
      SELECT w.id FROM hooks h JOIN webhooks w ON w.id = h.id
      WHERE h.is_slow AND h.is_active AND w.is_active AND w.last_triggered_at IS NOT DISTINCT FROM h.last_triggered_at
-       AND EXISTS (SELECT FROM waiting x WHERE x.webhook_id = h.id AND x.lane <> 'single')
-       AND NOT EXISTS (SELECT FROM waiting x WHERE x.webhook_id = h.id AND x.lane <> 'single' AND x.is_leased)
+       AND EXISTS (SELECT FROM waiting x WHERE x.webhook_id = h.id AND x.lane <> 'manual')
+       AND NOT EXISTS (SELECT FROM waiting x WHERE x.webhook_id = h.id AND x.lane <> 'manual' AND x.is_leased)
      FOR NO KEY UPDATE OF w SKIP LOCKED
    ), free AS (
      SELECT x.*,
        row_number() OVER (PARTITION BY webhook_id, lane ORDER BY due_at, seq)::real / slots AS slot_share,
-       row_number() OVER (PARTITION BY webhook_id, lane = 'single' ORDER BY due_at, seq) AS slot
+       row_number() OVER (PARTITION BY webhook_id, lane = 'manual' ORDER BY due_at, seq) AS slot
      FROM waiting x
-     WHERE NOT is_leased AND (lane = 'single' OR NOT is_slow OR webhook_id IN (SELECT id FROM slow))
+     WHERE NOT is_leased AND (lane = 'manual' OR NOT is_slow OR webhook_id IN (SELECT id FROM slow))
    ), of_teams AS (
      SELECT f.*, row_number() OVER (PARTITION BY f.team_id ORDER BY slot_share, due_at, seq) + coalesce(t.in_flight, 0) AS team_slot
      FROM free f LEFT JOIN unnest($5::uuid[], $6::int[]) AS t (team_id, in_flight) ON t.team_id = f.team_id
-     WHERE lane = 'single' OR NOT is_slow OR slot = 1
+     WHERE lane = 'manual' OR NOT is_slow OR slot = 1
    ), chosen AS MATERIALIZED (
      SELECT tid FROM of_teams WHERE team_slot <= ${teamSlots} ORDER BY slot_share, due_at, seq LIMIT $3
    ), locked AS MATERIALIZED (
@@ -109,10 +109,10 @@ const claim = statement<
      RETURNING d.*
    ), slowed AS (
      UPDATE webhooks SET last_triggered_at = $1
-     WHERE id = ANY (ARRAY(SELECT t.webhook_id FROM taken t JOIN slow s ON s.id = t.webhook_id WHERE t.lane <> 'single'))
+     WHERE id = ANY (ARRAY(SELECT t.webhook_id FROM taken t JOIN slow s ON s.id = t.webhook_id WHERE t.lane <> 'manual'))
    )
    SELECT walk.*, t.webhook_id, t.delivery_id, t.team_id, t.event_id, t.lane, t.attempt, t.due_at, t.first_started_at,
-     t.lease, t.leased_until, w.url, w.term, w.failure_count, w.secret, w.next_secret, w.next_secret_from, t.body IS NOT NULL AS is_test,
+     t.lease, t.leased_until, w.url, w.generation, w.failure_count, w.secret, w.next_secret, w.next_secret_from, t.body IS NOT NULL AS is_test,
      coalesce(t.body, e.body) AS body, coalesce(sample.event_type, e.type) AS event_type
    FROM (SELECT
        set_config('synchronous_commit', 'off', true),
@@ -140,7 +140,7 @@ export const walkStart = '00000000-0000-0000-0000-000000000000' as WebhookId;
 
 /**
  * Takes what is due, fairly, and commits (decision 0017): no more of each webhook, lane and team than they have slots, for
- * all their processes and for this one. Of a webhook that is off only single attempts are taken.
+ * all their processes and for this one. Of a webhook that is off only manual attempts are taken.
  */
 export async function claimDeliveries(db: Queryable, limits: ClaimLimits): Promise<ClaimedPage> {
   const { now, leasedUntil, free, inFlight, after } = limits;

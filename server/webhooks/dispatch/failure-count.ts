@@ -9,7 +9,7 @@ export interface CountedWebhook {
   readonly url: string;
   readonly is_active: boolean;
   readonly failure_count: number;
-  readonly term: number;
+  readonly generation: number;
 }
 
 export interface Counted<Judged> {
@@ -38,7 +38,7 @@ export function countResults<Judged extends ClassifiedResult>(
     const isCounted =
       one.isCounted &&
       webhook?.is_active === true &&
-      webhook.term === claimed.term &&
+      webhook.generation === claimed.generation &&
       before !== failuresMax &&
       leased.has(claimed.delivery_id);
     if (isCounted) counts.set(claimed.webhook_id, outcome === 'succeeded' ? 0 : (before ?? 0) + 1);

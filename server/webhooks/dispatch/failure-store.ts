@@ -5,7 +5,7 @@ import type { CountedWebhook } from './failure-count.ts';
 
 const lock = statement<CountedWebhook>(
   'webhooks.lock-failure-counts',
-  `SELECT id, team_id, url, is_active, failure_count, term FROM webhooks WHERE id = ANY ($1::uuid[])
+  `SELECT id, team_id, url, is_active, failure_count, generation FROM webhooks WHERE id = ANY ($1::uuid[])
    ORDER BY id FOR UPDATE`,
 );
 const leased = statement<{ readonly delivery_id: DeliveryId }>(

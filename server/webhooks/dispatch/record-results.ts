@@ -48,8 +48,8 @@ function classify({ config }: Services, result: AttemptResult): ClassifiedResult
   const { claimed, startedAt, outcome } = result;
   // Broken off by a stop: it is made again, and counts as none.
   if (outcome === 'aborted') return { result, nextDueAt: claimed.due_at, isCounted: false };
-  if (claimed.lane === 'single' || outcome === 'succeeded') {
-    return { result, nextDueAt: undefined, isCounted: claimed.lane !== 'single' };
+  if (claimed.lane === 'manual' || outcome === 'succeeded') {
+    return { result, nextDueAt: undefined, isCounted: claimed.lane !== 'manual' };
   }
   const { attempt, first_started_at: firstStartedAt } = claimed;
   return {

@@ -21,14 +21,14 @@ const write = statement<{ readonly left: number }>(
   `WITH input AS MATERIALIZED (
      SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::bigint[], $5::int[], $6::timestamptz[], $7::boolean[],
        $8::uuid[], $9::timestamptz[], $10::int[], $11::text[], $12::smallint[], $13::text[], $14::bytea[], $15::boolean[])
-     WITH ORDINALITY AS i (team_id, webhook_id, delivery_id, lease, term, next_due_at, is_counted,
+     WITH ORDINALITY AS i (team_id, webhook_id, delivery_id, lease, generation, next_due_at, is_counted,
        attempt_id, started_at, duration_ms, outcome, status_code, url, response_body, response_truncated, n)
    ), hooks AS MATERIALIZED (
-     SELECT id, term, failure_count FROM webhooks WHERE id = ANY ($16::uuid[]) ORDER BY id FOR KEY SHARE
+     SELECT id, generation, failure_count FROM webhooks WHERE id = ANY ($16::uuid[]) ORDER BY id FOR KEY SHARE
    ), classified AS MATERIALIZED (
-     SELECT i.*, coalesce(h.term = i.term, false) AS is_of_term
+     SELECT i.*, coalesce(h.generation = i.generation, false) AS is_of_generation
      FROM input i LEFT JOIN hooks h ON h.id = i.webhook_id
-     WHERE $17 OR NOT i.is_counted OR h.id IS NULL OR h.term <> i.term OR h.failure_count = 0
+     WHERE $17 OR NOT i.is_counted OR h.id IS NULL OR h.generation <> i.generation OR h.failure_count = 0
    ), finished AS (
      DELETE FROM due_deliveries d USING classified j
      WHERE d.webhook_id = j.webhook_id AND d.delivery_id = j.delivery_id AND d.lease = j.lease AND j.next_due_at IS NULL
@@ -63,7 +63,7 @@ const write = statement<{ readonly left: number }>(
      INSERT INTO attempts (team_id, delivery_id, id, webhook_id, started_at, duration_ms, outcome, status_code, url,
        response_body, response_truncated, is_counted)
      SELECT team_id, delivery_id, attempt_id, webhook_id, started_at, duration_ms, outcome, status_code, url,
-       response_body, response_truncated, is_counted AND is_owned AND is_of_term
+       response_body, response_truncated, is_counted AND is_owned AND is_of_generation
      FROM result
    )
    SELECT i.n AS left FROM input i WHERE NOT EXISTS (SELECT FROM classified j WHERE j.n = i.n)`,
@@ -91,7 +91,7 @@ export async function writeResults<Judged extends ClassifiedResult>(
     plain(({ result }) => result.claimed.webhook_id),
     plain(({ result }) => result.claimed.delivery_id),
     plain(({ result }) => result.claimed.lease),
-    plain(({ result }) => result.claimed.term),
+    plain(({ result }) => result.claimed.generation),
     plain(({ nextDueAt }) => nextDueAt?.toISOString()),
     plain(({ isCounted }) => isCounted),
     plain(({ result }) => result.id),

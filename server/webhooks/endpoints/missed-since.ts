@@ -17,7 +17,7 @@ const find = statement<{ readonly id: DeliveryId | null }>(
        '00000000-0000-0000-0000-000000000000')
    ),
    waiting AS (
-     SELECT delivery_id AS id FROM due_deliveries WHERE webhook_id = $2 AND lane <> 'single'
+     SELECT delivery_id AS id FROM due_deliveries WHERE webhook_id = $2 AND lane <> 'manual'
      ORDER BY webhook_id, delivery_id LIMIT 1
    )
    SELECT min(id::text)::uuid AS id FROM (SELECT id FROM missed UNION ALL SELECT id FROM waiting) AS either`,

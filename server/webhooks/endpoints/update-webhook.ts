@@ -8,7 +8,7 @@ import { type WebhookTarget, withLockedWebhook } from './with-locked-webhook.ts'
 
 /**
  * Changes what is sent (specification section 4.4); `{}` changes nothing. What is claimed after its commit goes to no
- * earlier url, and nothing but single attempts to a webhook that was switched off: what was pending is skipped before
+ * earlier url, and nothing but manual attempts to a webhook that was switched off: what was pending is skipped before
  * this returns, in rounds that hold nobody up for long.
  * @throws AppError 400, param url, events or phone_number; 404
  */

@@ -3,7 +3,7 @@ import { validateEvents } from './validate-webhook.ts';
 import type { WebhookRow, WebhookSettings } from './webhook-store.ts';
 
 /**
- * What a webhook is set to after a change (specification section 4.4). Enabling and a new url begin a term: failures are
+ * What a webhook is set to after a change (specification section 4.4). Enabling and a new url begin a generation: failures are
  * counted anew, and what was begun before counts no more (decision 0017). The same url again begins none.
  */
 export function changedSettings(
@@ -12,15 +12,15 @@ export function changedSettings(
   at: Date,
 ): WebhookSettings {
   const { url = webhook.url, active = webhook.is_active, phone_number = webhook.phone_number } = change;
-  const isNewTerm = change.active === true || url !== webhook.url;
+  const isNewGeneration = change.active === true || url !== webhook.url;
   const isSwitchedOff = !active && webhook.is_active;
   return {
     url,
     events: change.events === undefined ? webhook.events : validateEvents(change.events),
     phone_number,
     is_active: active,
-    failure_count: isNewTerm ? 0 : webhook.failure_count,
-    term: isNewTerm ? webhook.term + 1 : webhook.term,
+    failure_count: isNewGeneration ? 0 : webhook.failure_count,
+    generation: isNewGeneration ? webhook.generation + 1 : webhook.generation,
     disabled_at: active ? null : isSwitchedOff ? at : webhook.disabled_at,
     disabled_by: active ? null : isSwitchedOff ? 'member' : webhook.disabled_by,
   };

@@ -9,7 +9,7 @@ export interface WebhookSettings {
   readonly phone_number: string | null;
   readonly is_active: boolean;
   readonly failure_count: number;
-  readonly term: number;
+  readonly generation: number;
   readonly disabled_at: Date | null;
   readonly disabled_by: 'member' | 'failures' | null;
 }
@@ -24,7 +24,7 @@ export interface WebhookRow extends WebhookSettings {
   readonly created_at: Date;
 }
 
-const columns = `team_id, id, url, events, phone_number, is_active, failure_count, term, disabled_at, disabled_by,
+const columns = `team_id, id, url, events, phone_number, is_active, failure_count, generation, disabled_at, disabled_by,
   last_triggered_at, next_secret_from, created_at`;
 
 const insert = statement<WebhookRow>(
@@ -55,7 +55,7 @@ const countOf = statement<{ webhooks: number }>(
 );
 const update = statement<WebhookRow>(
   'webhooks.update',
-  `UPDATE webhooks SET url = $3, events = $4, phone_number = $5, is_active = $6, failure_count = $7, term = $8,
+  `UPDATE webhooks SET url = $3, events = $4, phone_number = $5, is_active = $6, failure_count = $7, generation = $8,
      disabled_at = $9, disabled_by = $10
    WHERE team_id = $1 AND id = $2 RETURNING ${columns}`,
   { changes: 'webhook', team: '$1', ids: '$2' },
@@ -146,7 +146,7 @@ export async function writeSettings(
     settings.phone_number,
     settings.is_active,
     settings.failure_count,
-    settings.term,
+    settings.generation,
     settings.disabled_at,
     settings.disabled_by,
   );

@@ -8,11 +8,11 @@ export const skippedMax = 10_000;
 export const sqlSkipped = `CASE WHEN succeeded_at IS NULL THEN 'skipped' ELSE 'succeeded' END`;
 
 // Attempts that run are not aborted: what they bring is written to the log, and no later one follows them. What was
-// asked for as a single attempt is made all the same.
+// asked for as a manual attempt is made all the same.
 const skip = statement<{ skipped: number; team_id: TeamId | null }>(
   'webhooks.skip-pending',
   `WITH round AS MATERIALIZED (
-     SELECT delivery_id FROM due_deliveries WHERE webhook_id = $1 AND lane <> 'single'
+     SELECT delivery_id FROM due_deliveries WHERE webhook_id = $1 AND lane <> 'manual'
      ORDER BY delivery_id LIMIT ${skippedMax}
    ),
    waiting AS (

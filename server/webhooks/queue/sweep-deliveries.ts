@@ -21,7 +21,7 @@ const sweep = statement<{ readonly team_id: TeamId }>(
    ), found AS MATERIALIZED (
      SELECT d.tid FROM off o CROSS JOIN LATERAL (
        SELECT ctid AS tid FROM due_deliveries
-       WHERE webhook_id = o.webhook_id AND (o.is_deleted OR lane <> 'single') LIMIT ${sweptMax}
+       WHERE webhook_id = o.webhook_id AND (o.is_deleted OR lane <> 'manual') LIMIT ${sweptMax}
      ) d
      WHERE o.is_deleted OR o.webhook_id IN (SELECT id FROM held)
    ), locked AS MATERIALIZED (

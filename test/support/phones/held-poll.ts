@@ -10,7 +10,7 @@ export async function heldPoll(
 ): Promise<{ answer: Promise<FlatAnswer>; leave: () => void }> {
   const counted = async () => {
     const rows = await service.query<{ poll: number }>(
-      'SELECT poll FROM device_sessions s JOIN numbers n ON n.id = s.number_id WHERE n.phone_number = $1',
+      'SELECT poll_sequence AS poll FROM device_sessions s JOIN numbers n ON n.id = s.number_id WHERE n.phone_number = $1',
       [number.phoneNumber],
     );
     return rows[0]?.poll ?? 0;

@@ -16,7 +16,7 @@ export interface PlanNode {
 export const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
 
 /** The table that a node reads, whichever month of it; undefined where it reads none. */
-export const tableOf = (node: PlanNode) => node['Relation Name']?.replace(/_(\d{4}_\d{2}|unplaced)$/, '');
+export const tableOf = (node: PlanNode) => node['Relation Name']?.replace(/_(\d{4}_\d{2}|default)$/, '');
 
 /** Rows that were read of each table, those included that a filter threw away. */
 export function rowsRead(plan: PlanNode): Map<string, number> {

@@ -41,7 +41,7 @@ export interface WebhookState {
   readonly failure_count: number;
   readonly disabled_by: string | null;
   readonly last_triggered_at: Date | null;
-  readonly term: number;
+  readonly generation: number;
 }
 
 /** An Ownline whose webhooks may lead to this machine. */
