@@ -5,7 +5,7 @@ import { type ClockSync, clockReadMs } from '#server/database/clock-sync.ts';
 import { ensurePartitions } from '#server/database/partitions.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { PollRegistry } from '#server/device-protocol/poll-registry.ts';
-import { forgetSetupLinks } from '#server/devices/forget-setup-links.ts';
+import { purgeSetupLinks } from '#server/devices/purge-setup-links.ts';
 import { writeFanOuts } from '#server/events/fan-out.ts';
 import type { FeedPollRegistry } from '#server/events/feed-poll-registry.ts';
 import { teamsWithNewEvents } from '#server/events/feed-store.ts';
@@ -107,24 +107,24 @@ export function createBackgroundJobs(
     ...loop('maintain', 'delete pending numbers', 60 * second, 'expires', () =>
       deleteOverduePending(database.pool, clock.now()),
     ),
-    ...loop('maintain', 'forget old keys', 600 * second, 'expires', () => purgeOldKeys(services)),
+    ...loop('maintain', 'purge old keys', 600 * second, 'expires', () => purgeOldKeys(services)),
     ...loop('maintain', 'make partitions', 3_600 * second, 'keeps', () =>
       ensurePartitions(database.pool, clock, logger),
     ),
-    ...loop('maintain', 'forget expired sessions and links', 60 * second, 'expires', () =>
+    ...loop('maintain', 'purge expired sessions and links', 60 * second, 'expires', () =>
       purgeExpired(services),
     ),
     ...loop('maintain', 'tell teams that near their limit', 30 * second, 'keeps', () =>
       notifyUsageLimits(services),
     ),
-    ...loop('maintain', 'forget attempts', 3_600 * second, 'expires', () => purgeAttempts(services)),
-    ...loop('maintain', 'forget setup links', 3_600 * second, 'expires', () => forgetSetupLinks(services)),
+    ...loop('maintain', 'purge attempts', 3_600 * second, 'expires', () => purgeAttempts(services)),
+    ...loop('maintain', 'purge setup links', 3_600 * second, 'expires', () => purgeSetupLinks(services)),
     ...loop('maintain', 'drop months of the audit log', 60 * second, 'expires', () => purgeAudit(services)),
     ...loop('deliver', 'skip deliveries of webhooks that are off', second, 'keeps', () =>
       sweepDeliveries(services),
     ),
-    ...loop('maintain', 'forget mails', 3_600 * second, 'expires', () => purgeMails(services)),
-    ...loop('maintain', 'forget invitations', 3_600 * second, 'expires', () => purgeInvitations(services)),
+    ...loop('maintain', 'purge mails', 3_600 * second, 'expires', () => purgeMails(services)),
+    ...loop('maintain', 'purge invitations', 3_600 * second, 'expires', () => purgeInvitations(services)),
     ...loop('maintain', 'pull back times that lie too far ahead', 60 * second, 'keeps', () =>
       pullBack(services),
     ),

@@ -30,8 +30,14 @@ export type ClockVerdict =
   /** It has stood for long enough after a step: the step is to be followed. */
   | { readonly is: 'settled' };
 
-/** What a look at the database's clock means. */
-export function judgeClock({ ownMs, databaseMs, uncertaintyMs, heldMs, stoodMs }: Compared): ClockVerdict {
+/** Classifies one comparison of the service's time with the database's clock. */
+export function classifyClockStep({
+  ownMs,
+  databaseMs,
+  uncertaintyMs,
+  heldMs,
+  stoodMs,
+}: Compared): ClockVerdict {
   const expectedMs = databaseMs + heldMs;
   if (Math.abs(expectedMs - ownMs) > smallestStepMs + uncertaintyMs) {
     const apartMs = Math.round(ownMs - databaseMs);

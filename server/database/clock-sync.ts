@@ -1,7 +1,7 @@
 import { Counter } from 'prom-client';
 import { addGauge } from '#server/platform/process/metrics.ts';
 import { type HostClock, readHostClock } from '#server/platform/time/host-clock.ts';
-import { isDoubtful, judgeClock, smallestStepMs, standsMs } from './clock-step.ts';
+import { classifyClockStep, isDoubtful, smallestStepMs, standsMs } from './clock-step.ts';
 import { type ClockSample, type ClockState, readClock, saveReading, writeStep } from './clock-store.ts';
 import { followStep, type PostponeLeases } from './follow-step.ts';
 import type { Runtime } from './runtime.ts';
@@ -106,7 +106,13 @@ export class ClockSync {
     this.#take(look);
     const ownMs = clock.atMs(look.atMs);
     const { held_ms: heldMs, databaseMs, uncertaintyMs } = look;
-    const verdict = judgeClock({ ownMs, databaseMs, uncertaintyMs, heldMs, stoodMs: this.#stoodMs(look) });
+    const verdict = classifyClockStep({
+      ownMs,
+      databaseMs,
+      uncertaintyMs,
+      heldMs,
+      stoodMs: this.#stoodMs(look),
+    });
     if (verdict.is === 'stepped') {
       await writeStep(database.pool, verdict.heldMs, clock.now(), look.version);
       return false;

@@ -85,7 +85,7 @@ export const endpoints: Coverage = {
       'gives links that work for 24 hours',
       'the setup link begins with APP_URL, wherever the service listens (specification section 4.2)',
     ],
-    'device-protocol/forget-setup-links.test.ts': [
+    'device-protocol/purge-setup-links.test.ts': [
       '2,500 links that no phone used are deleted 30 days after their end; the one of a phone stays, and its token works',
     ],
   },

@@ -64,7 +64,7 @@ const silent: Readonly<Record<string, string>> = {
   'webhooks.pull-leases-back: delivery': 'moves leases, which are shown to nobody',
   'webhooks.pull-due-back: delivery': 'follows a jump of the time, at which everybody reads again',
   'webhooks.purge-attempts: delivery': 'forgets what is older than DELIVERY_LOG_DAYS',
-  'devices.forget-setup-links: number': 'forgets what was over 30 days ago',
+  'devices.purge-setup-links: number': 'forgets what was over 30 days ago',
   'invitations.purge: invitation': 'forgets what is over, and shown no more',
   'invitations.record-form-token: invitation':
     'notes what is shown to nobody, of one that was accepted just now',

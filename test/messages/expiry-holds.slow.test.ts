@@ -26,18 +26,18 @@ const expiring: Readonly<Record<string, readonly string[]>> = {
   'settle overdue hand-outs': ['in_flight'],
   'expire queued messages': ['send_queue'],
   'delete pending numbers': ['numbers'],
-  'forget old keys': ['idempotency_keys', 'inbound_fingerprints'],
-  'forget expired sessions and links': [
+  'purge old keys': ['idempotency_keys', 'inbound_fingerprints'],
+  'purge expired sessions and links': [
     'account_sessions',
     'magic_links',
     'passkey_challenges',
     'throttle_counters',
   ],
-  'forget attempts': ['attempts'],
-  'forget setup links': ['setup_links'],
+  'purge attempts': ['attempts'],
+  'purge setup links': ['setup_links'],
   'drop months of the audit log': ['audit_log'],
-  'forget mails': ['mails'],
-  'forget invitations': ['invitations'],
+  'purge mails': ['mails'],
+  'purge invitations': ['invitations'],
 };
 
 /** Every other sweep, and why the time can't mislead it. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { forgetSetupLinks } from '#server/devices/forget-setup-links.ts';
+import { purgeSetupLinks } from '#server/devices/purge-setup-links.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 
@@ -25,10 +25,10 @@ describe('setup links that are over (specification section 4.2)', () => {
     );
     const links = async () => (await service.query('SELECT FROM setup_links')).length;
     service.clock.advance(30 * dayMs);
-    await forgetSetupLinks(service.runtime);
+    await purgeSetupLinks(service.runtime);
     assert.equal(await links(), 2_501);
     service.clock.advance(2 * dayMs);
-    await forgetSetupLinks(service.runtime);
+    await purgeSetupLinks(service.runtime);
     assert.equal(await links(), 1);
     assert.equal((await number.wire.poll({ session: 'new' })).action, 'idle');
   });

@@ -1,17 +1,15 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
-
-/** How long a setup link is kept after its end. */
-const keptMs = 30 * 86_400_000;
+import { setupLinkRetentionMs } from './limits.ts';
 
 const batchMax = 1_000;
 
-/** Batches of one round; the next round goes on. */
+/** Batches of one round; the next round continues. */
 const batchesMax = 100;
 
-// Those that gave a token stay: the token refers to its link.
-const forget = statement<{ readonly id: string }>(
-  'devices.forget-setup-links',
+// A link that gave a token stays, because the token refers to it.
+const purge = statement<{ readonly id: string }>(
+  'devices.purge-setup-links',
   `DELETE FROM setup_links WHERE (team_id, id) IN (
      SELECT l.team_id, l.id FROM setup_links l
      WHERE l.expires_at < $1
@@ -21,12 +19,12 @@ const forget = statement<{ readonly id: string }>(
 );
 
 /** Deletes setup links 30 days after they expired, where no phone used them (specification section 4.2). */
-export async function forgetSetupLinks({
+export async function purgeSetupLinks({
   database,
   clock,
 }: Pick<Runtime, 'database' | 'clock'>): Promise<void> {
   for (let batches = 0; batches < batchesMax; batches += 1) {
-    const rows = await forget.rows(database.pool, clock.in(-keptMs), batchMax);
+    const rows = await purge.rows(database.pool, clock.in(-setupLinkRetentionMs), batchMax);
     if (rows.length < batchMax) return;
   }
 }
