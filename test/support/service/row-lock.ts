@@ -1,41 +1,71 @@
-import pg from 'pg';
-import { until } from './until.ts';
+import type { AccountId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
+import { type HeldTransaction, holdTransaction } from './held-transaction.ts';
+import type { TestService } from './test-service.ts';
 
-/** A row in the test's hands: what needs it waits until it is let go, in the order in which it came. */
-export interface RowLock {
-  /** Resolves once that many statements wait for a lock in this database. */
-  readonly waiting: (statements: number) => Promise<void>;
-  readonly release: () => Promise<void>;
+/** The rows that a test locks. */
+type LockedRows =
+  | { readonly teamId: TeamId }
+  | { readonly accountId: AccountId }
+  | { readonly webhookId: WebhookId }
+  /** The usage of all months. */
+  | { readonly usageOf: TeamId | readonly TeamId[] }
+  | { readonly numbersOf: TeamId }
+  | { readonly phoneNumber: string }
+  | { readonly everyNumber: true }
+  /** The session of the phone with this number. */
+  | { readonly sessionOf: string }
+  /** The setup links of this phone number. */
+  | { readonly setupLinksOf: string }
+  | { readonly messagesInFlight: true };
+
+/** `no key update` lets rows that refer to the locked ones be written. */
+type LockStrength = 'update' | 'no key update';
+
+/** Locks rows in a transaction of the test. @throws where there is no such row */
+export function holdRowLock(
+  service: Pick<TestService, 'databaseUrl'>,
+  rows: LockedRows,
+  strength: LockStrength = 'update',
+): Promise<HeldTransaction> {
+  const [from, ...values] = selection(rows);
+  return holdTransaction(service, `SELECT FROM ${from} FOR ${strength.toUpperCase()} OF r`, values);
 }
 
-/** @param select the rows, `SELECT … FOR UPDATE` */
-export async function lockRows(
+/** Locks a whole table, for reads too. */
+export function holdTableLock(
+  service: Pick<TestService, 'databaseUrl'>,
+  table: 'api_keys' | 'devices',
+): Promise<HeldTransaction> {
+  return holdTransaction(service, `LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`, []);
+}
+
+function selection(rows: LockedRows): readonly [from: string, ...values: unknown[]] {
+  if ('teamId' in rows) return ['teams r WHERE r.id = $1', rows.teamId];
+  if ('accountId' in rows) return ['accounts r WHERE r.id = $1', rows.accountId];
+  if ('webhookId' in rows) return ['webhooks r WHERE r.id = $1', rows.webhookId];
+  if ('usageOf' in rows) return ['usage_months r WHERE r.team_id = ANY ($1)', [rows.usageOf].flat()];
+  if ('numbersOf' in rows) return ['numbers r WHERE r.team_id = $1', rows.numbersOf];
+  if ('phoneNumber' in rows)
+    return ['numbers r WHERE r.phone_number = $1 AND r.deleted_at IS NULL', rows.phoneNumber];
+  if ('everyNumber' in rows) return ['numbers r'];
+  if ('sessionOf' in rows)
+    return [
+      'device_sessions r JOIN numbers n ON n.id = r.number_id WHERE n.phone_number = $1',
+      rows.sessionOf,
+    ];
+  if ('setupLinksOf' in rows)
+    return [
+      'setup_links r JOIN numbers n ON n.id = r.number_id WHERE n.phone_number = $1',
+      rows.setupLinksOf,
+    ];
+  return [`messages r WHERE r.status = 'polling'`];
+}
+
+/** For test files that still name their rows in SQL. */
+export function lockRows(
   databaseUrl: string,
   select: string,
   values: readonly unknown[],
-): Promise<RowLock> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  // A test may stop the database under it.
-  client.on('error', () => undefined);
-  await client.connect();
-  await client.query('BEGIN');
-  const { rowCount } = await client.query(select, [...values]);
-  if (rowCount === 0) throw new Error(`nothing to lock: ${select}`);
-  return {
-    waiting: async (statements) => {
-      await until(`${statements} statements wait`, async () => {
-        // Otherwise a transaction is told again what it was told first.
-        await client.query('SELECT pg_stat_clear_snapshot()');
-        const { rows } = await client.query<{ waiting: string }>(
-          `SELECT count(*)::text AS waiting FROM pg_stat_activity
-           WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-        );
-        return Number(rows[0]?.waiting) >= statements;
-      });
-    },
-    release: async () => {
-      await client.query('COMMIT');
-      await client.end();
-    },
-  };
+): Promise<HeldTransaction> {
+  return holdTransaction({ databaseUrl }, select, values);
 }

@@ -1,0 +1,39 @@
+import { allStatements } from '#server/database/statement.ts';
+import type { TestService } from './test-service.ts';
+import { until } from './until.ts';
+
+type Service = Pick<TestService, 'query'>;
+
+/**
+ * Resolves once so many of these statements wait for a lock.
+ * @param prefix of their names, such as `messages.accept-`
+ */
+export async function untilBlocked(service: Service, prefix: string, count = 1): Promise<void> {
+  await until(`${count} of ${prefix} wait for a lock`, async () => {
+    const blocked = await service.query(`SELECT FROM pg_stat_activity WHERE ${isBlocked}`, [textsOf(prefix)]);
+    return blocked.length >= count;
+  });
+}
+
+/** Ends the connections of the first of these statements that wait for a lock, as a network or an operator does. */
+export async function cutBlocked(service: Service, prefix: string): Promise<void> {
+  await until(`${prefix} waits, and its connection is cut`, async () => {
+    const cut = await service.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${isBlocked}`,
+      [textsOf(prefix)],
+    );
+    return cut.length > 0;
+  });
+}
+
+/** PostgreSQL shows the beginning of a statement. */
+const shownLength = 500;
+const isBlocked = `datname = current_database() AND wait_event_type = 'Lock' AND left(query, ${shownLength}) = ANY ($1)`;
+
+function textsOf(prefix: string): string[] {
+  const texts = [...allStatements()].flatMap(([name, { text }]) =>
+    name.startsWith(prefix) ? [text.slice(0, shownLength)] : [],
+  );
+  if (texts.length === 0) throw new Error(`no statement is named ${prefix}…`);
+  return texts;
+}

@@ -1,0 +1,31 @@
+import pg from 'pg';
+import type { TestService } from './test-service.ts';
+
+type Service = Pick<TestService, 'databaseUrl'>;
+
+/** Ends every connection that hears notifications. */
+export async function cutListeners({ query }: Pick<TestService, 'query'>): Promise<void> {
+  await query(
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+     WHERE datname = current_database() AND application_name = 'ownline notifications'`,
+  );
+}
+
+/** Ends every connection to the database and refuses new ones until `allow` is called. */
+export async function denyConnections({
+  databaseUrl,
+}: Service): Promise<{ readonly allow: () => Promise<void> }> {
+  const outside = new pg.Client({ connectionString: databaseUrl.replace(/\/\w+\?/, '/postgres?') });
+  await outside.connect();
+  const [, name = ''] = /\/(\w+)\?/.exec(databaseUrl) ?? [];
+  const allowConnections = (isAllowed: boolean) =>
+    outside.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS ${isAllowed}`);
+  await allowConnections(false);
+  await outside.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [name]);
+  return {
+    allow: async () => {
+      await allowConnections(true);
+      await outside.end();
+    },
+  };
+}
