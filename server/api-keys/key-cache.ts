@@ -5,31 +5,28 @@ import { type KeyId, publicId } from '#server/platform/ids/ids.ts';
 import { CredentialLookup } from '#server/platform/network/credential-lookup.ts';
 import { isWellFormedKey } from './api-key.ts';
 import { findLiveKeys, type LiveKeyRow } from './api-key-store.ts';
+import { keyCacheMs } from './limits.ts';
 
-/**
- * How long a key is believed without asking again: a revoked one stops working within this time on every process,
- * and no process has to be told (specification section 5.1).
- */
-const cacheMs = 1_000;
-const keptMax = 10_000;
+/** Keys that are cached in this process; the oldest is evicted. */
+const cachedKeysMax = 10_000;
 
 export interface LiveKey {
   readonly id: KeyId;
   readonly principal: Principal;
 }
 
-interface KeptKey {
+interface CachedKey {
   readonly row: LiveKeyRow;
   readonly key: LiveKey;
   readonly untilMs: number;
 }
 
-/** The valid keys that this process has seen. Wrong ones are kept elsewhere, so that no list of them drives these out. */
+/** The valid keys that this process has seen. CredentialLookup keeps wrong ones, so that they never evict valid ones. */
 export class KeyCache {
   readonly #clock: Runtime['clock'];
   readonly #lookup: CredentialLookup<LiveKeyRow>;
-  /** The one that was looked up last is the last. */
-  readonly #kept = new Map<string, KeptKey>();
+  /** Least recently looked up first. */
+  readonly #cached = new Map<string, CachedKey>();
 
   constructor({ database, clock, config }: Pick<Runtime, 'database' | 'clock' | 'config'>) {
     this.#clock = clock;
@@ -42,9 +39,9 @@ export class KeyCache {
 
   /** @returns undefined where it is no valid key; one that can be none never reaches the database */
   find(text: string, ip: string): MaybePromise<LiveKey | undefined> {
-    const kept = this.#kept.get(text);
-    if (!kept) return isWellFormedKey(text) ? this.#look(text, ip) : undefined;
-    return kept.untilMs > this.#clock.elapsedMs() ? kept.key : this.#look(text, undefined);
+    const cached = this.#cached.get(text);
+    if (!cached) return isWellFormedKey(text) ? this.#lookUp(text, ip) : undefined;
+    return cached.untilMs > this.#clock.elapsedMs() ? cached.key : this.#lookUp(text, undefined);
   }
 
   /** Counts a refusal for the client's network. @returns 429 past its limit */
@@ -52,18 +49,18 @@ export class KeyCache {
     return this.#lookup.countRefusal(ip) ? undefined : this.#lookup.tooManyRefusals();
   }
 
-  async #look(text: string, ip: string | undefined): Promise<LiveKey | undefined> {
-    const untilMs = this.#clock.elapsedMs() + cacheMs;
+  async #lookUp(text: string, ip: string | undefined): Promise<LiveKey | undefined> {
+    const untilMs = this.#clock.elapsedMs() + keyCacheMs;
     const row = await this.#lookup.find(text, ip);
-    const kept = this.#kept.get(text);
-    // Of the requests that shared this look-up the first one kept it, from the time at which it began.
-    if (row && kept?.row === row) return kept.key;
-    this.#kept.delete(text);
+    const cached = this.#cached.get(text);
+    // Another request that shared this look-up has cached it already, from the start of the look-up.
+    if (row && cached?.row === row) return cached.key;
+    this.#cached.delete(text);
     if (!row) return undefined;
-    const [oldest] = this.#kept.keys();
-    if (oldest !== undefined && this.#kept.size >= keptMax) this.#kept.delete(oldest);
+    const [oldest] = this.#cached.keys();
+    if (oldest !== undefined && this.#cached.size >= cachedKeysMax) this.#cached.delete(oldest);
     const key = { id: row.id, principal: principalOf(row) };
-    this.#kept.set(text, { row, key, untilMs });
+    this.#cached.set(text, { row, key, untilMs });
     return key;
   }
 }

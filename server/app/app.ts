@@ -43,7 +43,7 @@ import { OutboundHttp, type OutboundHttpOptions } from '#server/platform/outboun
 import { Lifecycle } from '#server/platform/process/lifecycle.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
-import { createConcurrencyLimit } from '#server/usage/concurrency-limit.ts';
+import { createTeamConcurrencyLimiter } from '#server/usage/team-concurrency-limiter.ts';
 import { Dispatcher } from '#server/webhooks/dispatch/dispatcher.ts';
 import { createAuthenticators } from './authenticators.ts';
 import {
@@ -126,7 +126,7 @@ async function open(
   const changes = new Changes(logger);
   notifications.on(changesChannel, (payload) => changes.onNotification(payload));
   const settings = new SettingsComparison(runtime, config);
-  notifications.on(settingsChannel, (payload) => settings.hear(payload));
+  notifications.on(settingsChannel, (payload) => settings.onNotification(payload));
   const delivers = config.mail && config.processRoles.has('deliver');
   const mailHealth = new MailHealth();
   const countMail = registerMailMetrics(runtime, mailHealth);
@@ -170,12 +170,12 @@ async function open(
     isStopping,
   });
   const record = createRequestLog(runtime.metrics, logger);
-  const { byAudience, unrouted } = createAuthenticators({ ...runtime, uses, requireSession });
+  const { byAudience, notFoundLimiter } = createAuthenticators({ ...runtime, uses, requireSession });
   const server = createHttpServer({
     routes,
     authenticators: byAudience,
-    limitUnrouted: (request) => unrouted.take(request),
-    limitConcurrency: createConcurrencyLimit(runtime),
+    limitNotFound: (request) => notFoundLimiter.take(request),
+    limitConcurrency: createTeamConcurrencyLimiter(runtime),
     record: (answered) => {
       record(answered);
       refusals.note(answered);

@@ -12,40 +12,36 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { createDeviceAuthenticator } from '#server/devices/device-authenticator.ts';
 import type { MaybePromise } from '#server/platform/concurrency/maybe-promise.ts';
 import type { Audience, Authenticator } from '#server/platform/http/route.ts';
-import { NetworkLimit } from '#server/platform/network/network-limit.ts';
+import { NetworkRateLimiter } from '#server/platform/network/network-rate-limiter.ts';
 import { createMemberAuthenticator } from '#server/teams/members/member-authenticator.ts';
 import { MemberRateLimiter } from '#server/usage/member-rate-limiter.ts';
 import { TeamRateLimiter } from '#server/usage/team-rate-limiter.ts';
+import { openRequestsPerMinute, visitorRequestsPerMinute } from './limits.ts';
 
 interface AuthenticatorServices extends Runtime {
   readonly uses: LastUsedTimes;
   readonly requireSession: RequireSession;
 }
 
-/** Pages, static content and addresses with nothing, which one client network may ask for in a minute. */
-export const openPerMinute = 6_000;
-/** Forms and operations that need no session, such as signing in, likewise. */
-export const visitsPerMinute = 120;
-
-interface Doors {
+interface Authenticators {
   readonly byAudience: Readonly<Partial<Record<Audience, Authenticator>>>;
   /** For requests that no route serves. */
-  readonly unrouted: NetworkLimit;
+  readonly notFoundLimiter: NetworkRateLimiter;
 }
 
-/** Who is let in to what, by audience. Operators have no authenticator: routes of theirs look for themselves. */
-export function createAuthenticators(services: AuthenticatorServices): Doors {
+/** The authenticators by audience. Routes for operators have none, and check their callers themselves. */
+export function createAuthenticators(services: AuthenticatorServices): Authenticators {
   const { clock, config, requireSession } = services;
   const authenticate = createAuthenticateKey(services);
   const hasCredential = async (request: FastifyRequest) =>
     (request.headers['x-api-key'] !== undefined && (await isAccepted(() => authenticate(request)))) ||
     (request.headers.cookie !== undefined && (await isAccepted(() => requireSession(request))));
-  const limitOf = (perMinute: number) =>
-    new NetworkLimit({ clock, rateLimits: config.rateLimits, perMinute, hasCredential });
-  const openLimit = limitOf(openPerMinute);
+  const limiterOf = (perMinute: number) =>
+    new NetworkRateLimiter({ clock, rateLimits: config.rateLimits, perMinute, hasCredential });
+  const openLimiter = limiterOf(openRequestsPerMinute);
   const teamLimiter = new TeamRateLimiter(services);
   const memberLimiter = new MemberRateLimiter(services.clock);
-  const visitor = createVisitorAuthenticator(requireSession, limitOf(visitsPerMinute), services);
+  const visitor = createVisitorAuthenticator(requireSession, limiterOf(visitorRequestsPerMinute), services);
   const byAudience = {
     api: createApiKeyAuthenticator({
       authenticate,
@@ -61,9 +57,9 @@ export function createAuthenticators(services: AuthenticatorServices): Doors {
     device: createDeviceAuthenticator(services),
     account: createAccountAuthenticator(requireSession, services),
     visitor,
-    page: createPageAuthenticator(visitor, openLimit),
+    page: createPageAuthenticator(visitor, openLimiter),
   };
-  return { byAudience, unrouted: openLimit };
+  return { byAudience, notFoundLimiter: openLimiter };
 }
 
 /** Whether an authenticator accepts what it is given: it throws where it does not. */

@@ -1,7 +1,8 @@
 import { purgeExpired } from '#server/accounts/sign-in/purge-expired.ts';
 import type { LastUsedTimes } from '#server/api-keys/last-used-times.ts';
 import { purgeAudit } from '#server/audit/purge-audit.ts';
-import { type ClockSync, clockReadMs } from '#server/database/clock-sync.ts';
+import type { ClockSync } from '#server/database/clock-sync.ts';
+import { clockCheckMs } from '#server/database/limits.ts';
 import { ensurePartitions } from '#server/database/partitions.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { PollRegistry } from '#server/device-protocol/poll-registry.ts';
@@ -52,7 +53,7 @@ export function createFanOutLoop(services: Runtime): Loop {
 export function createClockLoop(clockSync: ClockSync, logger: Logger): Loop {
   return new Loop({
     name: 'follow the database clock',
-    intervalMs: clockReadMs,
+    intervalMs: clockCheckMs,
     logger,
     run: () => clockSync.run(),
   });

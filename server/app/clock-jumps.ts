@@ -1,5 +1,5 @@
 import { purgeWindowsAhead } from '#server/accounts/throttling/throttle-store.ts';
-import type { PostponeLeases } from '#server/database/follow-step.ts';
+import type { PostponeLeases } from '#server/database/follow-clock-step.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { postponeMails, pullBackMails } from '#server/mail/move-mails.ts';
 import { postponeHandOuts, pullBackHandOuts } from '#server/messages/move-hand-outs.ts';

@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Histogram } from 'prom-client';
-import { RepeatLimit } from '#server/platform/concurrency/repeat-limit.ts';
+import { RepeatLimiter } from '#server/platform/concurrency/repeat-limiter.ts';
 import type { CompletedRequest } from '#server/platform/http/http-server.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
@@ -29,7 +29,7 @@ export function createRequestLog(metrics: Metrics, logger: Logger): (answered: C
     labelNames: ['route', 'code'] as const,
     registers: [metrics],
   });
-  const refused = new RepeatLimit<object>({
+  const refused = new RepeatLimiter<object>({
     max: refusedMax,
     windowMs: 60_000,
     kindsMax: 1_000,

@@ -5,17 +5,17 @@ import { statement } from '#server/database/statement.ts';
 import type { Config } from '#server/platform/config.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
 
-const tell = statement<{ pg_notify: string }>('settings.tell', 'SELECT pg_notify($1, $2)');
+const notifySettings = statement<{ pg_notify: string }>('settings.notify', 'SELECT pg_notify($1, $2)');
 
-interface Told {
+interface SettingsMessage {
   /** `host pid`. */
   readonly process: string;
-  /** Asks the others for theirs. */
+  /** Whether the other processes are to answer with their settings. */
   readonly asks: boolean;
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** What has to be equal in all processes, by its name in docs/configuration.md. Nothing of it is secret. */
+/** Settings that have to be equal in all processes, by their names in docs/configuration.md. None is secret. */
 export function sharedSettings(config: Config): Readonly<Record<string, string>> {
   const { mail } = config;
   return {
@@ -40,8 +40,8 @@ export function sharedSettings(config: Config): Readonly<Record<string, string>>
 }
 
 /**
- * Compares settings with those of all processes of the database (specification section 10.3): each tells its own when it
- * begins to listen, and the others answer with theirs. A difference is logged once, on both sides.
+ * Compares settings with those of all processes of the database (specification section 10.3). Each process notifies the others of
+ * its own when it begins to listen, and they answer with theirs. A difference is logged once, on both sides.
  */
 export class SettingsComparison {
   readonly #services: { readonly database: Pick<Database, 'pool'>; readonly logger: Logger };
@@ -59,19 +59,19 @@ export class SettingsComparison {
     this.#process = ownProcess;
   }
 
-  /** @param payload '' where the connection is new: whoever started meanwhile was not heard */
-  hear(payload: string): void {
+  /** @param payload '' where the connection is new: notifications may have been missed */
+  onNotification(payload: string): void {
     if (payload === '') {
-      this.#tell(true);
+      this.#notify(true);
       return;
     }
-    const told = parse(payload);
-    if (!told || told.process === this.#process) return;
-    if (told.asks) this.#tell(false);
+    const message = parse(payload);
+    if (!message || message.process === this.#process) return;
+    if (message.asks) this.#notify(false);
     for (const [name, value] of Object.entries(this.#own)) {
-      const other = told.settings[name];
+      const other = message.settings[name];
       // Another version may not know the setting.
-      if (other !== undefined && other !== value) this.#log(name, told.process);
+      if (other !== undefined && other !== value) this.#log(name, message.process);
     }
   }
 
@@ -85,17 +85,19 @@ export class SettingsComparison {
     );
   }
 
-  #tell(asks: boolean): void {
-    const told: Told = { process: this.#process, asks, settings: this.#own };
-    tell.row(this.#services.database.pool, settingsChannel, JSON.stringify(told)).catch((error: unknown) => {
-      this.#services.logger.debug({ err: error }, 'settings were not compared');
-    });
+  #notify(asks: boolean): void {
+    const message: SettingsMessage = { process: this.#process, asks, settings: this.#own };
+    notifySettings
+      .row(this.#services.database.pool, settingsChannel, JSON.stringify(message))
+      .catch((error: unknown) => {
+        this.#services.logger.debug({ err: error }, 'settings were not compared');
+      });
   }
 }
 
-function parse(payload: string): Told | undefined {
+function parse(payload: string): SettingsMessage | undefined {
   try {
-    return JSON.parse(payload) as Told;
+    return JSON.parse(payload) as SettingsMessage;
   } catch {
     return undefined;
   }

@@ -33,22 +33,22 @@ const samples = 5;
 const stateColumns = 'held_ms, stepped_at, followed_ms, version';
 
 // The one place that reads the database's clock (decision 0007).
-const look = statement<ClockState & { readonly database_ms: number }>(
-  'clock.look',
+const read = statement<ClockState & { readonly database_ms: number }>(
+  'clock.read',
   `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS database_ms, ${stateColumns} FROM service_clock`,
 );
 const lock = statement<ClockState>('clock.lock', `SELECT ${stateColumns} FROM service_clock FOR UPDATE`);
-const noteStep = statement<Pick<ClockState, 'version'>>(
-  'clock.note-step',
+const updateStep = statement<Pick<ClockState, 'version'>>(
+  'clock.write-step',
   'UPDATE service_clock SET held_ms = $1, stepped_at = $2, version = version + 1 WHERE version = $3 RETURNING version',
 );
-const noteFollowed = statement<Record<string, never>>(
-  'clock.note-followed',
+const updateFollowed = statement<Record<string, never>>(
+  'clock.write-followed',
   `UPDATE service_clock
    SET followed_ms = followed_ms - held_ms, held_ms = 0, stepped_at = NULL, version = version + 1`,
 );
-const findReadings = statement<ClockReading>(
-  'clock.find-readings',
+const selectReadings = statement<ClockReading>(
+  'clock.list-readings',
   'SELECT boot_id, uptime_ms, monotonic_ms, service_at, followed_ms FROM clock_readings',
 );
 // Readings of machines that are no more would stay for ever; the newest ones say when the service last ran.
@@ -72,8 +72,8 @@ export async function readClock(pool: Pool): Promise<ClockSample> {
     for (let sample = 0; sample < samples; sample += 1) {
       const askedAtMs = performance.now();
       const { rows } = await client.query<ClockState & { readonly database_ms: number }>({
-        name: look.name,
-        text: look.text,
+        name: read.name,
+        text: read.text,
       });
       const heardAtMs = performance.now();
       const [row] = rows;
@@ -104,16 +104,16 @@ export async function writeStep(
   steppedAt: Date,
   version: number,
 ): Promise<boolean> {
-  return (await noteStep.row(db, heldMs, heldMs === 0 ? null : steppedAt, version)) !== undefined;
+  return (await updateStep.row(db, heldMs, heldMs === 0 ? null : steppedAt, version)) !== undefined;
 }
 
 /** The step that is held is followed from now on. */
 export async function writeFollowed(trx: Transaction): Promise<void> {
-  await noteFollowed.row(trx);
+  await updateFollowed.row(trx);
 }
 
 export function listReadings(db: Queryable): Promise<ClockReading[]> {
-  return findReadings.rows(db);
+  return selectReadings.rows(db);
 }
 
 export async function saveReading(db: Queryable, reading: ClockReading): Promise<void> {

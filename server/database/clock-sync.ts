@@ -1,18 +1,13 @@
 import { Counter } from 'prom-client';
 import { addGauge } from '#server/platform/process/metrics.ts';
 import { type HostClock, readHostClock } from '#server/platform/time/host-clock.ts';
-import { classifyClockStep, isDoubtful, smallestStepMs, standsMs } from './clock-step.ts';
+import { classifyClockStep, stepHoldsExpiry } from './clock-step.ts';
 import { type ClockSample, type ClockState, readClock, saveReading, writeStep } from './clock-store.ts';
-import { followStep, type PostponeLeases } from './follow-step.ts';
+import { followClockStep, type PostponeLeases } from './follow-clock-step.ts';
+import { clockReadingMs, clockSettleMs, clockStepMinMs } from './limits.ts';
 import type { Runtime } from './runtime.ts';
 
-/** How often the database's clock is looked at: a clock that is wrong for a minute is seen while it is. */
-export const clockReadMs = 10_000;
-
-/** How often the time is noted beside the machine's uptime. */
-const readingMs = 60_000;
-
-/** A look that found another process's change is repeated at once, so often at most. */
+/** A reading that found another process's change is repeated at once, up to this many in all. */
 const readsMax = 3;
 
 const advice =
@@ -92,84 +87,84 @@ export class ClockSync {
     return this.#services.clock.mayExpire;
   }
 
-  /** One look at the clock, and what follows from it. */
+  /** Reads the clock once, and corrects or holds the service's time by it. */
   async run(): Promise<void> {
     this.#align();
-    for (let looks = 0; looks < readsMax; looks += 1) if (await this.#read()) break;
+    for (let reads = 0; reads < readsMax; reads += 1) if (await this.#read()) break;
     await this.#note();
   }
 
-  /** @returns false where the state changed by it, so that it has to be looked at again */
+  /** @returns false where this changed the state, so that the clock has to be read again */
   async #read(): Promise<boolean> {
     const { database, clock } = this.#services;
-    const look = await readClock(database.pool);
-    this.#take(look);
-    const ownMs = clock.atMs(look.atMs);
-    const { held_ms: heldMs, databaseMs, uncertaintyMs } = look;
-    const verdict = classifyClockStep({
+    const sample = await readClock(database.pool);
+    this.#take(sample);
+    const ownMs = clock.atMs(sample.atMs);
+    const { held_ms: heldMs, databaseMs, uncertaintyMs } = sample;
+    const step = classifyClockStep({
       ownMs,
       databaseMs,
       uncertaintyMs,
       heldMs,
-      stoodMs: this.#stoodMs(look),
+      steadyMs: this.#steadyMs(sample),
     });
-    if (verdict.is === 'stepped') {
-      await writeStep(database.pool, verdict.heldMs, clock.now(), look.version);
+    if (step.kind === 'stepped') {
+      await writeStep(database.pool, step.heldMs, clock.now(), sample.version);
       return false;
     }
-    if (verdict.is === 'settled') {
-      await followStep(this.#services, this.#options.leases, look.version);
+    if (step.kind === 'settled') {
+      await followClockStep(this.#services, this.#options.leases, sample.version);
       return false;
     }
-    // What may be the error of the look is no reason to correct anything.
-    if (Math.abs(verdict.timeMs - ownMs) > uncertaintyMs) clock.follow(verdict.timeMs, look.atMs);
+    // Differences within the reading's own error are not corrected.
+    if (Math.abs(step.timeMs - ownMs) > uncertaintyMs) clock.follow(step.timeMs, sample.atMs);
     return true;
   }
 
   /** How long this process has seen the clock stand after a step: what it did before is not known. */
-  #stoodMs({ stepped_at: steppedAt }: ClockSample): number | undefined {
+  #steadyMs({ stepped_at: steppedAt }: ClockSample): number | undefined {
     const { clock } = this.#services;
     if (steppedAt === null) return undefined;
     return Math.min(clock.nowMs() - steppedAt.getTime(), clock.elapsedMs() - this.#watchesSinceMs);
   }
 
   /** Takes over what the state says, whichever process wrote it. */
-  #take(look: ClockSample): void {
+  #take(sample: ClockSample): void {
     const { clock } = this.#services;
     const known = this.#known;
-    this.#known = look;
-    const jumpMs = look.followed_ms - clock.followedMs;
+    this.#known = sample;
+    const jumpMs = sample.followed_ms - clock.followedMs;
     if (jumpMs !== 0) clock.jump(jumpMs);
-    if (known === undefined) this.#doubtFromStart(look);
-    const followedMs = look.followed_ms - (known?.followed_ms ?? look.followed_ms);
+    if (known === undefined) this.#doubtFromStart(sample);
+    const followedMs = sample.followed_ms - (known?.followed_ms ?? sample.followed_ms);
     if (followedMs !== 0) this.#logFollowed(followedMs);
-    if (look.held_ms !== 0 || followedMs === 0) this.#logStep(look, known?.held_ms ?? 0);
-    this.#decideExpiry(look);
+    if (sample.held_ms !== 0 || followedMs === 0) this.#logStep(sample, known?.held_ms ?? 0);
+    this.#decideExpiry(sample);
     if (jumpMs !== 0) this.#options.onJump();
   }
 
-  #doubtFromStart(look: ClockSample): void {
+  #doubtFromStart(sample: ClockSample): void {
     const { clock, logger } = this.#services;
-    if (clock.mayExpire || isDoubtful(look.held_ms)) return;
-    this.#doubt = { sinceMs: clock.elapsedMs(), version: look.version };
+    if (clock.mayExpire || stepHoldsExpiry(sample.held_ms)) return;
+    this.#doubt = { sinceMs: clock.elapsedMs(), version: sample.version };
     const aheadSeconds = Math.round((clock.nowMs() - clock.expiryNow().getTime()) / 1_000);
     logger.warn(
-      { aheadSeconds, database: new Date(look.databaseMs), host: new Date(this.#host.wallMs()) },
-      `the database's clock is far ahead of this machine's: it is trusted once it has stood for ${standsMs / 60_000} minutes. ${advice}`,
+      { aheadSeconds, database: new Date(sample.databaseMs), host: new Date(this.#host.wallMs()) },
+      `the database's clock is far ahead of this machine's: it is trusted once it has stood for ${clockSettleMs / 60_000} minutes. ${advice}`,
     );
   }
 
-  #decideExpiry(look: ClockSample): void {
+  #decideExpiry(sample: ClockSample): void {
     const { clock } = this.#services;
     const doubt = this.#doubt;
-    if (doubt && (look.version !== doubt.version || clock.elapsedMs() - doubt.sinceMs >= standsMs))
+    if (doubt && (sample.version !== doubt.version || clock.elapsedMs() - doubt.sinceMs >= clockSettleMs))
       this.#doubt = undefined;
-    if (isDoubtful(look.held_ms)) clock.holdExpiry();
+    if (stepHoldsExpiry(sample.held_ms)) clock.holdExpiry();
     else if (!this.#doubt) clock.allowExpiry();
   }
 
-  #logStep(look: ClockSample, beforeMs: number): void {
-    const { held_ms: heldMs, databaseMs, atMs } = look;
+  #logStep(sample: ClockSample, beforeMs: number): void {
+    const { held_ms: heldMs, databaseMs, atMs } = sample;
     if (heldMs === beforeMs) return;
     this.#steps.inc();
     const { clock, logger } = this.#services;
@@ -183,7 +178,7 @@ export class ClockSync {
     else
       logger.warn(
         line,
-        `the database's clock was set: the service keeps its own time until that clock has stood for ${standsMs / 60_000} minutes. ${isDoubtful(heldMs) ? advice : ''}`.trim(),
+        `the database's clock was set: the service keeps its own time until that clock has stood for ${clockSettleMs / 60_000} minutes. ${stepHoldsExpiry(heldMs) ? advice : ''}`.trim(),
       );
   }
 
@@ -201,7 +196,7 @@ export class ClockSync {
     const missedMs =
       read.uptimeMs - this.#aligned.uptimeMs - (read.performanceMs - this.#aligned.performanceMs);
     this.#aligned = read;
-    if (Math.abs(missedMs) <= smallestStepMs) return;
+    if (Math.abs(missedMs) <= clockStepMinMs) return;
     this.#services.clock.jump(missedMs, 0);
     this.#services.logger.warn(
       { missedSeconds: Math.round(missedMs / 1_000) },
@@ -217,7 +212,7 @@ export class ClockSync {
   async #note(): Promise<void> {
     const { database, clock } = this.#services;
     const { bootId } = this.#host;
-    if (bootId === undefined || clock.elapsedMs() - this.#readAtMs < readingMs) return;
+    if (bootId === undefined || clock.elapsedMs() - this.#readAtMs < clockReadingMs) return;
     await saveReading(database.pool, {
       boot_id: bootId,
       uptime_ms: Math.round(this.#host.uptimeMs()),

@@ -1,7 +1,8 @@
 import type { Clock } from '#server/platform/time/clock.ts';
 import { type HostClock, readHostClock } from '#server/platform/time/host-clock.ts';
-import { aheadMaxMs, isDoubtful, smallestStepMs } from './clock-step.ts';
+import { stepHoldsExpiry } from './clock-step.ts';
 import { type ClockReading, type ClockSample, listReadings, readClock } from './clock-store.ts';
+import { clockAheadMaxMs, clockStepMinMs } from './limits.ts';
 import type { StatementPool } from './statement.ts';
 
 /** How much less the uptime may grow than the monotonic clock: a container's own uptime begins anew with it. */
@@ -9,11 +10,11 @@ const uptimeSlackMs = 1_000;
 
 /** Gives a process that starts its time (decision 0020). It only reads: commands of the command line begin so too. */
 export async function startClock(pool: StatementPool, clock: Clock, host = readHostClock()): Promise<void> {
-  const look = await readClock(pool);
-  const { timeMs, doubtMs } = firstTime(look, await listReadings(pool), host);
-  clock.start(timeMs, look.atMs, look.followed_ms);
+  const sample = await readClock(pool);
+  const { timeMs, doubtMs } = firstTime(sample, await listReadings(pool), host);
+  clock.start(timeMs, sample.atMs, sample.followed_ms);
   if (doubtMs !== undefined) clock.holdExpiry(doubtMs);
-  else if (isDoubtful(timeMs - look.databaseMs)) clock.holdExpiry();
+  else if (stepHoldsExpiry(timeMs - sample.databaseMs)) clock.holdExpiry();
   else clock.allowExpiry();
 }
 
@@ -27,28 +28,28 @@ interface FirstTime {
  * The time with which a process starts. Where another process ran since the machine booted, the time since then is known
  * exactly. Otherwise the database's clock is believed; the host's clock, where it is another one, can raise a doubt.
  */
-function firstTime(look: ClockSample, readings: readonly ClockReading[], host: HostClock): FirstTime {
-  const { databaseMs, held_ms: heldMs, followed_ms: followedMs } = look;
+function firstTime(sample: ClockSample, readings: readonly ClockReading[], host: HostClock): FirstTime {
+  const { databaseMs, held_ms: heldMs, followed_ms: followedMs } = sample;
   // The host's clocks are read a moment after the database's.
-  const sinceLookMs = performance.now() - look.atMs;
+  const sinceSampleMs = performance.now() - sample.atMs;
   const lastSeenMs = (reading: ClockReading) =>
     reading.service_at.getTime() + followedMs - reading.followed_ms;
 
   const ofThisBoot = readings.find(({ boot_id: id }) => id === host.bootId);
   const passedMs = ofThisBoot && uptimeSince(ofThisBoot, host);
   if (ofThisBoot && passedMs !== undefined) {
-    const timeMs = lastSeenMs(ofThisBoot) + passedMs - sinceLookMs;
-    const isSteady = Math.abs(databaseMs + heldMs - timeMs) <= smallestStepMs + look.uncertaintyMs;
+    const timeMs = lastSeenMs(ofThisBoot) + passedMs - sinceSampleMs;
+    const isSteady = Math.abs(databaseMs + heldMs - timeMs) <= clockStepMinMs + sample.uncertaintyMs;
     return { timeMs: isSteady ? databaseMs + heldMs : timeMs, doubtMs: undefined };
   }
 
   const latestMs = Math.max(0, ...readings.map(lastSeenMs));
   // A step that was held when the service last ran may be over: the time that passed since is at least none.
   const [timeMs = databaseMs] = [databaseMs, databaseMs + heldMs]
-    .filter((ms) => ms >= latestMs - smallestStepMs)
+    .filter((ms) => ms >= latestMs - clockStepMinMs)
     .sort((a, b) => a - b);
-  const certainMs = Math.max(latestMs, host.wallMs() - sinceLookMs);
-  return { timeMs, doubtMs: timeMs - certainMs > aheadMaxMs ? timeMs - certainMs : undefined };
+  const certainMs = Math.max(latestMs, host.wallMs() - sinceSampleMs);
+  return { timeMs, doubtMs: timeMs - certainMs > clockAheadMaxMs ? timeMs - certainMs : undefined };
 }
 
 /** How long ago a reading was taken; undefined where it is not certain that the same clocks ran on since. */

@@ -1,12 +1,8 @@
 import { checkJsonBounds } from '#server/platform/http/json-bounds.ts';
+import { deviceFieldsMax, deviceValuesMax } from './limits.ts';
 
 /** A device's body as the protocol reads it: flat, strings only (specification section 11.1). */
 export type DeviceBody = ReadonlyMap<string, string>;
-
-/** A flat body has a dozen fields. */
-const fieldsMax = 32;
-/** Counted before the body is parsed, as in every body: a text that a shortcut sends as a list may have many lines. */
-const valuesMax = 4_096;
 
 /**
  * Reads what a device sent, whatever its Content-Type says. Unknown fields are ignored; U+0000 and lone surrogates
@@ -18,14 +14,14 @@ export function parseDeviceBody(raw: unknown): DeviceBody | undefined {
   if (!Buffer.isBuffer(raw)) return undefined;
   let parsed: unknown;
   try {
-    checkJsonBounds(raw, valuesMax);
+    checkJsonBounds(raw, deviceValuesMax);
     parsed = JSON.parse(raw.toString('utf8'));
   } catch {
     return undefined;
   }
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return undefined;
   const entries = Object.entries(parsed);
-  if (entries.length > fieldsMax) return undefined;
+  if (entries.length > deviceFieldsMax) return undefined;
   const fields = new Map<string, string>();
   for (const [name, value] of entries) {
     const text = Array.isArray(value) ? listText(value) : scalarText(value);

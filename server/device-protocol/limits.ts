@@ -26,3 +26,9 @@ export const inboundBodyMaxBytes = 1_024 * 1_024;
 
 /** The body of a poll or a status. */
 export const deviceBodyMaxBytes = 256 * 1_024;
+
+/** Fields of a device's body: a flat one has a dozen. */
+export const deviceFieldsMax = 32;
+
+/** Values of a device's body, counted before it is parsed: a text that a shortcut sends as a list may have many lines. */
+export const deviceValuesMax = 4_096;

@@ -89,7 +89,7 @@ export async function shortenSession(
 
 const windowMs = 20;
 const batchMax = 1_000;
-const sendsWaitingMax = 50_000;
+const waitingMax = 50_000;
 
 export interface PollLookups {
   /** undefined: the token is not known. */
@@ -118,13 +118,13 @@ export function createPollLookups({
         liveUntil,
         now,
       );
-      const byPlace = new Map(rows.map((row) => [row.n, row]));
-      return polls.map((_, index) => ({ row: byPlace.get(index) }));
+      const byIndex = new Map(rows.map((row) => [row.n, row]));
+      return polls.map((_, index) => ({ row: byIndex.get(index) }));
     },
     sizeMax: batchMax,
     inFlightMax: 2,
     windowMs,
-    sendsWaitingMax,
+    waitingMax,
     refuse: () => unavailable('Too many phones are asking at once.'),
   });
   const latest = new Map<string, Promise<unknown>>();

@@ -10,9 +10,7 @@ import {
   type TeamId,
 } from '#server/platform/ids/ids.ts';
 import { sqlDeliveryId } from './fan-out.ts';
-
-/** Deliveries of one event that are written with it; where more webhooks match, they are written after the commit. */
-const writtenAtOnceMax = 100;
+import { fanOutAtOnceMax } from './limits.ts';
 
 export interface NewEvent {
   readonly teamId: TeamId;
@@ -45,24 +43,24 @@ const insertEvents = statement<{
      INSERT INTO unpublished_events (team_id, event_id) SELECT team_id, id FROM new_events ORDER BY n
    ), matched AS MATERIALIZED (
      SELECT e.team_id, e.id AS event_id, e.type, e.n, w.id AS webhook_id, w.is_active,
-       row_number() OVER (PARTITION BY e.n ORDER BY w.id) AS place,
-       count(*) OVER (PARTITION BY e.n) > ${writtenAtOnceMax} AS is_large
+       row_number() OVER (PARTITION BY e.n ORDER BY w.id) AS index,
+       count(*) OVER (PARTITION BY e.n) > ${fanOutAtOnceMax} AS is_large
      FROM new_events e
      JOIN webhooks w ON w.team_id = e.team_id AND e.type = ANY (w.events)
      WHERE w.phone_number IS NULL OR w.phone_number =
        (SELECT phone_number FROM numbers WHERE team_id = e.team_id AND id = e.number_id)
    ), large AS (
      INSERT INTO fan_outs (team_id, event_id, event_type, created_at, webhook_ids, are_active)
-     SELECT team_id, event_id, type, $8, array_agg(webhook_id ORDER BY place), array_agg(is_active ORDER BY place)
+     SELECT team_id, event_id, type, $8, array_agg(webhook_id ORDER BY index), array_agg(is_active ORDER BY index)
      FROM matched WHERE is_large GROUP BY team_id, event_id, type
    ), delivered AS (
      INSERT INTO deliveries (team_id, id, webhook_id, event_id, event_type, status, created_at, finished_at)
-     SELECT team_id, ${sqlDeliveryId('event_id', 'place')}, webhook_id, event_id, type,
+     SELECT team_id, ${sqlDeliveryId('event_id', 'index')}, webhook_id, event_id, type,
        CASE WHEN is_active THEN 'pending' ELSE 'skipped' END, $8, CASE WHEN NOT is_active THEN $8 END
      FROM matched WHERE NOT is_large
    ), due AS (
      INSERT INTO due_deliveries (webhook_id, delivery_id, team_id, event_id, due_at)
-     SELECT webhook_id, ${sqlDeliveryId('event_id', 'place')}, team_id, event_id, $8
+     SELECT webhook_id, ${sqlDeliveryId('event_id', 'index')}, team_id, event_id, $8
      FROM matched WHERE is_active AND NOT is_large ORDER BY n
    )
    SELECT team_id, bool_or(is_active AND NOT is_large) AS due, bool_or(is_large) AS is_large FROM matched GROUP BY team_id`,

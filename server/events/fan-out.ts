@@ -3,56 +3,56 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 
-/** Of the deliveries of one event so many are written by one statement: some 20 ms. */
-const partMax = 500;
+/** Deliveries of an event that one statement writes, in some 20 ms. */
+const batchMax = 500;
 
-/** Rounds that follow each other at once; a later one goes on. */
+/** Rounds of one run of the loop; its next run continues. */
 const roundsMax = 1_000;
 
-/** The id of the delivery of an event to the webhook at this place (append-events.ts says why). */
-export function sqlDeliveryId(eventId: string, place: string): string {
-  return `overlay(${eventId}::text PLACING lpad(to_hex(${place}), 8, '0') FROM 29)::uuid`;
+/** The id of an event's delivery to the webhook with this index; append-events.ts says why it is derived. */
+export function sqlDeliveryId(eventId: string, index: string): string {
+  return `overlay(${eventId}::text PLACING lpad(to_hex(${index}), 8, '0') FROM 29)::uuid`;
 }
 
 const listTeams = statement<{ readonly team_id: TeamId }>(
-  'outbox.teams-with-fan-outs',
+  'events.teams-with-fan-outs',
   'SELECT DISTINCT team_id FROM fan_outs',
 );
-// The row is read through its lock: where another process wrote a part meanwhile, `done` says so. A webhook that was deleted has
+// The row is read through its lock: where another process wrote a batch meanwhile, `done` says so. A webhook that was deleted has
 // no delivery, and one that was switched off has a skipped one.
 const writePart = statement<{ readonly team_id: TeamId; readonly due: boolean }>(
-  'outbox.write-fan-out',
+  'events.write-fan-out',
   `WITH oldest AS MATERIALIZED (
      SELECT * FROM fan_outs WHERE team_id = $1 ORDER BY event_id LIMIT 1 FOR UPDATE SKIP LOCKED
-   ), part AS MATERIALIZED (
+   ), batch AS MATERIALIZED (
      SELECT o.team_id, o.event_id, o.event_type, o.created_at, w.id AS webhook_id, p.is_active AND w.is_active AS is_active,
        ${sqlDeliveryId('o.event_id', 'o.done + p.n')} AS delivery_id, p.n
      FROM oldest o
-     CROSS JOIN LATERAL unnest(o.webhook_ids[o.done + 1:o.done + ${partMax}], o.are_active[o.done + 1:o.done + ${partMax}])
+     CROSS JOIN LATERAL unnest(o.webhook_ids[o.done + 1:o.done + ${batchMax}], o.are_active[o.done + 1:o.done + ${batchMax}])
        WITH ORDINALITY AS p (webhook_id, is_active, n)
      CROSS JOIN LATERAL (SELECT id, is_active FROM webhooks WHERE team_id = o.team_id AND id = p.webhook_id OFFSET 0) w
    ), delivered AS (
      INSERT INTO deliveries (team_id, id, webhook_id, event_id, event_type, status, created_at, finished_at)
      SELECT team_id, delivery_id, webhook_id, event_id, event_type, CASE WHEN is_active THEN 'pending' ELSE 'skipped' END,
        created_at, CASE WHEN NOT is_active THEN $2::timestamptz END
-     FROM part
+     FROM batch
    ), due AS (
      INSERT INTO due_deliveries (webhook_id, delivery_id, team_id, event_id, due_at)
-     SELECT webhook_id, delivery_id, team_id, event_id, created_at FROM part WHERE is_active ORDER BY n
-   ), gone_on AS (
-     UPDATE fan_outs f SET done = f.done + ${partMax} FROM oldest o
-     WHERE f.team_id = o.team_id AND f.event_id = o.event_id AND o.done + ${partMax} < cardinality(o.webhook_ids)
+     SELECT webhook_id, delivery_id, team_id, event_id, created_at FROM batch WHERE is_active ORDER BY n
+   ), advanced AS (
+     UPDATE fan_outs f SET done = f.done + ${batchMax} FROM oldest o
+     WHERE f.team_id = o.team_id AND f.event_id = o.event_id AND o.done + ${batchMax} < cardinality(o.webhook_ids)
    ), ended AS (
      DELETE FROM fan_outs f USING oldest o
-     WHERE f.team_id = o.team_id AND f.event_id = o.event_id AND o.done + ${partMax} >= cardinality(o.webhook_ids)
+     WHERE f.team_id = o.team_id AND f.event_id = o.event_id AND o.done + ${batchMax} >= cardinality(o.webhook_ids)
    )
-   SELECT o.team_id, coalesce((SELECT bool_or(is_active) FROM part), false) AS due FROM oldest o`,
+   SELECT o.team_id, coalesce((SELECT bool_or(is_active) FROM batch), false) AS due FROM oldest o`,
   { changes: 'delivery', team: 'team_id' },
 );
 
 /**
- * Writes the deliveries of events for many webhooks (decision 0023). In each round every team gets one part of its oldest event,
- * so that no team waits for another one. Several processes may do so at once; a part that a kill interrupts is written again.
+ * Writes the deliveries of events for many webhooks (decision 0023). In each round every team gets one batch of its oldest event,
+ * so that no team waits for another one. Several processes may do so at once; a batch that a kill interrupts is written again.
  */
 export async function writeFanOuts(
   { database, clock }: Pick<Runtime, 'database' | 'clock'>,
@@ -63,9 +63,9 @@ export async function writeFanOuts(
     if (teams.length === 0) return;
     let written = 0;
     for (const { team_id: teamId } of teams) {
-      const part = await writePart.row(database.pool, teamId, clock.now());
-      if (part) written += 1;
-      if (part?.due) database.notify(dueDeliveriesChannel, []);
+      const batch = await writePart.row(database.pool, teamId, clock.now());
+      if (batch) written += 1;
+      if (batch?.due) database.notify(dueDeliveriesChannel, []);
     }
     // Other processes have all of them.
     if (written === 0) return;

@@ -5,5 +5,8 @@
 /** Requests for events that one process holds for a team, and for all together (specification section 4.5). */
 export const feedPollsMax = { ofTeam: 20, ofProcess: 2_000 } as const;
 
+/** Deliveries of one event that are written with it; those for more webhooks are written after the commit. */
+export const fanOutAtOnceMax = 100;
+
 /** An event gets its position within milliseconds; where nobody publishes for so long, something is wrong. */
 export const publishTimeoutMs = 5_000;

@@ -43,7 +43,7 @@ export function createSendBatcher(
       sizeMax: batchSizeMax,
       inFlightMax: batchesInFlightMax,
       windowMs: 0,
-      sendsWaitingMax,
+      waitingMax: sendsWaitingMax,
       refuse: () =>
         unavailable('Too many messages are waiting to be accepted. Repeat the request in a moment.'),
     });

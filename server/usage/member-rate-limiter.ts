@@ -3,9 +3,7 @@ import { tooManyRequests } from '#server/platform/app-error.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import { FixedWindowLimiter } from '#server/platform/network/fixed-window-limiter.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
-
-/** Pages ask for several things at once, and several people look at them. */
-const keyLimitMultiple = 5;
+import { memberRequestsMultiple } from './limits.ts';
 
 /**
  * What the members of a team may ask of it in a minute, all together and in this process (specification section 12.3):
@@ -20,7 +18,7 @@ export class MemberRateLimiter {
 
   /** Lets one through. @throws AppError 429 with retry-after: whole seconds until the minute ends */
   take(teamId: TeamId, plan: PlanName): void {
-    if (this.#limit.allows(teamId, keyLimitMultiple * plans[plan].requestsPerMinute)) return;
+    if (this.#limit.allows(teamId, memberRequestsMultiple * plans[plan].requestsPerMinute)) return;
     throw tooManyRequests(this.#limit.secondsLeft);
   }
 }

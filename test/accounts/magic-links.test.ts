@@ -15,7 +15,7 @@ import { signInPageRoutes } from '#server/accounts/sign-in/sign-in-page-routes.t
 import { signInRoutes } from '#server/accounts/sign-in/sign-in-routes.ts';
 import { RefusalLog } from '#server/audit/refusal-log.ts';
 import { createHttpServer } from '#server/platform/http/http-server.ts';
-import { NetworkLimit } from '#server/platform/network/network-limit.ts';
+import { NetworkRateLimiter } from '#server/platform/network/network-rate-limiter.ts';
 import { Browser, newAccount, signedIn } from '#test/support/browser/browser-client.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { startTestService, type TestService } from '#test/support/service/test-service.ts';
@@ -208,7 +208,7 @@ describe('links that are asked for by mail (specification section 12.2)', () => 
     const send: SendMagicLink = async (_trx, to, url) => void sent.push({ to: to.email, url });
     magicLinks = new MagicLinkRequests(services, send);
     const refusals = new RefusalLog(services);
-    const limit = new NetworkLimit({
+    const limit = new NetworkRateLimiter({
       clock: services.clock,
       rateLimits: false,
       perMinute: 1,

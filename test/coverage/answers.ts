@@ -146,7 +146,7 @@ export const answers: Coverage = {
     ],
   },
   '7.2 Requests that need no': {
-    'http/network-limit.test.ts': [
+    'http/network-rate-limiter.test.ts': [
       'pages, static content and addresses with nothing share one limit, and its 429 says when to come again',
       'a valid key or session is served past it; a wrong one is not',
       'forms and operations without a session have a lower one, which spares who is signed in',
@@ -298,7 +298,7 @@ export const answers: Coverage = {
       'takes what stays within 32 levels and 1,000 values',
       'refuses what goes beyond, by the name of the outermost field',
     ],
-    'platform/http/schema-problem.test.ts': ['is looked at up to its first problem'],
+    'platform/http/validation-error.test.ts': ['is looked at up to its first problem'],
     'http/request-schemas.test.ts': [
       'bound every array by maxItems, and every string by a length, a pattern or its words',
     ],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { pullBack, runningLeases } from '#server/app/clock-jumps.ts';
-import { followStep } from '#server/database/follow-step.ts';
+import { followClockStep } from '#server/database/follow-clock-step.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { claimDeliveries, walkStart } from '#server/webhooks/dispatch/claim-deliveries.ts';
@@ -44,7 +44,7 @@ describe('where the service follows a step (specification section 10.7, decision
     await service.step(aheadMs);
     await untilStep(service.baseUrl, byMs / 1_000);
     assert.ok(Math.abs(now() - Date.now() - beforeMs) < 5_000);
-    const movedMs = await followStep(service.runtime, runningLeases);
+    const movedMs = await followClockStep(service.runtime, runningLeases);
     assert.ok(Math.abs(movedMs - byMs) < 5_000, `${movedMs} ms`);
     await untilStep(service.baseUrl, 0);
     assert.ok(Math.abs(now() - Date.now() - beforeMs - byMs) < 5_000, 'the time has moved');

@@ -17,7 +17,7 @@ function manual(
     sizeMax: options.sizeMax ?? 100,
     inFlightMax: options.inFlightMax ?? 1,
     windowMs: options.windowMs ?? 0,
-    sendsWaitingMax: options.waitingMax ?? 100,
+    waitingMax: options.waitingMax ?? 100,
     refuse: () => new Error('full'),
   });
   const turn = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
@@ -86,7 +86,7 @@ describe('batches (decision 0005)', () => {
       sizeMax: 100,
       inFlightMax: 1,
       windowMs: 0,
-      sendsWaitingMax: 100,
+      waitingMax: 100,
       refuse: () => new Error('full'),
     });
     const calls = await Promise.allSettled([batcher.add(1), batcher.add(2)]);

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { feedPollsMax } from '#server/events/limits.ts';
-import { runningMax, waitingMax, waitMaxMs } from '#server/usage/concurrency-limit.ts';
+import {
+  teamRequestsRunningMax,
+  teamRequestsWaitingMax,
+  teamRequestWaitMaxMs,
+} from '#server/usage/limits.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
 import { type ApiAnswer, field } from '#test/support/service/api-client.ts';
@@ -11,7 +15,7 @@ import { startTestService, type TestService, type TestTeam } from '#test/support
 import { until } from '#test/support/service/until.ts';
 
 /** More than a team may have at once. */
-const many = runningMax + waitingMax + 200;
+const many = teamRequestsRunningMax + teamRequestsWaitingMax + 200;
 
 describe('fairness between teams (specification section 8)', () => {
   let service: TestService;
@@ -54,7 +58,10 @@ describe('fairness between teams (specification section 8)', () => {
 
   /** Waits until those are refused that found neither a permit nor a place in the queue. */
   async function assertRestRefused(answers: readonly ApiAnswer[]): Promise<void> {
-    await until('the rest is refused', () => answers.length >= many - runningMax - waitingMax);
+    await until(
+      'the rest is refused',
+      () => answers.length >= many - teamRequestsRunningMax - teamRequestsWaitingMax,
+    );
     assertRefused(answers);
   }
 
@@ -72,10 +79,10 @@ describe('fairness between teams (specification section 8)', () => {
    */
   async function assertServed({ answers, all, startedMs }: ReturnType<typeof flood>): Promise<void> {
     await all;
-    const isSlow = performance.now() - startedMs >= waitMaxMs;
-    const hadPlace = answers.slice(many - runningMax - waitingMax);
+    const isSlow = performance.now() - startedMs >= teamRequestWaitMaxMs;
+    const hadPlace = answers.slice(many - teamRequestsRunningMax - teamRequestsWaitingMax);
     const timedOut = hadPlace.filter(({ status }) => status === 500).length;
-    assert.ok(timedOut <= 2 * runningMax, `${timedOut} timed out`);
+    assert.ok(timedOut <= 2 * teamRequestsRunningMax, `${timedOut} timed out`);
     const others = hadPlace.filter(({ status }) => status !== 200 && status !== 500);
     if (isSlow) assertRefused(others);
     else assert.deepEqual(others, []);
@@ -100,7 +107,7 @@ describe('fairness between teams (specification section 8)', () => {
     let ofMember: Promise<ApiAnswer>;
     try {
       await assertRestRefused(flooded.answers);
-      await lock.waiting(runningMax);
+      await lock.waiting(teamRequestsRunningMax);
       ofMember = owner.get(owner.in('/numbers'));
       await assertUndisturbed();
     } finally {

@@ -7,7 +7,7 @@ import { sha256 } from '#server/platform/crypto.ts';
 import type { Authenticator, SignedIn } from '#server/platform/http/route.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { FixedWindowLimiter } from '#server/platform/network/fixed-window-limiter.ts';
-import type { NetworkLimit } from '#server/platform/network/network-limit.ts';
+import type { NetworkRateLimiter } from '#server/platform/network/network-rate-limiter.ts';
 import { csrfRefusal } from './csrf.ts';
 import { SessionCookie } from './session-cookie.ts';
 import { findLiveSession, type LiveSessionRow, touchSession } from './session-store.ts';
@@ -80,7 +80,7 @@ export function createAccountAuthenticator(
 /** The authenticator of what the dashboard asks before somebody is signed in. A forged request is noted where the browser is. */
 export function createVisitorAuthenticator(
   requireSession: RequireSession,
-  limiter: NetworkLimit,
+  limiter: NetworkRateLimiter,
   { config }: Pick<Runtime, 'config'>,
 ): Authenticator {
   return async (request) => {
@@ -98,10 +98,10 @@ export function createVisitorAuthenticator(
  */
 export function createPageAuthenticator(
   visitorAuthenticator: Authenticator,
-  openLimit: NetworkLimit,
+  openLimiter: NetworkRateLimiter,
 ): Authenticator {
   return (request, reply, route) =>
     route.method === 'GET' || route.byToken
-      ? mapMaybe(openLimit.take(request), () => ({}))
+      ? mapMaybe(openLimiter.take(request), () => ({}))
       : visitorAuthenticator(request, reply, route);
 }

@@ -1,6 +1,6 @@
 import { copyFile, readFile, rm, stat, truncate } from 'node:fs/promises';
 
-const largestLogBytes = 10 * 1024 * 1024;
+const logMaxBytes = 10 * 1024 * 1024;
 
 /**
  * Moves the content of a log that has grown too long to `postgres.log.1`, in the place of what was there. PostgreSQL
@@ -11,7 +11,7 @@ export async function boundLog(logFile: string): Promise<void> {
     (found) => found.size,
     () => 0,
   );
-  if (size <= largestLogBytes) return;
+  if (size <= logMaxBytes) return;
   const older = `${logFile}.1`;
   await rm(older, { force: true });
   await copyFile(logFile, older);

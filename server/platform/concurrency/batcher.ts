@@ -11,7 +11,7 @@ interface BatcherOptions<Input, Output> {
   /** How long the first input of a batch waits for others; 0 takes those of the same tick of the event loop. */
   readonly windowMs: number;
   /** Inputs that may wait; one more is refused. */
-  readonly sendsWaitingMax: number;
+  readonly waitingMax: number;
   readonly refuse: () => Error;
 }
 
@@ -33,7 +33,7 @@ export class Batcher<Input, Output> {
   }
 
   add(input: Input): Promise<Output> {
-    if (this.#waiting.length >= this.#options.sendsWaitingMax) return Promise.reject(this.#options.refuse());
+    if (this.#waiting.length >= this.#options.waitingMax) return Promise.reject(this.#options.refuse());
     return new Promise((resolve, reject) => {
       this.#waiting.push({ input, resolve, reject });
       this.#schedule();

@@ -1,8 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { Clock } from '#server/platform/time/clock.ts';
-
-const drainedBytesMax = 64 * 1_024;
-const drainedMs = 10_000;
+import { drainMaxBytes, drainTimeoutMs } from './limits.ts';
 
 /**
  * Reads a body to its end and discards it, so that the answer to a request that is refused without it arrives: closing
@@ -12,7 +10,7 @@ const drainedMs = 10_000;
 export async function drainBody({ raw }: FastifyRequest, clock: Clock): Promise<boolean> {
   const { 'content-length': length = '0', 'transfer-encoding': coding } = raw.headers;
   if (raw.readableEnded || (length === '0' && coding === undefined)) return true;
-  if (Number(length) > drainedBytesMax) return false;
+  if (Number(length) > drainMaxBytes) return false;
   return new Promise((resolve) => {
     let bytes = 0;
     const finish = (isDrained: boolean) => {
@@ -24,9 +22,9 @@ export async function drainBody({ raw }: FastifyRequest, clock: Clock): Promise<
     const end = () => finish(true);
     const count = (piece: Buffer) => {
       bytes += piece.length;
-      if (bytes > drainedBytesMax) finish(false);
+      if (bytes > drainMaxBytes) finish(false);
     };
-    const cancelTimeout = clock.after(drainedMs, () => finish(false));
+    const cancelTimeout = clock.after(drainTimeoutMs, () => finish(false));
     raw.on('data', count).once('end', end).once('close', end);
   });
 }

@@ -21,11 +21,11 @@ import { pageHeaders, renderErrorPage } from './html-page.ts';
 import { bodyMaxBytes } from './limits.ts';
 import { audienceOf, PathIndex, wantsHtml } from './not-found.ts';
 import { parseQuery } from './parse-query.ts';
-import { Pipelining } from './pipelining.ts';
-import { createProxyNotice } from './proxy-notice.ts';
+import { PipelineQueue } from './pipelining.ts';
+import { createProxyWarning } from './proxy-warning.ts';
 import { readJson } from './read-json.ts';
 import { byOf, type Reauthenticate, RequestContext } from './request-context.ts';
-import { framingProblem } from './request-framing.ts';
+import { framingError } from './request-framing.ts';
 import type { Audience, Authenticator, Caller, LimitConcurrency, Route } from './route.ts';
 import { SlowReaders } from './slow-readers.ts';
 import { toAppError } from './to-app-error.ts';
@@ -48,7 +48,7 @@ export interface HttpServerOptions {
   /** By audience; where there is none, everybody may enter. */
   readonly authenticators: Readonly<Partial<Record<Audience, Authenticator>>>;
   /** Counts requests that no route serves; throws 429. Without it they have no limit. */
-  readonly limitUnrouted?: (request: FastifyRequest) => MaybePromise<void>;
+  readonly limitNotFound?: (request: FastifyRequest) => MaybePromise<void>;
   /** Around the work of each request, but of routes that bound it themselves. Without it no work is bounded. */
   readonly limitConcurrency?: LimitConcurrency;
   /** Told of each answer once it is sent, for metrics, logs and the audit of refusals. */
@@ -137,15 +137,15 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   server.decorateRequest('errorCode', undefined);
 
   const paths = new PathIndex(options.routes);
-  const warnOfProxy = createProxyNotice(options);
-  const pipelining = new Pipelining();
+  const warnOfProxy = createProxyWarning(options);
+  const pipeline = new PipelineQueue();
   // Hooks that wait for nothing return no promise: each would cost every request a tick more.
   server.addHook('onRequest', (request, reply, done) => {
     warnOfProxy(request);
     if (options.isStopping()) reply.header('connection', 'close');
     // Which is no address; the router takes it for the start page.
-    const refusal = request.url === '*' ? paths.refusal(request) : framingProblem(request.raw);
-    pipelining.whenDue(request.raw, reply.raw, () => (refusal ? done(refusal) : done()));
+    const refusal = request.url === '*' ? paths.refusal(request) : framingError(request.raw);
+    pipeline.enqueue(request.raw, reply.raw, () => (refusal ? done(refusal) : done()));
   });
   server.addHook('onResponse', (request, reply, done) => {
     const { url, config } = request.routeOptions;
@@ -166,16 +166,16 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     done();
   });
   server.setErrorHandler((error, request, reply) => sendError(options, error, request, reply));
-  const refuseUnrouted = async (request: FastifyRequest, reply: FastifyReply) => {
-    await options.limitUnrouted?.(request);
+  const answerNotFound = async (request: FastifyRequest, reply: FastifyReply) => {
+    await options.limitNotFound?.(request);
     sendError(options, paths.refusal(request), request, reply);
     return reply;
   };
-  server.setNotFoundHandler(refuseUnrouted);
+  server.setNotFoundHandler(answerNotFound);
   const inFlight = new WaitGroup();
   for (const route of options.routes) register(server, options, route, inFlight);
   for (const { method, path } of paths.shadowed()) {
-    server.route({ method, url: path, handler: refuseUnrouted });
+    server.route({ method, url: path, handler: answerNotFound });
   }
   // The server's own end waits for connections, and whoever asked may have hung up: what was asked for is finished all the same.
   server.addHook('onClose', () => inFlight.drain());

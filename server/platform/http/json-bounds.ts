@@ -23,12 +23,12 @@ export function checkJsonBounds(bytes: Uint8Array, max = jsonValuesMax): void {
   let end = 0;
   /** The name of the outermost object that was read last. */
   let field: Uint8Array | undefined;
-  for (let place = 0; place < bytes.length; place += 1) {
-    switch (bytes[place]) {
+  for (let index = 0; index < bytes.length; index += 1) {
+    switch (bytes[index]) {
       case quote:
-        start = place;
-        place = endOfString(bytes, place + 1);
-        end = place + 1;
+        start = index;
+        index = endOfString(bytes, index + 1);
+        end = index + 1;
         break;
       case 0x5b: // [
       case 0x7b: // {
@@ -59,9 +59,9 @@ export function checkJsonBounds(bytes: Uint8Array, max = jsonValuesMax): void {
 
 /** Where the quote is that ends a string, or the end of all. */
 function endOfString(bytes: Uint8Array, start: number): number {
-  let place = start;
-  while (place < bytes.length && bytes[place] !== quote) place += bytes[place] === backslash ? 2 : 1;
-  return place;
+  let index = start;
+  while (index < bytes.length && bytes[index] !== quote) index += bytes[index] === backslash ? 2 : 1;
+  return index;
 }
 
 function excess(field: Uint8Array | undefined, problem: string): AppError {

@@ -21,3 +21,18 @@ export const queryParametersMax = 50;
 
 /** Forms of ours have ten fields at most; to read thousands takes milliseconds. */
 export const formFieldsMax = 50;
+
+/** Requests that may wait on a connection. No client in use pipelines as many. */
+export const pipelinedRequestsMax = 32;
+
+/** What is read of a body that is refused unread, and for how long, before its connection is closed. */
+export const drainMaxBytes = 64 * 1_024;
+
+export const drainTimeoutMs = 10_000;
+
+/** A socket that takes fewer bytes a second over this time, while bytes wait for it, is disconnected. */
+export const slowReaderBytesPerSecondMin = 1_024;
+
+export const slowReaderMs = 30_000;
+
+export const slowReaderCheckMs = 2_000;

@@ -5,7 +5,7 @@ import { AppError } from '#server/platform/app-error.ts';
  * Refuses requests that another server on the way may read differently than Node does, which is how requests are smuggled
  * (RFC 9112, sections 3.2, 6.1 and 11.2): no Host or several, a transfer coding in HTTP/1.0, or one other than chunked.
  */
-export function framingProblem({ headers, rawHeaders, httpVersion }: IncomingMessage): AppError | undefined {
+export function framingError({ headers, rawHeaders, httpVersion }: IncomingMessage): AppError | undefined {
   const { host, 'transfer-encoding': coding } = headers;
   if (host === undefined && httpVersion === '1.1')
     return refusal('Send the header Host: HTTP/1.1 asks for it.', 'Host');
@@ -20,8 +20,8 @@ export function framingProblem({ headers, rawHeaders, httpVersion }: IncomingMes
 
 function hostCount(rawHeaders: readonly string[]): number {
   let count = 0;
-  for (let place = 0; place < rawHeaders.length; place += 2) {
-    const name = rawHeaders[place];
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index];
     if (name?.length === 4 && name.toLowerCase() === 'host') count += 1;
   }
   return count;

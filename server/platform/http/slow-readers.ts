@@ -2,13 +2,7 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Logger } from '#server/platform/process/logger.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
-
-/** How often all sockets are looked at. */
-export const checkMs = 2_000;
-/** How long a socket may be slow. */
-export const slowMs = 30_000;
-/** What a client has to take, on average, while bytes wait for it. */
-const bytesPerSecondMin = 1_024;
+import { slowReaderBytesPerSecondMin, slowReaderCheckMs, slowReaderMs } from './limits.ts';
 
 /** What a socket had taken at a moment. */
 interface Sample {
@@ -23,7 +17,7 @@ interface SlowReadersOptions {
 
 /**
  * Write time-out: destroys a socket that takes less than 1 KB/s over 30 s while bytes wait for it (specification section
- * 7.2). A held poll has no bytes that wait, and may last. One timer looks at all sockets; a socket itself has none.
+ * 7.2). A held poll has no waiting bytes, and is not affected. One timer checks all sockets.
  */
 export class SlowReaders {
   readonly #options: SlowReadersOptions;
@@ -52,7 +46,7 @@ export class SlowReaders {
   }
 
   #checkLater(): void {
-    this.#cancel = this.#options.clock.after(checkMs, () => {
+    this.#cancel = this.#options.clock.after(slowReaderCheckMs, () => {
       this.#checkLater();
       this.#check();
     });
@@ -82,10 +76,12 @@ export class SlowReaders {
 
 /** Whether bytes waited for 30 s, and too few were taken since. Drops samples that are older than needed. */
 function isSlow(samples: Sample[], now: Sample): boolean {
-  while (samples[1] && now.atMs - samples[1].atMs >= slowMs) samples.shift();
+  while (samples[1] && now.atMs - samples[1].atMs >= slowReaderMs) samples.shift();
   const [then = now] = samples;
   const elapsedMs = now.atMs - then.atMs;
-  return elapsedMs >= slowMs && (now.taken - then.taken) * 1_000 < elapsedMs * bytesPerSecondMin;
+  return (
+    elapsedMs >= slowReaderMs && (now.taken - then.taken) * 1_000 < elapsedMs * slowReaderBytesPerSecondMin
+  );
 }
 
 /** What a socket's handle counts; Node's own time-outs of sockets read the second one too. */

@@ -30,7 +30,7 @@ export const refusingKeywords = [
 
 const e164 = 'an E.164 phone number: +, country code and number';
 
-interface Problem {
+interface ValidationProblem {
   /** Names from the outermost field to the one at fault. */
   readonly path: readonly string[];
   /** The rest of a sentence that begins with the field's name. */
@@ -63,9 +63,13 @@ export function validationError(schema: TSchema, value: unknown): AppError {
   return invalid(cutName(path[0] ?? ''), `${path.map(printableName).join('.')} ${says}.`);
 }
 
-function firstProblem(schema: RequestSchema, value: unknown, path: readonly string[]): Problem | undefined {
+function firstProblem(
+  schema: RequestSchema,
+  value: unknown,
+  path: readonly string[],
+): ValidationProblem | undefined {
   if (schema.anyOf) return problemOfUnion(schema.anyOf, value, path);
-  const wants = (says: string): Problem => ({ path, says });
+  const wants = (says: string): ValidationProblem => ({ path, says });
   if (schema.enum) {
     if (schema.enum.includes(value)) return undefined;
     return typeof value === 'string' || schema.type === undefined
@@ -93,7 +97,7 @@ function problemOfUnion(
   branches: readonly RequestSchema[],
   value: unknown,
   path: readonly string[],
-): Problem | undefined {
+): ValidationProblem | undefined {
   const own = branches.filter(({ type }) => type === undefined || isOfType(type, value));
   if (own.length === 0) return { path, says: mustBe(branches) };
   const problems = own.map((branch) => firstProblem(branch, value, path));
@@ -103,8 +107,8 @@ function problemOfUnion(
 function problemOfText(
   schema: RequestSchema,
   value: string,
-  wants: (says: string) => Problem,
-): Problem | undefined {
+  wants: (says: string) => ValidationProblem,
+): ValidationProblem | undefined {
   const { minLength = 0, maxLength = Infinity, pattern, examples } = schema;
   // Code points are at least half of the code units, so that a long text is not walked.
   const tooLong = value.length > maxLength * 2 || (value.length > maxLength && [...value].length > maxLength);
@@ -120,7 +124,7 @@ function problemOfArray(
   { items, minItems = 0, maxItems = Infinity }: RequestSchema,
   value: readonly unknown[],
   path: readonly string[],
-): Problem | undefined {
+): ValidationProblem | undefined {
   if (value.length < minItems) {
     const choices = items?.enum === undefined ? '' : `, of: ${items.enum.join(', ')}`;
     return { path, says: `must have at least ${entries(minItems)}${choices}` };
@@ -138,7 +142,7 @@ function problemOfObject(
   { properties = {}, required = [], additionalProperties }: RequestSchema,
   value: Readonly<Record<string, unknown>>,
   path: readonly string[],
-): Problem | undefined {
+): ValidationProblem | undefined {
   if (additionalProperties === false) {
     const known = Object.keys(properties);
     for (const name in value) {

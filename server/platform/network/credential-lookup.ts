@@ -4,17 +4,15 @@ import { sha256 } from '#server/platform/crypto.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
 import { clientNetwork } from './client-network.ts';
 import { FixedWindowLimiter } from './fixed-window-limiter.ts';
+import {
+  refusedCredentialsPerMinute,
+  slowLookupMs,
+  unknownCredentialMs,
+  unknownCredentialsMax,
+} from './limits.ts';
 
-/** Credentials of one client network that may be refused in a minute. */
-const refusedPerMinute = 60;
-
-/** How long a credential that was not found is refused without another look-up, and how many of them are remembered. */
-const rememberedMs = 10_000;
-const rememberedMax = 10_000;
-
-const statementMax = 1_000;
-const sendsWaitingMax = 10_000;
-const slowWindowMs = 50;
+const batchMax = 1_000;
+const waitingMax = 10_000;
 
 interface CredentialLookupOptions<Row> {
   readonly clock: Clock;
@@ -30,8 +28,8 @@ interface CredentialLookupOptions<Row> {
  * credential for the wrong ones of its network:
  *
  * - Look-ups of one tick of the event loop share a statement, and at most two such statements run at once.
- * - A client network past its limit of refusals gets the slow lane: one statement at a time, one every 50 ms.
- * - A credential that was not found is refused from memory for 10 s. One that is made later is a new random text.
+ * - Look-ups of client networks past their limit of refusals share one statement every 50 ms.
+ * - An unknown credential is refused from memory for 10 s. Credentials are random, so none that is created later is refused.
  */
 export class CredentialLookup<Row extends { readonly hash: Buffer }> {
   readonly #clock: Clock;
@@ -39,29 +37,29 @@ export class CredentialLookup<Row extends { readonly hash: Buffer }> {
   readonly #refusals: FixedWindowLimiter;
   readonly #fast: Batcher<Buffer, Found<Row>>;
   readonly #slow: Batcher<Buffer, Found<Row>>;
-  readonly #running = new Map<string, Promise<Row | undefined>>();
-  /** Until when each is refused from memory; the oldest is the first. */
-  readonly #notFound = new Map<string, number>();
+  readonly #inFlight = new Map<string, Promise<Row | undefined>>();
+  /** The time until which each is refused from memory, oldest first. */
+  readonly #unknown = new Map<string, number>();
 
   constructor({ clock, rateLimits, find }: CredentialLookupOptions<Row>) {
     this.#clock = clock;
     this.#rateLimits = rateLimits;
-    this.#refusals = new FixedWindowLimiter(clock, refusedPerMinute);
+    this.#refusals = new FixedWindowLimiter(clock, refusedCredentialsPerMinute);
     const batcher = (windowMs: number, inFlightMax: number) =>
       new Batcher<Buffer, Found<Row>>({
         run: async (hashes) => {
-          const rows = new Map((await find(hashes)).map((row) => [nameOf(row.hash), row]));
-          return hashes.map((hash) => ({ row: rows.get(nameOf(hash)) }));
+          const rows = new Map((await find(hashes)).map((row) => [mapKey(row.hash), row]));
+          return hashes.map((hash) => ({ row: rows.get(mapKey(hash)) }));
         },
-        sizeMax: statementMax,
+        sizeMax: batchMax,
         inFlightMax,
         windowMs,
-        sendsWaitingMax,
+        waitingMax,
         refuse: () =>
           unavailable('Too many credentials wait to be looked up. Repeat the request in a moment.'),
       });
     this.#fast = batcher(0, 2);
-    this.#slow = batcher(slowWindowMs, 1);
+    this.#slow = batcher(slowLookupMs, 1);
   }
 
   /**
@@ -70,16 +68,16 @@ export class CredentialLookup<Row extends { readonly hash: Buffer }> {
    * @param ip of the client; undefined for a credential that was valid a moment ago, which has no limit
    */
   async find(credential: string, ip: string | undefined): Promise<Row | undefined> {
-    const refusedUntilMs = this.#notFound.get(credential);
+    const refusedUntilMs = this.#unknown.get(credential);
     if (refusedUntilMs !== undefined && refusedUntilMs > this.#clock.elapsedMs()) return undefined;
-    const running = this.#running.get(credential);
-    if (running) return running;
-    const found = this.#look(credential, ip);
-    this.#running.set(credential, found);
+    const inFlight = this.#inFlight.get(credential);
+    if (inFlight) return inFlight;
+    const found = this.#lookUp(credential, ip);
+    this.#inFlight.set(credential, found);
     try {
       return await found;
     } finally {
-      this.#running.delete(credential);
+      this.#inFlight.delete(credential);
     }
   }
 
@@ -88,23 +86,23 @@ export class CredentialLookup<Row extends { readonly hash: Buffer }> {
     return !this.#rateLimits || this.#refusals.allows(clientNetwork(ip));
   }
 
-  /** 429 for a refusal past the limit of its client network; another one may be tried in the next minute. */
+  /** 429 for a refusal past the limit of its client network; the next minute allows more. */
   tooManyRefusals(): Error {
     return tooManyRequests(this.#refusals.secondsLeft);
   }
 
-  async #look(credential: string, ip: string | undefined): Promise<Row | undefined> {
+  async #lookUp(credential: string, ip: string | undefined): Promise<Row | undefined> {
     const isPastLimit = this.#rateLimits && ip !== undefined && this.#refusals.isExhausted(clientNetwork(ip));
     const { row } = await (isPastLimit ? this.#slow : this.#fast).add(sha256(credential));
-    this.#notFound.delete(credential);
-    if (!row) this.#rememberNotFound(credential);
+    this.#unknown.delete(credential);
+    if (!row) this.#cacheUnknown(credential);
     return row;
   }
 
-  #rememberNotFound(credential: string): void {
-    const [oldest] = this.#notFound.keys();
-    if (oldest !== undefined && this.#notFound.size >= rememberedMax) this.#notFound.delete(oldest);
-    this.#notFound.set(credential, this.#clock.elapsedMs() + rememberedMs);
+  #cacheUnknown(credential: string): void {
+    const [oldest] = this.#unknown.keys();
+    if (oldest !== undefined && this.#unknown.size >= unknownCredentialsMax) this.#unknown.delete(oldest);
+    this.#unknown.set(credential, this.#clock.elapsedMs() + unknownCredentialMs);
   }
 }
 
@@ -112,6 +110,6 @@ interface Found<Row> {
   readonly row: Row | undefined;
 }
 
-function nameOf(hash: Buffer): string {
+function mapKey(hash: Buffer): string {
   return hash.toString('latin1');
 }

@@ -1,5 +1,5 @@
 import { type LogFn, type Logger, pino } from 'pino';
-import { RepeatLimit } from '#server/platform/concurrency/repeat-limit.ts';
+import { RepeatLimiter } from '#server/platform/concurrency/repeat-limiter.ts';
 
 export type { Logger };
 
@@ -24,7 +24,7 @@ interface Failure {
  * the first one of a minute is written with its stack, the others as one line with their number (specification section 10.4).
  */
 export function createLogger(level: string): Logger {
-  const failures = new RepeatLimit<Failure>({
+  const failures = new RepeatLimiter<Failure>({
     max: 1,
     windowMs,
     kindsMax,

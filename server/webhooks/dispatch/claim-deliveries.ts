@@ -3,7 +3,7 @@ import { type Queryable, statement } from '#server/database/statement.ts';
 import type { DeliveryId, EventId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 import type { SealedSecrets } from '#server/webhooks/endpoints/webhook-secret.ts';
 import { type Lane, slowAfterFailures, teamSlots, walkedMax } from '#server/webhooks/limits.ts';
-import { sqlOfEachLane, sqlWebhooksWithDue } from '#server/webhooks/queue/due-webhooks.ts';
+import { sqlForEachLane, sqlWebhooksWithDue } from '#server/webhooks/queue/due-webhooks.ts';
 
 /** A delivery in the hands of this process until its lease ends, and all that its attempt needs. */
 export interface ClaimedDelivery extends SealedSecrets {
@@ -70,7 +70,7 @@ const claim = statement<
        SELECT id, is_active, failure_count >= ${slowAfterFailures} AS is_slow, last_triggered_at
        FROM webhooks WHERE id = p.webhook_id AND team_id <> ALL ($7::uuid[]) OFFSET 0
      ) w
-   ), waiting AS MATERIALIZED (${sqlOfEachLane(
+   ), waiting AS MATERIALIZED (${sqlForEachLane(
      (lane, slots) => `
      SELECT h.id AS webhook_id, h.is_slow, '${lane}'::text AS lane, ${slots} AS slots, d.*
      FROM hooks h CROSS JOIN LATERAL (
@@ -117,7 +117,7 @@ const claim = statement<
    FROM (SELECT
        set_config('synchronous_commit', 'off', true),
        (SELECT webhook_id FROM page OFFSET ${walkedMax - 1}) AS walked_to,
-       CASE WHEN (SELECT count(*) FROM locked) < $3 THEN (SELECT min(due_at) FROM (${sqlOfEachLane(
+       CASE WHEN (SELECT count(*) FROM locked) < $3 THEN (SELECT min(due_at) FROM (${sqlForEachLane(
          (lane) => `
           SELECT d.due_at FROM hooks h CROSS JOIN LATERAL (
             SELECT due_at FROM due_deliveries WHERE webhook_id = h.id AND lane = '${lane}' AND due_at > $1

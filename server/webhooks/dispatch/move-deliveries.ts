@@ -1,7 +1,7 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement, type Transaction } from '#server/database/statement.ts';
 import { leaseMarginMs } from '#server/webhooks/limits.ts';
-import { sqlOfEachLane, sqlWebhooksWithDue } from '#server/webhooks/queue/due-webhooks.ts';
+import { sqlForEachLane, sqlWebhooksWithDue } from '#server/webhooks/queue/due-webhooks.ts';
 import { walkStart } from './claim-deliveries.ts';
 
 /** A correction of the clock that is no step: times that are this much too far ahead are left alone. */
@@ -13,7 +13,7 @@ const pulledMax = 1_000;
 const fromTheFirst = `webhook_id > '${walkStart}'`;
 
 // What is in some process's hands stands at the beginning of its lane: claims take the first rows.
-const leased = sqlOfEachLane(
+const leased = sqlForEachLane(
   (lane, places) => `
      SELECT d.tid FROM walked w CROSS JOIN LATERAL (
        SELECT ctid AS tid, leased_until FROM due_deliveries
@@ -39,7 +39,7 @@ const pullLeasesBack = statement<Record<string, never>>(
 // replayed or asked for by itself, is due at once.
 const pullDueBack = statement<{ readonly webhook_id: string }>(
   'webhooks.pull-due-back',
-  `WITH RECURSIVE ${sqlWebhooksWithDue(fromTheFirst)}, far AS MATERIALIZED (${sqlOfEachLane(
+  `WITH RECURSIVE ${sqlWebhooksWithDue(fromTheFirst)}, far AS MATERIALIZED (${sqlForEachLane(
     (lane) => `
      SELECT d.* FROM walked w CROSS JOIN LATERAL (
        SELECT ctid AS tid, $1::timestamptz + make_interval(secs => coalesce(($2::bigint[])[attempt], 0) / 1000.0) AS latest

@@ -50,7 +50,7 @@ export class ResultWriter {
         inFlightMax: 1,
         windowMs: windowMs,
         // No more than there are slots.
-        sendsWaitingMax: processSlots * 2,
+        waitingMax: processSlots * 2,
         refuse: () => unavailable('Too many results wait.'),
       });
     this.#plain = Array.from({ length: plainWriters }, open);

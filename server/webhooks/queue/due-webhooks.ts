@@ -15,7 +15,7 @@ export function sqlWebhooksWithDue(after = 'true'): string {
 }
 
 /** A SELECT of each lane by itself: each has an index of its own, which nothing but its own rows can be looked for in. */
-export function sqlOfEachLane(select: (lane: Lane, places: number) => string): string {
+export function sqlForEachLane(select: (lane: Lane, places: number) => string): string {
   return Object.entries(laneSlots)
     .map(([lane, places]) => select(lane as Lane, places))
     .join(' UNION ALL ');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createHttpServer } from '#server/platform/http/http-server.ts';
-import { waitingMax } from '#server/platform/http/pipelining.ts';
+import { pipelinedRequestsMax } from '#server/platform/http/limits.ts';
 import { Ids } from '#server/platform/ids/ids.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { Clock } from '#server/platform/time/clock.ts';
@@ -55,7 +55,7 @@ describe('pipelined requests (specification section 7.2)', () => {
   };
 
   it('of a connection are served one after the other, in their order', async () => {
-    const { ids, bytes } = pipeline(waitingMax);
+    const { ids, bytes } = pipeline(pipelinedRequestsMax);
     const answers = await rawExchange(address, bytes);
     assert.deepEqual(
       answers.map(({ body }) => body),

@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { createHttpServer } from '#server/platform/http/http-server.ts';
+import { slowReaderCheckMs, slowReaderMs } from '#server/platform/http/limits.ts';
 import type { Route } from '#server/platform/http/route.ts';
-import { checkMs, slowMs, takenBytes } from '#server/platform/http/slow-readers.ts';
+import { takenBytes } from '#server/platform/http/slow-readers.ts';
 import { Ids } from '#server/platform/ids/ids.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { Clock } from '#server/platform/time/clock.ts';
@@ -76,15 +77,15 @@ describe('clients that do not read (specification section 7.2)', () => {
   const hasWaiting = (socket: Socket) => until('bytes wait', () => socket.writableLength > 0);
   /** Looks at all sockets, as often as that many seconds have it. */
   const pass = (ms: number) => {
-    for (let passed = 0; passed < ms; passed += checkMs) clock.advance(checkMs);
+    for (let passed = 0; passed < ms; passed += slowReaderCheckMs) clock.advance(slowReaderCheckMs);
   };
 
   it('are disconnected after 30 s without a byte, and within 40 s', async () => {
     const { client, served } = await ask('/large');
     await hasWaiting(served);
-    pass(slowMs - checkMs);
+    pass(slowReaderMs - slowReaderCheckMs);
     assert.equal(served.destroyed, false);
-    pass(40_000 - (slowMs - checkMs));
+    pass(40_000 - (slowReaderMs - slowReaderCheckMs));
     assert.equal(served.destroyed, true);
     client.resume();
     await until('the client sees it', () => client.destroyed);
@@ -93,9 +94,9 @@ describe('clients that do not read (specification section 7.2)', () => {
   it('are disconnected though they take a few bytes now and then', async () => {
     const { client, served } = await ask('/large');
     await hasWaiting(served);
-    for (let passed = 0; passed < 40_000; passed += checkMs) {
+    for (let passed = 0; passed < 40_000; passed += slowReaderCheckMs) {
       client.read(1);
-      pass(checkMs);
+      pass(slowReaderCheckMs);
     }
     assert.equal(served.destroyed, true);
     client.destroy();
@@ -107,7 +108,7 @@ describe('clients that do not read (specification section 7.2)', () => {
     for (let round = 0; round < 15; round += 1) {
       // The kernel passes on what it holds before it takes more: enough is read that it takes some.
       await read(client, large.length / 20);
-      pass(checkMs);
+      pass(slowReaderCheckMs);
       assert.equal(served.destroyed, false, `round ${round}`);
     }
     assert.ok(served.writableLength > 0);

@@ -5,7 +5,7 @@ import type { Clock } from '#server/platform/time/clock.ts';
 import { clientNetwork } from './client-network.ts';
 import { FixedWindowLimiter } from './fixed-window-limiter.ts';
 
-interface NetworkLimitOptions {
+interface NetworkRateLimiterOptions {
   readonly clock: Clock;
   /** RATE_LIMITS */
   readonly rateLimits: boolean;
@@ -18,11 +18,11 @@ interface NetworkLimitOptions {
  * Rate limiter per client network, for requests that need no credential (specification section 7.2). One with a valid
  * credential is served past the limit: a network may be that of a whole office, or of a proxy that TRUST_PROXY does not name.
  */
-export class NetworkLimit {
-  readonly #options: NetworkLimitOptions;
+export class NetworkRateLimiter {
+  readonly #options: NetworkRateLimiterOptions;
   readonly #limit: FixedWindowLimiter;
 
-  constructor(options: NetworkLimitOptions) {
+  constructor(options: NetworkRateLimiterOptions) {
     this.#options = options;
     this.#limit = new FixedWindowLimiter(options.clock, options.perMinute);
   }

@@ -1,4 +1,4 @@
-interface RepeatLimitOptions<Item> {
+interface RepeatLimiterOptions<Item> {
   /** Items of one kind that pass in a window. */
   readonly max: number;
   readonly windowMs: number;
@@ -15,11 +15,11 @@ interface Kind<Item> {
 }
 
 /** A rate limiter for what is written of equal events: the first ones pass, the others are counted and summarized. */
-export class RepeatLimit<Item> {
-  readonly #options: RepeatLimitOptions<Item>;
+export class RepeatLimiter<Item> {
+  readonly #options: RepeatLimiterOptions<Item>;
   readonly #kinds = new Map<string, Kind<Item>>();
 
-  constructor(options: RepeatLimitOptions<Item>) {
+  constructor(options: RepeatLimiterOptions<Item>) {
     this.#options = options;
   }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { openPerMinute, visitsPerMinute } from '#server/app/authenticators.ts';
+import { openRequestsPerMinute, visitorRequestsPerMinute } from '#server/app/limits.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { nextMinute } from '#test/support/service/next-minute.ts';
 import { KeptConnections } from '#test/support/service/raw-http.ts';
@@ -33,7 +33,7 @@ describe('requests that need no credential are limited per client network (speci
   const useUp = async (network: string) => {
     const paths = ['/nothing', '/v1/messages/send', '/sign-in', '/v1/openapi.json', '/v1/nothing'];
     const one = (n: number) => ask(paths[n % paths.length] ?? '/', network, {}, 'HEAD');
-    for (let n = 0; n < openPerMinute; n += 500) {
+    for (let n = 0; n < openRequestsPerMinute; n += 500) {
       const answers = await Promise.all(Array.from({ length: 500 }, (_, index) => one(n + index)));
       assert.ok(!answers.some(({ status }) => status === 429));
     }
@@ -78,7 +78,7 @@ describe('requests that need no credential are limited per client network (speci
     const { cookie } = await newMember(service, team, 'member');
     const headers = { origin: service.baseUrl, 'content-type': 'application/json' };
     const signIn = (more = {}) => ask('/app/sign-in', '203.0.113.4', { ...headers, ...more }, 'POST');
-    for (let n = 0; n < visitsPerMinute; n += 1) assert.equal((await signIn()).status, 400);
+    for (let n = 0; n < visitorRequestsPerMinute; n += 1) assert.equal((await signIn()).status, 400);
     assert.equal((await signIn()).status, 429);
     assert.equal((await signIn({ cookie })).status, 400);
     assert.equal((await ask('/sign-in', '203.0.113.4')).status, 200);
@@ -90,7 +90,7 @@ it('RATE_LIMITS=off lifts the limit of client networks (docs/configuration.md)',
   const connections = new KeptConnections(service.baseUrl, 16);
   try {
     const ask = () => connections.ask({ method: 'GET', path: '/nothing', headers: { host: 'localhost' } });
-    const answers = await Promise.all(Array.from({ length: openPerMinute + 1 }, ask));
+    const answers = await Promise.all(Array.from({ length: openRequestsPerMinute + 1 }, ask));
     assert.ok(answers.every(({ status }) => status === 404));
   } finally {
     connections.close();

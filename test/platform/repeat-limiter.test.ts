@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { RepeatLimit } from '#server/platform/concurrency/repeat-limit.ts';
+import { RepeatLimiter } from '#server/platform/concurrency/repeat-limiter.ts';
 import { until } from '#test/support/service/until.ts';
 
 describe('the limit of equal lines (specification section 10.4)', () => {
   it('passes the first of a kind in each window and sums up the others; kinds beyond the bound count as one', async () => {
     const sums: string[] = [];
-    const limit = new RepeatLimit<number>({
+    const limit = new RepeatLimiter<number>({
       max: 2,
       windowMs: 50,
       kindsMax: 3,

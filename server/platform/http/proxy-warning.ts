@@ -1,19 +1,19 @@
 import type { FastifyRequest } from 'fastify';
 import type { Logger } from '#server/platform/process/logger.ts';
 
-interface ProxyNoticeOptions {
+interface ProxyWarningOptions {
   readonly logger: Logger;
   readonly trustProxy: readonly string[];
 }
 
 /**
- * Warns once where a proxy stands before us that TRUST_PROXY does not name: all its clients then count as one source, and
+ * Warns once about a proxy that TRUST_PROXY does not name: all its clients then count as one network, and
  * share its limits (specification section 12.2).
  */
-export function createProxyNotice({
+export function createProxyWarning({
   logger,
   trustProxy,
-}: ProxyNoticeOptions): (request: FastifyRequest) => void {
+}: ProxyWarningOptions): (request: FastifyRequest) => void {
   let isDone = trustProxy.length > 0;
   return ({ headers, socket }) => {
     if (isDone || headers['x-forwarded-for'] === undefined) return;

@@ -1,0 +1,15 @@
+/*
+ * Limits and periods per client network (specification section 7.2).
+ */
+
+/** Credentials of one client network that may be refused in a minute. */
+export const refusedCredentialsPerMinute = 60;
+
+/** How long an unknown credential is refused from memory, without another look-up. */
+export const unknownCredentialMs = 10_000;
+
+/** Unknown credentials that are kept in memory; the oldest is evicted. */
+export const unknownCredentialsMax = 10_000;
+
+/** How often the look-ups of networks past their limit share a statement. */
+export const slowLookupMs = 50;
