@@ -1,0 +1,18 @@
+import type { TeamId } from '#server/platform/ids/ids.ts';
+import type { TestService } from '#test/support/service/test-service.ts';
+
+type Service = Pick<TestService, 'query'>;
+
+export interface StoredInvitation {
+  readonly email: string | null;
+  /** Whether its use verifies the address. */
+  readonly verifiesEmail: boolean;
+}
+
+/** Of a team, in the order in which they were made; those that were used or revoked included. */
+export function storedInvitations({ query }: Service, teamId: TeamId): Promise<StoredInvitation[]> {
+  return query<StoredInvitation>(
+    'SELECT email, verifies_email AS "verifiesEmail" FROM invitations WHERE team_id = $1 ORDER BY id',
+    [teamId],
+  );
+}

@@ -1,0 +1,40 @@
+import type { TestService } from './test-service.ts';
+
+/** A table that a test looks through for text. */
+type Table =
+  | 'account_sessions'
+  | 'accounts'
+  | 'audit_log'
+  | 'invitations'
+  | 'magic_links'
+  | 'mails'
+  | 'numbers'
+  | 'teams'
+  | 'throttle_counters';
+
+/** Each row of these tables as PostgreSQL prints it; bytes are hexadecimal. */
+export async function storedRowTexts(
+  { query }: Pick<TestService, 'query'>,
+  ...tables: readonly Table[]
+): Promise<string[]> {
+  const texts: string[] = [];
+  for (const table of tables) {
+    const rows = await query<{ text: string }>(`SELECT t::text AS text FROM ${table} t ORDER BY 1`);
+    texts.push(...rows.map(({ text }) => text));
+  }
+  return texts;
+}
+
+/** Each row of every table, as `storedRowTexts`; history is read twice, once by its months. */
+export async function allStoredRowTexts(
+  service: Pick<TestService, 'query'>,
+): Promise<{ readonly tables: number; readonly texts: readonly string[] }> {
+  const tables = await service.query<{ name: Table }>(
+    `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname NOT LIKE 'pg\\_%'
+       AND schemaname <> 'information_schema'`,
+  );
+  return {
+    tables: tables.length,
+    texts: await storedRowTexts(service, ...tables.map(({ name }) => name)),
+  };
+}
