@@ -438,21 +438,19 @@ describe('the architecture (docs/architecture.md)', () => {
     );
   });
 
-  it('inside a slice, routes look down at use cases, use cases at rules and stores: nothing looks up', () => {
-    // A file's kind is its name's ending. Everything else is a use case or a rule; platform is no slice.
-    const kindOf = (path: string) =>
-      /(^|[/-])routes?\.ts$/.test(path)
-        ? 3
-        : /-(store|queries|statement|view)\.ts$|\/limits\.ts$/.test(path)
-          ? 1
-          : 2;
-    const found = offenders((file) => {
-      const target = file.imports.find(
+  it('inside a slice, only routes import routes, and stores and views import no use case', () => {
+    // A file's kind is its name's ending. A use case is a file that imports a store of its slice; platform is no slice.
+    const isRoutes = (path: string) => /(^|[/-])routes?\.ts$/.test(path);
+    const isStore = (path: string) => /-(store|queries|statement|view)\.ts$/.test(path);
+    const isOwn = (path: string, one: string) =>
+      sliceOf(one) === sliceOf(path) && !['root', 'platform'].includes(sliceOf(one));
+    const importsOf = (path: string) => files.find((file) => file.path === path)?.imports ?? [];
+    const isUseCase = (path: string) => importsOf(path).some((one) => isOwn(path, one) && isStore(one));
+    const found = offenders(({ path, imports }) => {
+      const target = imports.find(
         (one) =>
-          sliceOf(one) === sliceOf(file.path) &&
-          !['root', 'platform'].includes(sliceOf(one)) &&
-          kindOf(one) > kindOf(file.path) &&
-          kindOf(one) === 3,
+          isOwn(path, one) &&
+          ((isRoutes(one) && !isRoutes(path)) || (isStore(path) && !isStore(one) && isUseCase(one))),
       );
       return target && `imports ${target}`;
     });

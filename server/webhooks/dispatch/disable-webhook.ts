@@ -11,7 +11,7 @@ import { listMembers } from '#server/teams/members/member-store.ts';
 import { findTeam } from '#server/teams/team/team-store.ts';
 import { missedSince } from '#server/webhooks/endpoints/missed-since.ts';
 import { skipPending } from '#server/webhooks/queue/skip-pending.ts';
-import type { CountedWebhook } from './failure-count.ts';
+import type { CountedWebhook } from './failure-store.ts';
 import { markDisabled } from './failure-store.ts';
 
 export type DisableServices = Pick<Runtime, 'clock' | 'ids' | 'config' | 'secrets'>;

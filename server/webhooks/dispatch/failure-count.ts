@@ -1,16 +1,7 @@
 import { failuresMax } from '#contract/webhook.ts';
-import type { DeliveryId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
+import type { DeliveryId, WebhookId } from '#server/platform/ids/ids.ts';
+import type { CountedWebhook } from './failure-store.ts';
 import type { ClassifiedResult } from './result-statement.ts';
-
-/** What of a webhook decides what a result counts for. Held under its lock. */
-export interface CountedWebhook {
-  readonly id: WebhookId;
-  readonly team_id: TeamId;
-  readonly url: string;
-  readonly is_active: boolean;
-  readonly failure_count: number;
-  readonly generation: number;
-}
 
 export interface Counted<Judged> {
   readonly results: readonly Judged[];
@@ -20,7 +11,7 @@ export interface Counted<Judged> {
 
 /**
  * Counts results in their order (specification section 6.3): a failure raises, a success zeroes, and from the one that
- * makes `loginFailuresMax` on nothing counts any more. Neither does what was begun before the webhook was last enabled or got
+ * makes `failuresMax` on nothing counts any more. Neither does what was begun before the webhook was last enabled or got
  * its url, nor what is in somebody else's hands.
  * @param leased deliveries that still have the lease of their attempt
  */

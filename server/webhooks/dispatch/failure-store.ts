@@ -1,7 +1,16 @@
 import { statement, type Transaction } from '#server/database/statement.ts';
-import type { DeliveryId, WebhookId } from '#server/platform/ids/ids.ts';
+import type { DeliveryId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 import type { ClaimedDelivery } from './claim-deliveries.ts';
-import type { CountedWebhook } from './failure-count.ts';
+
+/** The columns of a webhook that decide whether a result counts, read under the lock of its row. */
+export interface CountedWebhook {
+  readonly id: WebhookId;
+  readonly team_id: TeamId;
+  readonly url: string;
+  readonly is_active: boolean;
+  readonly failure_count: number;
+  readonly generation: number;
+}
 
 const lock = statement<CountedWebhook>(
   'webhooks.lock-failure-counts',

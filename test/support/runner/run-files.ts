@@ -13,6 +13,9 @@ export interface TestRun {
   readonly ending: AbortSignal;
 }
 
+/** Files that the report at the end of a run names with their time. */
+const slowestShown = 10;
+
 /** On two cores a third file works while the others wait for an event: 7:22 instead of 8:07. */
 const filesAtOnce = 3;
 
@@ -56,6 +59,7 @@ export async function runTests(run: TestRun): Promise<number> {
   const lines = [
     ...sums(results),
     `ℹ seconds ${Math.round((performance.now() - beganMs) / 1_000)}`,
+    ...describeSlowest(results),
     ...results.flatMap(describeLeft),
     ...results.flatMap((result) => describeFailure(result, fileLimitSeconds)),
     ...(limit.aborted ? [`✖ the run was ended after ${runLimitSeconds} s`] : []),
@@ -76,6 +80,16 @@ function sums(results: readonly FileResult[]): string[] {
     ...[['tests'], ['passed', 'pass'], ['failed', 'fail'], ['cancelled'], ['skipped'], ['todo']].map(
       ([name = '', shown = name]) => `ℹ ${shown} ${sum(name)}`,
     ),
+  ];
+}
+
+/** The files that a change should begin with where the run is too slow. */
+function describeSlowest(results: readonly FileResult[]): string[] {
+  if (results.length < 2) return [];
+  const slowest = results.toSorted((a, b) => b.seconds - a.seconds).slice(0, slowestShown);
+  return [
+    'ℹ slowest files, in seconds:',
+    ...slowest.map(({ file, seconds }) => `    ${seconds.toFixed(1).padStart(6)}  ${file}`),
   ];
 }
 

@@ -12,6 +12,7 @@ export interface FileResult {
   readonly file: string;
   readonly ended: FileEnd;
   readonly code: number | null;
+  readonly seconds: number;
   readonly counts: Readonly<Record<string, number>>;
   /** Tests that failed, and those that had begun when the file was ended. */
   readonly failed: readonly string[];
@@ -39,6 +40,7 @@ interface FileRun {
  */
 export async function runFile(run: FileRun): Promise<FileResult> {
   const { file, settings, options, folder, limitMs, ending, print } = run;
+  const beganMs = performance.now();
   await mkdir(folder);
   // PostgreSQL has a user of its own where root runs the tests.
   await chmod(folder, 0o1777);
@@ -79,7 +81,8 @@ export async function runFile(run: FileRun): Promise<FileResult> {
   print?.(output.join(''));
   const read = readLines(await readFile(lines, 'utf8').catch(() => ''));
   await rm(folder, { recursive: true, force: true, maxRetries: 10 }).catch(() => undefined);
-  return { file, ended, code, left: ended === 'exit' ? left : [], ...read };
+  const seconds = (performance.now() - beganMs) / 1_000;
+  return { file, ended, code, seconds, left: ended === 'exit' ? left : [], ...read };
 }
 
 function readLines(text: string): Pick<FileResult, 'counts' | 'failed' | 'unfinished'> {
