@@ -18,7 +18,7 @@ export function createSendMagicLink(
 ): SendMagicLink | undefined {
   if (!mailIsOn(services.config)) return undefined;
   return async (trx, account, url, expiresAt) => {
-    const mail = { to: account.email, message: magicLinkMail(url), uselessAfter: expiresAt };
+    const mail = { to: account.email, message: magicLinkMail(url), expiresAt };
     await queueMail(trx, services, mail);
   };
 }
