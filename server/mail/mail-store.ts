@@ -23,14 +23,10 @@ export interface WaitingMails {
 /** What is noted of a mail whose link is over before it was sent. */
 export const expiredMail = 'useless';
 
-// The notification is part of the transaction: PostgreSQL sends it with the commit, and never after a rollback.
-const insert = statement<{ pg_notify: string }>(
+const insert = statement<Record<string, never>>(
   'mail.insert',
-  `WITH queued AS (
-     INSERT INTO mails (id, recipient, body, created_at, next_attempt_at, expires_at, reference)
-     VALUES ($1, $2, $3, $4, $4, $5, $6)
-   )
-   SELECT pg_notify($7, '')`,
+  `INSERT INTO mails (id, recipient, body, created_at, next_attempt_at, expires_at, reference)
+   VALUES ($1, $2, $3, $4, $4, $5, $6)`,
 );
 // Locked before it is changed, and what another process has locked is passed over.
 const claim = statement<ClaimedMail>(
@@ -69,6 +65,7 @@ const look = statement<WaitingMails>(
 );
 const purge = statement<Record<string, never>>('mail.purge', 'DELETE FROM mails WHERE id < $1');
 
+/** Inserts a mail. The mail workers are notified once the transaction has committed. */
 export async function insertMail(
   trx: Transaction,
   mail: {
@@ -76,12 +73,13 @@ export async function insertMail(
     readonly recipient: string;
     readonly body: Buffer;
     readonly createdAt: Date;
-    readonly uselessAfter: Date | undefined;
+    readonly expiresAt: Date | undefined;
     readonly reference: string | undefined;
   },
 ): Promise<void> {
-  const { id, recipient, body, createdAt, uselessAfter, reference } = mail;
-  await insert.row(trx, id, recipient, body, createdAt, uselessAfter, reference, mailChannel);
+  const { id, recipient, body, createdAt, expiresAt, reference } = mail;
+  await insert.row(trx, id, recipient, body, createdAt, expiresAt, reference);
+  trx.notifyAfterCommit(mailChannel);
 }
 
 /** Takes mails that are due, at most `limit`, until `leasedUntil`. */

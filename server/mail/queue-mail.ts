@@ -39,7 +39,7 @@ export async function queueMail(
     ...envelope,
     body: sealMail(secrets, envelope, renderMail(mail.message)),
     createdAt: clock.now(),
-    uselessAfter: mail.expiresAt,
+    expiresAt: mail.expiresAt,
     reference: mail.reference,
   });
   return true;
