@@ -78,6 +78,11 @@ function offenders(rule: (file: SourceFile) => string | undefined | false): stri
   });
 }
 
+const columnDeclaration =
+  /^ {2}(?:ADD COLUMN )?(\w+) (?:uuid|text|bytea|boolean|smallint|integer|bigint|date|timestamptz|jsonb)/gm;
+
+const withoutComments = (text: string) => text.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
+
 describe('the architecture (docs/architecture.md)', () => {
   it('a slice imports only what stands to its left', () => {
     const found = files.flatMap((file) =>
@@ -238,6 +243,16 @@ describe('the architecture (docs/architecture.md)', () => {
     assert.deepEqual(found, []);
   });
 
+  it('no statement of a transaction calls pg_notify, which would make commits wait for each other', () => {
+    const found = files.filter((file) => /SELECT pg_notify/.test(file.text)).map((file) => file.path);
+    assert.deepEqual(found.sort(), [
+      'server/app/shared-settings.ts',
+      'server/database/change-notify-sender.ts',
+      'server/database/listener.ts',
+      'server/database/notify-sender.ts',
+    ]);
+  });
+
   it('changes are told by the statements that declare them, and by nobody else (decision 0018)', () => {
     const found = offenders(
       (file) => !file.path.startsWith('server/database/') && /\brecordChange\b/.exec(file.text)?.[0],
@@ -316,6 +331,12 @@ describe('the architecture (docs/architecture.md)', () => {
       ([, term = '']) => !/^ term $|^-+$/.test(term),
     );
     assert.ok(rows.length > 60);
+    const terms = rows.map(([, term = '']) => term.trim());
+    assert.deepEqual(
+      terms.filter((term, index) => terms.indexOf(term) < index),
+      [],
+      'terms that are listed twice',
+    );
     const paths = rows.flatMap(([, , , , where = '']) =>
       [...where.matchAll(/`([^`]+)`/g)].map(([, path = '']) => path),
     );
@@ -343,17 +364,28 @@ describe('the architecture (docs/architecture.md)', () => {
     const schema = globSync('server/database/migrations/*.sql', { cwd: root })
       .map((path) => readFileSync(join(root, path), 'utf8'))
       .join('\n');
-    const columns = [
-      ...schema.matchAll(
-        /^ {2}(?:ADD COLUMN )?(\w+) (?:uuid|text|bytea|boolean|smallint|integer|bigint|date|timestamptz|jsonb)/gm,
-      ),
-    ];
+    const columns = [...schema.matchAll(columnDeclaration)];
     assert.ok(columns.length > 200);
     const all = [...named, ...columns.map((match) => ({ name: match[1] ?? '', path: 'a column' }))];
     assert.deepEqual(
       all.filter(({ name }) => rule.test(words(name))).map(({ name, path }) => `${path}: ${name}`),
       [],
       'names that are ruled out',
+    );
+  });
+
+  it('the code of the server names each column', () => {
+    const server = files.filter(({ path }) => path.startsWith('server/'));
+    const words = new Set(server.flatMap(({ text }) => withoutComments(text).match(/\w+/g) ?? []));
+    const schema = globSync('server/database/migrations/*.sql', { cwd: root }).map((path) =>
+      readFileSync(join(root, path), 'utf8'),
+    );
+    const tables = schema.join('\n').replaceAll(/\$(\w*)\$[\s\S]*?\$\1\$/g, '');
+    const columns = [...tables.matchAll(columnDeclaration)].map(([, column = '']) => column);
+    assert.ok(columns.length > 200);
+    assert.deepEqual(
+      columns.filter((column) => !words.has(column)),
+      [],
     );
   });
 
@@ -380,8 +412,9 @@ describe('the architecture (docs/architecture.md)', () => {
     );
     const writers = new Map(tables.map((table) => [table, new Set<string>()]));
     for (const { path, text } of files.filter((file) => file.path.startsWith('server/'))) {
-      const code = text.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
-      for (const [, table = ''] of code.matchAll(/\b(?:INSERT INTO|UPDATE|DELETE FROM|MERGE INTO) (\w+)/g)) {
+      for (const [, table = ''] of withoutComments(text).matchAll(
+        /\b(?:INSERT INTO|UPDATE|DELETE FROM|MERGE INTO) (\w+)/g,
+      )) {
         writers.get(table)?.add(sliceOf(path));
       }
     }

@@ -23,7 +23,9 @@ export async function releaseDelivery(db: Queryable, claimed: ClaimedDelivery): 
   await release.row(db, claimed.webhook_id, claimed.delivery_id, claimed.lease);
 }
 
-/** For a delivery whose event was deleted by RETENTION_DAYS: there is nothing to send, and what succeeded before has. */
+/**
+ * Skips a claimed delivery whose event is not stored: there is nothing to send. A delivery that has ended keeps its status.
+ */
 export async function skipDelivery(db: Queryable, claimed: ClaimedDelivery, at: Date): Promise<void> {
   await skip.row(db, claimed.webhook_id, claimed.delivery_id, claimed.lease, at);
 }
