@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { errorStatus } from '#contract/errors.ts';
@@ -10,9 +10,35 @@ import { repository } from '#test/support/service/spawned-service.ts';
 
 const read = (path: string) => readFileSync(join(repository, path), 'utf8');
 const specification = read('docs/specification.md');
+/** Code and documents, without the lines that tell of what is planned. */
+const texts = globSync(['server/**/*.ts', 'docs/**/*.md', '*.md'], { cwd: repository })
+  .filter((path) => path !== 'CHANGELOG.md')
+  .map((path) => ({ path, text: read(path).replaceAll(/^.*\*\(planned\)\*.*$/gm, '') }));
 /** The text of a section, up to the next heading. */
 const section = (number: string) =>
   specification.split(/^##+ /m).find((part) => part.startsWith(`${number} `)) ?? '';
+
+/** The folders that have a line of the tree in CONTRIBUTING.md, and what its lines name that is not below their folder. */
+function readTree(tree: string) {
+  const folders = new Set<string>();
+  const missing: string[] = [];
+  let stack: string[] = [];
+  const lines = tree.split('\n').filter((line) => line.trim() !== '' && !line.includes('<'));
+  for (const line of lines) {
+    const depth = (line.length - line.trimStart().length) / 2;
+    const first = line.trim().split(' ')[0] ?? '';
+    stack = stack.slice(0, depth);
+    if (first.endsWith('/')) stack.push(first.slice(0, -1));
+    const folder = stack.join('/');
+    if (first.endsWith('/')) folders.add(folder);
+    if (!existsSync(join(repository, folder))) missing.push(folder);
+    for (const [, name = ''] of line.matchAll(/(?<![\w*/.])([a-z][\w-]*(?:\.md|\.ts|\/))(?=[ ,;:)]|$)/g))
+      if (name !== first || !name.endsWith('/'))
+        if (globSync(`${folder}/**/${name}`, { cwd: repository }).length === 0)
+          missing.push(`${folder}: ${name}`);
+  }
+  return { folders, missing };
+}
 
 describe('the documents agree with the code', () => {
   it('every setting that is read is in docs/configuration.md, and no other', () => {
@@ -28,6 +54,69 @@ describe('the documents agree with the code', () => {
       [...(row.split('|')[1] ?? '').matchAll(/`([A-Z_]+)`/g)].map((match) => match[1]),
     );
     assert.deepEqual(documented.sort(), [...new Set(names)].sort());
+  });
+
+  it('every period that code and documents name like a setting is one', () => {
+    const config = read('server/platform/config.ts');
+    const named = texts.flatMap(({ path, text }) =>
+      [...text.matchAll(/\b[A-Z]+(?:_[A-Z]+)*_(?:DAYS|HOURS|SECONDS|MS)\b/g)].map(([name]) => ({
+        path,
+        name,
+      })),
+    );
+    assert.ok(named.length > 20);
+    assert.deepEqual(
+      named.filter(({ name }) => !config.includes(`'${name}'`)),
+      [],
+    );
+  });
+
+  it('every command that code and documents name exists', () => {
+    const cli = globSync('server/cli/*.ts', { cwd: repository }).map(read).join('\n');
+    const commands = new Set([...cli.matchAll(/\.command\('([a-z-]+)'\)/g)].map((match) => match[1]));
+    const groups = new Set([...cli.matchAll(/= program\.command\('([a-z-]+)'\)/g)].map((match) => match[1]));
+    const named = texts.flatMap(({ path, text }) =>
+      [...text.matchAll(/(?:`|-s |: )ownline (?:-- )?([a-z]+(?:-[a-z]+)*)(?: ([a-z]+(?:-[a-z]+)*))?/g)].map(
+        ([, command, sub]) => ({ path, command, sub }),
+      ),
+    );
+    assert.ok(named.length > 15);
+    const missing = named.filter(
+      ({ command, sub }) =>
+        !commands.has(command) || (groups.has(command) && sub !== undefined && !commands.has(sub)),
+    );
+    assert.deepEqual(missing, []);
+  });
+
+  it('every path in CONTRIBUTING.md exists, and its tree has each folder of the server', () => {
+    const contributing = read('CONTRIBUTING.md');
+    const quoted = [...contributing.matchAll(/`([\w./-]+\/[\w./-]*|[\w-]+\.(?:ts|md))`/g)].map(
+      ([, path = '']) => path,
+    );
+    const isThere = (path: string) =>
+      existsSync(join(repository, path)) ||
+      (!path.includes('/') &&
+        globSync(`server/**/${path.startsWith('-') ? '*' : ''}${path}`, { cwd: repository }).length > 0);
+    assert.ok(quoted.length > 20);
+    assert.deepEqual(
+      quoted.filter((path) => !isThere(path)),
+      [],
+    );
+    const { folders, missing } = readTree(/```\n(contract\/[\s\S]*?)```/.exec(contributing)?.[1] ?? '');
+    assert.deepEqual(missing, [], 'paths in the tree that are not there');
+    const isFolder = (path: string) => statSync(join(repository, path)).isDirectory();
+    const inServer = globSync(
+      ['server/*', 'server/platform/*', 'server/{accounts,teams,webhooks,database}/*'],
+      {
+        cwd: repository,
+      },
+    ).filter(isFolder);
+    assert.ok(inServer.length > 30);
+    assert.deepEqual(
+      inServer.filter((path) => !folders.has(path)),
+      [],
+      'folders of the server without a line in the tree',
+    );
   });
 
   it('every error code with its status is in docs/errors.md', () => {
