@@ -179,7 +179,7 @@ describe('the architecture (docs/architecture.md)', () => {
     assert.deepEqual(found, []);
   });
 
-  it('every outgoing HTTP request goes through platform/outbound-http (section 6.5, decision 0015)', () => {
+  it('every outgoing HTTP request goes through platform/outbound-http (decision 0015) (§6.5/all-requests)', () => {
     const guard = /^server\/platform\/outbound-http\//;
     // Who else may open connections, with what, and why that is no hole: the operator chose the address.
     const others: Readonly<Record<string, RegExp>> = {

@@ -2,46 +2,84 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { coverage } from '#test/coverage/coverage.ts';
-import { coverageProblems, withTable } from '#test/coverage/coverage-table.ts';
-import { readRows } from '#test/coverage/specification-rows.ts';
-import { readTitles } from '#test/coverage/test-titles.ts';
+import { coverageDocument, coverageProblems } from '#test/coverage/coverage-table.ts';
+import { readRules } from '#test/coverage/specification-rules.ts';
+import { parseTests, readTests } from '#test/coverage/tagged-tests.ts';
 import { repository } from '#test/support/service/spawned-service.ts';
 
 const read = (path: string) => readFileSync(join(repository, path), 'utf8');
-const rows = readRows(read('docs/specification.md'));
-const titles = readTitles();
+const rules = readRules(read('docs/specification.md'));
+const tests = readTests();
 
 describe('every rule of the specification has its tests (docs/testing.md)', () => {
-  it('each row of sections 2 to 9 and 12 names tests that exist, and no row that is gone is named', () => {
-    assert.ok(rows.length > 100);
-    assert.deepEqual(coverageProblems(rows, coverage, titles), []);
+  it('each rule of sections 2 to 9 and 12 has a name of its own and a test, and each tag names a rule', () => {
+    assert.ok(rules.length > 200);
+    assert.deepEqual(coverageProblems(rules, tests), []);
   });
 
-  it('a row without a test, a test that is gone and a row that is gone are each found', () => {
-    const [first, second] = rows;
-    assert.ok(first && second);
-    const wrong = {
-      [first.key]: {},
-      [second.key]: { 'coverage.test.ts': ['a title that nobody gave'] },
-      '1 gone': { 'coverage.test.ts': ['the table in docs/testing.md is the one that is written from them'] },
-    };
-    assert.deepEqual(coverageProblems([first, second], wrong, titles), [
-      `${first.key}: no test`,
-      '1 gone: no such row in docs/specification.md',
-      `${second.key}: test/coverage.test.ts has no test "a title that nobody gave"`,
+  it('a rule without a name or a test, a name that occurs twice and a tag of no rule are each found', () => {
+    const read = readRules('## 2 One\n\n- a <!-- a -->\n- b <!-- b -->\n- c <!-- a -->\n- d\n');
+    const file = 'some.test.ts';
+    const held = [
+      { file, title: 'one', tags: ['§2/a', '§2/gone'] },
+      { file, title: 'two (§2/b) and more', tags: [] },
+    ];
+    assert.deepEqual(coverageProblems(read, held), [
+      '§2/ has no name: d',
+      '§2/a: two rules have this name',
+      '§2/b has no test',
+      'test/some.test.ts: "one" names §2/gone, which no rule has',
+      'test/some.test.ts: "two (§2/b) and more" has § outside the list of tags at its end',
     ]);
   });
 
-  it('the table in docs/testing.md is the one that is written from them', () => {
-    const document = read('docs/testing.md');
-    const isCurrent = withTable(document, rows, coverage) === document;
-    assert.ok(isCurrent, 'The table in docs/testing.md is stale: run `npm run docs` and commit it.');
+  it('rows, bullets and paragraphs are rules, in sections 2 to 9 and 12; what is planned is none', () => {
+    const table = '| a | |\n|---|---|\n| `x` | y <!-- row --> |\n| z *(planned)* | |\n';
+    const document = `## 1 None\n\nNo rule.\n\n## 2 All\n\n### 2.1 Some\n\nOne\nparagraph. <!-- text -->\n\n- One\n  bullet.\n  <!-- bullet -->\n- **Two.** <!-- two -->\n\n${table}\n## 12 Last\n\nEnd. <!-- end -->\n`;
+    assert.deepEqual(readRules(document), [
+      { tag: '§2.1/text', text: 'One paragraph.' },
+      { tag: '§2.1/bullet', text: 'One bullet.' },
+      { tag: '§2.1/two', text: 'Two.' },
+      { tag: '§2.1/row', text: 'x · y' },
+      { tag: '§12/end', text: 'End.' },
+    ]);
+  });
+
+  it('a test has its own tags and those of the suites around it, and of no other suite', () => {
+    const source = [
+      "describe('outer (§2/a)', () => {",
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the source of a test.
+      '  it(`one ${word} (§2/b, §2/c)`, () => {});',
+      "  describe('inner (§2/d)', () => {",
+      "    it('two', () => {});",
+      '  });',
+      "  it('three (section 2)', () => {});",
+      '});',
+      'for (const word of words) {',
+      "  it('four', () => {});",
+      '}',
+    ].join('\n');
+    const found = parseTests('some.test.ts', source).map(({ title, tags }) => [title, ...tags]);
+    assert.deepEqual(found, [
+      ['one …', '§2/a', '§2/b', '§2/c'],
+      ['two', '§2/a', '§2/d'],
+      ['three (section 2)', '§2/a'],
+      ['four'],
+    ]);
+  });
+
+  it('docs/coverage.md is the table that is derived from the titles', () => {
+    const isCurrent = coverageDocument(rules, tests) === read('docs/coverage.md');
+    assert.ok(isCurrent, 'docs/coverage.md is stale: run `npm run docs` and commit it.');
   });
 
   it('the tests that failed when a rule was changed are still there', () => {
     const named = [...read('docs/testing.md').matchAll(/^(?:\|[^|]+){3}\| `([^`]+)`: ([^|]+) \|$/gm)];
     assert.ok(named.length >= 10);
-    for (const [, file = '', title = ''] of named) assert.ok(titles.get(file)?.has(title), title);
+    for (const [, file = '', title = ''] of named)
+      assert.ok(
+        tests.some((test) => test.file === file && test.title === title),
+        title,
+      );
   });
 });

@@ -45,7 +45,7 @@ describe('one’s own account (specification sections 12.1 and 12.3)', () => {
     }
   });
 
-  it('shows who is signed in, and the teams that they are in, the one joined first first', async () => {
+  it('shows who is signed in, and the teams that they are in, the one joined first first (§12.3/get-account)', async () => {
     const { account, byPassword } = await newPerson();
     const browser = await byPassword();
     const { database, ids, clock } = service.runtime;
@@ -70,7 +70,7 @@ describe('one’s own account (specification sections 12.1 and 12.3)', () => {
     assert.deepEqual([nobody.status, nobody.headers.get('location')], [303, '/sign-in']);
   });
 
-  it('a name has 1 to 100 characters; left out, or as it is, nothing changes and nothing is noted', async () => {
+  it('a name has 1 to 100 characters; left out, or as it is, nothing changes and nothing is noted (§12.3/update-account)', async () => {
     const { byPassword } = await newPerson();
     const browser = await byPassword();
     for (const name of ['', ' ', 'x'.repeat(101)]) {
@@ -96,7 +96,7 @@ describe('one’s own account (specification sections 12.1 and 12.3)', () => {
     );
   });
 
-  it('a new password asks for the present one and ends all other sessions', async () => {
+  it('a new password asks for the present one and ends all other sessions (§12.2/reauthentication)', async () => {
     const { email, byPassword } = await newPerson();
     const [browser, elsewhere] = [await byPassword(), await byPassword()];
     for (const body of [{ password: another }, { password: another, current_password: 'not this one' }]) {
@@ -117,7 +117,7 @@ describe('one’s own account (specification sections 12.1 and 12.3)', () => {
     assert.equal((await enter(email, another)).status, 200);
   });
 
-  it('the first password asks for a fresh sign-in', async () => {
+  it('the first password asks for a fresh sign-in (§12.3/set-password)', async () => {
     const { email, byLink } = await newPerson(false);
     const old = await byLink();
     service.clock.advance(15 * 60_000);
@@ -130,7 +130,7 @@ describe('one’s own account (specification sections 12.1 and 12.3)', () => {
     assert.equal((await enter(email, another)).status, 200);
   });
 
-  it('who came by a link less than 15 minutes ago needs no present one; after that they do', async () => {
+  it('who came by a link less than 15 minutes ago needs no present one; after that they do (§12.2/reauthentication)', async () => {
     const { email, byLink } = await newPerson();
     const [fresh, old] = [await byLink(), await byLink()];
     service.clock.advance(14 * 60_000);
@@ -144,7 +144,7 @@ describe('one’s own account (specification sections 12.1 and 12.3)', () => {
     assert.equal(field(refused.json, 'error.param'), 'current_password');
   });
 
-  it('signing out everywhere and a new password end open links', async () => {
+  it('signing out everywhere and a new password end open links (§12.2/reauthentication)', async () => {
     const { account, email, byPassword } = await newPerson();
     const newLink = async () => {
       const url = await service.runtime.database.transaction((trx) =>
@@ -212,7 +212,7 @@ describe('one’s own account (specification sections 12.1 and 12.3)', () => {
     assert.equal(rows.length, entries.length);
   });
 
-  it('the audit log comes in pages that show every entry once, and nobody else’s', async () => {
+  it('the audit log comes in pages that show every entry once, and nobody else’s (§12.3/account-audit)', async () => {
     const { byPassword } = await newPerson();
     const browser = await byPassword();
     for (let n = 0; n < 6; n += 1) await browser.put('/app/account', { name: `Name ${n}` });

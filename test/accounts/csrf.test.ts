@@ -70,7 +70,7 @@ describe('forged requests (specification section 12.3)', () => {
     assert.ok(unsafe(['account', 'visitor', 'page', 'team']).length >= 25);
   });
 
-  it('each one that changes something is refused unless it says that it comes from a page of ours, and changes nothing', async () => {
+  it('each one that changes something is refused unless it says that it comes from a page of ours, and changes nothing (§12.3/csrf-and-checks)', async () => {
     const before = await state();
     for (const route of unsafe(['account', 'visitor', 'page', 'team'])) {
       for (const [what, headers] of foreign) {

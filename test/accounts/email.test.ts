@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { normalizeEmail } from '#server/accounts/account/email.ts';
 
-describe('how addresses are compared (specification section 12.1)', () => {
+describe('how addresses are compared (§12.1/account)', () => {
   it('upper and lower case are one, and so are the ways to write a letter with its accent', () => {
     const same = [
       ['Ada@Example.COM', 'ada@example.com'],

@@ -68,7 +68,7 @@ describe('links that sign in (specification section 12.2)', () => {
     }
   });
 
-  it('opening one says whom it signs in and changes nothing, as often as a scanner likes', async () => {
+  it('opening one says whom it signs in and changes nothing, as often as a scanner likes (§12.2/magic-links)', async () => {
     const link = await newLink();
     for (const _ of [1, 2, 3]) {
       const page = await browser().get(link);
@@ -80,7 +80,7 @@ describe('links that sign in (specification section 12.2)', () => {
     assert.equal((await browser().submit(link)).status, 303);
   });
 
-  it('a click signs in, once, and leads to the start', async () => {
+  it('a click signs in, once, and leads to the start (§12.2/magic-links)', async () => {
     const link = await newLink();
     const person = browser();
     const answer = await person.submit(link);
@@ -271,7 +271,7 @@ describe('links that are asked for by mail (specification section 12.2)', () => 
     assert.equal(message.action?.url, 'https://texts.example.com/link/x');
   });
 
-  it('asking answers the same after the same statements, whether the address is known or not', async () => {
+  it('asking answers the same after the same statements, whether the address is known or not (§12.2/magic-links)', async () => {
     nextHour();
     const watch = watchStatements(['accounts.', 'throttle.', 'magic-links.', 'audit.', 'account-sessions.']);
     const seen: unknown[] = [];
@@ -297,7 +297,7 @@ describe('links that are asked for by mail (specification section 12.2)', () => 
     );
   });
 
-  it('at most 5 an hour go to one address, without a word; the next hour brings more', async () => {
+  it('at most 5 an hour go to one address, without a word; the next hour brings more (§12.2/magic-links)', async () => {
     nextHour();
     for (let n = 0; n < 12; n += 1) assert.equal((await ask(email, `198.51.100.${n}`)).status, 202);
     assert.equal(sent.length, 5);

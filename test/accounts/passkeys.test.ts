@@ -55,7 +55,7 @@ describe('passkeys (specification section 12.2)', () => {
     assert.equal(answer.headers.get('set-cookie'), null, what);
   };
 
-  it('one that was added signs in without an address, and says when it last did', async () => {
+  it('one that was added signs in without an address, and says when it last did (§12.2/passkeys, §12.3/list-passkeys)', async () => {
     const { authenticator, id } = await newPasskey();
     const browser = new Browser(service.baseUrl);
     const answer = await enter(authenticator.get(await requestOptions()), browser);
@@ -90,7 +90,7 @@ describe('passkeys (specification section 12.2)', () => {
     assert.equal(field(options, 'allowCredentials'), undefined, 'it names nobody’s passkeys');
   });
 
-  it('a challenge is used up by its first answer, be that right or wrong', async () => {
+  it('a challenge is used up by its first answer, be that right or wrong (§12.3/passkey-sign-in)', async () => {
     const { authenticator } = await newPasskey();
     const options = await requestOptions();
     const first = authenticator.get(options);
@@ -163,7 +163,7 @@ describe('passkeys (specification section 12.2)', () => {
     return { id, rawId: id };
   };
 
-  it('a counter that did not grow betrays a copy; one that always says 0 is let in', async () => {
+  it('a counter that did not grow betrays a copy; one that always says 0 is let in (§12.2/passkeys)', async () => {
     const { authenticator } = await newPasskey();
     assert.equal((await enter(authenticator.get(await requestOptions(), { counter: 10 }))).status, 200);
     for (const counter of [10, 9, 0]) {
@@ -186,7 +186,7 @@ describe('passkeys (specification section 12.2)', () => {
     assert.equal(answers.filter(({ status }) => status === 200).length, 1);
   });
 
-  it('adding asks for a fresh sign-in or the present password', async () => {
+  it('adding asks for a fresh sign-in or the present password (§12.3/add-passkey)', async () => {
     const [grown, nobody] = ['linus@example.com', 'margaret@example.com'];
     await newAccount(service, { email: grown, password });
     await newAccount(service, { email: nobody, password });
@@ -213,7 +213,7 @@ describe('passkeys (specification section 12.2)', () => {
     assert.equal((await add(margaret)).status, 403, 'without a password a fresh sign-in is all there is');
   });
 
-  it('adding asks for a fresh challenge of the same account, our origin and no certificates', async () => {
+  it('adding asks for a fresh challenge of the same account, our origin and no certificates (§12.3/add-passkey)', async () => {
     await newAccount(service, { email: 'grace@example.com', password });
     const grace = await signedIn(service, 'grace@example.com', password);
     const add = (response: unknown, browser = ada) =>
@@ -265,7 +265,7 @@ describe('passkeys (specification section 12.2)', () => {
     );
   });
 
-  it('one is renamed and removed by whoever it belongs to; removed, it signs nobody in', async () => {
+  it('one is renamed and removed by whoever it belongs to; removed, it signs nobody in (§12.3/change-passkey)', async () => {
     const { authenticator, id } = await newPasskey();
     const grace = await signedIn(service, 'grace@example.com', password);
     for (const answer of [

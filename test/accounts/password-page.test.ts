@@ -46,7 +46,7 @@ describe('the form for a password (specification section 12.2)', () => {
     until(`${count} refusals are noted`, async () => (await notedOf(browser)).refused >= count);
   const isSignedIn = async (browser: Browser) => (await browser.get('/app/account')).status === 200;
 
-  it('the start offers who has none to set one, and says that it is set; other browsers are signed out', async () => {
+  it('the start offers who has none to set one, and says that it is set; other browsers are signed out (§12.2/sign-in-pages)', async () => {
     const { enter, browser, signInWith } = await begin('invitation');
     const elsewhere = await enter();
     const start = await browser.get('/');
@@ -69,7 +69,7 @@ describe('the form for a password (specification section 12.2)', () => {
     assert.equal(await signInWith(password), 303);
   });
 
-  it('that it is set is said once, within a minute, to the session that set it and to nobody who was sent to an address', async () => {
+  it('that it is set is said once, within a minute, to the session that set it and to nobody who was sent to an address (§12.2/sign-in-pages)', async () => {
     const said = /Your password is set/;
     const { browser, enter } = await begin('link');
     assert.doesNotMatch((await browser.open('/?password=set')).text, said);
@@ -91,7 +91,7 @@ describe('the form for a password (specification section 12.2)', () => {
     assert.match((await browser.open('/')).text, said);
   });
 
-  it('a change asks for the present one; what is wrong is said in the form, by its field, and noted', async () => {
+  it('a change asks for the present one; what is wrong is said in the form, by its field, and noted (§12.2/sign-in-pages)', async () => {
     const { browser, signInWith } = await begin('password', password);
     const start = await browser.get('/');
     assert.match(start.text, /<h2>Change your password<\/h2>[\s\S]*name="current_password"/);
@@ -127,7 +127,7 @@ describe('the form for a password (specification section 12.2)', () => {
     assert.equal(await signInWith(password), 303);
   });
 
-  it('a session that is not fresh sets no first password, and is told how to come by one', async () => {
+  it('a session that is not fresh sets no first password, and is told how to come by one (§12.2/sign-in-pages)', async () => {
     const { browser } = await begin('link');
     service.clock.advance(freshMs);
     const start = await browser.get('/');

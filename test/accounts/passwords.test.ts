@@ -39,7 +39,7 @@ describe('passwords (specification section 12.2)', () => {
     return rows[0]?.password_hash ?? '';
   };
 
-  it('are kept as argon2id with 19 MiB, two passes, one lane and a salt of their own', async () => {
+  it('are kept as argon2id with 19 MiB, two passes, one lane and a salt of their own (§12.2/passwords)', async () => {
     const [ada, grace] = [await hashOf('ada@example.com'), await hashOf('grace@example.com')];
     assert.notEqual(ada, grace, 'the same password, two salts');
     for (const hash of [ada, grace]) {
@@ -77,7 +77,7 @@ describe('passwords (specification section 12.2)', () => {
     assert.equal((await set(password, present.normalize('NFD'))).status, 200);
   });
 
-  it('at most two are computed at a time, however many sign in, and each of them once', async () => {
+  it('at most two are computed at a time, however many sign in, and each of them once (§12.2/passwords)', async () => {
     const watch = watchArgon2();
     const answers = await Promise.all(
       Array.from({ length: 16 }, (_, n) => attempt('ada@example.com', n % 2 === 0 ? password : 'wrong')),
@@ -87,7 +87,7 @@ describe('passwords (specification section 12.2)', () => {
     assert.deepEqual([watch.runs(), watch.mostAtATime()], [16, 2]);
   });
 
-  it('an unknown address, a wrong password and an account without one: same answer, statements and work', async () => {
+  it('an unknown address, a wrong password and an account without one: same answer, statements and work (§12.2/passwords)', async () => {
     for (const path of ['/app/sign-in', '/sign-in']) {
       const seen: unknown[] = [];
       // The entry in the account's log is written beside the answer, which does not wait for it.

@@ -37,7 +37,7 @@ describe('sessions (specification section 12.2)', () => {
     return answer.headers.getSetCookie();
   };
 
-  it('signing in answers the account and sets the session’s cookie and the browser’s: HttpOnly, SameSite=Lax, kept for longer than a session lives', async () => {
+  it('signing in answers the account and sets the session’s cookie and the browser’s: HttpOnly, SameSite=Lax, kept for longer than a session lives (§12.3/sign-in)', async () => {
     const answer = await new Browser(service.baseUrl).post('/app/sign-in', {
       email: 'ADA@example.com',
       password,
@@ -53,7 +53,7 @@ describe('sessions (specification section 12.2)', () => {
     assert.match(known, /^ownline-known=[\w-]{100,}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=34560000$/);
   });
 
-  it('on https its name binds it to this host, and it is Secure', async () => {
+  it('on https its name binds it to this host, and it is Secure (§12.2/sessions)', async () => {
     const https = await startTestService({ APP_URL: 'https://texts.example.com' });
     try {
       await newAccount(https, { email, password });
@@ -80,7 +80,7 @@ describe('sessions (specification section 12.2)', () => {
     }
   });
 
-  it('no token is in the database, only its hash', async () => {
+  it('no token is in the database, only its hash (§12.2/sessions)', async () => {
     const browser = await enter();
     const token = browser.token;
     const [row] = await service.query<{ found: boolean }>(
@@ -97,7 +97,7 @@ describe('sessions (specification section 12.2)', () => {
     }
   });
 
-  it('each sign-in makes a new token, whatever the browser carried before', async () => {
+  it('each sign-in makes a new token, whatever the browser carried before (§12.2/sessions)', async () => {
     const browser = await enter();
     const first = browser.token;
     await browser.post('/app/sign-in', { email, password });
@@ -110,7 +110,7 @@ describe('sessions (specification section 12.2)', () => {
     assert.equal(await isSignedIn(planter), false, 'a planted cookie signs nobody in, then or later');
   });
 
-  it('signing in again ends the session that the browser had, of whichever account, and no other', async () => {
+  it('signing in again ends the session that the browser had, of whichever account, and no other (§12.2/sessions)', async () => {
     const grace = await newAccount(service, { email: 'former@example.com', password });
     const [first, elsewhere] = [await enter(), await enter()];
     const stolen = first.at(service.baseUrl);
@@ -130,7 +130,7 @@ describe('sessions (specification section 12.2)', () => {
     assert.ok(!JSON.stringify(latest).includes('former@example.com'), 'and not who came after');
   });
 
-  it('lives for 30 days from its last use, and no longer', async () => {
+  it('lives for 30 days from its last use, and no longer (§12.2/sessions)', async () => {
     const [used, left] = [await enter('used'), await enter('left')];
     service.clock.advance(20 * dayMs);
     assert.equal(await isSignedIn(used), true);
@@ -143,7 +143,7 @@ describe('sessions (specification section 12.2)', () => {
     assert.equal(await isSignedIn(used), false);
   });
 
-  it('signing out ends it at once, on another process too, and clears the cookie', async () => {
+  it('signing out ends it at once, on another process too, and clears the cookie (§12.2/end-sessions)', async () => {
     const other = await service.startAnother();
     try {
       const browser = await enter();
@@ -164,7 +164,7 @@ describe('sessions (specification section 12.2)', () => {
     }
   });
 
-  it('people see their sessions, which one asks, and end each of them', async () => {
+  it('people see their sessions, which one asks, and end each of them (§12.2/end-sessions, §12.3/list-sessions, §12.3/end-session)', async () => {
     const account = await newAccount(service, { email: 'grace@example.com', password });
     const enterGrace = (userAgent: string) =>
       signedIn(service, 'grace@example.com', password, { 'user-agent': userAgent });
@@ -198,7 +198,7 @@ describe('sessions (specification section 12.2)', () => {
     assert.equal((await sessionsOf(phone)).length, 2);
   });
 
-  it('signing out everywhere ends all of them, the one that asks included, and nobody else’s', async () => {
+  it('signing out everywhere ends all of them, the one that asks included, and nobody else’s (§12.3/sign-out)', async () => {
     const [one, two] = [await enter(), await enter()];
     const grace = await signedIn(service, 'grace@example.com', password);
     const answer = await one.post('/app/account/sign-out-everywhere');

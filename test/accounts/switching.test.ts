@@ -33,7 +33,7 @@ describe('who is signed in as somebody else (specification sections 12.2 and 12.
     new RegExp(`<form method="post" action="([^"]*)">(?:(?!</form>)[\\s\\S])*${button}`).exec(text)?.[1] ??
     '';
 
-  it('is told so by /sign-in, goes on, or signs out and stays with next', async () => {
+  it('is told so by /sign-in, goes on, or signs out and stays with next (§12.2/sign-in-pages)', async () => {
     const eve = await newPerson(service);
     const browser = new Browser(service.baseUrl, { cookie: eve.cookie });
     const page = await browser.open('/sign-in?next=/invite/abc');
@@ -47,7 +47,7 @@ describe('who is signed in as somebody else (specification sections 12.2 and 12.
     assert.equal(away.headers.get('location'), '/sign-in');
   });
 
-  it('signs out on the page of an invitation, signs in as whom it is for, and joins', async () => {
+  it('signs out on the page of an invitation, signs in as whom it is for, and joins (§12.4/acceptance)', async () => {
     const [ada, eve] = [await newPerson(service, { password }), await newPerson(service)];
     const link = await invite(ada.email);
     const browser = new Browser(service.baseUrl, { cookie: eve.cookie });
@@ -88,7 +88,7 @@ describe('who is signed in as somebody else (specification sections 12.2 and 12.
     );
   });
 
-  it('the second of two presses of one form is let in, and nobody else who has the link', async () => {
+  it('the second of two presses of one form is let in, and nobody else who has the link (§12.4/double-submit)', async () => {
     const link = await invite('again@example.com');
     const browsers = [new Browser(service.baseUrl), new Browser(service.baseUrl)];
     const page = await new Browser(service.baseUrl).open(link);
@@ -113,7 +113,7 @@ describe('who is signed in as somebody else (specification sections 12.2 and 12.
     assert.equal((await new Browser(service.baseUrl).submit(link, form)).status, 404, 'a minute later');
   });
 
-  it('no second submit lets anybody in once the password is another, its sessions have ended or the member was removed', async () => {
+  it('no second submit lets anybody in once the password is another, its sessions have ended or the member was removed (§12.4/double-submit)', async () => {
     const elsewhere = await service.newTeam();
     const change = { password: `${password} at all`, current_password: password };
     const ends: Readonly<

@@ -51,7 +51,7 @@ describe('failed passwords are held back (specification section 12.2)', () => {
   };
   const each = <T>(n: number, make: (n: number) => T) => Array.from({ length: n }, (_, index) => make(index));
 
-  it('10 for one address from one client network in a quarter of an hour; then 429 on every process, right or wrong', async () => {
+  it('10 for one address from one client network in a quarter of an hour; then 429 on every process, right or wrong (§12.2/failed-passwords)', async () => {
     const { email } = await begin();
     const [here, there] = ['198.51.100.1', '198.51.100.2'];
     for (const n of each(10, (n) => n)) {
@@ -105,7 +105,7 @@ describe('failed passwords are held back (specification section 12.2)', () => {
     assert.equal(await statusOf('198.51.100.1', email), 429, 'IPv4 is one source however it is written');
   });
 
-  it('100 for one address in all; who is signed in from a client network goes on signing in from there', async () => {
+  it('100 for one address in all; who is signed in from a client network goes on signing in from there (§12.2/failed-passwords)', async () => {
     const { email } = await begin();
     const own = at('203.0.113.7');
     assert.equal((await own.post('/app/sign-in', { email, password })).status, 200);
@@ -163,7 +163,7 @@ describe('failed passwords are held back (specification section 12.2)', () => {
       assert.deepEqual(await all(each(12, () => statusOf(here, email))), { 401: 10, 429: 2 });
     };
 
-    it('strangers at the same client network do not hold it back, on any process, on the page or below /app', async () => {
+    it('strangers at the same client network do not hold it back, on any process, on the page or below /app (§12.2/device-cookie)', async () => {
       const { email, account } = await begin();
       const owner = await knownTo(account);
       await lockOut(email);
@@ -180,7 +180,7 @@ describe('failed passwords are held back (specification section 12.2)', () => {
       assert.equal(changed.status, 200, changed.text);
     });
 
-    it('its own wrong passwords are limited to 10, and those of all such browsers to 100', async () => {
+    it('its own wrong passwords are limited to 10, and those of all such browsers to 100 (§12.2/device-cookie)', async () => {
       const { email, account } = await begin();
       const browsers = await Promise.all(each(11, () => knownTo(account)));
       for (const browser of browsers.slice(0, 10)) {
@@ -202,7 +202,7 @@ describe('failed passwords are held back (specification section 12.2)', () => {
       assert.equal((await signIn(owner, email, wrong)).status, 401);
     });
 
-    it('another account’s cookie, a forged one and one that is too old give nothing', async () => {
+    it('another account’s cookie, a forged one and one that is too old give nothing (§12.2/device-cookie)', async () => {
       const { email, account } = await begin();
       const foreign = await knownTo(await newAccount(service, { email: `other-of-${email}` }));
       const { cookie } = await knownTo(account);
@@ -222,7 +222,7 @@ describe('failed passwords are held back (specification section 12.2)', () => {
       assert.equal((await signIn(old, email)).status, 429);
     });
 
-    it('signing out everywhere ends it', async () => {
+    it('signing out everywhere ends it (§12.2/device-cookie)', async () => {
       const { email, account } = await begin();
       const stolen = await knownTo(account);
       const owner = at('203.0.113.7');
@@ -234,7 +234,7 @@ describe('failed passwords are held back (specification section 12.2)', () => {
     });
   });
 
-  it('links and passkeys go on working from where passwords are held back', async () => {
+  it('links and passkeys go on working from where passwords are held back (§12.2/failed-passwords)', async () => {
     const { email, account } = await begin();
     const own = at('203.0.113.7');
     await own.post('/app/sign-in', { email, password });
@@ -286,7 +286,7 @@ describe('failed passwords are held back (specification section 12.2)', () => {
 });
 
 describe('requests of visitors (specification section 12.3)', () => {
-  it('are limited to 120 a minute for each client network, on pages and below /app together', async () => {
+  it('are limited to 120 a minute for each client network, on pages and below /app together (§12.3/csrf-and-checks)', async () => {
     const service = await startTestService({ TRUST_PROXY: 'loopback', RATE_LIMITS: 'on', APP_URL: appUrl });
     try {
       nextMinute(service.clock);

@@ -57,7 +57,7 @@ describe('an account that somebody prepared for another’s address (specificati
       ).url,
     ).pathname;
 
-  it('the first link that verifies the address ends its sessions, its password and its passkeys, and says so before', async () => {
+  it('the first link that verifies the address ends its sessions, its password and its passkeys, and says so before (§12.1/verified-address)', async () => {
     const email = newEmail();
     const someone = await prepare(email);
     const [account] = await service.query<{ id: string }>('SELECT id FROM accounts WHERE email = $1', [
@@ -92,7 +92,7 @@ describe('an account that somebody prepared for another’s address (specificati
     assert.equal((await enter(email)).status, 401);
   });
 
-  it('a second submit of the form opens nothing any more once what was there before has ended', async () => {
+  it('a second submit of the form opens nothing any more once what was there before has ended (§12.4/double-submit)', async () => {
     const press = 'of the form that made the account';
     const shutOut = {
       'by a link that proves the address': async (email: string, _someone: Browser) => {
@@ -131,7 +131,7 @@ describe('an account that somebody prepared for another’s address (specificati
     assert.equal((await enter(person.email)).status, 200);
   });
 
-  it('by an invitation that was shown it joins no further team, and the page says what to do', async () => {
+  it('by an invitation that was shown it joins no further team, and the page says what to do (§12.1/verified-address)', async () => {
     const email = newEmail();
     const someone = await prepare(email);
     const teamB = await service.newTeam();
@@ -147,7 +147,7 @@ describe('an account that somebody prepared for another’s address (specificati
     assert.equal((await ceo.submit(link)).status, 303, 'the link stayed good');
   });
 
-  it('what the operator makes an owner is emptied before it owns anything', async () => {
+  it('what the operator makes an owner is emptied before it owns anything (§12.1/verified-address)', async () => {
     const email = newEmail();
     const someone = await prepare(email);
     const teamB = await service.newTeam();

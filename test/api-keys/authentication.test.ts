@@ -7,7 +7,7 @@ import { operator } from '#server/platform/actor.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
-describe('API keys (specification section 5.1)', () => {
+describe('API keys (§5.1/api-key)', () => {
   let service: TestService;
   let team: TestTeam;
 

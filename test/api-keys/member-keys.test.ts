@@ -63,7 +63,7 @@ describe('API keys that people manage (specification sections 5.1 and 5.3)', () 
     });
   }
 
-  it('lets nobody give what their own role does not include', async () => {
+  it('lets nobody give what their own role does not include (§5.3/key-permissions)', async () => {
     const wanted: [Role, Grant[], number, string?][] = [
       ['owner', ['*'], 201],
       ['admin', ['*'], 403, '*'],
@@ -98,7 +98,7 @@ describe('API keys that people manage (specification sections 5.1 and 5.3)', () 
     }
   });
 
-  it('a member revokes the keys that they made, an admin those of everybody; another team’s are not found', async () => {
+  it('a member revokes the keys that they made, an admin those of everybody; another team’s are not found (§5.3/member)', async () => {
     const [member, admin] = [as('member'), as('admin')];
     const other = await newMember(service, await service.newTeam(), 'owner');
     const id = async (person: TeamMember) => String((await make(person, ['messages:read'])).json.id);
@@ -117,7 +117,7 @@ describe('API keys that people manage (specification sections 5.1 and 5.3)', () 
     assert.ok(listed.includes(foreign) && !listed.includes(own), 'lists what works and nothing else');
   });
 
-  it('a role that is lost while a key is being made counts for that key', async () => {
+  it('a role that is lost while a key is being made counts for that key (§5.3/key-permissions)', async () => {
     const person = await newMember(service, team, 'admin');
     const change = await lockRows(service.databaseUrl, `UPDATE members SET role = 'member' WHERE id = $1`, [
       parseId('usr', person.memberId),
@@ -130,7 +130,7 @@ describe('API keys that people manage (specification sections 5.1 and 5.3)', () 
     assert.equal(field(answer.json, 'error.param'), 'permissions');
   });
 
-  it('a role that is lost while a key is being revoked counts for that too', async () => {
+  it('a role that is lost while a key is being revoked counts for that too (§5.3/key-permissions)', async () => {
     const others = await make(as('owner'), ['messages:read'], 'Of the owner');
     const id = String(others.json.id);
     for (const [role, message] of [
@@ -155,7 +155,7 @@ describe('API keys that people manage (specification sections 5.1 and 5.3)', () 
     assert.ok(keys.some((key) => key.id === id));
   });
 
-  it('a lesser role ends the keys that its person made and that hold more, and no other; leaving ends them if asked', async () => {
+  it('a lesser role ends the keys that its person made and that hold more, and no other; leaving ends them if asked (§5.3/key-permissions)', async () => {
     const owner = as('owner');
     const admin = await newMember(service, team, 'admin');
     const wide = await make(admin, ['team:write', 'team:read']);
@@ -192,7 +192,7 @@ describe('API keys that people manage (specification sections 5.1 and 5.3)', () 
   const keyOf = async (person: TeamMember, permissions: readonly Grant[]): Promise<ApiClient> =>
     new ApiClient(service.baseUrl, String((await make(person, permissions)).json.key));
 
-  it('a key gives its own creator no role, and others one', async () => {
+  it('a key gives its own creator no role, and others one (§5.3/no-escalation)', async () => {
     const admin = await newMember(service, team, 'admin');
     const other = await newMember(service, team, 'viewer');
     const key = await keyOf(admin, ofMember);
@@ -202,7 +202,7 @@ describe('API keys that people manage (specification sections 5.1 and 5.3)', () 
     assert.equal(given.status, 200, given.text);
   });
 
-  it('a key that outlives its creator’s place gives that person neither a seat nor a role (decision 0016)', async () => {
+  it('a key that outlives its creator’s place gives that person neither a seat nor a role (decision 0016) (§5.3/no-escalation)', async () => {
     const owner = as('owner');
     const gone = await newMember(service, team, 'admin');
     const key = await keyOf(gone, ofMember);
@@ -228,7 +228,7 @@ describe('API keys that people manage (specification sections 5.1 and 5.3)', () 
     assert.equal((await key.get('/v1/team')).status, 401, 'it held more than the role given then');
   });
 
-  it('who came back revokes the keys that they made before; and their removal ends those too, if asked', async () => {
+  it('who came back revokes the keys that they made before; and their removal ends those too, if asked (§5.3/key-permissions)', async () => {
     const owner = as('owner');
     const person = await newMember(service, team, 'member');
     await join(service, await service.newTeam(), person, 'viewer');
@@ -247,7 +247,7 @@ describe('API keys that people manage (specification sections 5.1 and 5.3)', () 
     assert.deepEqual(await live(), [false, false]);
   });
 
-  it('a key gives nobody a permission that it does not hold, and takes some from everybody (decision 0016)', async () => {
+  it('a key gives nobody a permission that it does not hold, and takes some from everybody (decision 0016) (§5.3/no-escalation)', async () => {
     const table: [readonly Grant[], Role | undefined, string, number, string?][] = [
       [['team:write'], undefined, 'viewer', 403, 'team:read, numbers:read, messages:read'],
       [['team:write', 'team:read', 'numbers:read', 'messages:send'], undefined, 'viewer', 201],

@@ -40,7 +40,7 @@ describe('refused keys are limited per address (specification section 7.2)', () 
     before(() => start());
     after(() => service.close());
 
-    it(`answers 401 ${perMinute} times a minute and 429 after, whatever makes the key wrong`, async () => {
+    it(`answers 401 ${perMinute} times a minute and 429 after, whatever makes the key wrong (§7.2/refused-keys, §8/refused-credentials)`, async () => {
       const wrong = [
         '',
         'x',
@@ -56,12 +56,12 @@ describe('refused keys are limited per address (specification section 7.2)', () 
       }
     });
 
-    it('goes on serving good keys from the same address', async () => {
+    it('goes on serving good keys from the same address (§7.2/refused-keys, §8/refused-credentials)', async () => {
       assert.equal((await tryKey()).status, 429);
       assert.deepEqual(await times(perMinute * 2, () => team.api.get('/v1/team')), { 200: perMinute * 2 });
     });
 
-    it('says in retry-after when the next key may be tried, and takes it then', async () => {
+    it('says in retry-after when the next key may be tried, and takes it then (§7.1/status-429)', async () => {
       beginMinute(17);
       assert.deepEqual(await times(perMinute + 1, () => tryKey()), { 401: perMinute, 429: 1 });
       const refused = await tryKey();
@@ -72,14 +72,14 @@ describe('refused keys are limited per address (specification section 7.2)', () 
       assert.equal((await tryKey()).status, 401);
     });
 
-    it('serves a good key that this process has not seen yet, however many wrong ones came from its address', async () => {
+    it('serves a good key that this process has not seen yet, however many wrong ones came from its address (§7.2/refused-keys)', async () => {
       beginMinute();
       assert.deepEqual(await times(400, () => tryKey()), { 401: perMinute, 429: 400 - perMinute });
       const unseen = await service.newKey(team.id, ['*']);
       assert.equal((await unseen.get('/v1/team')).status, 200);
     });
 
-    it('serves every good key right after a start, however many wrong ones came from its address', async () => {
+    it('serves every good key right after a start, however many wrong ones came from its address (§7.2/refused-keys)', async () => {
       beginMinute();
       const fresh = await service.startAnother();
       try {
@@ -93,7 +93,7 @@ describe('refused keys are limited per address (specification section 7.2)', () 
       }
     });
 
-    it('looks wrong keys up in few statements, and one that was wrong just now in none; a good one once a second', async () => {
+    it('looks wrong keys up in few statements, and one that was wrong just now in none; a good one once a second (§7.2/refused-keys)', async () => {
       beginMinute();
       await times(perMinute, () => tryKey());
       assert.equal((await team.api.get('/v1/team')).status, 200);
@@ -122,18 +122,18 @@ describe('refused keys are limited per address (specification section 7.2)', () 
       assert.deepEqual(await times(perMinute, () => tryKey()), { 401: perMinute });
     });
 
-    it('believes no X-Forwarded-For', async () => {
+    it('believes no X-Forwarded-For (§7.2/refused-keys)', async () => {
       beginMinute();
       const counts = await times(perMinute + 10, (n) => tryKey(newApiKey(), `198.51.100.${n}`));
       assert.deepEqual(counts, { 401: perMinute, 429: 10 });
     });
   });
 
-  describe('behind a proxy that TRUST_PROXY names', () => {
+  describe('behind a proxy that TRUST_PROXY names (§7.2/refused-keys)', () => {
     before(() => start({ TRUST_PROXY: '127.0.0.1' }));
     after(() => service.close());
 
-    it('counts for each address that the proxy names', async () => {
+    it('counts for each address that the proxy names (§8/refused-credentials)', async () => {
       assert.deepEqual(await times(perMinute + 5, () => tryKey(newApiKey(), '203.0.113.1')), {
         401: perMinute,
         429: 5,
@@ -168,7 +168,7 @@ describe('refused keys are limited per address (specification section 7.2)', () 
     before(() => start({ TRUST_PROXY: '192.0.2.1' }));
     after(() => service.close());
 
-    it('believes no X-Forwarded-For', async () => {
+    it('believes no X-Forwarded-For (§7.2/refused-keys)', async () => {
       const counts = await times(perMinute + 5, (n) => tryKey(newApiKey(), `192.0.2.1, 198.51.100.${n}`));
       assert.deepEqual(counts, { 401: perMinute, 429: 5 });
     });

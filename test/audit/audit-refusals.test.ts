@@ -18,7 +18,7 @@ interface RefusalRow {
 
 const minuteMs = 60_000;
 
-describe('repeated refusals in the audit log (specification section 12.6)', () => {
+describe('repeated refusals in the audit log (§12.6/repeated-refusals)', () => {
   let service: TestService;
   let team: TestTeam;
 

@@ -6,7 +6,7 @@ import { ensurePartitions, makeMonth } from '#server/database/partitions.ts';
 import { monthOf } from '#server/platform/time/calendar.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
-describe('retention of the audit log (specification section 12.6)', () => {
+describe('retention of the audit log (§12.6/retention)', () => {
   let service: TestService;
   let team: TestTeam;
 

@@ -52,7 +52,7 @@ describe('the audit log (specification section 12.6)', () => {
     }
   });
 
-  it('says who did what, to what, when, from where and under which request id: a member, a key', async () => {
+  it('says who did what, to what, when, from where and under which request id: a member, a key (§12.6/audit-log)', async () => {
     const phoneNumber = '+14155550120';
     const verified = await owner.post(owner.in('/numbers/verify'), { phone_number: phoneNumber });
     assert.equal(verified.status, 200, verified.text);
@@ -88,7 +88,7 @@ describe('the audit log (specification section 12.6)', () => {
     assert.match(latest[2]?.actor.id ?? '', /^key_/);
   });
 
-  it('notes what was refused to a known caller, with the reason, and changes nothing', async () => {
+  it('notes what was refused to a known caller, with the reason, and changes nothing (§12.6/audit-log)', async () => {
     const viewer = await newMember(service, team, 'viewer');
     const refused = await viewer.post(viewer.in('/numbers/verify'), {
       phone_number: '+14155550121',
@@ -121,7 +121,7 @@ describe('the audit log (specification section 12.6)', () => {
     assert.ok(!done.some(({ details }) => JSON.stringify(details).includes('nonsense')));
   });
 
-  it('is read in pages by owners and admins, and by nobody else', async () => {
+  it('is read in pages by owners and admins, and by nobody else (§5.3/admin)', async () => {
     const whole = await entries(owner, '?limit=100');
     const walked: Entry[] = [];
     let cursor = '';
@@ -154,7 +154,7 @@ describe('the audit log (specification section 12.6)', () => {
     assert.ok(!(await entries()).some(({ action }) => action.startsWith('account.')));
   });
 
-  it('what an account reads says of others who acted on it neither their name nor where they were', async () => {
+  it('what an account reads says of others who acted on it neither their name nor where they were (§12.6/audit-log)', async () => {
     const person = await newMember(service, team, 'member');
     const removed = await owner.delete(owner.in(`/team/members/${person.memberId}`));
     assert.equal(removed.status, 200, removed.text);
@@ -170,7 +170,7 @@ describe('the audit log (specification section 12.6)', () => {
     assert.deepEqual([own?.actor.name, own?.ip], [person.email, '127.0.0.1']);
   });
 
-  it('notes a refusal whatever its path held, and one of a page that is not ours', async () => {
+  it('notes a refusal whatever its path held, and one of a page that is not ours (§12.6/audit-log)', async () => {
     assert.equal((await owner.delete(owner.in('/keys/key_%00x'))).status, 404);
     const headers = { 'sec-fetch-site': 'cross-site' };
     assert.equal((await owner.request('POST', owner.in('/team/leave'), { headers })).status, 403);
@@ -190,7 +190,7 @@ describe('the audit log (specification section 12.6)', () => {
     });
   });
 
-  it('a wrong password leaves an entry in the account’s own log, until the throttle holds back', async () => {
+  it('a wrong password leaves an entry in the account’s own log, until the throttle holds back (§12.6/audit-log, §12.6/repeated-refusals)', async () => {
     const person = await newPerson(service, { password: 'correct horse battery' });
     const visitor = new PageClient(service.baseUrl, '');
     const statuses: number[] = [];

@@ -49,7 +49,7 @@ describe('the pages of people in a browser (specification sections 12.2 to 12.4)
       const assertSound = (state: string, texts: readonly RegExp[], stops: readonly (string | RegExp)[]) =>
         assertSoundPage(page, { look, complaints, picture: `people-${state}-${name}`, texts, stops });
 
-      it('somebody new joins by keyboard, signs out and comes back with the password', async () => {
+      it('somebody new joins by keyboard, signs out and comes back with the password (§12.2/sign-in-pages)', async () => {
         const email = `ada-${name.replace('×', 'x')}@example.com`;
         const link = await invite(email);
         await page.goto(link);
@@ -100,7 +100,7 @@ describe('the pages of people in a browser (specification sections 12.2 to 12.4)
         await assertSound('over', [/This invitation was used/], [/Sign in/]);
       });
 
-      it('somebody who joins without a password, by a double click, is in, and is offered to set one', async () => {
+      it('somebody who joins without a password, by a double click, is in, and is offered to set one (§12.4/double-submit)', async () => {
         await page.goto(await invite(`grace-${name.replace('×', 'x')}@example.com`));
         await page.getByLabel('Your name').fill('Grace Example');
         await page.getByRole('button', { name: 'Join' }).dblclick();
@@ -149,7 +149,7 @@ describe('the pages of people in a browser (specification sections 12.2 to 12.4)
     });
   }
 
-  it('a page of another origin changes nothing, though the browser sends the cookie along (section 12.3)', async () => {
+  it('a page of another origin changes nothing, though the browser sends the cookie along (§12.3/csrf-and-checks)', async () => {
     const page = await newPage(browser, { width: 1280, height: 800, colorScheme: 'light' });
     const [cookieName = '', cookieValue = ''] = owner.cookie.split('=');
     await page.context().addCookies([{ name: cookieName, value: cookieValue, url: service.baseUrl }]);

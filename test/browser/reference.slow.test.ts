@@ -8,7 +8,7 @@ import { until } from '#test/support/service/until.ts';
 /** Whole style elements, and what is loaded or called: a style attribute that is refused costs a width of line numbers. */
 const directives = ['style-src-elem', 'connect-src', 'img-src', 'font-src', 'script-src-elem', 'worker-src'];
 
-describe('the reference in a browser (specification section 9)', () => {
+describe('the reference in a browser (§9/openapi)', () => {
   let service: TestService;
   let browser: Browser;
   let page: Page;

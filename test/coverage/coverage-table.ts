@@ -1,21 +1,27 @@
-import type { SpecificationRow } from './specification-rows.ts';
+import type { Rule } from './specification-rules.ts';
+import type { TaggedTest } from './tagged-tests.ts';
 
-/** The tests that fail where a rule is changed: their titles, by file below test/. */
-export type Tests = Readonly<Record<string, readonly string[]>>;
-/** The tests of each row of the specification, by the row's key. */
-export type Coverage = Readonly<Record<string, Tests>>;
+const introduction = `# Rules and their tests
 
-const [begin, end] = ['<!-- written by npm run docs -->', '<!-- end of what npm run docs writes -->'];
+Written by \`npm run docs\` from the titles of the tests ([testing.md](testing.md) has the form of their tags). A rule is a table
+row, bullet or paragraph of [the specification](specification.md); its tests fail where it is changed. Files are below \`test/\`;
+\`…\` in a title is inserted at run time.
+`;
 
-/** The table of rules and their tests, in Markdown. */
-function coverageTable(rows: readonly SpecificationRow[], coverage: Coverage): string {
-  const lines = rows.map(({ section, key, rule }) => {
-    const tests = Object.entries(coverage[key] ?? {}).map(
-      ([file, titles]) => `\`${file}\`: ${titles.map(escaped).join('; ')}`,
+/** The text of docs/coverage.md. */
+export function coverageDocument(rules: readonly Rule[], tests: readonly TaggedTest[]): string {
+  const lines = rules.map(({ tag, text }) => {
+    const files = Map.groupBy(
+      tests.filter(({ tags }) => tags.includes(tag)),
+      ({ file }) => file,
     );
-    return `| ${section} | ${escaped(rule)} | ${tests.join('<br>')} |`;
+    const cells = [...files].map(([file, held]) => {
+      const titles = [...new Set(held.map(({ title }) => escaped(title)))];
+      return `\`${file}\`: ${titles.join('; ')}`;
+    });
+    return `| ${tag} | ${escaped(text)} | ${cells.join('<br>')} |`;
   });
-  return ['| section | rule | tests, below `test/` |', '|---|---|---|', ...lines].join('\n');
+  return [introduction, '| rule | text | tests |', '|---|---|---|', ...lines, ''].join('\n');
 }
 
 /** Text that Markdown shows as it is. */
@@ -23,34 +29,23 @@ function escaped(text: string): string {
   return text.replaceAll(/[\\`*<>|[\]]/g, '\\$&');
 }
 
-/** The document with the table between its two marks. */
-export function withTable(document: string, rows: readonly SpecificationRow[], coverage: Coverage): string {
-  const [from, to] = [document.indexOf(begin), document.indexOf(end)];
-  if (from < 0 || to < from) throw new Error(`docs/testing.md has lost its marks: ${begin} and ${end}`);
-  const table = coverageTable(rows, coverage);
-  return `${document.slice(0, from)}${begin}\n\n${table}\n\n${document.slice(to)}`;
-}
-
-/** What is wrong with the table, a sentence each. */
-export function coverageProblems(
-  rows: readonly SpecificationRow[],
-  coverage: Coverage,
-  titles: ReadonlyMap<string, ReadonlySet<string>>,
-): string[] {
-  const keys = new Set(rows.map((row) => row.key));
-  const untested = [...keys].filter((key) => Object.values(coverage[key] ?? {}).flat().length === 0);
-  const gone = Object.keys(coverage).filter((key) => !keys.has(key));
-  const missing = Object.entries(coverage).flatMap(([key, tests]) =>
-    Object.entries(tests).flatMap(([file, named]) =>
-      named
-        .filter((title) => !titles.get(file)?.has(title))
-        .map((title) => `${key}: test/${file} has no test "${title}"`),
-    ),
-  );
+/** Rules without a name or a test, names that occur twice, and tags that no rule has: a sentence each. */
+export function coverageProblems(rules: readonly Rule[], tests: readonly TaggedTest[]): string[] {
+  const tags = rules.map(({ tag }) => tag);
+  const held = new Set(tests.flatMap((test) => test.tags));
   return [
-    ...(keys.size < rows.length ? ['two rows of the specification begin alike'] : []),
-    ...untested.map((key) => `${key}: no test`),
-    ...gone.map((key) => `${key}: no such row in docs/specification.md`),
-    ...missing,
+    ...rules.filter(({ tag }) => tag.endsWith('/')).map(({ tag, text }) => `${tag} has no name: ${text}`),
+    ...tags
+      .filter((tag, index) => tags.indexOf(tag) < index)
+      .map((tag) => `${tag}: two rules have this name`),
+    ...tags.filter((tag) => !tag.endsWith('/') && !held.has(tag)).map((tag) => `${tag} has no test`),
+    ...tests.flatMap(({ file, title, tags: named }) =>
+      named
+        .filter((tag) => !tags.includes(tag))
+        .map((tag) => `test/${file}: "${title}" names ${tag}, which no rule has`),
+    ),
+    ...tests
+      .filter(({ title }) => title.includes('§'))
+      .map(({ file, title }) => `test/${file}: "${title}" has § outside the list of tags at its end`),
   ];
 }

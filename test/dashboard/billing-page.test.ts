@@ -19,7 +19,7 @@ describe('the page of plans and limits, where every upgrade_url leads (specifica
 
   const open = (cookie = '') => new Browser(service.baseUrl, { cookie }).open('/billing');
 
-  it('says to everybody what the plans allow, and that whoever runs the server gives them', async () => {
+  it('says to everybody what the plans allow, and that whoever runs the server gives them (§8/upgrade-page)', async () => {
     const { status, text } = await open();
     assert.equal(status, 200);
     assert.match(words(text), /Nothing is sold here\. Whoever runs this server gives each team its plan/);
@@ -34,7 +34,7 @@ describe('the page of plans and limits, where every upgrade_url leads (specifica
     assert.doesNotMatch(text, /team_/);
   });
 
-  it('shows the plan of each team of one’s own, what of it is used, and what to ask for more', async () => {
+  it('shows the plan of each team of one’s own, what of it is used, and what to ask for more (§8/upgrade-page)', async () => {
     const person = await newPerson(service);
     const small = await service.newTeam({ plan: 'starter', monthlyLimit: 2 });
     const large = await service.newTeam({ plan: 'enterprise' });

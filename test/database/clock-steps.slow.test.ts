@@ -31,7 +31,7 @@ async function withService(run: (service: SteppingService) => Promise<void>, sta
 }
 
 describe('a step of the database clock (specification section 10.7)', () => {
-  it('is shown and not followed, ahead or back by a minute, an hour, a day or a year, and over when the clock is set right', () =>
+  it('is shown and not followed, ahead or back by a minute, an hour, a day or a year, and over when the clock is set right (§2.1/timestamps)', () =>
     withService(async (service) => {
       const team = await service.newTeam();
       for (const stepMs of [minuteMs, hourMs, -hourMs, dayMs, -dayMs, yearMs, -yearMs]) {

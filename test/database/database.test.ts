@@ -147,7 +147,7 @@ describe('connections to the database (specification section 10.3)', () => {
     }
   });
 
-  it('a pool whose connections all stay in use is over capacity: 503 with retry-after, of which nothing was sent', async () => {
+  it('a pool whose connections all stay in use is over capacity: 503 with retry-after, of which nothing was sent (§8/team-concurrency)', async () => {
     const small = new Database({ databaseUrl: test.url, logger, poolSize: 1 });
     const client = await small.pool.connect();
     const refused = await Promise.allSettled([

@@ -144,7 +144,7 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
     await assert.rejects(flight, violates(/^23503 in_flight_team_id_number_id_fkey/));
   });
 
-  it('each status has its times and reasons, and no others', async () => {
+  it('each status has its times and reasons, and no others (§2.6/state-times)', async () => {
     const wrong: Record<string, unknown>[] = [
       { status: 'received' },
       { status: 'queued', direction: 'inbound' },
@@ -169,7 +169,7 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
     for (const status of messageStatuses) await insertMessage(inStatus(status));
   });
 
-  it('a message takes the steps of the state table and no other (specification section 3.1)', async () => {
+  it('a message takes the steps of the state table and no other (§3.1/no-other-steps)', async () => {
     const steps = Object.values(messageSteps);
     for (const from of messageStatuses) {
       for (const to of messageStatuses) {
@@ -198,7 +198,7 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
     }
   });
 
-  it('only device_timeout leaves failed, and only what was handed out goes from queued to sent', async () => {
+  it('only device_timeout leaves failed, and only what was handed out goes from queued to sent (§3.1/no-other-steps)', async () => {
     const expired = await insertMessage({
       status: 'failed',
       failed_at: at,
@@ -218,7 +218,7 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
     await assert.rejects(skipped, violates(/^23514 a message may not go from queued to sent/));
   });
 
-  it('a message is handed out at most twice', async () => {
+  it('a message is handed out at most twice (§3.2/handed-out-once)', async () => {
     const third = pool.query(
       `INSERT INTO hand_outs (message_id, hand_out, team_id, number_id, device_id, session_id, handed_out_at)
        VALUES ($1, 3, $2, $3, $1, $1, $4)`,
@@ -294,7 +294,7 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
     assert.equal(rows.find((row) => row.id === far)?.place, 'messages_default');
   });
 
-  it('the audit log is added to, and nothing else', async () => {
+  it('the audit log is added to, and nothing else (§12.6/audit-log)', async () => {
     await pool.query(
       `INSERT INTO audit_log (id, team_id, actor_kind, actor_id, actor_name, action, target, details, outcome, ip, request_id, created_at)
        VALUES ($1, $2, 'operator', '', '', 'team.created', '', '{}', 'done', '', '', $3)`,

@@ -89,7 +89,7 @@ describe('the invariants of members and invitations (docs/architecture.md)', () 
     return true;
   };
 
-  it('an address has one account', async () => {
+  it('an address has one account (§12.1/account)', async () => {
     await insertAccount('ada@example.com');
     await assert.rejects(insertAccount('ada@example.com'), violates(/^23505 accounts_normalized_email_key/));
   });
@@ -126,7 +126,7 @@ describe('the invariants of members and invitations (docs/architecture.md)', () 
     await assert.rejects(reopened, violates(/^23505 invitations_one_open/));
   });
 
-  it('an invitation is accepted or revoked, never both', async () => {
+  it('an invitation is accepted or revoked, never both (§3.5/lifetime)', async () => {
     const both = insertInvitation({ accepted_at: at, revoked_at: at });
     await assert.rejects(both, violates(/^23514 invitations_check/));
   });

@@ -47,7 +47,7 @@ describe('the invariants of webhooks', () => {
     });
   const off = { is_active: false, disabled_at: at, disabled_by: 'member' };
 
-  it('is off exactly where it says since when and by whom', async () => {
+  it('is off exactly where it says since when and by whom (§3.4/enable-and-disable)', async () => {
     await webhook();
     await webhook(off);
     await refused(webhook({ is_active: false }), /^disabled_has_reason$/);
@@ -56,7 +56,7 @@ describe('the invariants of webhooks', () => {
     await refused(webhook({ ...off, disabled_by: 'nobody' }), /disabled_by/);
   });
 
-  it('is off with ten failures in a row, and has no eleventh', async () => {
+  it('is off with ten failures in a row, and has no eleventh (§6.3/failure-count)', async () => {
     await webhook({ ...off, failure_count: 10 });
     await refused(webhook({ failure_count: 10 }), /^tenth_failure_disables$/);
     await refused(webhook({ ...off, failure_count: 11 }), /failure_count/);

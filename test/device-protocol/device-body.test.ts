@@ -73,7 +73,7 @@ describe('bodies of phones (specification sections 8 and 11.1)', () => {
     }
   });
 
-  it('an inbound message may have 1 MiB, which no text reaches; one that is larger is answered too_large', async () => {
+  it('an inbound message may have 1 MiB, which no text reaches; one that is larger is answered too_large (§8/body-sizes)', async () => {
     const escaped = '\\u00e9'.repeat(170_000);
     const answer = await wire.call('inbound', `{"from":"+12125550100","text":"${escaped}"}`);
     assert.equal(answer.ok, '1', 'a text of 170,000 characters, each of them escaped');
@@ -82,7 +82,7 @@ describe('bodies of phones (specification sections 8 and 11.1)', () => {
     assert.deepEqual(await wire.call('inbound', `${largest} `), { ok: '0', reason: 'too_large' });
   });
 
-  it('a poll and a status may have 256 KiB', async () => {
+  it('a poll and a status may have 256 KiB (§8/body-sizes)', async () => {
     const poll = '{"session":"ses_01h2xcejqtf2nbrexx3vqjhp41"}'.padEnd(256 * kibibyte);
     assert.equal((await wire.call('poll', poll)).reason, 'superseded');
     assert.deepEqual(await wire.call('poll', `${poll} `), { ok: '0', reason: 'unavailable', wait: '15' });

@@ -9,7 +9,7 @@ const to = '+14155550101';
  * Every answer whole, as a shortcut that can't be updated reads it. A change that fails here needs calls of its own
  * beside these.
  */
-describe('the device protocol is frozen (specification sections 9 and 11)', () => {
+describe('the device protocol is frozen (specification sections 9 and 11) (§9/frozen-device-protocol)', () => {
   let service: TestService;
   let team: TestTeam;
 

@@ -20,7 +20,7 @@ describe('hand-outs (specification section 11.4)', () => {
     team.api.send({ from: number.phoneNumber, to, content });
   const statusOf = async (id: string) => (await team.api.get(`/v1/messages/${id}`)).json;
 
-  it('a message is handed out once, and the next one only after its report', async () => {
+  it('a message is handed out once, and the next one only after its report (§3.1/handed-out, §3.2/handed-out-once)', async () => {
     const number = await connect();
     const first = await send(number, 'one');
     const second = await send(number, 'two');
@@ -120,7 +120,7 @@ describe('hand-outs (specification section 11.4)', () => {
     assert.deepEqual(await answer, { ok: '0', reason: 'unavailable', wait: '15' });
   });
 
-  it('a paused number is held, then idle; resuming wakes the held poll', async () => {
+  it('a paused number is held, then idle; resuming wakes the held poll (§3.3/pause-and-resume)', async () => {
     const number = await connect();
     await team.api.put(`/v1/numbers/${number.numberId}`, { status: 'paused' });
     const held = await heldPoll(service, number);

@@ -22,7 +22,7 @@ describe('inbound messages (specification section 11.5)', () => {
     return (await team.api.get(`/v1/messages/${answer.id}`)).json;
   };
 
-  it('is stored as received, with its event', async () => {
+  it('is stored as received, with its event (§3.1/received, §6.2/message-received)', async () => {
     const { wire, phoneNumber } = await connect();
     const answer = await wire.call('inbound', { from: '+12125550100', text: 'Yes 👍', v: '1' });
     const message = await messageOf(answer);
@@ -109,7 +109,7 @@ describe('inbound messages (specification section 11.5)', () => {
     }
   });
 
-  it('a phone number becomes E.164, any other handle stays as it is', async () => {
+  it('a phone number becomes E.164, any other handle stays as it is (§2.1/phone-numbers)', async () => {
     const { wire } = await connect();
     const cases: [string, string][] = [
       ['(212) 555-0100', '+12125550100'],
@@ -165,7 +165,7 @@ describe('inbound messages (specification section 11.5)', () => {
     assert.equal((await messageOf(named)).from, 'None', 'a name is a handle like any other');
   });
 
-  it('no text is refused: what PostgreSQL cannot keep becomes U+FFFD, length and emptiness do not matter', async () => {
+  it('no text is refused: what PostgreSQL cannot keep becomes U+FFFD, length and emptiness do not matter (§2.6/content)', async () => {
     const { wire } = await connect();
     const odd = await messageOf(
       await wire.call('inbound', '{"from":"+12125550100","text":"a\\u0000b\\ud800c"}'),
@@ -228,7 +228,7 @@ describe('inbound messages (specification section 11.5)', () => {
     }
   });
 
-  it('a paused number still receives; a deleted one does not', async () => {
+  it('a paused number still receives; a deleted one does not (§3.3/pause-and-resume)', async () => {
     const { wire, numberId } = await connect();
     await team.api.put(`/v1/numbers/${numberId}`, { status: 'paused' });
     assert.equal((await wire.call('inbound', { from: '+12125550100', text: 'while paused' })).ok, '1');
@@ -261,7 +261,7 @@ describe('inbound messages (specification section 11.5)', () => {
     }
   });
 
-  it('a poll is read whatever its Content-Type, with fields that nobody knows and values that are no texts', async () => {
+  it('a poll is read whatever its Content-Type, with fields that nobody knows and values that are no texts (§9/frozen-device-protocol)', async () => {
     const { wire } = await connect();
     const response = await fetch(`${service.baseUrl}/v1/device/poll`, {
       method: 'POST',

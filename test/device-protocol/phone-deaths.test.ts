@@ -82,7 +82,7 @@ describe('phones and proxies that fail at each step (specification sections 3.2 
   ];
   for (const death of deaths) {
     const policy = death.retryOnce ? 'retry_once' : 'fail';
-    it(`died ${death.step} with ${policy}: ${death.copies} left the phone, the message is ${death.status}, the next one goes out`, async () => {
+    it(`died ${death.step} with ${policy}: ${death.copies} left the phone, the message is ${death.status}, the next one goes out (§3.2/device-timeout)`, async () => {
       const line = await newNumber();
       const first = phoneOf(line, { dieAt: { step: death.step, message: 1 } });
       await until('it is verified', isVerified(line));

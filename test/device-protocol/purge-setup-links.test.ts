@@ -14,7 +14,7 @@ describe('setup links that are over (specification section 4.2)', () => {
   });
   after(() => service.close());
 
-  it('2,500 links that no phone used are deleted 30 days after their end; the one of a phone stays, and its token works', async () => {
+  it('2,500 links that no phone used are deleted 30 days after their end; the one of a phone stays, and its token works (§4.2/setup-link)', async () => {
     const team = await service.newTeam();
     const number = await connectNumber(service, team);
     await service.query(

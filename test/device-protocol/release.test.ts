@@ -49,7 +49,7 @@ describe('who may claim a message, and how it goes back (specification section 1
   const lockSession = (numberId: string) =>
     lockRows(service.databaseUrl, 'SELECT FROM device_sessions WHERE number_id = $1 FOR UPDATE', [numberId]);
 
-  it('a message whose phone left before the first byte goes back to its place, and its hand-out is forgotten', async () => {
+  it('a message whose phone left before the first byte goes back to its place, and its hand-out is forgotten (§3.1/left-before-answer)', async () => {
     const number = await connect();
     const first = await send(number, 'first');
     await send(number, 'second');
@@ -79,7 +79,7 @@ describe('who may claim a message, and how it goes back (specification section 1
     assert.equal(handOuts.length, 1);
   });
 
-  it('a message that goes back to the queue is not overtaken by a hand-out that waited for that', async () => {
+  it('a message that goes back to the queue is not overtaken by a hand-out that waited for that (§3.1/retry-once)', async () => {
     const number = await connect();
     await team.api.put(`/v1/numbers/${number.numberId}`, { on_unconfirmed: 'retry_once' });
     const first = await send(number, 'first');
@@ -139,7 +139,7 @@ describe('who may claim a message, and how it goes back (specification section 1
     assert.equal(await claimAs(newest), id);
   });
 
-  it('a message is given back only by the poll that claimed it, and once', async () => {
+  it('a message is given back only by the poll that claimed it, and once (§3.1/left-before-answer)', async () => {
     const number = await connect();
     const id = await send(number, 'in the hands of one poll');
     assert.equal((await number.wire.poll()).id, id);
@@ -167,7 +167,7 @@ describe('who may claim a message, and how it goes back (specification section 1
     assert.equal(counted.length, 1, 'it counts as never handed out');
   });
 
-  it('what goes back to the queue of a deleted number is handed out no more, and fails as number_removed', async () => {
+  it('what goes back to the queue of a deleted number is handed out no more, and fails as number_removed (§3.2/number-removed)', async () => {
     const number = await connect();
     const id = await send(number, 'given back too late');
     const claimant = await claimantOf(number);

@@ -49,7 +49,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
     return handed;
   };
 
-  it('sent: once, however often it is said', async () => {
+  it('sent: once, however often it is said (§2.6/may-have-been-sent, §3.1/reported-sent, §3.2/repeated-reports)', async () => {
     const { wire, id } = await handedOut();
     for (let repeat = 0; repeat < 3; repeat += 1) await wire.poll({ last: id });
     const message = await messageOf(id);
@@ -58,7 +58,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
     assert.deepEqual(await eventsOf(id), ['message.sent 1']);
   });
 
-  it("failed: with the phone's own words", async () => {
+  it("failed: with the phone's own words (§2.6/error, §3.1/failed, §3.2/device-error)", async () => {
     const { wire, id } = await handedOut();
     await wire.poll({ last: id, last_status: 'failed', last_error: 'No service' });
     const message = await messageOf(id);
@@ -131,7 +131,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
     assert.equal((await messageOf(id)).status, 'sent');
   });
 
-  it('a report for a message of another number, or for one that was never handed out, changes nothing', async () => {
+  it('a report for a message of another number, or for one that was never handed out, changes nothing (§3.2/report-matching)', async () => {
     const mine = await handedOut();
     const other = await handedOut();
     await other.wire.poll({ last: mine.id });
@@ -147,7 +147,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
     assert.deepEqual(await eventsOf(queued), []);
   });
 
-  it('a late sent within 72 hours corrects device_timeout', async () => {
+  it('a late sent within 72 hours corrects device_timeout (§3.1/late-report, §3.2/late-reports)', async () => {
     const { wire, id } = await unconfirmed();
     // Counted from the hand-out, which is 10 minutes older than the time-out.
     service.clock.advance(72 * 3_600_000 - 600_001 - 60_000);
@@ -157,7 +157,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
     assert.deepEqual(await eventsOf(id), ['message.failed 1', 'message.sent 2']);
   });
 
-  it('a later one does not, and no other failure is corrected', async () => {
+  it('a later one does not, and no other failure is corrected (§3.2/late-reports)', async () => {
     const { wire, id } = await unconfirmed();
     service.clock.advance(72 * 3_600_000 - 600_001 + 1);
     await wire.poll({ last: id });
@@ -168,7 +168,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
     assert.equal((await messageOf(failed.id)).error_code, 'device_error');
   });
 
-  it('a late sent counts after the deletion of the number', async () => {
+  it('a late sent counts after the deletion of the number (§3.2/late-reports)', async () => {
     const { wire, id, number } = await unconfirmed();
     await team.api.delete(`/v1/numbers/${number.numberId}`);
     assert.equal((await wire.poll({ last: id })).reason, 'deleted');
@@ -185,7 +185,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
     assert.deepEqual([message.error_code, message.may_have_been_sent], ['device_timeout', true]);
   });
 
-  it('delivered straight from polling, and from device_timeout, makes sent first', async () => {
+  it('delivered straight from polling, and from device_timeout, makes sent first (§3.1/no-other-steps, §6.1/one-per-change, §8/plan-media)', async () => {
     const polling = await handedOut();
     await polling.wire.call('status', { id: polling.id, status: 'delivered' });
     assert.equal((await messageOf(polling.id)).status, 'delivered');
@@ -195,7 +195,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
     assert.deepEqual(await eventsOf(late.id), ['message.failed 1', 'message.sent 2', 'message.delivered 3']);
   });
 
-  it('sent and delivered: their events carry what section 6.2 lists, as the message shows it', async () => {
+  it('sent and delivered: their events carry what section 6.2 lists, as the message shows it (§6.2/envelope, §6.2/message-sent, §6.2/message-delivered)', async () => {
     const { wire, id, number } = await handedOut();
     const data = {
       ...{
@@ -235,7 +235,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
     );
   });
 
-  it('not delivered: only from a device that can tell', async () => {
+  it('not delivered: only from a device that can tell (§3.1/failed, §3.2/not-delivered)', async () => {
     const { wire, id } = await handedOut();
     await wire.poll({ last: id });
     await wire.poll({ last: id, last_status: 'failed' });
@@ -246,7 +246,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
     assert.deepEqual(await eventsOf(id), ['message.sent 1', 'message.failed 2']);
   });
 
-  it('on the plan free delivered moves the status and makes no event', async () => {
+  it('on the plan free delivered moves the status and makes no event (§6.1/one-per-change, §8/plan-media)', async () => {
     const free = await service.newTeam({ plan: 'free' });
     const { number, wire, id } = await handedOut(free);
     await wire.call('status', { id, status: 'delivered' });
@@ -273,7 +273,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
       return { wire, answer: await wire.poll() };
     };
 
-    it('is handed out a second time before what came later, and never a third time', async () => {
+    it('is handed out a second time before what came later, and never a third time (§3.1/retry-once, §3.2/handed-out-once)', async () => {
       const handed = await retried();
       const message = await messageOf(handed.id);
       assert.equal(message.may_have_been_sent, true);
@@ -290,7 +290,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
       assert.deepEqual(await eventsOf(handed.id), ['message.failed 1']);
     });
 
-    it('is cancelled by a report that the first hand-out was sent', async () => {
+    it('is cancelled by a report that the first hand-out was sent (§3.1/sent-while-retry-waits, §3.2/report-matching)', async () => {
       const handed = await retried();
       await handed.wire.poll({ last: handed.id });
       assert.equal((await messageOf(handed.id)).status, 'sent');
@@ -301,7 +301,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
       assert.equal((await handed.wire.poll()).id, later, 'it is out of the way of what came later');
     });
 
-    it('a failure of the first hand-out says nothing of the second', async () => {
+    it('a failure of the first hand-out says nothing of the second (§3.2/report-matching)', async () => {
       const handed = await retried();
       const { wire, answer } = await restart(handed);
       assert.equal(answer.id, handed.id);
@@ -311,7 +311,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
       assert.equal((await messageOf(handed.id)).status, 'sent');
     });
 
-    it('a late sent of the first hand-out does not empty the hands that hold the second', async () => {
+    it('a late sent of the first hand-out does not empty the hands that hold the second (§3.2/report-matching)', async () => {
       const handed = await retried();
       const { wire, answer } = await restart(handed);
       assert.equal(answer.id, handed.id);
@@ -331,7 +331,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
       return String(found?.error_message);
     };
 
-    it('says that it may have been sent when it fails while it waits or at its second hand-out', async () => {
+    it('says that it may have been sent when it fails while it waits or at its second hand-out (§2.6/error, §6.2/message-failed)', async () => {
       const tookItOnce = /A phone took it once and did not confirm it, so it may have been sent/;
       const [waiting, refused] = [await retried(), await retried()];
       await team.api.delete(`/v1/numbers/${waiting.number.numberId}`);
@@ -351,7 +351,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
       }
     });
 
-    it('costs what it cost when its number is deleted while it waits', async () => {
+    it('costs what it cost when its number is deleted while it waits (§3.2/refund)', async () => {
       const owner = await service.newTeam();
       const number = await connect(owner);
       await owner.api.put(`/v1/numbers/${number.numberId}`, { on_unconfirmed: 'retry_once' });

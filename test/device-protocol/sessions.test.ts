@@ -37,7 +37,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
   };
   const statusOf = async (id: string) => (await team.api.get(`/v1/messages/${id}`)).json;
 
-  it('the first poll verifies the number and names its device', async () => {
+  it('the first poll verifies the number and names its device (§2.5/verified, §2.5/device-name)', async () => {
     const phone = newPhoneNumber();
     const wire = await claim(team.api, await verify(team, phone));
     assert.equal(field(await findNumber(team.api, phone), 'verified'), false);
@@ -100,7 +100,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     }
   });
 
-  it('last_seen_at follows the polls, at most 10 s behind (section 2.5)', async () => {
+  it('last_seen_at follows the polls, at most 10 s behind (§2.5/last-seen-at)', async () => {
     const number = await connectNumber(service, team);
     service.clock.advance(20 * 60_000);
     const polledAtMs = service.clock.nowMs();
@@ -227,7 +227,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     assert.equal((await fresh.poll()).action, 'idle');
   });
 
-  it('the old phone works until the first poll of the new one', async () => {
+  it('the old phone works until the first poll of the new one (§4.2/reconnect-effects)', async () => {
     const number = await connectNumber(service, team);
     await reconnect(number);
     const id = await team.api.send({
@@ -280,7 +280,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     assert.equal((await statusOf(id)).status, 'sent');
   });
 
-  it('a number that stays pending for 7 days vanishes', async () => {
+  it('a number that stays pending for 7 days vanishes (§4.2/pending-expiry)', async () => {
     const phone = newPhoneNumber();
     await verify(team, phone);
     service.clock.advance(7 * 24 * 3_600_000 + 1);

@@ -39,7 +39,7 @@ describe('messages that nobody reports or fetches (specification section 11.4)',
     assert.equal((await later.answer).id, after);
   });
 
-  it('a repeat of the poll within 10 s of the hand-out resolves nothing; later the message is unconfirmed', async () => {
+  it('a repeat of the poll within 10 s of the hand-out resolves nothing; later the message is unconfirmed (§2.6/may-have-been-sent)', async () => {
     const number = await connect();
     const id = await send(number, 'whose answer was lost');
     assert.equal((await number.wire.poll()).id, id);
@@ -56,7 +56,7 @@ describe('messages that nobody reports or fetches (specification section 11.4)',
     assert.equal((await later.answer).id, after);
   });
 
-  it('a hand-out that is never reported is unconfirmed when its lease ends', async () => {
+  it('a hand-out that is never reported is unconfirmed when its lease ends (§3.2/device-timeout, §4.2/number-fields)', async () => {
     const number = await connect();
     const id = await send(number, 'to a phone that dies');
     assert.equal((await number.wire.poll()).id, id);
@@ -72,7 +72,7 @@ describe('messages that nobody reports or fetches (specification section 11.4)',
     await until('the sweep settles it', async () => (await statusOf(other)).error_code === 'device_timeout');
   });
 
-  it('what waits longer than QUEUE_EXPIRY_HOURS expires and is given back; a pause does not stop that clock', async () => {
+  it('what waits longer than QUEUE_EXPIRY_HOURS expires and is given back; a pause does not stop that clock (§3.2/expired)', async () => {
     const number = await connect();
     const other = await service.newTeam({ plan: 'pro', monthlyLimit: 3 });
     const mine = await connectNumber(service, other, '+14155550990');

@@ -188,7 +188,7 @@ describe('claims (specification section 11.1)', () => {
 
   const claimRaw = (body: string) => fetch(`${service.baseUrl}/v1/device/claim`, { method: 'POST', body });
 
-  it('have a body of 4 KiB at most', async () => {
+  it('have a body of 4 KiB at most (§8/body-sizes)', async () => {
     const token = randomBytes(32).toString('base64url');
     const fits = `{"token":"${token}"}`.padEnd(4_096);
     assert.equal((await claimRaw(fits)).status, 404);
@@ -202,7 +202,7 @@ describe('claims (specification section 11.1)', () => {
     assert.deepEqual([unsent.status, unsent.headers.get('connection')], [413, 'close']);
   });
 
-  it('of links that do not exist are answered 404 sixty times a minute and 429 after; an open link is taken all the same', async () => {
+  it('of links that do not exist are answered 404 sixty times a minute and 429 after; an open link is taken all the same (§8/refused-credentials)', async () => {
     service.clock.advance(60_000);
     const statuses: number[] = [];
     for (let n = 0; n < 65; n += 1) {

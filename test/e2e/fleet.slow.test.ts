@@ -32,7 +32,7 @@ describe('a fleet of phones on two processes (specification section 11.4)', () =
     await rm(dataDir, { recursive: true, force: true });
   });
 
-  it('hands each of 4,000 messages out once, starves no phone and keeps the order of each conversation', async () => {
+  it('hands each of 4,000 messages out once, starves no phone and keeps the order of each conversation (§3.2/handed-out-once, §4.3/order)', async () => {
     const apis = services.map((service) => new ApiClient(service.baseUrl, key));
     const [first] = apis;
     assert.ok(first);

@@ -66,7 +66,7 @@ describe('how the operator lets people in (specification sections 10.1 and 12.1)
     return rows[0] && [rows[0].email, Number(rows[0].hours)];
   };
 
-  it('the first start’s link makes the owner of the first team, once', async () => {
+  it('the first start’s link makes the owner of the first team, once (§12.1/owner-links)', async () => {
     const url = await firstLink(dataDir);
     assert.ok(url.startsWith(`${service.baseUrl}/invite/`));
     const ada = new Browser(service.baseUrl);
@@ -101,7 +101,7 @@ describe('how the operator lets people in (specification sections 10.1 and 12.1)
     assert.match(errors, /bob@example\.com has no account.*invite bob@example\.com/);
   });
 
-  it('where the team has none, a link makes the account of the address its owner, and the one before it ends', async () => {
+  it('where the team has none, a link makes the account of the address its owner, and the one before it ends (§12.1/owner-links)', async () => {
     const team = await newTeam();
     const first = await link('--email', 'bob@example.com', '--team', team);
     const second = await link('--email', 'eve@example.com', '--team', team);

@@ -29,7 +29,7 @@ describe('commands and further processes beside a running server (specification 
   const ownline: CommandLine['run'] = (...args) => commandLine.run(...args);
   const json: CommandLine['json'] = (...words) => commandLine.json(...words);
 
-  it('a team and a key are made, the key works, and is useless within a second of being revoked', async () => {
+  it('a team and a key are made, the key works, and is useless within a second of being revoked (§4.1/create-team)', async () => {
     const team = await json('team', 'create', '--name', 'Example Ltd', '--plan', 'starter');
     assert.equal(team.plan, 'starter');
     const key = await json(

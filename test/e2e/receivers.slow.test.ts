@@ -21,7 +21,7 @@ const from = '+14155550100';
 const to = '+14155550101';
 const content = 'Grüße 😀\u2028"quoted"';
 
-describe('receivers (docs/webhooks.md, specification section 6.3)', () => {
+describe('receivers (docs/webhooks.md, specification section 6.3) (§6.3/receivers)', () => {
   let dataDir: string;
   let folder: string;
   let service: SpawnedService;

@@ -76,7 +76,7 @@ describe('append (specification sections 6.1 and 6.3, decision 0017)', () => {
   const count = async (table: 'events' | 'unpublished_events' | 'due_deliveries') =>
     (await service.query(`SELECT FROM ${table} WHERE team_id = $1`, [teamId])).length;
 
-  it('writes one delivery for each webhook that wants the type, and none for the others', async () => {
+  it('writes one delivery for each webhook that wants the type, and none for the others (§6.3/request-format)', async () => {
     const both = await putWebhook(service, teamId, ['message.sent', 'message.failed']);
     const all = await putWebhook(service, teamId, eventTypes);
     await putWebhook(service, teamId, ['message.received']);
@@ -94,7 +94,7 @@ describe('append (specification sections 6.1 and 6.3, decision 0017)', () => {
     assert.equal(await count('unpublished_events'), 3);
   });
 
-  it('writes for a webhook of one number only what that number does, also after it was connected again', async () => {
+  it('writes for a webhook of one number only what that number does, also after it was connected again (§6.3/request-format)', async () => {
     const mine = await putWebhook(service, teamId, eventTypes, { phoneNumber });
     await putWebhook(service, teamId, eventTypes, { phoneNumber: otherNumber });
     await commit(['message.sent']);
@@ -106,7 +106,7 @@ describe('append (specification sections 6.1 and 6.3, decision 0017)', () => {
     );
   });
 
-  it('writes the delivery of a webhook that is off as skipped, and nothing that is due', async () => {
+  it('writes the delivery of a webhook that is off as skipped, and nothing that is due (§6.3/failure-count)', async () => {
     await putWebhook(service, teamId, eventTypes, { isActive: false });
     await commit(['message.sent']);
     const [row, ...others] = await deliveries();
@@ -131,7 +131,7 @@ describe('append (specification sections 6.1 and 6.3, decision 0017)', () => {
     );
   });
 
-  it('a rollback takes event, deliveries and what waits along', async () => {
+  it('a rollback takes event, deliveries and what waits along (§6.1/one-per-change)', async () => {
     await putWebhook(service, teamId, eventTypes);
     const undone = service.runtime.database.transaction(async (trx) => {
       await write(trx, ['message.sent']);

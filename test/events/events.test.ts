@@ -81,11 +81,11 @@ describe('GET /v1/events (specification section 4.5)', () => {
     return request;
   };
 
-  it('is empty for a team without events, with "" for its cursor', async () => {
+  it('is empty for a team without events, with "" for its cursor (§4.5/cursor)', async () => {
     assert.deepEqual(await get(), { events: [], cursor: '', has_more: false });
   });
 
-  it('shows the stored envelopes as they are, oldest first, page by page, each once', async () => {
+  it('shows the stored envelopes as they are, oldest first, page by page, each once (§4.5/list-events, §4.5/cursor, §6.2/envelope)', async () => {
     await put(7);
     const bodies = (await stored()).map((row) => row.body);
     const shown: string[] = [];
@@ -107,7 +107,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     assert.deepEqual(await get(`?after=${end}`), { events: [], cursor: end, has_more: false });
   });
 
-  it('takes 1 to 100 events on a page, 50 without limit', async () => {
+  it('takes 1 to 100 events on a page, 50 without limit (§4.5/cursor)', async () => {
     await put(101);
     for (const [query, length] of [
       ['', 50],
@@ -119,7 +119,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     }
   });
 
-  it('refuses an after that is no event of the team, and a wait or limit out of bounds, by name', async () => {
+  it('refuses an after that is no event of the team, and a wait or limit out of bounds, by name (§4.5/after)', async () => {
     await put(1);
     const stranger = await service.newTeam();
     await put(1, stranger);
@@ -143,7 +143,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     assert.match(String(field(answer.json, 'error.message')), /Leave it out to begin with the oldest/);
   });
 
-  it('shows nothing of another team, wherever one begins', async () => {
+  it('shows nothing of another team, wherever one begins (§4.5/commit-order)', async () => {
     await put(1);
     const stranger = await service.newTeam();
     await put(3, stranger);
@@ -159,7 +159,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     });
   });
 
-  it('holds a request until an event comes, on every process, and asks the database nothing meanwhile', async () => {
+  it('holds a request until an event comes, on every process, and asks the database nothing meanwhile (§4.5/long-poll)', async () => {
     const other = await service.startAnother();
     await put(1);
     const { cursor } = await get();
@@ -199,7 +199,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     }
   });
 
-  it('answers within a sweep where the notification of an event was lost', async () => {
+  it('answers within a sweep where the notification of an event was lost (§4.5/long-poll)', async () => {
     const waiting = await held('?wait=25');
     await putEvents(service.runtime, team.id, 1);
     // As a publisher does whose process dies between its commit and the notification.
@@ -211,7 +211,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     assert.equal(idsOf((await waiting.answer).json as Page).length, 1);
   });
 
-  it('answers an empty page with after as its cursor once wait is over', async () => {
+  it('answers an empty page with after as its cursor once wait is over (§4.5/long-poll)', async () => {
     await put(1);
     const { cursor } = await get();
     const waiting = await held(`?after=${cursor}&wait=25`);
@@ -223,7 +223,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     assert.deepEqual(await later.answer, { status: 200, json: { events: [], cursor: '', has_more: false } });
   });
 
-  it('holds 20 requests of a team; one more is 429, and has the place of one that left', async () => {
+  it('holds 20 requests of a team; one more is 429, and has the place of one that left (§4.5/held-requests)', async () => {
     const leaving = new AbortController();
     const first = await held('?wait=25', team.api, leaving.signal);
     const others = [];
@@ -241,7 +241,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     assert.ok(all.every((answer) => answer.status === 200));
   });
 
-  it('answers what it holds at once when the process stops', async () => {
+  it('answers what it holds at once when the process stops (§4.5/long-poll)', async () => {
     const other = await service.startAnother();
     const waiting = await held('?wait=25', new ApiClient(other.baseUrl, team.api.key));
     await other.close();
@@ -251,7 +251,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     });
   });
 
-  it('shows nothing to a key that was revoked while its request was held', async () => {
+  it('shows nothing to a key that was revoked while its request was held (§4.5/recheck-permission)', async () => {
     const { id, key } = await service.makeKey(team.id, ['messages:read']);
     const waiting = await held('?wait=25', new ApiClient(service.baseUrl, key));
     await revokeKey(service.runtime, { teamId: undefined, keyId: id, by: operator });
@@ -260,7 +260,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     assert.deepEqual((await waiting.answer).status, 401);
   });
 
-  it('shows nothing to a member who was removed while their request was held', async () => {
+  it('shows nothing to a member who was removed while their request was held (§4.5/recheck-permission)', async () => {
     const member = await newMember(service, team, 'viewer');
     looks.take();
     const answer = member.get(member.in('/events?wait=25'));
@@ -275,7 +275,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     assert.equal((await answer).status, 401);
   });
 
-  it('waits for the place of an event that has none yet, and says so where nobody gives it one', async () => {
+  it('waits for the place of an event that has none yet, and says so where nobody gives it one (§4.5/after)', async () => {
     await putEvents(service.runtime, team.id, 2);
     const [first, second] = await stored();
     assert.ok(first && second);

@@ -328,7 +328,7 @@ describe(`random walks over the states of messages, from seed ${seed} (specifica
   });
   after(() => service.close());
 
-  it('each change makes exactly one event, and it one delivery for each webhook that matched then, and no other', async () => {
+  it('each change makes exactly one event, and it one delivery for each webhook that matched then, and no other (§6.1/one-per-change, §6.2/envelope, §6.3/request-format)', async () => {
     const reached = new Map<string, number>();
     const walk = fc.asyncProperty(
       fc.array(step, { minLength: 1, maxLength: stepsMax, size: 'max' }),

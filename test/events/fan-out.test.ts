@@ -11,7 +11,7 @@ import { startReceiver } from '#test/support/webhooks/raw-receiver.ts';
 
 const many = 2_000;
 
-describe('an event for many webhooks (specification section 6.3, decision 0023)', () => {
+describe('an event for many webhooks (decision 0023) (§6.3/fan-out)', () => {
   // Without the process role to deliver: what is not written with the event stays to be looked at.
   let service: TestService;
   let other: Runtime;

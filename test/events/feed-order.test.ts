@@ -22,7 +22,7 @@ interface Shown {
   readonly sequence: number;
 }
 
-describe('the feed while many write (specification section 4.5, decision 0017)', () => {
+describe('the feed while many write (decision 0017) (§4.5/commit-order)', () => {
   let service: TestService;
   let other: Runtime;
   let team: TestTeam;

@@ -8,7 +8,7 @@ import { Clock } from '#server/platform/time/clock.ts';
 const ids = new Ids(new Clock());
 
 describe('requests for events that a process holds (specification section 4.5)', () => {
-  it('are 20 of a team and 2,000 in all; whoever ends gives the place back, once', () => {
+  it('are 20 of a team and 2,000 in all; whoever ends gives the place back, once (§4.5/held-requests)', () => {
     const feedPolls = new FeedPollRegistry();
     const teams = Array.from({ length: 100 }, () => ids.next('team'));
     const held = teams.flatMap((teamId) =>
@@ -38,7 +38,7 @@ describe('requests for events that a process holds (specification section 4.5)',
     assert.deepEqual(feedPolls.positions, [{ teamId, position: 3 }]);
   });
 
-  it('end together when the process stops, and one that comes later at once', () => {
+  it('end together when the process stops, and one that comes later at once (§4.5/long-poll)', () => {
     const feedPolls = new FeedPollRegistry();
     const register = () => feedPolls.register({ teamId: ids.next('team'), position: 0 });
     const held = [register(), register()];

@@ -83,7 +83,7 @@ describe('who may do what (specification sections 5.1 and 5.2)', () => {
       .map((route) => `${route.method} ${route.path}`)
       .sort();
 
-  it('every operation that is served is in this table with its permission, and no other', () => {
+  it('every operation that is served is in this table with its permission, and no other (§5.2/permissions)', () => {
     assert.deepEqual(Object.keys(operations).sort(), served('api'));
     for (const route of service.app.routes.filter(({ audience }) => audience === 'api')) {
       assert.equal(route.permission, operations[`${route.method} ${route.path}`]?.permission, route.path);
@@ -102,7 +102,7 @@ describe('who may do what (specification sections 5.1 and 5.2)', () => {
     );
   });
 
-  it('answers 401 for a missing, empty, mistyped, unknown, foreign-looking or revoked key, on every operation', async () => {
+  it('answers 401 for a missing, empty, mistyped, unknown, foreign-looking or revoked key, on every operation (§5.1/api-key, §7.1/status-401)', async () => {
     const good = team.api.key;
     const swapped = `${good.slice(0, 12)}${good[13]}${good[12]}${good.slice(14)}`;
     const keys = [
@@ -142,7 +142,7 @@ describe('who may do what (specification sections 5.1 and 5.2)', () => {
     return key;
   }
 
-  it('lets each permission do what it names and nothing else, and * everything', async () => {
+  it('lets each permission do what it names and nothing else, and * everything (§4.1/get-team, §4.1/update-team, §4.2/verify, §4.2/list-numbers, §4.2/update-number, §4.2/delete-number, §4.2/reconnect, §4.2/get-number, §4.3/send, §4.3/get-message, §4.3/list-messages, §4.3/cancel, §4.4/permissions, §4.5/list-events, §5.2/permissions)', async () => {
     for (const grant of [...permissions, '*'] as Grant[]) {
       const api = await service.newKey(team.id, [grant]);
       for (const [name, { permission, status }] of Object.entries(operations)) {
@@ -159,7 +159,7 @@ describe('who may do what (specification sections 5.1 and 5.2)', () => {
     }
   });
 
-  it('refuses a key that has every permission but the one, and changes nothing', async () => {
+  it('refuses a key that has every permission but the one, and changes nothing (§5.2/permissions, §7.1/status-403)', async () => {
     const before = await stateOf(team.api);
     for (const [name, { permission }] of Object.entries(operations)) {
       const others = permissions.filter(
@@ -177,7 +177,7 @@ describe('who may do what (specification sections 5.1 and 5.2)', () => {
     assert.match(String(field(answer.json, 'error.message')), new RegExp(`${permission}\\b`));
   }
 
-  it('answers for another team’s ids, byte for byte, as for ids that never were', async () => {
+  it('answers for another team’s ids, byte for byte, as for ids that never were (§7.2/other-teams)', async () => {
     const before = await stateOf(canary.team.api);
     const { ids } = service.runtime;
     for (const name of Object.keys(operations).filter((operation) => operation.includes(':id'))) {
@@ -204,7 +204,7 @@ describe('who may do what (specification sections 5.1 and 5.2)', () => {
     assert.deepEqual(await stateOf(canary.team.api), before, 'another team’s request changed something');
   });
 
-  it('answers for another team’s phone number as for one that nobody has', async () => {
+  it('answers for another team’s phone number as for one that nobody has (§7.2/other-teams)', async () => {
     const [taken, free] = ['+14155550110', '+14155550111'];
     const other = await service.newTeam();
     const { wire } = await connectNumber(service, other, taken);

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
-describe('how large a body may be (specification section 8)', () => {
+describe('how large a body may be (§8/body-sizes)', () => {
   let service: TestService;
   let team: TestTeam;
 

@@ -32,7 +32,7 @@ describe('while the database is away (specification sections 4.3 and 7.2)', () =
     assert.match(answer.headers.get('request-id') ?? '', /^req_/);
   }
 
-  it('a send whose commit is in doubt is answered 500 and says so; its key makes the repeat safe', async (t) => {
+  it('a send whose commit is in doubt is answered 500 and says so; its key makes the repeat safe (§4.3/idempotency-key)', async (t) => {
     assert.equal((await send('before', 'first')).status, 202);
     const gate = await service.runtime.database.pool.connect();
     t.after(() => gate.release(true));
@@ -61,7 +61,7 @@ describe('while the database is away (specification sections 4.3 and 7.2)', () =
     assert.equal(stored.length, 1, repeat.text);
   });
 
-  it('answers 500 with retry-after, and serves again by itself once the database is back', async () => {
+  it('answers 500 with retry-after, and serves again by itself once the database is back (§7.1/status-500, §7.2/unavailable)', async () => {
     const outside = new pg.Client({
       connectionString: service.databaseUrl.replace(/\/\w+\?/, '/postgres?'),
     });

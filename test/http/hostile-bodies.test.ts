@@ -44,7 +44,7 @@ describe('bodies that are wrong (specification sections 2.1 and 7.2)', () => {
 
   const valid = `"to":"${to}","from":"${from}","content":"Hello"`;
 
-  it('refuses each of these with 400 and the field at fault', async () => {
+  it('refuses each of these with 400 and the field at fault (§2.1/characters, §2.1/json-bodies, §7.1/status-400)', async () => {
     const bodies: [string, string, string | undefined][] = [
       ['a number for a string', `{"to":14155550101,"from":"${from}","content":"a"}`, 'to'],
       ['a number for the sender', `{"to":"${to}","from":14155550100,"content":"a"}`, 'from'],
@@ -94,7 +94,7 @@ describe('bodies that are wrong (specification sections 2.1 and 7.2)', () => {
     }
   });
 
-  it('refuses bytes that are not UTF-8', async () => {
+  it('refuses bytes that are not UTF-8 (§2.1/json-bodies)', async () => {
     const head = Buffer.from(`{"to":"${to}","from":"${from}","content":"`);
     const tail = Buffer.from('"}');
     const broken = [[0xff], [0xc3, 0x28], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xc0, 0xaf]];
@@ -112,7 +112,7 @@ describe('bodies that are wrong (specification sections 2.1 and 7.2)', () => {
     );
   });
 
-  it('answers 413 in the envelope for what is too large: 200,000 levels, 10 MB', async () => {
+  it('answers 413 in the envelope for what is too large: 200,000 levels, 10 MB (§7.1/status-400)', async () => {
     assertRefused(await post('/v1/messages/send', nested(200_000)), '200,000 levels', undefined, 413);
     const large = `{"to":"${to}","from":"${from}","content":"${'a'.repeat(10_000_000)}"}`;
     assertRefused(await post('/v1/messages/send', large), '10 MB', undefined, 413);
@@ -158,7 +158,7 @@ describe('bodies that are wrong (specification sections 2.1 and 7.2)', () => {
     assert.deepEqual(listed.sort(), fields.sort());
   });
 
-  it('refuses on every operation, and in each of its fields, what no field can be, and changes nothing', async () => {
+  it('refuses on every operation, and in each of its fields, what no field can be, and changes nothing (§2.1/characters, §2.1/json-bodies)', async () => {
     const owner = await service.newTeam();
     const { numberId } = await connectNumber(service, owner, '+14155550103');
     const messageId = await owner.api.send({ from: '+14155550103', to, content: 'Hello' });
@@ -216,7 +216,7 @@ describe('bodies that are wrong (specification sections 2.1 and 7.2)', () => {
     assert.equal([...String(answer.json.content)].length, 5_000);
   });
 
-  it('answers 415 for a body of another Content-Type', async () => {
+  it('answers 415 for a body of another Content-Type (§2.1/json-bodies, §7.1/status-400)', async () => {
     const types = [
       'text/plain',
       'application/x-www-form-urlencoded',
@@ -244,7 +244,7 @@ describe('bodies that are wrong (specification sections 2.1 and 7.2)', () => {
     }
   });
 
-  it('lets the last of two equal keys count', async () => {
+  it('lets the last of two equal keys count (§2.1/json-bodies)', async () => {
     const answer = await post(
       '/v1/messages/send',
       `{"content":"first","content":5,${valid.replace('Hello', 'last')}}`,
@@ -255,7 +255,7 @@ describe('bodies that are wrong (specification sections 2.1 and 7.2)', () => {
     assertRefused(refused, 'the last one is wrong', 'content');
   });
 
-  it('names the unknown field and lists the known ones', async () => {
+  it('names the unknown field and lists the known ones (§2.1/unknown-fields)', async () => {
     const send = await team.api.post('/v1/messages/send', {
       to,
       from,
@@ -273,7 +273,7 @@ describe('bodies that are wrong (specification sections 2.1 and 7.2)', () => {
     assertRefused(again, 'an array where there is no body', undefined);
   });
 
-  it('takes an empty body with a JSON Content-Type as none', async () => {
+  it('takes an empty body with a JSON Content-Type as none (§2.1/json-bodies)', async () => {
     const change = await team.api.request('PUT', `/v1/numbers/${number.numberId}`, {
       headers: { 'content-type': 'application/json' },
     });
@@ -285,7 +285,7 @@ describe('bodies that are wrong (specification sections 2.1 and 7.2)', () => {
     assert.equal(link.status, 200, link.text);
   });
 
-  it('keeps null a null in answers', async () => {
+  it('keeps null a null in answers (§2.1/empty-values)', async () => {
     const answer = await post('/v1/messages/send', `{${valid}}`);
     assert.ok(answer.text.includes('"media_url":null'), answer.text);
     const message = await team.api.get(`/v1/messages/${answer.json.id}`);

@@ -6,7 +6,7 @@ import { nextMinute } from '#test/support/service/next-minute.ts';
 import { KeptConnections } from '#test/support/service/raw-http.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
-describe('requests that need no credential are limited per client network (specification section 7.2)', () => {
+describe('requests that need no credential are limited per client network (§7.2/anonymous-limit)', () => {
   let service: TestService;
   let team: TestTeam;
   let connections: KeptConnections;
@@ -85,7 +85,7 @@ describe('requests that need no credential are limited per client network (speci
   });
 });
 
-it('RATE_LIMITS=off lifts the limit of client networks (docs/configuration.md)', async () => {
+it('RATE_LIMITS=off lifts the limit of client networks (docs/configuration.md) (§7.2/anonymous-limit)', async () => {
   const service = await startTestService({ RATE_LIMITS: 'off' });
   const connections = new KeptConnections(service.baseUrl, 16);
   try {

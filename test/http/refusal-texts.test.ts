@@ -25,7 +25,7 @@ describe('what a refusal says is what is wrong (specification section 7.1, docs/
     assert.equal(field(answer.json, 'error.param'), param);
   };
 
-  it('a body that is too large: how large one may be, on every operation', async () => {
+  it('a body that is too large: how large one may be, on every operation (§7.1/status-400)', async () => {
     const rawBody = '{}'.padEnd(300_000);
     for (const [method, path, limit] of [
       ['PUT', '/v1/team', 16],
@@ -36,7 +36,7 @@ describe('what a refusal says is what is wrong (specification section 7.1, docs/
     }
   });
 
-  it('a body that is compressed: 415, and the header at fault', async () => {
+  it('a body that is compressed: 415, and the header at fault (§7.1/status-400)', async () => {
     const rawBody = new Uint8Array(gzipSync(JSON.stringify(message)));
     for (const coding of ['gzip', 'GZIP', 'br', 'gzip, identity']) {
       const headers = { 'content-encoding': coding };
@@ -88,7 +88,7 @@ describe('what a refusal says is what is wrong (specification section 7.1, docs/
     await refusal(team.api.get(`/v1/team?${'n'.repeat(3_000)}`), parameter, shown);
   });
 
-  it('a query string that is too long, or has too many parameters: how long it may be', async () => {
+  it('a query string that is too long, or has too many parameters: how long it may be (§8/json-bounds)', async () => {
     const text = 'The query string is too long: 4,096 characters and 50 parameters at most.';
     for (const [query, param] of [
       [`limit=1&from=${'a'.repeat(5_000)}`, 'from'],
@@ -99,7 +99,7 @@ describe('what a refusal says is what is wrong (specification section 7.1, docs/
     }
   });
 
-  it('a body with too many fields or entries: which one, and how many there may be', async () => {
+  it('a body with too many fields or entries: which one, and how many there may be (§8/json-bounds)', async () => {
     const text = 'has too many fields and entries: a body may have 500 of them.';
     const entries = Array.from({ length: 4_000 }, () => 'x');
     const create = team.api.post('/v1/webhooks', { url: 'https://example.com/', events: entries });
@@ -108,7 +108,7 @@ describe('what a refusal says is what is wrong (specification section 7.1, docs/
     await refusal(team.api.put('/v1/team', fields), `The body ${text}`);
   });
 
-  it('a form with too many fields: how many there may be', async () => {
+  it('a form with too many fields: how many there may be (§8/json-bounds)', async () => {
     const answer = await fetch(`${service.baseUrl}/sign-in`, {
       method: 'POST',
       headers: {

@@ -35,7 +35,7 @@ describe('the schemas of requests (specification section 8)', () => {
     if (schema.items) yield* within(`${where} []`, schema.items as Schema);
   }
 
-  it('bound every array by maxItems, and every string by a length, a pattern or its words', () => {
+  it('bound every array by maxItems, and every string by a length, a pattern or its words (§8/json-bounds)', () => {
     const bounds: Readonly<Record<string, readonly string[]>> = {
       array: ['maxItems'],
       string: ['maxLength', 'pattern', 'enum', 'const'],

@@ -54,7 +54,7 @@ describe('what meets no operation (specification section 7)', () => {
       ].join('\r\n'),
     );
 
-  it('answers 404 in the envelope for an address that is none', async () => {
+  it('answers 404 in the envelope for an address that is none (§7.1/envelope, §7.1/status-404, §7.2/request-id)', async () => {
     const paths = [
       '/v1',
       '/v1/',
@@ -80,7 +80,7 @@ describe('what meets no operation (specification section 7)', () => {
     assertEnvelope(answer, 404, 'not_found');
   });
 
-  it('shows who opens an address that is none with a browser a page, and programs the envelope (section 7.1)', async () => {
+  it('shows who opens an address that is none with a browser a page, and programs the envelope (§7.1/envelope)', async () => {
     const browser = ['Accept: text/html,application/xhtml+xml,*/*;q=0.8'];
     for (const path of ['/nothing', '/v1.html', '/application', '/setup', '/%zz', '//v1/numbers']) {
       const page = await ask(`GET ${path} HTTP/1.1`, browser);
@@ -109,7 +109,7 @@ describe('what meets no operation (specification section 7)', () => {
     }
   });
 
-  it('answers 405 with what is allowed where only the method is wrong', async () => {
+  it('answers 405 with what is allowed where only the method is wrong (§7.1/status-400, §7.1/http-statuses)', async () => {
     const table: [string, string, string][] = [
       ['POST', '/v1/numbers', 'GET, HEAD'],
       ['PUT', '/v1/messages/send', 'POST'],
@@ -126,7 +126,7 @@ describe('what meets no operation (specification section 7)', () => {
     }
   });
 
-  it('answers 405 where an operation is named that takes another method, and not 404 as for an id (section 7.2)', async () => {
+  it('answers 405 where an operation is named that takes another method, and not 404 as for an id (§7.2/head-and-405)', async () => {
     const table: [string, string, string][] = [
       ['GET', '/v1/messages/send', 'POST'],
       ['GET', '/v1/messages/%73end', 'POST'],
@@ -143,7 +143,7 @@ describe('what meets no operation (specification section 7)', () => {
     assert.deepEqual([head.status, head.body], [405, '']);
   });
 
-  it('answers HEAD like GET, without the body, wherever GET is answered (section 7.2)', async () => {
+  it('answers HEAD like GET, without the body, wherever GET is answered (§7.2/head-and-405)', async () => {
     const served = service.app.routes.filter(({ method }) => method === 'GET');
     assert.ok(served.length > 30);
     for (const { path: pattern } of served) {
@@ -174,7 +174,7 @@ describe('what meets no operation (specification section 7)', () => {
     }
   });
 
-  it('answers every method that Node reads in the envelope', async () => {
+  it('answers every method that Node reads in the envelope (§7.1/envelope)', async () => {
     for (const method of METHODS.filter((name) => !['GET', 'HEAD', 'CONNECT'].includes(name))) {
       assertEnvelope(await ask(`${method} /v1/numbers HTTP/1.1`, ['Content-Type: application/json']), 405);
       assertEnvelope(
@@ -185,7 +185,7 @@ describe('what meets no operation (specification section 7)', () => {
     }
   });
 
-  it('lets no page of another origin read an answer: there is no CORS', async () => {
+  it('lets no page of another origin read an answer: there is no CORS (§7.2/no-cors)', async () => {
     const origin = ['Origin: https://example.com', 'Access-Control-Request-Method: GET'];
     for (const requestLine of [
       'OPTIONS /v1/numbers HTTP/1.1',
@@ -204,7 +204,7 @@ describe('what meets no operation (specification section 7)', () => {
     }
   });
 
-  it('finds nothing behind an id that cannot be one, and never fails over it', async () => {
+  it('finds nothing behind an id that cannot be one, and never fails over it (§2.1/id-format)', async () => {
     const ids = [
       '%00',
       '%F0%9F%98%80',
@@ -223,7 +223,7 @@ describe('what meets no operation (specification section 7)', () => {
     }
   });
 
-  it('refuses query parameters that an operation does not take, by name', async () => {
+  it('refuses query parameters that an operation does not take, by name (§2.1/unknown-fields)', async () => {
     const operations: [string, string][] = [
       ['GET', '/v1/numbers?label=x'],
       ['GET', '/v1/messages/msg_01h2xcejqtf2nbrexx3vqjhp41?label=x'],
@@ -246,7 +246,7 @@ describe('what meets no operation (specification section 7)', () => {
     }
   });
 
-  it('answers what is no readable HTTP in the envelope and closes', async () => {
+  it('answers what is no readable HTTP in the envelope and closes (§7.1/status-400, §7.2/request-id, §7.2/unreadable-requests)', async () => {
     const key = `x-api-key: ${team.api.key}`;
     const unreadable: [string, number, string | Uint8Array][] = [
       ['no HTTP at all', 400, 'hello\r\n\r\n'],
@@ -297,7 +297,7 @@ describe('what meets no operation (specification section 7)', () => {
     }
   });
 
-  it('refuses what two servers may read in two ways, and closes the connection', async () => {
+  it('refuses what two servers may read in two ways, and closes the connection (§7.2/request-smuggling)', async () => {
     const chunks = '2\r\n{}\r\n0\r\n\r\n';
     const post = (version: string, ...headers: readonly string[]) =>
       [`POST /v1/numbers/verify HTTP/${version}`, ...headers, `x-api-key: ${team.api.key}`, '', chunks].join(
@@ -335,7 +335,7 @@ describe('what meets no operation (specification section 7)', () => {
     assert.equal(headers.get('cache-control'), 'no-store');
   });
 
-  it('answers what came whole before it on the connection first', async () => {
+  it('answers what came whole before it on the connection first (§7.2/unreadable-requests)', async () => {
     const message = `GET /v1/team HTTP/1.1\r\nHost: a\r\nx-api-key: ${team.api.key}\r\n\r\n`;
     const answers = await rawExchange(service.baseUrl, `${message.repeat(3)}hello\r\n\r\n`);
     assert.deepEqual(
@@ -349,7 +349,7 @@ describe('what meets no operation (specification section 7)', () => {
     );
   });
 
-  it('answers a request once whose body turns out unreadable after it was refused', async () => {
+  it('answers a request once whose body turns out unreadable after it was refused (§7.2/unreadable-requests)', async () => {
     const head = 'POST /v1/numbers/verify HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n';
     const answers = await rawExchange(service.baseUrl, head, { later: 'zz\r\n' });
     assert.deepEqual(
@@ -358,7 +358,7 @@ describe('what meets no operation (specification section 7)', () => {
     );
   });
 
-  it('answers 408 in the envelope for a request that does not end', async () => {
+  it('answers 408 in the envelope for a request that does not end (§7.1/status-400)', async () => {
     // Node decides when; what is answered then is ours.
     const server = createServer((socket) => {
       const tooSlow = Object.assign(new Error('too slow'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });

@@ -59,7 +59,7 @@ describe('what every page and every answer below /app tells a browser (specifica
     for (const status of [200, 303, 400, 401, 403, 404, 405]) assert.ok(statuses.has(status), String(status));
   });
 
-  it('to believe its type, to show it in no frame, to name its address to no other site, and to come by https', () => {
+  it('to believe its type, to show it in no frame, to name its address to no other site, and to come by https (§12.3/browser-headers)', () => {
     for (const [what, { headers }] of answers) {
       assert.equal(headers.get('x-content-type-options'), 'nosniff', what);
       assert.equal(headers.get('referrer-policy'), 'same-origin', what);
@@ -69,7 +69,7 @@ describe('what every page and every answer below /app tells a browser (specifica
     }
   });
 
-  it('in no policy does csp_evaluator find anything of high or medium severity', () => {
+  it('in no policy does csp_evaluator find anything of high or medium severity (§12.3/browser-headers)', () => {
     const judged = new Set<string>();
     for (const [what, { headers }] of answers) {
       const policy = headers.get('content-security-policy') ?? '';

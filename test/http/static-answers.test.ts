@@ -21,7 +21,7 @@ describe('what is the same for everybody (specification section 7.2)', () => {
   const get = (path: string, headers: Readonly<Record<string, string>> = {}, method = 'GET') =>
     connections.ask({ method, path, headers: { 'accept-encoding': 'gzip', ...headers } });
 
-  it('is sent compressed, with a strong ETag, and not again to who has it', async () => {
+  it('is sent compressed, with a strong ETag, and not again to who has it (§7.2/static-content)', async () => {
     for (const path of paths) {
       const { status, headers } = await get(path);
       assert.equal(status, 200, path);
@@ -37,7 +37,7 @@ describe('what is the same for everybody (specification section 7.2)', () => {
     }
   });
 
-  it('is the same content in every coding', async () => {
+  it('is the same content in every coding (§7.2/static-content)', async () => {
     const fetched = async (coding: string) => {
       const response = await fetch(`${service.baseUrl}/v1/openapi.json`, {
         headers: { 'accept-encoding': coding },
@@ -51,7 +51,7 @@ describe('what is the same for everybody (specification section 7.2)', () => {
     assert.ok(identity && JSON.parse(identity.text).openapi);
   });
 
-  it('is answered to HEAD with the headers of GET', async () => {
+  it('is answered to HEAD with the headers of GET (§7.2/head-and-405)', async () => {
     for (const path of paths) {
       const [head, full] = [await get(path, {}, 'HEAD'), await get(path)];
       assert.deepEqual([head.status, head.body], [200, ''], path);

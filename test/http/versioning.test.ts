@@ -19,7 +19,7 @@ describe('what clients can rely on (specification section 9)', () => {
   const file = 'test/http/v1-promises.txt';
   const promised = () => readFileSync(join(repository, file), 'utf8').trim().split('\n');
 
-  it('everything that v1 ever had is there, under the same name and type, and no more is required', () => {
+  it('everything that v1 ever had is there, under the same name and type, and no more is required (§9/compatible-changes)', () => {
     const known = promised();
     const served = readPromises(document);
     assert.deepEqual(
@@ -34,13 +34,13 @@ describe('what clients can rely on (specification section 9)', () => {
     );
   });
 
-  it('what is new in v1 is written down, and kept from then on', () => {
+  it('what is new in v1 is written down, and kept from then on (§9/compatible-changes)', () => {
     const known = new Set(promised());
     const added = readPromises(document).filter((line) => !known.has(line));
     assert.deepEqual(added, [], `Add these lines to ${file}; they can never be taken back.`);
   });
 
-  it('all that clients and phones call is under /v1', () => {
+  it('all that clients and phones call is under /v1 (§9/v1-prefix)', () => {
     const elsewhere = service.app.routes.filter(
       ({ path, audience }) => ['api', 'device'].includes(audience) && !path.startsWith('/v1/'),
     );
@@ -48,7 +48,7 @@ describe('what clients can rely on (specification section 9)', () => {
     assert.ok(service.app.routes.some(({ audience }) => audience === 'device'));
   });
 
-  it('an operation that is to go says so in the reference and in its answers, any other in neither', async () => {
+  it('an operation that is to go says so in the reference and in its answers, any other in neither (§9/deprecation)', async () => {
     const team = await service.newTeam();
     const paths = document.paths as Record<string, Record<string, { deprecated?: boolean }>>;
     for (const [path, operations] of Object.entries(paths)) {

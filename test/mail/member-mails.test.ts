@@ -36,7 +36,7 @@ describe('what is mailed to people (specification sections 12.5 and 12.7)', () =
 
   const linkIn = (text: string): string => /https:\/\/texts\.example\.com\/\S+/.exec(text)?.[0] ?? '';
 
-  it('an invitation goes to its address and shows no link to whoever makes it; the link is of APP_URL, not of Host', async () => {
+  it('an invitation goes to its address and shows no link to whoever makes it; the link is of APP_URL, not of Host (§12.5/links-and-mail)', async () => {
     const answer = await team.api.request('POST', '/v1/team/members/invite', {
       body: { email: 'Grace@example.com', role: 'viewer' },
       headers: { 'x-forwarded-host': 'evil.example.net' },
@@ -69,7 +69,7 @@ describe('what is mailed to people (specification sections 12.5 and 12.7)', () =
     assert.equal((await browser.open(new URL(second).pathname)).status, 200);
   });
 
-  it('a link to sign in goes to an address that has an account, and nothing goes to one that has none', async () => {
+  it('a link to sign in goes to an address that has an account, and nothing goes to one that has none (§12.3/request-magic-link)', async () => {
     const visitor = new Browser(service.baseUrl);
     for (const email of ['nobody@example.com', owner.email.toUpperCase()]) {
       const answer = await visitor.post('/app/sign-in/link', { email });
@@ -82,7 +82,7 @@ describe('what is mailed to people (specification sections 12.5 and 12.7)', () =
     assert.equal(server.received.filter(({ to }) => to.includes('nobody@example.com')).length, 0);
   });
 
-  it('owners and admins are told once that 80 %, and once that all of the month is used', async () => {
+  it('owners and admins are told once that 80 %, and once that all of the month is used (§12.7/usage)', async () => {
     const small = await service.newTeam({ plan: 'pro', monthlyLimit: 10 });
     const [boss, deputy] = [
       await newMember(service, small, 'owner'),
@@ -124,7 +124,7 @@ describe('what is mailed to people (specification sections 12.5 and 12.7)', () =
     assert.ok(admin.email !== deputy.email);
   });
 
-  it('one address is mailed 5 invitations an hour by all teams, and one team mails 100: more is 429 with retry-after', async () => {
+  it('one address is mailed 5 invitations an hour by all teams, and one team mails 100: more is 429 with retry-after (§12.5/links-and-mail)', async () => {
     const email = 'flooded@example.com';
     const invite = (from: TestTeam, to: string) =>
       from.api.post('/v1/team/members/invite', { email: to, role: 'viewer' });
@@ -162,7 +162,7 @@ describe('what is mailed to people (specification sections 12.5 and 12.7)', () =
   }
   const noticesOf = (of: TestTeam) => service.query('SELECT FROM usage_notices WHERE team_id = $1', [of.id]);
 
-  it('a team that can’t be told keeps no other from being told', async () => {
+  it('a team that can’t be told keeps no other from being told (§12.7/usage)', async () => {
     const { team: broken, boss } = await fullTeam('owner');
     const { team: next } = await fullTeam('owner');
     await service.query(`UPDATE accounts SET email = 'no address' WHERE id = $1`, [boss?.account.id]);
@@ -173,7 +173,7 @@ describe('what is mailed to people (specification sections 12.5 and 12.7)', () =
     assert.equal((await noticesOf(broken)).length, 2, 'it is tried again');
   });
 
-  it('1,100 teams that have nobody to tell keep no later one from its turn', async () => {
+  it('1,100 teams that have nobody to tell keep no later one from its turn (§12.7/usage)', async () => {
     await service.query(`WITH made AS (
         INSERT INTO teams SELECT ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, 'Example team', 'pro', 1, to_timestamp(0)
         FROM generate_series(1, 1100) AS n RETURNING id
@@ -184,7 +184,7 @@ describe('what is mailed to people (specification sections 12.5 and 12.7)', () =
     assert.equal((await noticesOf(last)).length, 2);
   });
 
-  it('a team that has nobody to tell is told once it has, and its usage shows when', async () => {
+  it('a team that has nobody to tell is told once it has, and its usage shows when (§12.7/usage)', async () => {
     const small = await service.newTeam({ plan: 'pro', monthlyLimit: 1 });
     await connectNumber(service, small, '+14155550110');
     await small.api.send({ from: '+14155550110', to: '+14155550101', content: 'Hello' });

@@ -211,7 +211,7 @@ describe('acceptSends (specification section 4.3)', () => {
     assert.equal(await used(sender.teamId), 3);
   });
 
-  it('refuses what exceeds the waiting room with 503 and retry-after, and accepts the rest', async () => {
+  it('refuses what exceeds the waiting room with 503 and retry-after, and accepts the rest (§7.1/status-500, §7.1/http-statuses, §7.2/unavailable, §8/body-sizes)', async () => {
     const sender = await newSender();
     const acceptor = createSendBatcher({ ...service.runtime, metrics: createMetrics() });
     const all = await Promise.allSettled(
@@ -313,7 +313,7 @@ describe('acceptSends (specification section 4.3)', () => {
     assert.equal((await waiting).verdict, 'from_unregistered');
   });
 
-  it('keeps the order of acceptance within a batch', async () => {
+  it('keeps the order of acceptance within a batch (§4.3/order)', async () => {
     const sender = await newSender();
     const contents = Array.from({ length: 100 }, (_, index) => `${index}`);
     await acceptSends(

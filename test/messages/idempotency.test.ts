@@ -43,7 +43,7 @@ describe('Idempotency-Key (specification section 4.3)', () => {
     return (await service.query('SELECT FROM messages WHERE content = $1', [content])).length;
   }
 
-  it('replays the 202 of the first request, byte for byte, and says so', async () => {
+  it('replays the 202 of the first request, byte for byte, and says so (§4.3/idempotency-key)', async () => {
     const key = newKey();
     const before = await used();
     const first = await send('replayed', key);
@@ -59,7 +59,7 @@ describe('Idempotency-Key (specification section 4.3)', () => {
     assert.equal((await used()) - before, 1);
   });
 
-  it('says queued in a replay, whatever became of the message', async () => {
+  it('says queued in a replay, whatever became of the message (§4.3/idempotency-key)', async () => {
     const key = newKey();
     const first = await send('gone out', key);
     let poll = await number.wire.poll();
@@ -70,7 +70,7 @@ describe('Idempotency-Key (specification section 4.3)', () => {
     assert.equal((await send('gone out', key)).text, first.text);
   });
 
-  it('refuses the same key with other fields', async () => {
+  it('refuses the same key with other fields (§4.3/idempotency-key)', async () => {
     const key = newKey();
     await send('one thing', key);
     const others = [
@@ -87,7 +87,7 @@ describe('Idempotency-Key (specification section 4.3)', () => {
     assert.equal((await send('one thing', key)).status, 202);
   });
 
-  it('compares what was meant, not how it was written', async () => {
+  it('compares what was meant, not how it was written (§4.3/idempotency-key)', async () => {
     const key = newKey();
     const from = number.phoneNumber;
     const spellings = [
@@ -108,7 +108,7 @@ describe('Idempotency-Key (specification section 4.3)', () => {
     assert.equal(texts.size, 1);
   });
 
-  it('keeps keys of teams apart', async () => {
+  it('keeps keys of teams apart (§4.3/idempotency-key)', async () => {
     const key = newKey();
     const other = await service.newTeam();
     await connectNumber(service, other, '+14155550120');
@@ -122,7 +122,7 @@ describe('Idempotency-Key (specification section 4.3)', () => {
     assert.notEqual(theirs.json.id, mine.json.id);
   });
 
-  it('takes 1 to 255 visible ASCII characters and nothing else', async () => {
+  it('takes 1 to 255 visible ASCII characters and nothing else (§4.3/idempotency-key)', async () => {
     const good = ['a', '"quoted"', 'a'.repeat(255), '!~', 'a/b?c=d&e'];
     for (const key of good) assert.equal((await send(`good ${key}`, key)).status, 202, key);
     const bad = ['', 'a'.repeat(256), 'a b', 'é', 'a\tb'];
@@ -134,7 +134,7 @@ describe('Idempotency-Key (specification section 4.3)', () => {
     assert.equal(await storedWith('never stored'), 0);
   });
 
-  it('leaves the key free after a refusal', async () => {
+  it('leaves the key free after a refusal (§4.3/idempotency-key)', async () => {
     const key = newKey();
     const refused = await team.api.post(
       '/v1/messages/send',
@@ -159,7 +159,7 @@ describe('Idempotency-Key (specification section 4.3)', () => {
     assert.equal(now.status, 202);
   });
 
-  it('makes one message of 100 requests at once, and costs one unit', async () => {
+  it('makes one message of 100 requests at once, and costs one unit (§4.3/idempotency-key)', async () => {
     const before = await used();
     const key = newKey();
     const answers = await Promise.all(Array.from({ length: 100 }, () => send('all at once', key)));
@@ -208,7 +208,7 @@ describe('Idempotency-Key (specification section 4.3)', () => {
     }
   });
 
-  it('keeps a key for 24 hours and takes it anew afterwards', async () => {
+  it('keeps a key for 24 hours and takes it anew afterwards (§4.3/idempotency-key)', async () => {
     const key = newKey();
     const first = await send('a day', key);
     service.clock.advance(24 * hourMs - 60_000);
@@ -223,7 +223,7 @@ describe('Idempotency-Key (specification section 4.3)', () => {
     assert.equal((await send('another day', key)).text, nextDay.text);
   });
 
-  describe('a repeat to another process that waited behind the first request', () => {
+  describe('a repeat to another process that waited behind the first request (§4.3/idempotency-key)', () => {
     let phones = 200;
 
     /**

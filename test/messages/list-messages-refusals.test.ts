@@ -17,7 +17,7 @@ describe('what GET /v1/messages refuses (specification sections 2.1 and 4.3)', (
   });
   after(() => service.close());
 
-  it('refuses a cursor that is no id of a message', async () => {
+  it('refuses a cursor that is no id of a message (§4.3/pages)', async () => {
     const malformed = [
       'x',
       ' ',
@@ -49,7 +49,7 @@ describe('what GET /v1/messages refuses (specification sections 2.1 and 4.3)', (
     }
   });
 
-  it('refuses other values with the parameter at fault', async () => {
+  it('refuses other values with the parameter at fault (§4.3/list-filters)', async () => {
     const refused: [string, string][] = [
       ...[
         '0',
@@ -105,7 +105,7 @@ describe('what GET /v1/messages refuses (specification sections 2.1 and 4.3)', (
     assert.match(await message('limit=101'), /100/);
   });
 
-  it('refuses a parameter that is sent twice', async () => {
+  it('refuses a parameter that is sent twice (§4.3/query-encoding)', async () => {
     for (const [name, value] of Object.entries({
       from: '%2B14155550101',
       to: '%2B14155550101',
@@ -126,7 +126,7 @@ describe('what GET /v1/messages refuses (specification sections 2.1 and 4.3)', (
     }
   });
 
-  it('refuses a + that arrived as a space and says how to write it', async () => {
+  it('refuses a + that arrived as a space and says how to write it (§4.3/query-encoding)', async () => {
     for (const name of ['from', 'to']) {
       for (const value of ['+14155550101', '%2014155550101']) {
         const answer = await team.api.get(`/v1/messages?${name}=${value}`);
@@ -146,7 +146,7 @@ describe('what GET /v1/messages refuses (specification sections 2.1 and 4.3)', (
     }
   });
 
-  it('refuses a value whose percent-encoding is none, or not of UTF-8', async () => {
+  it('refuses a value whose percent-encoding is none, or not of UTF-8 (§4.3/query-encoding)', async () => {
     for (const value of ['%FF', '%C3%28', '%', '100%', '%zz', 'a%F0%9F']) {
       for (const query of [`from=${value}`, `limit=5&from=${value}&to=`]) {
         const answer = await team.api.get(`/v1/messages?${query}`);
@@ -158,7 +158,7 @@ describe('what GET /v1/messages refuses (specification sections 2.1 and 4.3)', (
     assert.equal((await team.api.get('/v1/messages?from=100%25')).status, 200);
   });
 
-  it('refuses a parameter that it does not know, by name, and lists those it knows (section 2.1)', async () => {
+  it('refuses a parameter that it does not know, by name, and lists those it knows (§2.1/unknown-fields)', async () => {
     const unknown = [
       'offset',
       'Limit',

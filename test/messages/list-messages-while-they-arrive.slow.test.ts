@@ -13,7 +13,7 @@ import {
   walk,
 } from '#test/support/service/walk-message-pages.ts';
 
-describe('walking the pages while messages arrive (specification section 4.3)', () => {
+describe('walking the pages while messages arrive (§4.3/pages)', () => {
   let service: TestService;
   let team: TestTeam;
   let number: ConnectedNumber;

@@ -151,7 +151,7 @@ describe('a page of messages at a million (decision 0012)', () => {
     await assertBounded('force_generic_plan');
   });
 
-  it(`${bounded}, analyzed, planned for its values`, () => assertBounded('auto'));
+  it(`${bounded}, analyzed, planned for its values (§4.3/pages)`, () => assertBounded('auto'));
 
   it('reads no more than it shows where every message fits', async () => {
     for (const query of [
@@ -194,7 +194,7 @@ describe('a page of messages at a million (decision 0012)', () => {
     }
   });
 
-  it('finds everything behind short and empty pages: 3 delivered of a million', async () => {
+  it('finds everything behind short and empty pages: 3 delivered of a million (§4.3/pages)', async () => {
     for (const filters of [{ status: 'delivered' }, { from: big, status: 'delivered' }] as const) {
       const found: string[] = [];
       let empty = 0;
@@ -211,7 +211,7 @@ describe('a page of messages at a million (decision 0012)', () => {
     }
   });
 
-  it('a full page ends with its cursor, a short one where it stopped reading', async () => {
+  it('a full page ends with its cursor, a short one where it stopped reading (§4.3/pages)', async () => {
     const full = await listMessages({ database: service }, team, { status: 'failed', from: big, limit: 100 });
     assert.equal(full.messages.length, 100);
     assert.deepEqual([full.cursor, full.has_more], [full.messages.at(-1)?.id, true]);

@@ -36,7 +36,7 @@ describe('POST /v1/messages/send (specification section 4.3)', () => {
     assert.ok(String(field(answer.json, 'error.message')).length > 10, what);
   }
 
-  it('answers 202 with the queued message, which its phone gets; the next poll makes it sent', async () => {
+  it('answers 202 with the queued message, which its phone gets; the next poll makes it sent (§2.6/id, §3.1/accepted, §4.3/send, §7.2/request-id)', async () => {
     const sent = { from: number.phoneNumber, to, content: 'Hello 👋🏽 — «quoted»' };
     const beforeMs = service.clock.nowMs();
     const answer = await send(sent);
@@ -59,7 +59,7 @@ describe('POST /v1/messages/send (specification section 4.3)', () => {
     assert.equal(field(message.json, 'status'), 'sent');
   });
 
-  it('refuses what is missing or no E.164 number, naming the field', async () => {
+  it('refuses what is missing or no E.164 number, naming the field (§2.1/phone-numbers)', async () => {
     const content = 'Hello';
     assertInvalid(await send({ from, content }), 'to', 'no to');
     assertInvalid(await send({ to, content }), 'from', 'no from');
@@ -92,7 +92,7 @@ describe('POST /v1/messages/send (specification section 4.3)', () => {
     }
   });
 
-  it('counts content in code points: 5,000 are accepted, 5,001 are refused', async () => {
+  it('counts content in code points: 5,000 are accepted, 5,001 are refused (§2.1/characters, §2.6/content)', async () => {
     const accepted = ['a'.repeat(5_000), '😀'.repeat(5_000), 'e\u0301'.repeat(2_500), '👨‍👩‍👧'.repeat(1_000)];
     for (const content of accepted) {
       const answer = await send({ to, from, content });
@@ -112,7 +112,7 @@ describe('POST /v1/messages/send (specification section 4.3)', () => {
     }
   });
 
-  it('refuses content that is empty or nothing but white space and invisible characters', async () => {
+  it('refuses content that is empty or nothing but white space and invisible characters (§2.6/content)', async () => {
     const whiteSpace = ['', ' ', '\n', '\t \r\n', '\u00a0', '\u0085', '\u2003', '\u2028', '\u3000'];
     const invisible = ['\ufeff', '\u200b', '\u200d', '\u2060', '\u00ad', '\u3164', '\uffa0', '\u2800'];
     const unseen = ['\ufe0f', '\u{e0041}', '\u0001', '\u001b', '\u007f', '\u202e', ' \u200b\n\u2800 \u0085'];
@@ -130,11 +130,11 @@ describe('POST /v1/messages/send (specification section 4.3)', () => {
     }
   });
 
-  it('refuses to equal to from', async () => {
+  it('refuses to equal to from (§4.3/from-and-to)', async () => {
     assertInvalid(await send({ to: from, from, content: 'me' }), 'to', 'to itself');
   });
 
-  it('refuses a sender that is unknown, pending, paused or of another team', async () => {
+  it('refuses a sender that is unknown, pending, paused or of another team (§4.3/from-and-to)', async () => {
     const other = await service.newTeam();
     await connectNumber(service, other, '+14155550112');
     for (const [sender, why] of [
@@ -149,7 +149,7 @@ describe('POST /v1/messages/send (specification section 4.3)', () => {
     }
   });
 
-  it('takes media_url null and empty as none', async () => {
+  it('takes media_url null and empty as none (§2.6/media-url, §4.3/media-url)', async () => {
     for (const none of [null, '']) {
       const answer = await send({ to, from, content: 'a', media_url: none });
       assert.equal(answer.status, 202, answer.text);
@@ -157,7 +157,7 @@ describe('POST /v1/messages/send (specification section 4.3)', () => {
     }
   });
 
-  it('refuses a media_url that is no https address, on every plan', async () => {
+  it('refuses a media_url that is no https address, on every plan (§4.3/media-url)', async () => {
     const free = await service.newTeam({ plan: 'free' });
     for (const address of [
       'x',
@@ -173,7 +173,7 @@ describe('POST /v1/messages/send (specification section 4.3)', () => {
     }
   });
 
-  it('refuses media_url: 402 with limit 0 on free, 400 on starter and higher', async () => {
+  it('refuses media_url: 402 with limit 0 on free, 400 on starter and higher (§2.2/plan, §4.3/media-url, §7.1/status-402)', async () => {
     for (const [plan, phone] of [
       ['free', '+14155550120'],
       ['starter', '+14155550121'],
@@ -206,7 +206,7 @@ describe('POST /v1/messages/send (specification section 4.3)', () => {
     }
   });
 
-  it('looks at one thing after the other: key, permission, syntax, repeat, sender, limit', async () => {
+  it('looks at one thing after the other: key, permission, syntax, repeat, sender, limit (§7.2/check-order)', async () => {
     const poor = await service.newTeam({ plan: 'free', monthlyLimit: 1 });
     const [phone, paused] = ['+14155550130', '+14155550131'];
     await connectNumber(service, poor, phone);

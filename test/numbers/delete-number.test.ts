@@ -28,7 +28,7 @@ describe('DELETE /v1/numbers/:id (specification section 4.2)', () => {
     return rows[0]?.accepted ?? 0;
   }
 
-  it('answers {deleted: true}; the phone is told to stop and the number is gone', async () => {
+  it('answers {deleted: true}; the phone is told to stop and the number is gone (§4.2/delete-number, §4.2/delete-effects)', async () => {
     const number = await connectNumber(service, team, '+14155550110');
     const answer = await team.api.delete(`/v1/numbers/${number.numberId}`);
     assert.equal(answer.status, 200);
@@ -42,7 +42,7 @@ describe('DELETE /v1/numbers/:id (specification section 4.2)', () => {
     assert.equal(field(send.json, 'error.param'), 'from');
   });
 
-  it('fails what is queued with number_removed, gives it back, and leaves what a phone holds alone', async () => {
+  it('fails what is queued with number_removed, gives it back, and leaves what a phone holds alone (§3.1/failed, §3.2/number-removed, §4.2/delete-effects)', async () => {
     const number = await connectNumber(service, team, '+14155550111');
     const before = await used();
     const held = await team.api.send({ from: number.phoneNumber, to, content: 'in the phone’s hands' });
@@ -91,7 +91,7 @@ describe('DELETE /v1/numbers/:id (specification section 4.2)', () => {
     assert.equal((await first.wire.poll()).reason, 'deleted');
   });
 
-  it('answers one of several deletions at once 200, the others 404', async () => {
+  it('answers one of several deletions at once 200, the others 404 (§4.2/delete-number)', async () => {
     const number = await connectNumber(service, team, '+14155550114');
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => team.api.delete(`/v1/numbers/${number.numberId}`)),
@@ -99,7 +99,7 @@ describe('DELETE /v1/numbers/:id (specification section 4.2)', () => {
     assert.deepEqual(answers.map((answer) => answer.status).sort(), [200, 404, 404, 404, 404, 404, 404, 404]);
   });
 
-  it('leaves no message queued that raced it: 50 numbers, 20 sends each, over two processes', async () => {
+  it('leaves no message queued that raced it: 50 numbers, 20 sends each, over two processes (§3.2/number-removed)', async () => {
     const second = await service.startAnother();
     const elsewhere = new ApiClient(second.baseUrl, team.api.key);
     const before = await used();
@@ -150,7 +150,7 @@ describe('DELETE /v1/numbers/:id (specification section 4.2)', () => {
     assert.equal(await used(), before);
   });
 
-  it('takes at most a round of a long queue with it, and the sweep fails the rest', async () => {
+  it('takes at most a round of a long queue with it, and the sweep fails the rest (§4.2/delete-effects)', async () => {
     const { numberId, phoneNumber } = await connectNumber(service, team, '+14155550190');
     const before = await used();
     const ids = await Promise.all(

@@ -25,12 +25,12 @@ describe('GET /v1/numbers (specification section 4.2)', () => {
   });
   after(() => service.close());
 
-  it('is an empty list for a team without numbers', async () => {
+  it('is an empty list for a team without numbers (§4.2/list-numbers)', async () => {
     const other = await service.newTeam();
     assert.equal((await other.api.get('/v1/numbers')).text, '{"numbers":[]}');
   });
 
-  it('shows all fields, strings without a value empty and times without one null', async () => {
+  it('shows all fields, strings without a value empty and times without one null (§2.1/timestamps, §2.1/empty-values, §2.5/id, §2.5/phone-number, §2.5/created-at, §4.2/list-numbers)', async () => {
     const answer = await team.api.post('/v1/numbers/verify', { phone_number: '+14155550109' });
     assert.equal(answer.status, 200);
     const list = await team.api.get('/v1/numbers');
@@ -71,7 +71,7 @@ describe('GET /v1/numbers (specification section 4.2)', () => {
 
   const toMidnight = () => new Date(service.clock.nowMs()).setUTCHours(24, 0, 0, 0) - service.clock.nowMs();
 
-  it('moves last_seen_at with the polls', async () => {
+  it('moves last_seen_at with the polls (§2.5/last-seen-at)', async () => {
     const before = await findNumber(team.api, phone);
     service.clock.advance(10_000);
     await number.wire.poll();
@@ -79,7 +79,7 @@ describe('GET /v1/numbers (specification section 4.2)', () => {
     assert.ok(Date.parse(String(after?.last_seen_at)) - Date.parse(String(before?.last_seen_at)) >= 10_000);
   });
 
-  it('counts what was accepted and received since midnight UTC, and never falls', async () => {
+  it('counts what was accepted and received since midnight UTC, and never falls (§2.5/messages-today)', async () => {
     const today = async () => (await findNumber(team.api, phone))?.messages_today;
     // A fresh day, at noon.
     service.clock.advance(toMidnight() + 12 * 3_600_000);
@@ -108,7 +108,7 @@ describe('GET /v1/numbers (specification section 4.2)', () => {
     assert.equal(await today(), 1);
   });
 
-  it('counts a send that waited over midnight on the day of its created_at, which is also its place in the list', async () => {
+  it('counts a send that waited over midnight on the day of its created_at, which is also its place in the list (§2.5/messages-today, §4.3/list-filters)', async () => {
     const sender = await service.newTeam();
     const { phoneNumber, wire } = await connectNumber(service, sender, '+14155550104');
     const sends = createSendBatcher({ ...service.runtime, metrics: createMetrics() });

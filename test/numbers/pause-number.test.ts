@@ -79,7 +79,7 @@ describe('a pause (specification section 3.3)', () => {
     assert.equal((await handOuts(number)).count, 1);
   });
 
-  it('holds back a hand-out that met it half-way', async (t) => {
+  it('holds back a hand-out that met it half-way (§2.5/status, §3.3/pause-and-resume)', async (t) => {
     const number = await connectNumber(service, team, '+14155550111');
     const id = await team.api.send({ from: number.phoneNumber, to, content: 'too late' });
     const pause = await service.runtime.database.pool.connect();
@@ -95,7 +95,7 @@ describe('a pause (specification section 3.3)', () => {
     assert.equal((await team.api.get(`/v1/messages/${id}`)).json.waiting_reason, 'number_paused');
   });
 
-  it('keeps what is queued and hands it out, in order, to the held poll when it ends', async () => {
+  it('keeps what is queued and hands it out, in order, to the held poll when it ends (§3.3/pause-and-resume, §4.3/order)', async () => {
     const number = await connectNumber(service, team, '+14155550112');
     const ids: string[] = [];
     for (const content of ['one', 'two', 'three']) {
@@ -123,7 +123,7 @@ describe('a pause (specification section 3.3)', () => {
     }
   });
 
-  it('hands nothing out from the moment its PUT is answered, under sends to two processes and a polling phone', async () => {
+  it('hands nothing out from the moment its PUT is answered, under sends to two processes and a polling phone (§3.3/pause-and-resume)', async () => {
     const number = await connectNumber(service, team, '+14155550113');
     let over = false;
     let accepted = 0;

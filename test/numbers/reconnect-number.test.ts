@@ -20,7 +20,7 @@ describe('POST /v1/numbers/:id/reconnect (specification section 4.2)', () => {
   });
   after(() => service.close());
 
-  it('gives a link; the old phone works until the new one’s first poll; id, queue and history stay', async () => {
+  it('gives a link; the old phone works until the new one’s first poll; id, queue and history stay (§2.5/created-at, §4.2/reconnect, §4.2/reconnect-effects)', async () => {
     const sent = await team.api.send({ from: phone, to, content: 'history' });
     assert.equal((await number.wire.poll()).id, sent);
     assert.equal((await number.wire.poll({ last: sent })).action, 'idle');
@@ -56,7 +56,7 @@ describe('POST /v1/numbers/:id/reconnect (specification section 4.2)', () => {
     }
   });
 
-  it('ends earlier links of the number', async () => {
+  it('ends earlier links of the number (§4.2/reconnect-effects)', async () => {
     const links: string[] = [];
     for (let turn = 0; turn < 2; turn += 1) {
       const answer = await team.api.post(`/v1/numbers/${number.numberId}/reconnect`);

@@ -23,7 +23,7 @@ describe('PUT /v1/numbers/:id (specification section 4.2)', () => {
 
   const put = (body: unknown) => team.api.put(`/v1/numbers/${number.numberId}`, body);
 
-  it('answers with the five fields of the changed number', async () => {
+  it('answers with the five fields of the changed number (§2.5/status, §4.2/update-number)', async () => {
     const answer = await put({ label: 'Support 🛟', status: 'paused' });
     assert.equal(answer.status, 200);
     assert.deepEqual(answer.json, {
@@ -38,7 +38,7 @@ describe('PUT /v1/numbers/:id (specification section 4.2)', () => {
     assert.equal((await put({ status: 'active' })).json.status, 'active');
   });
 
-  it('changes nothing with {} and answers 200', async () => {
+  it('changes nothing with {} and answers 200 (§4.2/number-fields)', async () => {
     const before = await put({ label: 'Kept', status: 'paused', on_unconfirmed: 'retry_once' });
     const rowBefore = await service.query('SELECT * FROM numbers WHERE phone_number = $1', [phone]);
     const answer = await put({});
@@ -59,7 +59,7 @@ describe('PUT /v1/numbers/:id (specification section 4.2)', () => {
     assert.equal((await put({ status: 'active' })).json.label, 'Second');
   });
 
-  it('takes labels of 0 to 100 code points', async () => {
+  it('takes labels of 0 to 100 code points (§2.1/characters, §2.5/label, §4.2/number-fields)', async () => {
     for (const label of ['', 'a', 'a'.repeat(100), '😀'.repeat(100), 'e\u0301'.repeat(50)]) {
       const answer = await put({ label });
       assert.equal(answer.status, 200, answer.text);
@@ -77,7 +77,7 @@ describe('PUT /v1/numbers/:id (specification section 4.2)', () => {
     }
   });
 
-  it('takes on_unconfirmed fail and retry_once', async () => {
+  it('takes on_unconfirmed fail and retry_once (§4.2/number-fields)', async () => {
     for (const policy of ['retry_once', 'fail']) {
       assert.equal((await put({ on_unconfirmed: policy })).status, 200);
       const rows = await service.query('SELECT on_unconfirmed FROM numbers WHERE phone_number = $1', [phone]);
@@ -85,7 +85,7 @@ describe('PUT /v1/numbers/:id (specification section 4.2)', () => {
     }
   });
 
-  it('refuses other values and other fields, naming the field', async () => {
+  it('refuses other values and other fields, naming the field (§2.5/status)', async () => {
     const bodies: [unknown, string][] = [
       [{ status: 'stopped' }, 'status'],
       [{ status: 'Paused' }, 'status'],

@@ -35,7 +35,7 @@ describe('POST /v1/numbers/verify (specification section 4.2)', () => {
     assert.equal(field(answer.json, 'error.param'), 'phone_number');
   }
 
-  it('answers with a message and the setup link; the number exists at once, unverified', async () => {
+  it('answers with a message and the setup link; the number exists at once, unverified (§4.2/verify, §4.2/setup-link, §4.2/verification)', async () => {
     const answer = await verify('+14155550100');
     assert.equal(answer.status, 200);
     assert.deepEqual(Object.keys(answer.json).sort(), ['message', 'setup_url']);
@@ -50,12 +50,12 @@ describe('POST /v1/numbers/verify (specification section 4.2)', () => {
     assert.equal(page.status, 200);
   });
 
-  it('becomes verified with the first poll', async () => {
+  it('becomes verified with the first poll (§2.5/verified, §4.2/verification)', async () => {
     await connectNumber(service, team, '+14155550101');
     assert.equal((await findNumber(team.api, '+14155550101'))?.verified, true);
   });
 
-  it('refuses what is no E.164 number, missing or not a text, with param phone_number', async () => {
+  it('refuses what is no E.164 number, missing or not a text, with param phone_number (§2.1/phone-numbers, §2.5/phone-number)', async () => {
     for (const phone of [
       '',
       '4155550100',
@@ -73,7 +73,7 @@ describe('POST /v1/numbers/verify (specification section 4.2)', () => {
     assert.equal(field((await team.api.post('/v1/numbers/verify', {})).json, 'error.param'), 'phone_number');
   });
 
-  it('refuses a number that is verified already, here or in another team', async () => {
+  it('refuses a number that is verified already, here or in another team (§4.2/verification, §7.1/status-409)', async () => {
     await connectNumber(service, team, '+14155550102');
     const other = await service.newTeam();
     const here = await verify('+14155550102');
@@ -87,7 +87,7 @@ describe('POST /v1/numbers/verify (specification section 4.2)', () => {
     assert.equal(await findNumber(other.api, '+14155550102'), undefined);
   });
 
-  it('makes a new link for a number that is pending here; the old one, and what it gave, end', async () => {
+  it('makes a new link for a number that is pending here; the old one, and what it gave, end (§4.2/verification)', async () => {
     const first = await linkFor('+14155550103');
     const before = await findNumber(team.api, '+14155550103');
     const oldDevice = await claim(team.api, first);
@@ -103,7 +103,7 @@ describe('POST /v1/numbers/verify (specification section 4.2)', () => {
     assert.equal((await findNumber(team.api, '+14155550103'))?.verified, true);
   });
 
-  it('is not blocked by a number pending elsewhere: the first poll wins, the other phone is told taken', async () => {
+  it('is not blocked by a number pending elsewhere: the first poll wins, the other phone is told taken (§4.2/verification)', async () => {
     const other = await service.newTeam();
     const mine = await claim(team.api, await linkFor('+14155550104'));
     const theirs = await claim(other.api, await linkFor('+14155550104', other.api));
@@ -123,7 +123,7 @@ describe('POST /v1/numbers/verify (specification section 4.2)', () => {
       [phone],
     );
 
-  it('that meets the first poll of the phone and comes second is a conflict, and the phone goes on', async () => {
+  it('that meets the first poll of the phone and comes second is a conflict, and the phone goes on (§4.2/verification)', async () => {
     const phone = '+14155550106';
     const device = await claim(team.api, await linkFor(phone));
     const lock = await lockNumberOf(phone);
@@ -138,7 +138,7 @@ describe('POST /v1/numbers/verify (specification section 4.2)', () => {
     assert.equal((await findNumber(team.api, phone))?.verified, true);
   });
 
-  it('that meets the first poll of the phone and comes first ends what the old link gave', async () => {
+  it('that meets the first poll of the phone and comes first ends what the old link gave (§4.2/verification)', async () => {
     const phone = '+14155550107';
     const old = await claim(team.api, await linkFor(phone));
     const lock = await lockNumberOf(phone);
@@ -179,7 +179,7 @@ describe('POST /v1/numbers/verify (specification section 4.2)', () => {
     assert.equal((await device.poll()).action, 'idle');
   });
 
-  it('gives links that work for 24 hours', async () => {
+  it('gives links that work for 24 hours (§4.2/setup-link)', async () => {
     const url = await linkFor('+14155550105');
     service.clock.advance(24 * hourMs - 60_000);
     await claim(team.api, url);
@@ -189,7 +189,7 @@ describe('POST /v1/numbers/verify (specification section 4.2)', () => {
     await claim(team.api, await linkFor('+14155550105'));
   });
 
-  it('counts pending numbers against the plan: 402 with limit and current', async () => {
+  it('counts pending numbers against the plan: 402 with limit and current (§4.2/pending-expiry, §7.1/status-402, §8/plan-numbers)', async () => {
     for (const [plan, limit] of [
       ['free', 1],
       ['starter', 2],
@@ -216,7 +216,7 @@ describe('POST /v1/numbers/verify (specification section 4.2)', () => {
     }
   });
 
-  it('lets what exists go on working after a downgrade; only more is refused (section 8)', async () => {
+  it('lets what exists go on working after a downgrade; only more is refused (§8/quota)', async () => {
     const other = await service.newTeam({ plan: 'pro' });
     const number = await connectNumber(service, other, '+14155550170');
     const pending = [await linkFor('+14155550171', other.api), await linkFor('+14155550172', other.api)];
@@ -230,7 +230,7 @@ describe('POST /v1/numbers/verify (specification section 4.2)', () => {
     assert.equal((await verify('+14155550171', other.api)).status, 200);
   });
 
-  it('holds the plan against requests at once, and makes one number of many for the same phone', async () => {
+  it('holds the plan against requests at once, and makes one number of many for the same phone (§8/plan-numbers)', async () => {
     const other = await service.newTeam({ plan: 'pro' });
     const phones = Array.from({ length: 12 }, (_, index) => `+141555570${String(index).padStart(2, '0')}`);
     const answers = await Promise.all(phones.map((phone) => verify(phone, other.api)));
@@ -245,7 +245,7 @@ describe('POST /v1/numbers/verify (specification section 4.2)', () => {
   });
 });
 
-it('the setup link begins with APP_URL, wherever the service listens (specification section 4.2)', async () => {
+it('the setup link begins with APP_URL, wherever the service listens (§4.2/setup-link)', async () => {
   const service = await startTestService({ APP_URL: 'https://texts.example.com' });
   try {
     const team = await service.newTeam();

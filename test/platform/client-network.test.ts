@@ -7,7 +7,7 @@ describe('the source of a request (specification section 12.2)', () => {
     for (const spelling of spellings) assert.equal(clientNetwork(spelling), source, spelling);
   };
 
-  it('is an address, with a port or without one, of IPv6 a network of 64 bits, however it is written', () => {
+  it('is an address, with a port or without one, of IPv6 a network of 64 bits, however it is written (§12.2/failed-passwords)', () => {
     assertOne('198.51.100.1', [
       '198.51.100.1',
       '198.51.100.1:49152',

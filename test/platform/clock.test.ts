@@ -95,7 +95,7 @@ describe('the clock (specification section 2.1, decision 0007)', () => {
   });
 });
 
-describe('ids (specification section 2.1)', () => {
+describe('ids (§2.1/id-format)', () => {
   const clock = new Clock();
   const ids = new Ids(clock);
 

@@ -5,7 +5,7 @@ import { readConfig } from '#server/platform/config.ts';
 import { ConfigError } from '#server/platform/config-error.ts';
 
 describe('the settings (specification section 10.5, docs/configuration.md)', () => {
-  it('need nothing: an empty environment has defaults for all of them', () => {
+  it('need nothing: an empty environment has defaults for all of them (§6.3/retry-offsets, §6.5/allowed-ranges)', () => {
     const config = readConfig({}, 1000);
     assert.equal(config.baseUrl, 'http://127.0.0.1:3000');
     assert.equal(config.appUrl, config.baseUrl);
@@ -151,7 +151,7 @@ describe('the settings (specification section 10.5, docs/configuration.md)', () 
     );
   });
 
-  it('EGRESS_ALLOW_CIDRS takes addresses and ranges, no wider than private ones are, and nothing else', () => {
+  it('EGRESS_ALLOW_CIDRS takes addresses and ranges, no wider than private ones are, and nothing else (§6.5/allowed-ranges)', () => {
     assert.deepEqual(readConfig({}).egressAllowed, []);
     const { egressAllowed } = readConfig({ EGRESS_ALLOW_CIDRS: '127.0.0.1, 10.0.0.0/8,fc00::/7 ,' });
     assert.deepEqual(

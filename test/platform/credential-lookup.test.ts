@@ -29,7 +29,7 @@ function manual(valid: readonly string[] = [], rateLimits = true) {
   return { clock, lookup, statements, many };
 }
 
-describe('look-ups of credentials (specification section 7.2)', () => {
+describe('look-ups of credentials (§7.2/refused-keys)', () => {
   it('run in two statements at a time, however many there are', async () => {
     const { statements, many } = manual();
     const looked = many('wrong', 3_000, other);

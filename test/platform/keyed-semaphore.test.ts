@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { KeyedSemaphore } from '#server/platform/concurrency/keyed-semaphore.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 
-describe('the semaphore per key (specification section 8)', () => {
+describe('the semaphore per key (§8/team-concurrency)', () => {
   const clock = new Clock();
   const newSemaphore = () =>
     new KeyedSemaphore({

@@ -62,7 +62,7 @@ describe('an invitation that is opened (specification section 12.4)', () => {
     }[];
 
   describe('for an address that has no account', () => {
-    it('is shown with what it needs, and opening it changes nothing', async () => {
+    it('is shown with what it needs, and opening it changes nothing (§12.4/invitation-links)', async () => {
       const email = newEmail();
       const link = await invite(email, team, 'admin');
       for (let n = 0; n < 3; n += 1) {
@@ -79,7 +79,7 @@ describe('an invitation that is opened (specification section 12.4)', () => {
       }
     });
 
-    it('makes account, membership and session at once', async () => {
+    it('makes account, membership and session at once (§12.1/account)', async () => {
       const link = await invite('Ada@Example.com', team, 'viewer');
       const answer = await visitor.post(link, { name: ' Ada Example ', password: 'correct horse battery' });
       assert.equal(answer.status, 201, answer.text);
@@ -157,7 +157,7 @@ describe('an invitation that is opened (specification section 12.4)', () => {
       assert.ok(!(await members(team)).some((member) => member.email === bob.email));
     });
 
-    it('of 20 who press the button at once one becomes the member', async () => {
+    it('of 20 who press the button at once one becomes the member (§3.5/lifetime)', async () => {
       const email = newEmail();
       const link = await invite(email);
       const all = Array.from({ length: 20 }, (_, n) => visitor.post(link, { name: `Bob ${n}` }));
@@ -214,7 +214,7 @@ describe('an invitation that is opened (specification section 12.4)', () => {
   });
 
   describe('the link of a first owner', () => {
-    it('bound to nobody: whoever opens it says address and name, and is the owner', async () => {
+    it('bound to nobody: whoever opens it says address and name, and is the owner (§12.1/owner-links)', async () => {
       const here = await service.newTeam();
       const link = await ownerLink(here);
       const opened = (await visitor.get(link)).json;
@@ -281,7 +281,7 @@ describe('an invitation that is opened (specification section 12.4)', () => {
   });
 
   describe('that is over', () => {
-    it('used, revoked or expired: 404 that says which; sent again or never made: 404 that says that there is none', async () => {
+    it('used, revoked or expired: 404 that says which; sent again or never made: 404 that says that there is none (§3.5/lifetime)', async () => {
       const wanted = await visitor.get(`/app/invitations/${'x'.repeat(43)}`);
       assertRefused(wanted, 404, 'not_found');
       assert.match(wanted.text, /There is no such invitation/);

@@ -56,7 +56,7 @@ describe('the page of an invitation (specification section 12.4)', () => {
     for (const [, id] of text.matchAll(/aria-describedby="(\w+)"/g)) assert.ok(text.includes(`id="${id}"`));
   }
 
-  it('takes a new person in without script: name, password, a session, and on to the dashboard', async () => {
+  it('takes a new person in without script: name, password, a session, and on to the dashboard (§12.4/acceptance)', async () => {
     const email = newEmail();
     const link = await invite(email);
     assert.ok(link.startsWith(`${service.baseUrl}/invite/`));
@@ -110,7 +110,7 @@ describe('the page of an invitation (specification section 12.4)', () => {
     assert.equal((await guest.submit(link, { name: 'Ada' })).status, 303);
   });
 
-  it('sends an address that has an account to sign in and back, says who else is signed in, and lets the right one join', async () => {
+  it('sends an address that has an account to sign in and back, says who else is signed in, and lets the right one join (§12.4/acceptance)', async () => {
     const [ada, eve] = [await newPerson(service), await newPerson(service)];
     const link = await invite(ada.email);
     const path = new URL(link).pathname;
@@ -230,7 +230,7 @@ describe('the page of an invitation (specification section 12.4)', () => {
     assert.equal((await post({ origin: service.baseUrl })).status, 303);
   });
 
-  it('what it refuses to somebody who is signed in is noted as theirs, and so is what was forged (section 12.6)', async () => {
+  it('what it refuses to somebody who is signed in is noted as theirs, and so is what was forged (§12.6/audit-log)', async () => {
     const eve = await newPerson(service);
     const link = await invite((await newPerson(service)).email);
     const { pathname } = new URL(link);

@@ -26,7 +26,7 @@ describe('the end of an invitation: revoked, sent again, forgotten (specificatio
   });
   after(() => service.close());
 
-  it('a revoked one opens nothing, and is gone', async () => {
+  it('a revoked one opens nothing, and is gone (§4.1/revoke-invitation)', async () => {
     const made = await invite(team.api, 'gone@example.com');
     const answer = await team.api.delete(`/v1/team/invitations/${made.invitation_id}`);
     assert.deepEqual([answer.status, answer.json], [200, { deleted: true }]);
@@ -37,7 +37,7 @@ describe('the end of an invitation: revoked, sent again, forgotten (specificatio
     assert.deepEqual([last?.action, last?.target], ['invitation.revoked', made.invitation_id]);
   });
 
-  it('sent again it keeps its id and gets a new link for 7 more days; the old link ends', async () => {
+  it('sent again it keeps its id and gets a new link for 7 more days; the old link ends (§12.4/invitation-links)', async () => {
     const ada = await newMember(service, team, 'admin');
     const made = await invite(team.api, 'resend@example.com', 'viewer');
     service.clock.advance(5 * dayMs);
@@ -79,7 +79,7 @@ describe('the end of an invitation: revoked, sent again, forgotten (specificatio
     assert.ok(await opens(service, foreign));
   });
 
-  it('30 days after one was accepted, revoked or over it is forgotten; live ones stay, however often sent again (section 3.5)', async () => {
+  it('30 days after one was accepted, revoked or over it is forgotten; live ones stay, however often sent again (§3.5/lifetime)', async () => {
     const of = await service.newTeam();
     const ada = await newMember(service, of, 'owner');
     const [used, revoked, , kept] = [

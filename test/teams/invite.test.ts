@@ -26,7 +26,7 @@ describe('POST /v1/team/members/invite (specification sections 2.4, 3.5 and 4.1)
   });
   after(() => service.close());
 
-  it('answers 201 with the Invitation, good for 7 days, and without SMTP the link, which begins with APP_URL', async () => {
+  it('answers 201 with the Invitation, good for 7 days, and without SMTP the link, which begins with APP_URL (§4.1/invite)', async () => {
     const before = service.clock.nowMs();
     for (const role of ['admin', 'member', 'viewer']) {
       const made = await invite(team.api, `${role}@example.com`, role);
@@ -70,7 +70,7 @@ describe('POST /v1/team/members/invite (specification sections 2.4, 3.5 and 4.1)
     assert.ok(noted.every(({ row }) => !row.includes(token)));
   });
 
-  it('takes addresses as people type them, and compares them folded', async () => {
+  it('takes addresses as people type them, and compares them folded (§4.1/invite)', async () => {
     for (const [written, email] of [
       [' blanks@example.com ', 'blanks@example.com'],
       ['Mixed.Case+tag@Example.COM', 'Mixed.Case+tag@Example.COM'],
@@ -118,7 +118,7 @@ describe('POST /v1/team/members/invite (specification sections 2.4, 3.5 and 4.1)
     assertRefused(await team.api.post('/v1/team/members/invite', more), 400, 'invalid_request', 'name');
   });
 
-  it('a member’s address and that of somebody who is invited are 409, param email; other teams don’t matter', async () => {
+  it('a member’s address and that of somebody who is invited are 409, param email; other teams don’t matter (§4.1/invite)', async () => {
     const here = await service.newTeam();
     const ada = await newMember(service, here, 'member', { email: 'Ada.Twice@example.com' });
     assertRefused(await ask(here.api, 'ada.twice@EXAMPLE.com'), 409, 'conflict', 'email');
@@ -139,7 +139,7 @@ describe('POST /v1/team/members/invite (specification sections 2.4, 3.5 and 4.1)
     assert.ok(await opens(service, await invite(team.api, 'again@example.com')));
   });
 
-  it('counts members and open invitations against the plan: 402 with limit, current and upgrade_url', async () => {
+  it('counts members and open invitations against the plan: 402 with limit, current and upgrade_url (§4.1/invite)', async () => {
     for (const [plan, limit] of [
       ['free', 1],
       ['starter', 3],
@@ -165,7 +165,7 @@ describe('POST /v1/team/members/invite (specification sections 2.4, 3.5 and 4.1)
     }
   });
 
-  it('of 20 at once against the last place one is made', async () => {
+  it('of 20 at once against the last place one is made (§8/plan-members, §12.4/seats)', async () => {
     const small = await service.newTeam({ plan: 'starter' });
     await newMember(service, small, 'owner');
     await newMember(service, small, 'admin');

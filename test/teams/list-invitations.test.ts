@@ -28,7 +28,7 @@ describe('GET /v1/team/invitations (specification sections 2.4 and 4.1)', () => 
   });
   after(() => service.close());
 
-  it('shows live ones, newest first, with the four fields and no link', async () => {
+  it('shows live ones, newest first, with the four fields and no link (§2.4/fields)', async () => {
     assert.deepEqual((await here.api.get('/v1/team/invitations')).json, {
       invitations: [],
       cursor: '',
@@ -50,7 +50,7 @@ describe('GET /v1/team/invitations (specification sections 2.4 and 4.1)', () => 
     assert.equal(await opens(service, expired), false);
   });
 
-  it('walks in pages of limit, 50 by default, and shows each once', async () => {
+  it('walks in pages of limit, 50 by default, and shows each once (§4.1/list-invitations)', async () => {
     const many = await service.newTeam();
     const emails = Array.from({ length: 53 }, (_, n) => `page${n}@example.com`);
     for (const email of emails) await invite(many.api, email);

@@ -44,7 +44,7 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
       [of.id],
     );
 
-  it('GET /v1/team/members shows the five fields of each, oldest first, and of this team alone', async () => {
+  it('GET /v1/team/members shows the five fields of each, oldest first, and of this team alone (§2.3/fields, §4.1/list-members)', async () => {
     team = await service.newTeam();
     assert.deepEqual((await team.api.get('/v1/team/members')).json, { members: [] });
     const ada = await newMember(service, team, 'owner', { email: 'Ada@Example.com', name: 'Ada Example' });
@@ -74,7 +74,7 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
     assert.equal((await bob.get(bob.in('/team/members'))).text, answer.text);
   });
 
-  it('a person has another id in each team', async () => {
+  it('a person has another id in each team (§2.3/fields)', async () => {
     const [one, other] = [await service.newTeam(), await service.newTeam()];
     const person = await newPerson(service);
     const ids = [await join(service, one, person, 'member'), await join(service, other, person, 'admin')];
@@ -88,7 +88,7 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
       team = await service.newTeam();
     });
 
-    it('answers the Member as it then is, and notes who changed it from what', async () => {
+    it('answers the Member as it then is, and notes who changed it from what (§4.1/set-role)', async () => {
       const bob = await newMember(service, team, 'viewer');
       for (const role of ['admin', 'member', 'viewer']) {
         const answer = await team.api.put(`/v1/team/members/${bob.memberId}/role`, { role });
@@ -114,7 +114,7 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
       assertRefused(await rename(), 403, 'forbidden');
     });
 
-    it('the same role again changes and notes nothing', async () => {
+    it('the same role again changes and notes nothing (§4.1/no-ops-and-seats)', async () => {
       const bob = await newMember(service, team, 'member');
       const before = await audited(team);
       const answer = await team.api.put(`/v1/team/members/${bob.memberId}/role`, { role: 'member' });
@@ -122,7 +122,7 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
       assert.deepEqual(await audited(team), before);
     });
 
-    it('{}, an empty body and none change and note nothing and answer the Member, an owner too', async () => {
+    it('{}, an empty body and none change and note nothing and answer the Member, an owner too (§4.1/no-ops-and-seats)', async () => {
       const people = [await newMember(service, team, 'viewer'), await newMember(service, team, 'owner')];
       const before = await audited(team);
       for (const { memberId } of people) {
@@ -138,7 +138,7 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
       assertRefused(await team.api.put(nobody, {}), 404, 'not_found');
     });
 
-    it('refuses an owner’s role with param id, and owner as a role with param role', async () => {
+    it('refuses an owner’s role with param id, and owner as a role with param role (§4.1/set-role)', async () => {
       const ada = await newMember(service, team, 'owner');
       const bob = await newMember(service, team, 'member');
       const owners = `/v1/team/members/${ada.memberId}/role`;
@@ -193,7 +193,7 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
       );
     });
 
-    it('who is then in no team is signed out everywhere', async () => {
+    it('who is then in no team is signed out everywhere (§12.4/leaving)', async () => {
       const bob = await newMember(service, team, 'member');
       const phone = new PageClient(service.baseUrl, await newCookie(service, bob.account));
       await team.api.delete(`/v1/team/members/${bob.memberId}`);
@@ -222,7 +222,7 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
       assertRefused(await bob.get(bob.in('/team')), 401, 'unauthorized');
     });
 
-    it('keys that the person made go on working, unless revoke_keys=true ends them, and them alone', async () => {
+    it('keys that the person made go on working, unless revoke_keys=true ends them, and them alone (§4.1/remove-member, §12.4/removed-members-keys)', async () => {
       const [bob, eve] = [await newMember(service, team, 'member'), await newMember(service, team, 'member')];
       const [bobs, eves, another] = [await keyOf(bob), await keyOf(eve), await keyOf(eve)];
       await team.api.delete(`/v1/team/members/${bob.memberId}`);
@@ -247,7 +247,7 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
       assert.equal((await bobs.get('/v1/team')).status, 200);
     });
 
-    it('refuses an owner with param id, by key and by owner', async () => {
+    it('refuses an owner with param id, by key and by owner (§4.1/remove-member)', async () => {
       const ada = await newMember(service, team, 'owner');
       const co = await newMember(service, team, 'owner');
       assertRefused(await team.api.delete(`/v1/team/members/${ada.memberId}`), 400, 'invalid_request', 'id');
@@ -284,7 +284,7 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
     assert.equal((await foreign.get(foreign.in('/team'))).status, 200);
   });
 
-  it('who was demoted while a request of theirs waited changes nothing any more', async () => {
+  it('who was demoted while a request of theirs waited changes nothing any more (§12.4/leaving)', async () => {
     team = await service.newTeam();
     const bob = await newMember(service, team, 'admin');
     const eve = await newMember(service, team, 'member');
@@ -314,7 +314,7 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
     assert.equal((await team.api.get('/v1/team')).json.name, 'Example team');
   });
 
-  it('a role that changed, and a removal, count on every process at once', async () => {
+  it('a role that changed, and a removal, count on every process at once (§12.4/leaving)', async () => {
     team = await service.newTeam();
     const bob = await newMember(service, team, 'admin');
     const other = await service.startAnother();

@@ -37,7 +37,7 @@ describe('names are one line that reads as it was written (specification section
   });
   after(() => service.close());
 
-  it('refuses control characters and direction marks in every name, with 400 and the field; takes every script', async () => {
+  it('refuses control characters and direction marks in every name, with 400 and the field; takes every script (§2.1/characters)', async () => {
     const fields = {
       'a team': { param: 'name', send: (name: string) => team.api.put('/v1/team', { name }) },
       'a number': {

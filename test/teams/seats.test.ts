@@ -39,7 +39,7 @@ describe('places, and who comes first (specification sections 4.1 and 12.4)', ()
   const lockTeamRow = ({ id }: TestTeam) =>
     lockRows(service.databaseUrl, 'SELECT FROM teams WHERE id = $1 FOR UPDATE', [id]);
 
-  it('are counted again: after a downgrade as many may come as there are seats, and the others hear 402', async () => {
+  it('are counted again: after a downgrade as many may come as there are seats, and the others hear 402 (§8/plan-members)', async () => {
     const here = await service.newTeam({ plan: 'pro' });
     await newMember(service, here, 'owner');
     const links: string[] = [];
@@ -78,7 +78,7 @@ describe('places, and who comes first (specification sections 4.1 and 12.4)', ()
     assertRefused(await accepted, 402, 'plan_limit_exceeded');
   });
 
-  it('a removal that is first in line makes room for who accepts behind it', async () => {
+  it('a removal that is first in line makes room for who accepts behind it (§12.4/seats)', async () => {
     const here = await service.newTeam({ plan: 'pro' });
     await newMember(service, here, 'owner');
     const bob = await newMember(service, here, 'member');
@@ -95,7 +95,7 @@ describe('places, and who comes first (specification sections 4.1 and 12.4)', ()
     assert.equal((await accepted).status, 201);
   });
 
-  it('a revocation that is first in line ends the link for who accepts behind it', async () => {
+  it('a revocation that is first in line ends the link for who accepts behind it (§12.4/seats)', async () => {
     const here = await service.newTeam();
     const link = await invite('behind@example.com', here);
     const list = await here.api.get('/v1/team/invitations?limit=1');

@@ -23,7 +23,7 @@ describe('GET and PUT /v1/team (specification sections 2.2 and 4.1)', () => {
   });
   after(() => service.close());
 
-  it('shows the five fields of the team', async () => {
+  it('shows the five fields of the team (§2.2/id, §2.2/created-at, §4.1/get-team)', async () => {
     const answer = await team.api.get('/v1/team');
     assert.equal(answer.status, 200);
     assert.match(String(answer.json.created_at), instant);
@@ -37,7 +37,7 @@ describe('GET and PUT /v1/team (specification sections 2.2 and 4.1)', () => {
     });
   });
 
-  it('shows each plan with its limit, or the one that was set for the team', async () => {
+  it('shows each plan with its limit, or the one that was set for the team (§2.2/plan, §2.2/monthly-message-limit, §8/plan-messages)', async () => {
     for (const plan of planNames) {
       const { api } = await service.newTeam({ plan });
       const { json } = await api.get('/v1/team');
@@ -47,7 +47,7 @@ describe('GET and PUT /v1/team (specification sections 2.2 and 4.1)', () => {
     assert.equal((await api.get('/v1/team')).json.monthly_message_limit, 7);
   });
 
-  it('PUT changes the name, answers the whole team, and nothing else of it moves', async () => {
+  it('PUT changes the name, answers the whole team, and nothing else of it moves (§4.1/update-team)', async () => {
     const before = await team.api.get('/v1/team');
     const answer = await team.api.put('/v1/team', { name: 'Büro Süd' });
     assert.equal(answer.status, 200);
@@ -61,7 +61,7 @@ describe('GET and PUT /v1/team (specification sections 2.2 and 4.1)', () => {
     assert.equal((await other.api.get('/v1/team')).json.name, 'Example team');
   });
 
-  it('takes names of 1 to 100 code points, as they are', async () => {
+  it('takes names of 1 to 100 code points, as they are (§2.2/name, §4.1/update-team)', async () => {
     for (const name of [
       'a',
       ' ',
@@ -77,7 +77,7 @@ describe('GET and PUT /v1/team (specification sections 2.2 and 4.1)', () => {
     }
   });
 
-  it('{}, an empty body and none change nothing and answer the team', async () => {
+  it('{}, an empty body and none change nothing and answer the team (§4.1/no-ops-and-seats)', async () => {
     await team.api.put('/v1/team', { name: 'Stays' });
     const before = await team.api.get('/v1/team');
     for (const answer of [
@@ -101,7 +101,7 @@ describe('GET and PUT /v1/team (specification sections 2.2 and 4.1)', () => {
     assert.deepEqual(noted, [{ actor_kind: 'key', actor_name: 'test', details: { name: 'Noted' } }]);
   });
 
-  it('refuses other names and other fields with the field at fault, and changes nothing', async () => {
+  it('refuses other names and other fields with the field at fault, and changes nothing (§2.2/name, §4.1/update-team)', async () => {
     await team.api.put('/v1/team', { name: 'Stays' });
     const refused: [unknown, string][] = [
       [{ name: '' }, 'name'],
@@ -147,7 +147,7 @@ describe('GET /v1/numbers/:id (specification sections 2.5 and 4.2)', () => {
   });
   after(() => service.close());
 
-  it('shows what the list shows of the number, and on_unconfirmed', async () => {
+  it('shows what the list shows of the number, and on_unconfirmed (§4.2/get-number)', async () => {
     const number = await connectNumber(service, team, '+14155550100');
     await team.api.send({ from: number.phoneNumber, to, content: 'one' });
     await number.wire.call('inbound', { from: to, text: 'two' });
@@ -174,7 +174,7 @@ describe('GET /v1/numbers/:id (specification sections 2.5 and 4.2)', () => {
     assert.deepEqual(await findNumber(team.api, number.phoneNumber), listed);
   });
 
-  it('shows a pending number: strings without a value empty, times without one null, on_unconfirmed fail', async () => {
+  it('shows a pending number: strings without a value empty, times without one null, on_unconfirmed fail (§4.2/get-number)', async () => {
     await team.api.post('/v1/numbers/verify', { phone_number: '+14155550120' });
     const listed = await findNumber(team.api, '+14155550120');
     const answer = await team.api.get(`/v1/numbers/${listed?.id}`);
@@ -185,7 +185,7 @@ describe('GET /v1/numbers/:id (specification sections 2.5 and 4.2)', () => {
     assert.deepEqual(answer.json, { ...listed, on_unconfirmed: 'fail' });
   });
 
-  it('counts messages_today of this number alone; a cancelled one stays counted', async () => {
+  it('counts messages_today of this number alone; a cancelled one stays counted (§2.5/messages-today)', async () => {
     const first = await connectNumber(service, team, '+14155550130');
     const second = await connectNumber(service, team, '+14155550140');
     const today = async (id: string) => (await team.api.get(`/v1/numbers/${id}`)).json.messages_today;
@@ -216,7 +216,7 @@ describe('an id of another team (specification section 7.2)', () => {
     return { status: answer.status, headers, text: answer.text };
   }
 
-  it('is answered exactly like a deleted one and one that never was, on every address of /v1 that has an id', async () => {
+  it('is answered exactly like a deleted one and one that never was, on every address of /v1 that has an id (§7.2/other-teams)', async () => {
     const canary = await plantCanary(service);
     const gone = await connectNumber(service, team, '+14155550150');
     const lost = await connectNumber(service, canary.team, '+14155550160');
@@ -343,7 +343,7 @@ describe('an id of another team (specification section 7.2)', () => {
   });
 });
 
-describe('waiting_reason (specification section 4.3)', () => {
+describe('waiting_reason (§4.3/waiting-reason)', () => {
   let service: TestService;
   let team: TestTeam;
 
@@ -355,7 +355,7 @@ describe('waiting_reason (specification section 4.3)', () => {
 
   const reason = async (id: string) => (await team.api.get(`/v1/messages/${id}`)).json.waiting_reason;
 
-  it('is phone_offline once the last poll is more than 5 minutes ago, and not before', async () => {
+  it('is phone_offline once the last poll is more than 5 minutes ago, and not before (§2.5/last-seen-at)', async () => {
     const number = await connectNumber(service, team, '+14155550170');
     const id = await team.api.send({ from: number.phoneNumber, to, content: 'Hello' });
     const seen = Date.parse(String((await findNumber(team.api, number.phoneNumber))?.last_seen_at));

@@ -17,7 +17,7 @@ import { until } from '#test/support/service/until.ts';
 /** More than a team may have at once. */
 const many = teamRequestsRunningMax + teamRequestsWaitingMax + 200;
 
-describe('fairness between teams (specification section 8)', () => {
+describe('fairness between teams (§8/team-concurrency)', () => {
   let service: TestService;
   let busy: TestTeam;
   let victim: TestTeam;

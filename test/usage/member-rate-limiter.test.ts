@@ -26,7 +26,7 @@ describe('requests of members per minute (specification section 12.3)', () => {
     return answers.filter(({ status }) => status === 200).length;
   };
 
-  it('all members together have five times what keys have, apart from those, and each team has its own', async () => {
+  it('all members together have five times what keys have, apart from those, and each team has its own (§12.3/csrf-and-checks)', async () => {
     const team = await service.newTeam({ plan: 'starter' });
     const [ada, alan] = [await newMember(service, team, 'owner'), await newMember(service, team, 'viewer')];
     const other = await join(service, await service.newTeam({ plan: 'free' }), ada, 'owner');
@@ -46,7 +46,7 @@ describe('requests of members per minute (specification section 12.3)', () => {
     assert.equal(await passing(1, alan), 1);
   });
 
-  it('a session past its 600 requests a minute is refused without a look-up, so that no member fills the pool of others', async () => {
+  it('a session past its 600 requests a minute is refused without a look-up, so that no member fills the pool of others (§12.3/csrf-and-checks)', async () => {
     const person = await newPerson(service);
     nextMinute(service.clock);
     const watch = watchStatements(['account-sessions.find-live']);
@@ -61,7 +61,7 @@ describe('requests of members per minute (specification section 12.3)', () => {
     }
   });
 
-  it('who is no member of a team takes none of its requests', async () => {
+  it('who is no member of a team takes none of its requests (§12.3/csrf-and-checks)', async () => {
     const team = await service.newTeam({ plan: 'free' });
     const owner = await newMember(service, team, 'owner');
     const stranger = await newMember(service, await service.newTeam(), 'owner');

@@ -66,7 +66,7 @@ describe('the monthly message limit (specification sections 7.2 and 8)', () => {
     assert.equal(String(message).includes(resetsAt), limit > 0);
   }
 
-  it('refuses the message after the last with limit, current, upgrade_url and resets_at', async () => {
+  it('refuses the message after the last with limit, current, upgrade_url and resets_at (§2.2/monthly-message-limit, §7.1/status-402)', async () => {
     const team = await newSender(2);
     assert.equal((await send(team)).status, 202);
     assert.equal((await send(team)).status, 202);
@@ -75,7 +75,7 @@ describe('the monthly message limit (specification sections 7.2 and 8)', () => {
     assertOver(await send(none), 0);
   });
 
-  it('accepts exactly 50 of 200 at once against a limit of 50, five times over', async () => {
+  it('accepts exactly 50 of 200 at once against a limit of 50, five times over (§8/quota)', async () => {
     for (let round = 0; round < 5; round += 1) {
       const team = await newSender(50);
       const answers = await Promise.all(Array.from({ length: 200 }, () => send(team)));
@@ -87,7 +87,7 @@ describe('the monthly message limit (specification sections 7.2 and 8)', () => {
     }
   });
 
-  it('accepts exactly 50 of 200 at once over two processes, five times over', async () => {
+  it('accepts exactly 50 of 200 at once over two processes, five times over (§8/quota)', async () => {
     const second = await service.startAnother();
     try {
       for (let round = 0; round < 5; round += 1) {
@@ -122,7 +122,7 @@ describe('the monthly message limit (specification sections 7.2 and 8)', () => {
     assert.deepEqual(accepted, [3, 30, 0, 50]);
   });
 
-  it('refuses only more when the limit was lowered below what is used', async () => {
+  it('refuses only more when the limit was lowered below what is used (§8/quota)', async () => {
     const team = await newSender(5);
     for (let sent = 0; sent < 3; sent += 1) await send(team);
     await service.query('UPDATE teams SET monthly_message_limit = 1 WHERE id = $1', [team.id]);
@@ -132,7 +132,7 @@ describe('the monthly message limit (specification sections 7.2 and 8)', () => {
     assertOver(await send(team), 4);
   });
 
-  it('does not count inbound messages', async () => {
+  it('does not count inbound messages (§8/quota)', async () => {
     const team = await newSender(2);
     assert.equal((await send(team)).status, 202);
     for (let text = 0; text < 3; text += 1) {
@@ -142,7 +142,7 @@ describe('the monthly message limit (specification sections 7.2 and 8)', () => {
     assertOver(await send(team), 2);
   });
 
-  it('gives back what fails without having been handed out, and not what a phone had', async () => {
+  it('gives back what fails without having been handed out, and not what a phone had (§3.2/refund)', async () => {
     const team = await newSender(2);
     const first = await send(team);
     const second = await send(team);
@@ -162,7 +162,7 @@ describe('the monthly message limit (specification sections 7.2 and 8)', () => {
     assertOver(await send(team), 2);
   });
 
-  it('does not give back what a phone had once and that expired while it waited for its second hand-out', async () => {
+  it('does not give back what a phone had once and that expired while it waited for its second hand-out (§2.6/error, §3.2/refund)', async () => {
     const team = await newSender(1);
     await service.query(`UPDATE numbers SET on_unconfirmed = 'retry_once' WHERE phone_number = $1`, [
       team.from,
@@ -183,7 +183,7 @@ describe('the monthly message limit (specification sections 7.2 and 8)', () => {
     assert.deepEqual(Object.values(await usage(team)), [1]);
   });
 
-  it('begins anew with the month in UTC, and gives back to the month of the message', async () => {
+  it('begins anew with the month in UTC, and gives back to the month of the message (§3.2/refund, §8/quota)', async () => {
     const team = await newSender(2);
     // An hour before midnight of the last day.
     service.clock.advance(monthAhead(1).getTime() - hourMs - service.clock.nowMs());

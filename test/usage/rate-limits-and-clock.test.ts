@@ -8,7 +8,7 @@ import { startTestService } from '#test/support/service/test-service.ts';
 
 const dayMs = 86_400_000;
 
-it('a database clock that was a day ahead leaves no team limited a minute after its return, nor after a restart (specification section 7.2)', async () => {
+it('a database clock that was a day ahead leaves no team limited a minute after its return, nor after a restart (§7.2/rate-limit-headers)', async () => {
   let databaseClock: MovableDatabaseClock | undefined;
   const service = await startTestService({ RATE_LIMITS: 'on' }, {}, async (url) => {
     databaseClock = await makeClockMovable(url);
@@ -39,7 +39,7 @@ it('a database clock that was a day ahead leaves no team limited a minute after 
   }
 });
 
-it('a minute that is stored further ahead than the clocks of two processes can differ limits no team (specification section 7.2)', async () => {
+it('a minute that is stored further ahead than the clocks of two processes can differ limits no team (§7.2/rate-limit-headers)', async () => {
   const service = await startTestService({ RATE_LIMITS: 'on' });
   try {
     for (const aheadMinutes of [2, 60, 1_440, 525_600]) {

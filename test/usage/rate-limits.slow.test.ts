@@ -31,7 +31,7 @@ describe('requests per minute (specification sections 7.2 and 8)', () => {
     assert.equal(refused.length, 0);
   };
 
-  it('lets exactly the plan’s number through, of a sudden burst too, and says what is left', async () => {
+  it('lets exactly the plan’s number through, of a sudden burst too, and says what is left (§7.2/rate-limit-headers, §8/plan-requests)', async () => {
     for (const plan of ['free', 'starter', 'pro'] as const) {
       nextMinute();
       const team = await service.newTeam({ plan });
@@ -46,7 +46,7 @@ describe('requests per minute (specification sections 7.2 and 8)', () => {
     }
   });
 
-  it('says what is left on every answer to a good key, refusals included, and on no other', async () => {
+  it('says what is left on every answer to a good key, refusals included, and on no other (§7.2/rate-limit-headers)', async () => {
     nextMinute();
     const team = await service.newTeam({ plan: 'starter' });
     const narrow = await service.newKey(team.id, ['numbers:read']);
@@ -76,7 +76,7 @@ describe('requests per minute (specification sections 7.2 and 8)', () => {
     );
   });
 
-  it('a process knows of what others took once it takes its next hundredth of the limit', async () => {
+  it('a process knows of what others took once it takes its next hundredth of the limit (§7.2/rate-limit-headers)', async () => {
     const second = await service.startAnother();
     try {
       nextMinute();
@@ -97,7 +97,7 @@ describe('requests per minute (specification sections 7.2 and 8)', () => {
     }
   });
 
-  it('a 429 names the seconds, and whoever waits that long is let through, at whatever moment', async () => {
+  it('a 429 names the seconds, and whoever waits that long is let through, at whatever moment (§7.1/status-429, §7.2/rate-limit-headers)', async () => {
     const moments = [0, 500, 999, 1_000, 29_500, 58_500, 58_999, 59_500];
     const tried: number[] = [];
     for (const atMs of moments) {
@@ -125,7 +125,7 @@ describe('requests per minute (specification sections 7.2 and 8)', () => {
     assert.ok(tried.length > early.length, 'of the last seconds one at least was met');
   });
 
-  it('holds over two processes together, and leaves at most two percent unused', async () => {
+  it('holds over two processes together, and leaves at most two percent unused (§7.2/rate-limit-headers)', async () => {
     const second = await service.startAnother();
     try {
       for (const plan of ['free', 'starter', 'pro'] as const) {
@@ -143,7 +143,7 @@ describe('requests per minute (specification sections 7.2 and 8)', () => {
     }
   });
 
-  it('leaves at most a hundredth unused in a process that was asked once', async () => {
+  it('leaves at most a hundredth unused in a process that was asked once (§7.2/rate-limit-headers)', async () => {
     const second = await service.startAnother();
     try {
       nextMinute();
@@ -157,7 +157,7 @@ describe('requests per minute (specification sections 7.2 and 8)', () => {
     }
   });
 
-  it('says how many seconds are left of the minute', async () => {
+  it('says how many seconds are left of the minute (§7.2/rate-limit-headers)', async () => {
     nextMinute();
     const team = await service.newTeam({ plan: 'free' });
     service.clock.advance(20_000);
@@ -167,7 +167,7 @@ describe('requests per minute (specification sections 7.2 and 8)', () => {
     assert.ok(Number(said) <= before && Number(said) >= secondsLeft(), `${said} of ${before}`);
   });
 
-  it('counts a team’s keys together and teams apart', async () => {
+  it('counts a team’s keys together and teams apart (§8/plan-requests)', async () => {
     nextMinute();
     const team = await service.newTeam({ plan: 'free' });
     const other = await service.newTeam({ plan: 'free' });
@@ -176,7 +176,7 @@ describe('requests per minute (specification sections 7.2 and 8)', () => {
     assert.equal((await get(other.api)).status, 200);
   });
 
-  it('is checked after the key and before the permission and the body', async () => {
+  it('is checked after the key and before the permission and the body (§7.2/check-order)', async () => {
     nextMinute();
     const team = await service.newTeam({ plan: 'free' });
     const narrow = await service.newKey(team.id, ['numbers:read']);

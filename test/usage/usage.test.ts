@@ -44,7 +44,7 @@ describe('what a team used (specification section 12.7)', () => {
 
   const send = () => team.api.send({ from, to, content: 'Hello' });
 
-  it('counts what was sent and received day by day, and what is given back not', async () => {
+  it('counts what was sent and received day by day, and what is given back not (§12.7/usage)', async () => {
     const today = service.clock.now().toISOString().slice(0, 10);
     await send();
     const cancelled = await send();
@@ -60,7 +60,7 @@ describe('what a team used (specification section 12.7)', () => {
     assert.deepEqual(seen.days[0], { day: `${today.slice(0, 8)}01`, sent: 0, received: 0 });
   });
 
-  it('gives back to the day on which a message was accepted, and the days make the month', async () => {
+  it('gives back to the day on which a message was accepted, and the days make the month (§12.7/usage)', async () => {
     const before = await usage();
     const ids = [await send(), await send()];
     service.clock.advance(dayMs);
@@ -101,7 +101,7 @@ describe('what a team used (specification section 12.7)', () => {
     assert.ok(seen.sent < before.sent);
   });
 
-  it('without mail the notices are given all the same, and wait in the usage', async () => {
+  it('without mail the notices are given all the same, and wait in the usage (§12.7/usage)', async () => {
     const small = await service.newTeam({ plan: 'pro', monthlyLimit: 5 });
     const owner = await newMember(service, small, 'owner');
     await connectNumber(service, small, '+14155550120');

@@ -17,7 +17,7 @@ import {
   stateOf,
 } from '#test/support/webhooks/webhook-world.ts';
 
-describe('attempts (specification section 6.3)', () => {
+describe('attempts (§6.3/request-format)', () => {
   let service: TestService;
   let receiver: WebhookReceiver;
 
@@ -30,7 +30,7 @@ describe('attempts (specification section 6.3)', () => {
     await receiver.close();
   });
 
-  it('an event is sent once, byte for byte as it is stored, and its delivery has succeeded', async () => {
+  it('an event is sent once, byte for byte as it is stored, and its delivery has succeeded (§2.7/last-triggered-at, §6.2/envelope)', async () => {
     const { id: teamId } = await service.newTeam();
     const webhook = await addWebhook(service.runtime, teamId, receiver.url);
     await emit(service.runtime, teamId, ['Hello']);

@@ -61,7 +61,7 @@ describe('claims by several processes at once (specification section 6.3, decisi
     return webhook;
   }
 
-  it('of a webhook that fails a second claim takes nothing while the first one is being made', async () => {
+  it('of a webhook that fails a second claim takes nothing while the first one is being made (§6.3/failure-count)', async () => {
     const webhook = await slowWebhook(5);
     const { database } = service.runtime;
     await database.transaction(async (first) => {
@@ -78,7 +78,7 @@ describe('claims by several processes at once (specification section 6.3, decisi
     await service.query('DELETE FROM due_deliveries WHERE webhook_id = $1', [webhook.id]);
   });
 
-  it('nor where it came too late by a moment, and its first one is another: of the claims of a burst one at most takes one', async () => {
+  it('nor where it came too late by a moment, and its first one is another: of the claims of a burst one at most takes one (§6.3/failure-count)', async () => {
     const webhook = await slowWebhook(5);
     // Many others, so that a claim takes its time from its first look to its lock.
     for (let n = 0; n < 30; n += 1) await slowWebhook(1);
@@ -111,7 +111,7 @@ describe('claims by several processes at once (specification section 6.3, decisi
     await service.query('DELETE FROM due_deliveries');
   });
 
-  it('nothing is taken for a team that has all its slots in this process, and something for all others', async () => {
+  it('nothing is taken for a team that has all its slots in this process, and something for all others (§6.3/slots)', async () => {
     const full = await service.newTeam();
     const other = await service.newTeam();
     for (const { id } of [full, other]) {
@@ -134,7 +134,7 @@ describe('claims by several processes at once (specification section 6.3, decisi
     await service.query('DELETE FROM due_deliveries');
   });
 
-  it('what is being counted is not taken by others, though its lease ends meanwhile', async () => {
+  it('what is being counted is not taken by others, though its lease ends meanwhile (§6.3/failure-count)', async () => {
     const { id: teamId } = await service.newTeam();
     await addWebhook(service.runtime, teamId, 'https://hooks.example.com/');
     await emit(service.runtime, teamId, ['Hello']);
@@ -149,7 +149,7 @@ describe('claims by several processes at once (specification section 6.3, decisi
     await service.query('DELETE FROM due_deliveries');
   });
 
-  it('a fault of our own is tried again, and does not count: ten of them disable nothing', async () => {
+  it('a fault of our own is tried again, and does not count: ten of them disable nothing (§6.3/failure-count, §6.5/class-own-fault)', async () => {
     const { id: teamId } = await service.newTeam();
     const webhook = await addWebhook(service.runtime, teamId, 'https://hooks.example.com/');
     await emit(service.runtime, teamId, Array(10).fill('Hello'));

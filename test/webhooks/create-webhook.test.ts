@@ -29,7 +29,7 @@ describe('POST /v1/webhooks (specification section 4.4)', () => {
     if (text) assert.match(String(field(answer.json, 'error.message')), text);
   }
 
-  it('answers 201 with the seven fields, the secret among them', async () => {
+  it('answers 201 with the seven fields, the secret among them (§2.7/id, §2.7/secret, §4.4/create-webhook, §6.4/replay-and-rotation)', async () => {
     const { status, json } = await make({ events: [...eventTypes] });
     assert.equal(status, 201);
     const { id, secret, created_at, ...rest } = json;
@@ -41,7 +41,7 @@ describe('POST /v1/webhooks (specification section 4.4)', () => {
     assert.notEqual((await make({})).json.secret, secret);
   });
 
-  it('folds events that are repeated, and refuses none and unknown ones', async () => {
+  it('folds events that are repeated, and refuses none and unknown ones (§2.7/events, §4.4/webhook-fields)', async () => {
     const events = ['message.sent', 'message.received', 'message.sent'];
     assert.deepEqual((await make({ events })).json.events, ['message.sent', 'message.received']);
     for (const wrong of [[], ['message.read'], ['message.sent', 'x'], 'message.sent', null]) {
@@ -50,12 +50,12 @@ describe('POST /v1/webhooks (specification section 4.4)', () => {
     assertRefused(await team.api.post('/v1/webhooks', { url: nowhere }), 'events');
   });
 
-  it('takes message.delivered on free, too', async () => {
+  it('takes message.delivered on free, too (§4.4/webhook-fields)', async () => {
     const { api } = await service.newTeam({ plan: 'free' });
     assert.equal((await make({ events: ['message.delivered'] }, api)).status, 201);
   });
 
-  it('takes a number of the team, a pending one included, and no other', async () => {
+  it('takes a number of the team, a pending one included, and no other (§2.7/phone-number, §4.4/webhook-fields)', async () => {
     const phone = '+14155550120';
     assertRefused(await make({ phone_number: phone }), 'phone_number', /not a number of this team/);
     await (await service.newTeam()).api.post('/v1/numbers/verify', { phone_number: phone });
@@ -65,7 +65,7 @@ describe('POST /v1/webhooks (specification section 4.4)', () => {
     assertRefused(await make({ phone_number: '4155550120' }), 'phone_number');
   });
 
-  it('takes https to a name, and http to a literal address that is allowed, and shows what was sent', async () => {
+  it('takes https to a name, and http to a literal address that is allowed, and shows what was sent (§2.7/url, §6.5/https-urls)', async () => {
     const fits = [
       'https://example.com',
       'HTTPS://Example.com:8443/hooks?a=b#c',
@@ -80,7 +80,7 @@ describe('POST /v1/webhooks (specification section 4.4)', () => {
     }
   });
 
-  it('refuses every other address at once, with param url (section 6.5)', async () => {
+  it('refuses every other address at once, with param url (§4.4/webhook-fields, §6.3/destinations, §6.5/https-urls, §6.5/literal-addresses)', async () => {
     const wrong = [
       '',
       'example.com/hooks',
@@ -107,7 +107,7 @@ describe('POST /v1/webhooks (specification section 4.4)', () => {
 
   for (const plan of ['free', 'starter', 'pro'] as const) {
     const { webhooks: limit } = plans[plan];
-    it(`makes ${limit} of ${limit + 10} at once on ${plan}, and answers the others 402`, async () => {
+    it(`makes ${limit} of ${limit + 10} at once on ${plan}, and answers the others 402 (§4.4/create-webhook, §8/plan-webhooks)`, async () => {
       const { id, api } = await service.newTeam({ plan });
       const asked = Array.from({ length: limit + 10 }, () => make({}, api));
       const answers = await Promise.all(asked);
@@ -124,7 +124,7 @@ describe('POST /v1/webhooks (specification section 4.4)', () => {
     });
   }
 
-  it('is refused to a member who loses the role while it waits', async () => {
+  it('is refused to a member who loses the role while it waits (§4.4/create-webhook)', async () => {
     const member = await newMember(service, team, 'member');
     const lock = await lockRows(service.databaseUrl, 'SELECT FROM teams WHERE id = $1 FOR UPDATE', [team.id]);
     const asked = member.post(member.in('/webhooks'), { url: nowhere, events: ['message.sent'] });

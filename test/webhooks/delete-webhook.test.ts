@@ -5,7 +5,7 @@ import { plantCanary } from '#test/support/service/canary.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { newDelivery, newWebhook, nowhere, queueMany, uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 
-describe('DELETE /v1/webhooks/:id (specification section 4.4)', () => {
+describe('DELETE /v1/webhooks/:id (§4.4/delete-webhook)', () => {
   let service: TestService;
   let team: TestTeam;
 

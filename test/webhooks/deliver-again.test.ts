@@ -45,7 +45,7 @@ describe('POST …/deliveries/:delivery_id/redeliver (specification section 4.4)
     team.api.post(`/v1/webhooks/${id}/deliveries/${deliveryId}/redeliver`);
 
   for (const status of ['succeeded', 'failed', 'skipped'] as const) {
-    it(`${status}: answers 202 with it, pending, and one attempt is due at once`, async () => {
+    it(`${status}: answers 202 with it, pending, and one attempt is due at once (§4.4/redeliver-endpoint)`, async () => {
       const { id } = await newWebhook(team.api);
       const deliveryId = await newDelivery(service, team, id, { status, ageMs: 60_000 });
       const answer = await redeliver(id, deliveryId);
@@ -62,7 +62,7 @@ describe('POST …/deliveries/:delivery_id/redeliver (specification section 4.4)
     });
   }
 
-  it('works while the webhook is off, and does not switch it on', async () => {
+  it('works while the webhook is off, and does not switch it on (§4.4/redeliver)', async () => {
     const { id } = await newWebhook(team.api);
     const deliveryId = await newDelivery(service, team, id, { status: 'skipped' });
     await switchOff(id);
@@ -71,7 +71,7 @@ describe('POST …/deliveries/:delivery_id/redeliver (specification section 4.4)
     assert.equal(await failuresOf(id), 0);
   });
 
-  it('is 409 while one is pending, also for all but one of many at once', async () => {
+  it('is 409 while one is pending, also for all but one of many at once (§4.4/redeliver)', async () => {
     const { id } = await newWebhook(team.api);
     const pending = await newDelivery(service, team, id, { status: 'pending' });
     const refused = await redeliver(id, pending);
@@ -82,7 +82,7 @@ describe('POST …/deliveries/:delivery_id/redeliver (specification section 4.4)
     assert.equal((await dueOf(id)).length, 2);
   });
 
-  it('is 409 for a test, whose sample is not kept, and 404 for one of another webhook', async () => {
+  it('is 409 for a test, whose sample is not kept, and 404 for one of another webhook (§4.4/redeliver)', async () => {
     const { id } = await newWebhook(team.api);
     const test = await newDelivery(service, team, id, { isTest: true });
     const answer = await redeliver(id, test);
@@ -97,7 +97,7 @@ describe('POST /v1/webhooks/:id/test (specification section 4.4)', () => {
   const test = (id: string) => team.api.post(`/v1/webhooks/${id}/test`);
 
   for (const type of eventTypes) {
-    it(`answers 202 with a test of ${type}, whose sample has the shape of section 6.2`, async () => {
+    it(`answers 202 with a test of ${type}, whose sample has the shape of section 6.2 (§4.4/test-endpoint, §6.2/envelope)`, async () => {
       await team.api.post('/v1/numbers/verify', { phone_number: '+14155550130' });
       const { id } = await newWebhook(team.api, {
         events: [type, 'message.sent'],
@@ -135,7 +135,7 @@ describe('POST /v1/webhooks/:id/test (specification section 4.4)', () => {
     });
   }
 
-  it('works while the webhook is off, any number of times, and writes no event', async () => {
+  it('works while the webhook is off, any number of times, and writes no event (§4.4/test-attempt)', async () => {
     const { id } = await newWebhook(team.api);
     await switchOff(id);
     const events = () => service.query('SELECT FROM events WHERE team_id = $1', [team.id]);
@@ -158,7 +158,7 @@ describe('POST /v1/webhooks/:id/replay (specification section 4.4)', () => {
     ['skipped', ['skipped']],
     ['all', ['failed', 'skipped']],
   ] as const) {
-    it(`${only}: queues each once, oldest first, behind live ones, and nothing that succeeded`, async () => {
+    it(`${only}: queues each once, oldest first, behind live ones, and nothing that succeeded (§4.4/replay-endpoint, §4.4/test-attempt)`, async () => {
       const { id } = await newWebhook(team.api);
       const other = await newWebhook(team.api);
       const wanted: string[] = [];
@@ -188,7 +188,7 @@ describe('POST /v1/webhooks/:id/replay (specification section 4.4)', () => {
     });
   }
 
-  it('takes the events from since on and before until', async () => {
+  it('takes the events from since on and before until (§4.4/replay)', async () => {
     const { id } = await newWebhook(team.api);
     for (const age of [40, 30, 20, 10]) await newDelivery(service, team, id, { ageMs: age * minute });
     const range = { since: iso(35 * minute), until: iso(15 * minute) };
@@ -202,7 +202,7 @@ describe('POST /v1/webhooks/:id/replay (specification section 4.4)', () => {
     assert.deepEqual((await replay(id, { since: created_at, until: after })).json, { queued: 1 });
   });
 
-  it('reads moments with an offset, and refuses what is none, or an end before the beginning', async () => {
+  it('reads moments with an offset, and refuses what is none, or an end before the beginning (§4.4/replay)', async () => {
     const { id } = await newWebhook(team.api);
     assert.equal((await replay(id, { since: '2026-02-28T23:59:59.123456+14:00' })).status, 202);
     const wrong = [
@@ -229,7 +229,7 @@ describe('POST /v1/webhooks/:id/replay (specification section 4.4)', () => {
     assert.equal(field((await replay(id, { only: 'succeeded' })).json, 'error.param'), 'only');
   });
 
-  it('is 409 while the webhook is off, and queues nothing', async () => {
+  it('is 409 while the webhook is off, and queues nothing (§4.4/replay)', async () => {
     const { id } = await newWebhook(team.api);
     await newDelivery(service, team, id);
     await switchOff(id);
@@ -239,7 +239,7 @@ describe('POST /v1/webhooks/:id/replay (specification section 4.4)', () => {
     assert.deepEqual((await replay(id)).json, { queued: 1 });
   });
 
-  it('leaves out what succeeded before it was sent again and failed', async () => {
+  it('leaves out what succeeded before it was sent again and failed (§4.4/replay)', async () => {
     const { id } = await newWebhook(team.api);
     const deliveryId = await newDelivery(service, team, id);
     await newAttempt(service, team, deliveryId, { outcome: 'succeeded', statusCode: 200 });
@@ -247,7 +247,7 @@ describe('POST /v1/webhooks/:id/replay (specification section 4.4)', () => {
     assert.deepEqual((await replay(id)).json, { queued: 0 });
   });
 
-  it('queues a long backlog in rounds, in order, each once, also where two ask at once', async () => {
+  it('queues a long backlog in rounds, in order, each once, also where two ask at once (§4.4/replay)', async () => {
     const { id } = await newWebhook(team.api);
     const count = 2 * roundMax + 10;
     await queueMany(service, team, id, count, 'skipped');

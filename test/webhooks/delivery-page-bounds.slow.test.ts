@@ -103,7 +103,8 @@ describe('a page of deliveries at 300,000 (decision 0012)', () => {
 
   const bounded = `reads at most ${pageExaminedMax.toLocaleString('en')} rows for every combination of filters`;
 
-  it(`${bounded}, before the tables were ever analyzed`, () => assertBounded('force_generic_plan'));
+  it(`${bounded}, before the tables were ever analyzed (§4.4/delivery)`, () =>
+    assertBounded('force_generic_plan'));
 
   it(`${bounded}, analyzed, planned once and for its values`, async () => {
     await client.query('ANALYZE');
@@ -120,7 +121,7 @@ describe('a page of deliveries at 300,000 (decision 0012)', () => {
     }
   });
 
-  it('finds everything behind short and empty pages: 2 failed of 270,000', async () => {
+  it('finds everything behind short and empty pages: 2 failed of 270,000 (§4.4/delivery)', async () => {
     let found = 0;
     let empty = 0;
     for (let cursor = '', pages = 1; ; pages += 1) {

@@ -20,7 +20,7 @@ describe('when attempts begin (specification section 6.3)', () => {
   ];
 
   for (const [attempt, startedMs, dueMs] of table) {
-    it(`attempt ${attempt}, begun ${startedMs} ms after the first, is followed at ${dueMs ?? 'no time'}`, () => {
+    it(`attempt ${attempt}, begun ${startedMs} ms after the first, is followed at ${dueMs ?? 'no time'} (§6.3/retry-offsets)`, () => {
       const first = new Date(1_000_000);
       const next = nextAttemptAt(offsetsMs, {
         attempt,

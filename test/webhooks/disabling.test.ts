@@ -22,7 +22,7 @@ import {
   stateOf,
 } from '#test/support/webhooks/webhook-world.ts';
 
-describe('the tenth failure in a row (specification section 6.3)', () => {
+describe('the tenth failure in a row (§6.3/failure-count)', () => {
   let mail: MailServer;
   let service: TestService;
   let receiver: WebhookReceiver;
@@ -38,7 +38,7 @@ describe('the tenth failure in a row (specification section 6.3)', () => {
     await mail.close();
   });
 
-  it('disables, of 50 that fail at once exactly the tenth; nothing begins afterwards; owners and admins get one mail', async () => {
+  it('disables, of 50 that fail at once exactly the tenth; nothing begins afterwards; owners and admins get one mail (§3.4/enable-and-disable)', async () => {
     const team = await service.newTeam();
     const { id: teamId } = team;
     const owner = await newMember(service, team, 'owner');

@@ -22,7 +22,7 @@ import {
   startWebhooking,
 } from '#test/support/webhooks/webhook-world.ts';
 
-describe('a backlog of one team costs the others nothing (decision 0017)', () => {
+describe('a backlog of one team costs the others nothing (decision 0017) (§6.3/slots)', () => {
   let service: TestService;
   let hanging: WebhookReceiver;
   let quick: WebhookReceiver;

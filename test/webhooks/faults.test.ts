@@ -67,7 +67,7 @@ describe('each fault of a receiver is recorded as what it is (specification sect
     await dns.close();
   });
 
-  it('12 faults, 12 classes, and a failure of each is counted', async () => {
+  it('12 faults, 12 classes, and a failure of each is counted (§6.3/success, §6.3/retry-offsets, §6.5/failure-classes, §6.5/class-timeout, §6.5/class-dns, §6.5/class-forbidden-address, §6.5/class-reset)', async () => {
     const found: Record<string, string> = {};
     for (const [fault, webhook] of recorded) {
       const [attempt] = await until(`an attempt of ${fault}`, async () => {
@@ -80,14 +80,14 @@ describe('each fault of a receiver is recorded as what it is (specification sect
     assert.deepEqual(found, Object.fromEntries([...recorded.keys()].map((fault) => [fault, fault])));
   });
 
-  it('what was answered is kept with its status', async () => {
+  it('what was answered is kept with its status (§6.3/destinations)', async () => {
     const webhook = recorded.get('http_4xx');
     const [attempt] = webhook ? await attemptsOf(service, webhook) : [];
     assert.deepEqual([attempt?.status_code, attempt?.response_body?.toString()], [400, 'nope']);
     assert.equal(attempt?.response_truncated, false);
   });
 
-  it('the target of a redirect is never reached', () => {
+  it('the target of a redirect is never reached (§6.3/success)', () => {
     assert.deepEqual(canary.requests, []);
   });
 });

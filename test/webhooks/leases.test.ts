@@ -55,7 +55,7 @@ describe('leases (specification section 6.3, decision 0017)', () => {
     return { outbound, dispatcher: new Dispatcher(services), errors };
   }
 
-  it('a process that wakes up after the end of its lease sends nothing: the webhook may be off, or elsewhere, by then', async () => {
+  it('a process that wakes up after the end of its lease sends nothing: the webhook may be off, or elsewhere, by then (§6.3/interrupted-attempts)', async () => {
     const { id: teamId } = await service.newTeam();
     const webhook = await addWebhook(service.runtime, teamId, receiver.url);
     await emit(service.runtime, teamId, ['Hello']);
@@ -87,7 +87,7 @@ describe('leases (specification section 6.3, decision 0017)', () => {
   });
 
   for (const lane of ['live', 'manual'] as const) {
-    it(`an attempt (${lane}) that a stop breaks off is in the log, counts as none, and is made again by whoever comes`, async () => {
+    it(`an attempt (${lane}) that a stop breaks off is in the log, counts as none, and is made again by whoever comes (§6.3/interrupted-attempts, §6.5/class-own-fault)`, async () => {
       const { id: teamId } = await service.newTeam();
       const silentOne = await startWebhookReceiver({ behaviour: silent });
       const { dispatcher, outbound } = pausedAfter(async () => undefined);
@@ -219,7 +219,7 @@ describe('results that come late (specification section 6.3, decision 0017)', ()
   }
 
   for (const status of [200, 500]) {
-    it(`a ${status} of an attempt whose delivery is in other hands by then is logged, and changes nothing`, async () => {
+    it(`a ${status} of an attempt whose delivery is in other hands by then is logged, and changes nothing (§6.3/interrupted-attempts)`, async () => {
       const { webhook, answer, delivery } = await whileOneRuns();
       service.clock.advance(60_000);
       await until('it is made again', () => open.length === 2);
@@ -238,7 +238,7 @@ describe('results that come late (specification section 6.3, decision 0017)', ()
     });
   }
 
-  it('a failure of before the webhook got another url does not count, and its delivery is tried again', async () => {
+  it('a failure of before the webhook got another url does not count, and its delivery is tried again (§6.3/failure-count)', async () => {
     const { webhook, change, answer, delivery } = await whileOneRuns();
     await change({ url: `${receiver.url}/elsewhere` });
     assert.equal((await answer(0, 500)).is_counted, false);
@@ -264,7 +264,7 @@ describe('results that come late (specification section 6.3, decision 0017)', ()
     );
   });
 
-  it('a success of before the webhook was switched off is one; a failure leaves the delivery skipped', async () => {
+  it('a success of before the webhook was switched off is one; a failure leaves the delivery skipped (§6.3/failure-count)', async () => {
     for (const [status, becomes] of [
       [200, 'succeeded'],
       [500, 'skipped'],

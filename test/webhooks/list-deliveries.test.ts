@@ -40,7 +40,7 @@ describe('GET /v1/webhooks/:id/deliveries (specification section 4.4)', () => {
 
   const list = (query = '') => team.api.get(`/v1/webhooks/${id}/deliveries${query}`);
 
-  it('shows exactly what every combination of filters leaves, newest first, in pages of any size', async () => {
+  it('shows exactly what every combination of filters leaves, newest first, in pages of any size (§4.4/list-deliveries)', async () => {
     for (const status of [undefined, ...deliveryStatuses]) {
       for (const event_type of [undefined, ...eventTypes]) {
         const wanted = made.filter(
@@ -71,7 +71,7 @@ describe('GET /v1/webhooks/:id/deliveries (specification section 4.4)', () => {
     }
   });
 
-  it('shows the ten fields of each; a pending one says when its next attempt is due', async () => {
+  it('shows the ten fields of each; a pending one says when its next attempt is due (§4.4/delivery)', async () => {
     const [pending] = (await list('?status=pending&limit=1')).json.deliveries as Record<string, unknown>[];
     assert.deepEqual(Object.keys(pending ?? {}), [
       'id',
@@ -91,7 +91,7 @@ describe('GET /v1/webhooks/:id/deliveries (specification section 4.4)', () => {
     assert.deepEqual([failed?.next_attempt_at, failed?.finished_at], [null, failed?.created_at]);
   });
 
-  it('refuses other values with the parameter at fault', async () => {
+  it('refuses other values with the parameter at fault (§4.4/list-deliveries)', async () => {
     const wrong = [
       'status=done',
       'event_type=message.read',
@@ -126,7 +126,7 @@ describe('GET /v1/webhooks/:id/deliveries/:delivery_id (specification section 4.
   const attemptsOf = async (deliveryId: string) =>
     (await get(deliveryId)).json.attempts as Record<string, unknown>[];
 
-  it('is the item of the list, with its attempts, oldest first', async () => {
+  it('is the item of the list, with its attempts, oldest first (§4.4/get-delivery, §4.4/attempt)', async () => {
     const deliveryId = await newDelivery(service, team, id);
     const first = await newAttempt(service, team, deliveryId, { outcome: 'dns', statusCode: null });
     const second = await newAttempt(service, team, deliveryId, {
@@ -159,7 +159,7 @@ describe('GET /v1/webhooks/:id/deliveries/:delivery_id (specification section 4.
     );
   });
 
-  it('says nothing of an error where an attempt succeeded', async () => {
+  it('says nothing of an error where an attempt succeeded (§4.4/attempt)', async () => {
     const deliveryId = await newDelivery(service, team, id, { status: 'succeeded' });
     await newAttempt(service, team, deliveryId, {
       outcome: 'succeeded',
@@ -170,7 +170,7 @@ describe('GET /v1/webhooks/:id/deliveries/:delivery_id (specification section 4.
     assert.deepEqual([attempt?.error_message, attempt?.response_body], [null, '']);
   });
 
-  it('shows 16 KB of whatever was answered as text: what is no UTF-8 as U+FFFD', async () => {
+  it('shows 16 KB of whatever was answered as text: what is no UTF-8 as U+FFFD (§4.4/attempt)', async () => {
     const deliveryId = await newDelivery(service, team, id);
     const bytes = Buffer.concat([Buffer.from('aé\u0000'), Buffer.from([0xff, 0xc3])]);
     await newAttempt(service, team, deliveryId, { body: bytes });
@@ -186,7 +186,7 @@ describe('GET /v1/webhooks/:id/deliveries/:delivery_id (specification section 4.
     assert.equal(cut?.response_truncated, true);
   });
 
-  it('shows the latest 50 attempts, and counts them all', async () => {
+  it('shows the latest 50 attempts, and counts them all (§4.4/get-delivery)', async () => {
     const deliveryId = await newDelivery(service, team, id);
     const made: string[] = [];
     for (let n = 0; n < 53; n += 1) made.push(await newAttempt(service, team, deliveryId));
@@ -197,7 +197,7 @@ describe('GET /v1/webhooks/:id/deliveries/:delivery_id (specification section 4.
     assert.equal((await get(deliveryId)).json.attempt_count, 53);
   });
 
-  it('is 404 for an id that is none, of another webhook, and of another team’s', async () => {
+  it('is 404 for an id that is none, of another webhook, and of another team’s (§4.4/get-delivery)', async () => {
     const deliveryId = await newDelivery(service, team, id);
     const other = await newWebhook(team.api);
     assert.equal((await get(deliveryId, other.id)).status, 404);

@@ -106,7 +106,7 @@ describe('manual attempts, replay and rotation, end to end (specification sectio
     assert.deepEqual([(await last())?.status, (await last())?.attempt_count], ['succeeded', 1]);
   });
 
-  it('goes to a webhook that is off, and switches nothing on', async () => {
+  it('goes to a webhook that is off, and switches nothing on (§6.4/replay-and-rotation)', async () => {
     assert.equal((await team.api.put(path, { active: false })).status, 200);
     await emit(service.runtime, team.id, ['while it is off']);
     const skipped = (await deliveriesOf(service, webhook)).at(-1);
@@ -117,7 +117,7 @@ describe('manual attempts, replay and rotation, end to end (specification sectio
     assert.equal((await stateOf(service, webhook)).is_active, false);
   });
 
-  it('a replay brings what was skipped, once, and nothing that succeeded', async () => {
+  it('a replay brings what was skipped, once, and nothing that succeeded (§6.4/replay-and-rotation)', async () => {
     await emit(service.runtime, team.id, ['missed 1', 'missed 2', 'missed 3']);
     assert.equal((await team.api.put(path, { active: true })).status, 200);
     const before = receiver.received.length;
@@ -134,7 +134,7 @@ describe('manual attempts, replay and rotation, end to end (specification sectio
     assert.equal(again.json.queued, 0);
   });
 
-  it('while a rotation runs receivers with either secret verify; after 24 hours only the next one does', async () => {
+  it('while a rotation runs receivers with either secret verify; after 24 hours only the next one does (§6.4/replay-and-rotation)', async () => {
     const rotated = await team.api.post(`${path}/rotate-secret`);
     const next = new Webhook(String(rotated.json.secret));
     const current = new Webhook(webhook.secret);

@@ -26,7 +26,7 @@ describe('a network of ours that is down (specification sections 6.3 and 6.5)', 
     await dns.close();
   });
 
-  it('failures of our own network are retried four times and never switch a webhook off', async () => {
+  it('failures of our own network are retried four times and never switch a webhook off (§6.5/class-no-network)', async () => {
     const { id: teamId } = await service.newTeam();
     const webhook = await addWebhook(service.runtime, teamId, 'https://receiver.example.com/');
     await emit(

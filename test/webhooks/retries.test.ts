@@ -52,7 +52,7 @@ describe('retries (specification section 6.3)', () => {
     await settled(of, webhook);
   }
 
-  it('are four attempts of the same bytes, none before its time, and then the delivery has failed', async () => {
+  it('are four attempts of the same bytes, none before its time, and then the delivery has failed (§6.2/envelope, §6.3/request-format, §6.3/retry-offsets)', async () => {
     const { webhook, receiver } = await newWebhook(answering(500));
     await emit(service.runtime, webhook.teamId, ['Hello']);
     await until('the first attempt is written', async () => (await attemptsOf(service, webhook)).length > 0);
@@ -80,7 +80,7 @@ describe('retries (specification section 6.3)', () => {
     assert.notEqual(other?.status, 'failed');
   });
 
-  it('the next one waits for the end of one that runs longer, and begins then; a setting says when they are due', async () => {
+  it('the next one waits for the end of one that runs longer, and begins then; a setting says when they are due (§6.3/retry-offsets, §6.3/interrupted-attempts)', async () => {
     const other = await startWebhooking({ WEBHOOK_OFFSETS_SECONDS: '0,2,3,4' });
     const open: ServerResponse[] = [];
     const receiver = await startWebhookReceiver({ behaviour: (answer) => void open.push(answer) });
@@ -108,7 +108,7 @@ describe('retries (specification section 6.3)', () => {
     }
   });
 
-  it('what a process has had in hand for 20 s longer than an attempt may take is made again, and not before', async () => {
+  it('what a process has had in hand for 20 s longer than an attempt may take is made again, and not before (§6.3/interrupted-attempts)', async () => {
     const open: ServerResponse[] = [];
     const { webhook, receiver } = await newWebhook((answer) => void open.push(answer));
     await emit(service.runtime, webhook.teamId, ['Hello']);
@@ -131,7 +131,7 @@ describe('retries (specification section 6.3)', () => {
     assert.equal((await deliveriesOf(service, webhook))[0]?.status, 'succeeded');
   });
 
-  it('end with the first success, which zeroes the count', async () => {
+  it('end with the first success, which zeroes the count (§6.3/retry-offsets)', async () => {
     let answers = 0;
     const { webhook } = await newWebhook((answer) => {
       answers += 1;
@@ -152,7 +152,7 @@ describe('retries (specification section 6.3)', () => {
     );
   });
 
-  it('an attempt is in the log within a second of its answer', async () => {
+  it('an attempt is in the log within a second of its answer (§6.3/log-delay)', async () => {
     let answeredMs = 0;
     const { webhook, api } = await newWebhook((answer) => {
       answer.writeHead(200).end('taken', () => {
@@ -172,7 +172,7 @@ describe('retries (specification section 6.3)', () => {
     assert.ok(seenMs < 1_000, `seen after ${seenMs} ms`);
   });
 
-  it('from the third failure in a row on there is one attempt at a time', async () => {
+  it('from the third failure in a row on there is one attempt at a time (§6.3/failure-count)', async () => {
     const { webhook, receiver } = await newWebhook(answering(500));
     const counted = (failures: number) =>
       until('it is counted', async () => (await stateOf(service, webhook)).failure_count === failures);

@@ -36,7 +36,7 @@ describe('rotating the secret of a webhook (specification section 6.4)', () => {
     return signingSecrets(service.runtime.secrets, id, row, service.clock.now());
   };
 
-  it('shows the next secret once; both sign from then on', async () => {
+  it('shows the next secret once; both sign from then on (§4.4/rotate-secret, §6.4/replay-and-rotation)', async () => {
     const { status, json } = await rotate();
     assert.equal(status, 200);
     assert.equal(json.id, webhook.id);
@@ -45,7 +45,7 @@ describe('rotating the secret of a webhook (specification section 6.4)', () => {
     assert.deepEqual(await signing(), { current: webhook.secret, next: json.secret });
   });
 
-  it('finish lets the next one take over at once, and answers the webhook', async () => {
+  it('finish lets the next one take over at once, and answers the webhook (§4.4/finish-rotation, §6.4/replay-and-rotation)', async () => {
     const { json } = await rotate();
     const finished = await finish();
     assert.deepEqual(
@@ -55,7 +55,7 @@ describe('rotating the secret of a webhook (specification section 6.4)', () => {
     assert.deepEqual(await signing(), { current: json.secret, next: undefined });
   });
 
-  it('while it runs the webhook says when the next one takes over, in the list too: not after 24 hours, a finish or before', async () => {
+  it('while it runs the webhook says when the next one takes over, in the list too: not after 24 hours, a finish or before (§2.7/next-secret-takes-over-at)', async () => {
     const shown = async () => {
       const one = (await team.api.get(`/v1/webhooks/${webhook.id}`)).json;
       const all = (await team.api.get('/v1/webhooks')).json.webhooks as Record<string, unknown>[];
@@ -79,7 +79,7 @@ describe('rotating the secret of a webhook (specification section 6.4)', () => {
     assert.equal(await shown(), null);
   });
 
-  it('a second rotation meanwhile is 409, and changes nothing; so is a finish where none runs', async () => {
+  it('a second rotation meanwhile is 409, and changes nothing; so is a finish where none runs (§6.4/replay-and-rotation)', async () => {
     assert.equal((await finish()).status, 409);
     await rotate();
     const before = await signing();
@@ -90,14 +90,14 @@ describe('rotating the secret of a webhook (specification section 6.4)', () => {
     assert.equal((await finish()).status, 409);
   });
 
-  it('of many at once, one rotates and one finishes', async () => {
+  it('of many at once, one rotates and one finishes (§4.4/finish-rotation)', async () => {
     const statuses = async (ask: typeof rotate) =>
       (await Promise.all([1, 2, 3, 4, 5].map(ask))).map(({ status }) => status).toSorted();
     assert.deepEqual(await statuses(rotate), [200, 409, 409, 409, 409]);
     assert.deepEqual(await statuses(finish), [200, 409, 409, 409, 409]);
   });
 
-  it('is finished by itself after 24 hours, not before: then another one can begin', async () => {
+  it('is finished by itself after 24 hours, not before: then another one can begin (§6.4/replay-and-rotation)', async () => {
     const second = String((await rotate()).json.secret);
     service.clock.advance(24 * hourMs - 60_000);
     assert.equal((await rotate()).status, 409);

@@ -13,7 +13,7 @@ describe('the sweep of what waits (decision 0017)', () => {
   });
   after(() => service.close());
 
-  it('skips what met the switching off of its webhook, and neither manual attempts nor what waits for others', async () => {
+  it('skips what met the switching off of its webhook, and neither manual attempts nor what waits for others (§6.3/failure-count)', async () => {
     const { runtime, query } = service;
     const team = await service.newTeam();
     const off = await addWebhook(runtime, team.id, 'http://127.0.0.1:9/');

@@ -43,7 +43,7 @@ describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
     return rows.length;
   };
 
-  it('changes nothing with {}, an empty body and none, and notes nothing', async () => {
+  it('changes nothing with {}, an empty body and none, and notes nothing (§4.4/update-effects)', async () => {
     const before = await get();
     const noted = () => service.query(`SELECT FROM audit_log WHERE action = 'webhook.changed'`);
     const entries = (await noted()).length;
@@ -58,7 +58,7 @@ describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
     assert.equal((await kept())?.generation, 1);
   });
 
-  it('changes each field by itself and answers the webhook as in the list', async () => {
+  it('changes each field by itself and answers the webhook as in the list (§4.4/update-webhook)', async () => {
     await team.api.post('/v1/numbers/verify', { phone_number: '+14155550121' });
     const changes = [
       { url: 'https://example.com/elsewhere' },
@@ -77,7 +77,7 @@ describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
     }
   });
 
-  it('refuses what a new webhook could not have either, with the field at fault, and changes nothing', async () => {
+  it('refuses what a new webhook could not have either, with the field at fault, and changes nothing (§6.3/destinations, §6.5/literal-addresses)', async () => {
     const before = await get();
     const wrong: [Record<string, unknown>, string][] = [
       [{ url: 'http://example.com/' }, 'url'],
@@ -95,7 +95,7 @@ describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
     assert.deepEqual(await get(), before);
   });
 
-  it('active false skips what is pending at once, but not a manual attempt that was asked for', async () => {
+  it('active false skips what is pending at once, but not a manual attempt that was asked for (§3.4/enable-and-disable)', async () => {
     const pending = await newDelivery(service, team, id, { status: 'pending' });
     const test = await team.api.post(`/v1/webhooks/${id}/test`);
     assert.equal((await put({ active: false })).status, 200);
@@ -117,7 +117,7 @@ describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
     assert.deepEqual((await kept())?.disabled_at, disabled_at, 'switched off once');
   });
 
-  it('active false skips a long backlog whole before it answers', async () => {
+  it('active false skips a long backlog whole before it answers (§4.4/update-effects)', async () => {
     await queueMany(service, team, id, skippedMax + 5);
     assert.equal((await put({ active: false })).status, 200);
     assert.equal(await due(), 0);
@@ -127,7 +127,7 @@ describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
     assert.equal(left.length, 0);
   });
 
-  it('active true zeroes failure_count and begins a generation, also where it is on', async () => {
+  it('active true zeroes failure_count and begins a generation, also where it is on (§2.7/failure-count, §3.4/enable-and-disable, §4.4/update-effects)', async () => {
     await fail(7);
     await put({ active: true });
     assert.deepEqual([(await get()).failure_count, (await kept())?.generation], [0, 2]);
@@ -145,7 +145,7 @@ describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
     assert.deepEqual(await kept(), { generation: 3, disabled_by: null, disabled_at: null });
   });
 
-  it('a new url zeroes failure_count, begins a generation and gets what is pending; the same one does nothing', async () => {
+  it('a new url zeroes failure_count, begins a generation and gets what is pending; the same one does nothing (§2.7/failure-count, §4.4/update-effects)', async () => {
     await fail(7);
     await newDelivery(service, team, id, { status: 'pending' });
     await put({ url: nowhere });
@@ -154,7 +154,7 @@ describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
     assert.deepEqual([(await get()).failure_count, (await kept())?.generation, await due('live')], [0, 2, 1]);
   });
 
-  it('waits for whoever has the webhook in hand, and changes what they left', async () => {
+  it('waits for whoever has the webhook in hand, and changes what they left (§4.4/update-effects)', async () => {
     const lock = await lockRows(service.databaseUrl, 'SELECT FROM webhooks WHERE id = $1 FOR NO KEY UPDATE', [
       uuidOf('wh', id),
     ]);

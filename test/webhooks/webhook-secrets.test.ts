@@ -29,7 +29,7 @@ describe('secrets of webhooks (specification sections 2.7 and 6.4)', () => {
       return [secret.slice('whsec_'.length), Buffer.from(secret).toString('hex'), random.toString('hex')];
     });
 
-  it('are in no row of any table, neither as text nor as bytes', async () => {
+  it('are in no row of any table, neither as text nor as bytes (§2.7/secret, §6.4/replay-and-rotation)', async () => {
     const tables = await service.query<{ name: string }>(
       `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname NOT LIKE 'pg\\_%'
          AND schemaname <> 'information_schema'`,
@@ -53,7 +53,7 @@ describe('secrets of webhooks (specification sections 2.7 and 6.4)', () => {
     assert.equal(row?.sealed, true);
   });
 
-  it('are in no answer but the one that made them', async () => {
+  it('are in no answer but the one that made them (§2.7/secret, §6.4/replay-and-rotation)', async () => {
     const owner = await newMember(service, team, 'owner');
     const test = await team.api.post(`/v1/webhooks/${id}/test`);
     const paths = ['', `/${id}`, `/${id}/deliveries`, `/${id}/deliveries/${test.json.id}`];

@@ -7,7 +7,7 @@ import { createLogger } from '#server/platform/process/logger.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 import { rawExchange } from '#test/support/service/raw-http.ts';
 
-describe('pipelined requests (specification section 7.2)', () => {
+describe('pipelined requests (§7.2/pipelining)', () => {
   let running = 0;
   let most = 0;
   let served: string[] = [];

@@ -14,7 +14,7 @@ import { until } from '#test/support/service/until.ts';
 /** More than the buffers of the kernel on both sides hold, so that bytes wait in this process. */
 const large = Buffer.alloc(32 * 1_024 * 1_024, 'a');
 
-describe('clients that do not read (specification section 7.2)', () => {
+describe('clients that do not read (§7.2/slow-readers)', () => {
   const clock = new Clock();
   const held = Promise.withResolvers<void>();
   const routes: readonly Route[] = [

@@ -25,7 +25,7 @@ describe('a value that does not fit its schema (specification section 7.1)', () 
     return [message, param];
   };
 
-  it('is looked at up to its first problem', () => {
+  it('is looked at up to its first problem (§8/json-bounds)', () => {
     const schema = strictObject({ events: Type.Array(stringEnum(['a', 'b']), { maxItems: 50 }) });
     const wrong = countingReads(Array.from({ length: 50 }, () => 'x'));
     assert.deepEqual(said(schema, { events: wrong.array }), ['events must be one of: a, b.', 'events']);

@@ -23,7 +23,7 @@ async function saidOf(answer: string) {
 }
 
 describe('how far a request goes and how much it takes, to the last one (specification section 6.5)', () => {
-  it('of a name with many addresses four are tried, in their order', async () => {
+  it('of a name with many addresses four are tried, in their order (§6.5/dns-look-up)', async () => {
     const nobody = ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5'];
     const receiver = kept(await startReceiver({ certificate }));
     let addresses: readonly string[] = [];
@@ -37,7 +37,7 @@ describe('how far a request goes and how much it takes, to the last one (specifi
     assert.deepEqual([said, address], ['connection_refused', nobody[3]]);
   });
 
-  it('an answer of DNS is good for its TTL, and for a minute at most', async (t) => {
+  it('an answer of DNS is good for its TTL, and for a minute at most (§6.5/dns-look-up)', async (t) => {
     const receiver = kept(await startReceiver({ certificate }));
     let ttlSeconds = 20;
     const dns = kept(await startDnsServer(() => ({ addresses: ['127.0.0.1'], ttlSeconds })));
@@ -62,7 +62,7 @@ describe('how far a request goes and how much it takes, to the last one (specifi
     assert.equal(await asksAfter(5_000), true);
   });
 
-  it('a connection is kept for the next request, and closed when a second brought none', async () => {
+  it('a connection is kept for the next request, and closed when a second brought none (§6.5/sent-once)', async () => {
     const receiver = kept(await startReceiver());
     const http = guard();
     for (let n = 0; n < 2; n += 1)
@@ -72,7 +72,7 @@ describe('how far a request goes and how much it takes, to the last one (specifi
     await until('it is closed', () => receiver.open() === 0, 4_000);
   });
 
-  it('16 KB of headers are read, and not a line more', async () => {
+  it('16 KB of headers are read, and not a line more (§6.5/deadline-and-bounds, §6.5/class-headers-too-large)', async () => {
     const answer = (bytes: number) => {
       const rest = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\nx-long: \r\n\r\n'.length;
       return `HTTP/1.1 200 OK\r\ncontent-length: 0\r\nx-long: ${'a'.repeat(bytes - rest)}\r\n\r\n`;
@@ -81,7 +81,7 @@ describe('how far a request goes and how much it takes, to the last one (specifi
     assert.equal(await saidOf(answer(16_500)), 'headers_too_large');
   });
 
-  it('32 answers of 1xx are passed over, one more is no answer; neither are 100 and 101', async () => {
+  it('32 answers of 1xx are passed over, one more is no answer; neither are 100 and 101 (§6.5/class-invalid-answer)', async () => {
     const early = 'HTTP/1.1 103 Early\r\n\r\n';
     const last = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n';
     assert.equal(await saidOf(early.repeat(32) + last), 200);
@@ -93,7 +93,7 @@ describe('how far a request goes and how much it takes, to the last one (specifi
     );
   });
 
-  it('2xx alone is success, and 600 and above are failures of the receiver', async () => {
+  it('2xx alone is success, and 600 and above are failures of the receiver (§6.3/success, §6.5/class-status)', async () => {
     const receiver = kept(
       await startReceiver({
         answer: (socket, request) =>
@@ -116,7 +116,7 @@ describe('how far a request goes and how much it takes, to the last one (specifi
     }
   });
 
-  it('where this host has no route is told apart from where nobody listens', async () => {
+  it('where this host has no route is told apart from where nobody listens (§6.5/class-unreachable, §6.5/class-no-network)', async () => {
     // No connection leads to all machines at once; the system says so itself.
     const outcome = await send(guard({}, '255.255.255.255'), 'http://255.255.255.255:8080/');
     assert.equal(outcome.said, 'no_network');

@@ -58,7 +58,7 @@ describe('100 receivers at once that waste time and memory (specification sectio
     'heads for ever': ['headers_too_large', 10_000],
   };
   for (const [way, [said, timeoutMs]] of Object.entries(ways)) {
-    it(`each that ${way} is held for its deadline and half a second at most, all of them in 30 MB`, async () => {
+    it(`each that ${way} is held for its deadline and half a second at most, all of them in 30 MB (§6.5/deadline-and-bounds, §6.5/class-timeout)`, async () => {
       const { outcomes, longestPauseMs, mostBytes } = await sendAll(way, timeoutMs);
       assert.deepEqual([...new Set(outcomes.map(saidOf))], [said]);
       assert.ok(outcomes.every((outcome) => outcome.kind === 'failed' || outcome.truncated));

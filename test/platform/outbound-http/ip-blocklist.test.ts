@@ -85,7 +85,7 @@ const isRefused = (host: string) => 'refused' in validateUrl(`https://${host}/`,
 
 describe('addresses that no request goes to (specification section 6.5)', () => {
   for (const range of forbidden4) {
-    it(`any host of ${range}, in every spelling and inside every IPv6 address that leads to it`, () => {
+    it(`any host of ${range}, in every spelling and inside every IPv6 address that leads to it (§6.5/ip-blocklist)`, () => {
       fc.assert(
         fc.property(octets, groups, (drawn, around) => {
           const bytes = inside(range, drawn);
@@ -102,7 +102,7 @@ describe('addresses that no request goes to (specification section 6.5)', () => 
     });
   }
 
-  it('any other IPv4 address is allowed, and none of those, by the arithmetic of another', () => {
+  it('any other IPv4 address is allowed, and none of those, by the arithmetic of another (§6.5/ip-blocklist)', () => {
     const list = new BlockList();
     for (const range of forbidden4) {
       const [address = '', prefix] = range.split('/');
@@ -119,7 +119,7 @@ describe('addresses that no request goes to (specification section 6.5)', () => 
     );
   });
 
-  it('of IPv6 all but 2000::/3, and of that 2001::/23, 2001:db8::/32, 2002::/16 and 3fff::/20', () => {
+  it('of IPv6 all but 2000::/3, and of that 2001::/23, 2001:db8::/32, 2002::/16 and 3fff::/20 (§6.5/ip-blocklist)', () => {
     const list = new BlockList();
     for (const range of forbidden6) {
       const [address = '', prefix] = range.split('/');
@@ -147,7 +147,7 @@ describe('addresses that no request goes to (specification section 6.5)', () => 
     }
   });
 
-  it('EGRESS_ALLOW_CIDRS takes out of that what it names, of its own family, and nothing else', () => {
+  it('EGRESS_ALLOW_CIDRS takes out of that what it names, of its own family, and nothing else (§6.5/allowed-ranges)', () => {
     const allowed = ['127.0.0.0/8', 'fd00::/8'].flatMap((range) => parseAddressRange(range) ?? []);
     for (const address of ['127.0.0.1', '127.255.0.1', 'fd12::1'])
       assert.ok(!isBlockedIp(address, allowed), address);
@@ -157,7 +157,7 @@ describe('addresses that no request goes to (specification section 6.5)', () => 
       assert.ok(isBlockedIp(address, allowed), address);
   });
 
-  it('what is no address is forbidden', () => {
+  it('what is no address is forbidden (§6.5/ip-blocklist)', () => {
     for (const text of [
       '',
       'example.com',

@@ -33,7 +33,7 @@ describe('a request that goes out (specification section 6.5)', () => {
     );
   });
 
-  it('takes the connection of the one before, and asks DNS once for as long as the answer is good', async () => {
+  it('takes the connection of the one before, and asks DNS once for as long as the answer is good (§6.5/dns-look-up)', async () => {
     const receiver = await startKept({ certificate });
     const { http, dns } = await withNames(() => here);
     for (let n = 0; n < 20; n += 1) {
@@ -45,7 +45,7 @@ describe('a request that goes out (specification section 6.5)', () => {
     assert.deepEqual([...dns.questions].sort(), [`A ${host}`, `AAAA ${host}`]);
   });
 
-  it('many at once ask DNS once, and each has a connection of its own', async () => {
+  it('many at once ask DNS once, and each has a connection of its own (§6.5/dns-look-up)', async () => {
     const receiver = await startKept({ certificate });
     const { http, dns } = await withNames(() => ({ addresses: ['127.0.0.1'], ttlSeconds: 0 }));
     const url = `https://${host}:${receiver.port}/`;
@@ -57,7 +57,7 @@ describe('a request that goes out (specification section 6.5)', () => {
     assert.equal(dns.questions.length, 4, 'an answer without a TTL is not kept');
   });
 
-  it('one name is never served over the connection of another, though both lead to one address', async () => {
+  it('one name is never served over the connection of another, though both lead to one address (§6.5/sent-once)', async () => {
     const receiver = await startKept({ certificate });
     const { http } = await withNames(() => here);
     for (const name of [host, 'other.example.com', host]) {
@@ -66,7 +66,7 @@ describe('a request that goes out (specification section 6.5)', () => {
     assert.equal(receiver.connections.length, 2);
   });
 
-  it('a receiver that closes kept connections without a word fails one request, not every second', async () => {
+  it('a receiver that closes kept connections without a word fails one request, not every second (§6.5/sent-once)', async () => {
     const receiver = await startKept({
       answer: (socket) => {
         ok(socket);
@@ -82,7 +82,7 @@ describe('a request that goes out (specification section 6.5)', () => {
     assert.ok(failures.length <= 1, failures.join());
   });
 
-  it('tries the next address of a name where nobody listens at the first', async () => {
+  it('tries the next address of a name where nobody listens at the first (§6.5/dns-look-up)', async () => {
     const receiver = await startKept({ certificate });
     const { http } = await withNames(() => ({ addresses: ['127.0.0.2', '127.0.0.1'], ttlSeconds: 60 }), {
       allowed: ranges('127.0.0.0/8'),
@@ -91,7 +91,7 @@ describe('a request that goes out (specification section 6.5)', () => {
     assert.deepEqual([outcome.kind, outcome.address], ['answered', '127.0.0.1']);
   });
 
-  it('DNS is answered while every thread of the pool is busy, as with password hashing', async () => {
+  it('DNS is answered while every thread of the pool is busy, as with password hashing (§6.5/dns-look-up)', async () => {
     const receiver = await startKept({ certificate });
     const { http } = await withNames(() => here);
     let working = 8;

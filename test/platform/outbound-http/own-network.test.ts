@@ -21,7 +21,7 @@ const classOf = async (http: OutboundHttp, url: string, timeoutMs = 2_000) => {
 };
 
 describe('failures of our own network are told apart from those of a receiver (specification section 6.5)', () => {
-  it('a request for a name while no name server answers is a fault of our own network, in each way that it may fail', async () => {
+  it('a request for a name while no name server answers is a fault of our own network, in each way that it may fail (§6.5/class-no-network)', async () => {
     for (const said of ['silence', 'server failure'] as const) {
       const { http } = await withNames(() => said);
       assert.equal(await classOf(http, `https://${host}/`), 'no_network', said);
@@ -39,7 +39,7 @@ describe('failures of our own network are told apart from those of a receiver (s
     assert.equal(await classOf(http, `https://${host}:${silent.port}/`), 'no_network', 'no connection');
   });
 
-  it('name servers that are back before the time-out count, though a question asked before found no answer', async () => {
+  it('name servers that are back before the time-out count, though a question asked before found no answer (§6.5/class-no-network)', async () => {
     let answer: DnsAnswer = here;
     const { http, dns } = await withNames(() => answer);
     const receiver = await startKept({ certificate });
@@ -58,7 +58,7 @@ describe('failures of our own network are told apart from those of a receiver (s
     assert.equal(await second, 'timeout');
   });
 
-  it('a name that alone is not answered for is a fault of DNS, however it fails', async () => {
+  it('a name that alone is not answered for is a fault of DNS, however it fails (§6.5/class-no-network)', async () => {
     for (const said of ['silence', 'server failure', 'no such name'] as const) {
       const { http, dns } = await withNames((name) => (name === host ? said : { addresses: [] }));
       assert.equal(await classOf(http, `https://${host}/`), 'dns', said);
@@ -80,7 +80,7 @@ describe('failures of our own network are told apart from those of a receiver (s
     assert.equal(await classOf(http, `https://${host}:${receiver.port}/`, 1_000), 'timeout');
   });
 
-  it('a name server that takes more than a second once is waited for, after however many fast answers', async () => {
+  it('a name server that takes more than a second once is waited for, after however many fast answers (§6.5/class-no-network)', async () => {
     const { http } = await withNames((name) =>
       name === host ? { addresses: ['127.0.0.1'], afterMs: 1_300 } : { addresses: ['127.0.0.1'] },
     );
@@ -91,7 +91,7 @@ describe('failures of our own network are told apart from those of a receiver (s
     assert.equal(await classOf(http, `https://${host}:${receiver.port}/`, 10_000), 200);
   });
 
-  it('of the errors of the system those are ours that say that nothing went out', () => {
+  it('of the errors of the system those are ours that say that nothing went out (§6.5/class-unreachable)', () => {
     const progress = { secure: true, connected: false, answering: false };
     const classes = Object.fromEntries(
       ['ENETUNREACH', 'ENETDOWN', 'EADDRNOTAVAIL', 'EPERM', 'EHOSTUNREACH', 'ECONNREFUSED'].map((code) => [

@@ -15,7 +15,7 @@ import {
   withNames,
 } from '#test/support/webhooks/outbound.ts';
 
-describe('what a name leads to (specification section 6.5)', () => {
+describe('what a name leads to (§6.5/dns-look-up)', () => {
   it('1,000 sends to names whose answers change from one question to the next reach what was allowed and nothing else', async () => {
     const receiver = await startKept({ certificate });
     const canary = await startKept({ certificate, host: '127.0.0.2', port: receiver.port });
@@ -57,7 +57,7 @@ describe('what a name leads to (specification section 6.5)', () => {
     );
   });
 
-  it('one forbidden address, of either family and in every embedding, refuses the name', async () => {
+  it('one forbidden address, of either family and in every embedding, refuses the name (§6.5/class-forbidden-address)', async () => {
     const receiver = await startKept({ certificate });
     let addresses: readonly string[] = [];
     const { http } = await withNames(() => ({ addresses }));
@@ -89,8 +89,8 @@ describe('what a name leads to (specification section 6.5)', () => {
   });
 });
 
-describe('TLS is always verified (specification section 6.5)', () => {
-  it('a certificate that is out of date, of nobody known or for another name sends nothing, whatever the environment says', async () => {
+describe('TLS is always verified (§6.5/tls-verification)', () => {
+  it('a certificate that is out of date, of nobody known or for another name sends nothing, whatever the environment says (§6.5/class-tls)', async () => {
     const expired = makeCertificate([host], '200102');
     const unknown = makeCertificate([host]);
     const { http } = await withNames(() => here, { authorities: [certificate.cert, expired.cert] });
@@ -123,7 +123,7 @@ describe('TLS is always verified (specification section 6.5)', () => {
     assert.ok(outcome.kind === 'failed' && outcome.class === 'tls', JSON.stringify(outcome));
   });
 
-  it('who speaks no TLS gets no request', async () => {
+  it('who speaks no TLS gets no request (§6.5/class-tls)', async () => {
     const { http } = await withNames(() => here);
     const server = kept(
       createServer((socket) => socket.on('error', () => undefined).end('HTTP/1.1 400 Bad Request\r\n\r\n')),

@@ -17,7 +17,7 @@ import {
 import { startReceiver } from '#test/support/webhooks/raw-receiver.ts';
 
 describe('every fault of a receiver is a value with a class of its own (specification section 6.5)', () => {
-  it('twelve faults, twelve classes; where a redirect leads is never reached, and each is sent once', async () => {
+  it('twelve faults, twelve classes; where a redirect leads is never reached, and each is sent once (§6.5/deadline-and-bounds, §6.5/sent-once, §6.5/failure-classes)', async () => {
     const canary = await startKept();
     const says = (text: string) => (socket: { write: (text: string) => void }) => socket.write(text);
     const closes = (text: string) => (socket: { end: (text: string) => void }) => socket.end(text);
@@ -93,7 +93,7 @@ describe('every fault of a receiver is a value with a class of its own (specific
     ],
     'HTTP/2': ['invalid_answer', (socket) => socket.write(Buffer.from('000012040000000000', 'hex'))],
   };
-  it('half an answer, one that is none and one without a word are told apart', async () => {
+  it('half an answer, one that is none and one without a word are told apart (§6.5/class-reset, §6.5/class-incomplete-answer, §6.5/class-invalid-answer)', async () => {
     const http = guard();
     for (const [name, [expected, answer]] of Object.entries(asked)) {
       const receiver = await startKept({ answer });
@@ -105,7 +105,7 @@ describe('every fault of a receiver is a value with a class of its own (specific
     }
   });
 
-  it('an end of the connection ends an answer that named no length; 1xx comes before one', async () => {
+  it('an end of the connection ends an answer that named no length; 1xx comes before one (§6.5/class-incomplete-answer)', async () => {
     const http = guard();
     const receiver = await startKept({
       answer: (socket) => socket.end('HTTP/1.1 103 Early\r\nlink: x\r\n\r\nHTTP/1.1 200 OK\r\n\r\nall of it'),
@@ -115,7 +115,7 @@ describe('every fault of a receiver is a value with a class of its own (specific
     assert.deepEqual([outcome.status, outcome.body.toString(), outcome.truncated], [200, 'all of it', false]);
   });
 
-  it('a request that cannot be written is a fault of our own', async () => {
+  it('a request that cannot be written is a fault of our own (§6.5/class-own-fault)', async () => {
     const receiver = await startKept({ certificate });
     const { http } = await withNames(() => here);
     const outcome = await http.send(
@@ -125,7 +125,7 @@ describe('every fault of a receiver is a value with a class of its own (specific
     assert.deepEqual(receiver.requests, []);
   });
 
-  it('a name server that fails or says nothing is a fault of DNS, within the deadline', async () => {
+  it('a name server that fails or says nothing is a fault of DNS, within the deadline (§6.5/deadline-and-bounds, §6.5/class-dns)', async () => {
     const answers: Readonly<Record<string, DnsAnswer>> = {
       'fails.example.com': 'server failure',
       'silent.example.com': 'silence',
@@ -139,7 +139,7 @@ describe('every fault of a receiver is a value with a class of its own (specific
     }
   });
 
-  it('what its caller gives up, or the end of the guard, is aborted, at once', async () => {
+  it('what its caller gives up, or the end of the guard, is aborted, at once (§6.5/class-own-fault)', async () => {
     const http = guard();
     const receiver = await startKept({ answer: () => undefined });
     const url = `http://127.0.0.1:${receiver.port}/`;

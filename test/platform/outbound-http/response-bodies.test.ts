@@ -6,7 +6,7 @@ import { guard, post, startKept } from '#test/support/webhooks/outbound.ts';
 import { ok } from '#test/support/webhooks/raw-receiver.ts';
 
 describe('how much of an answer is read (specification section 6.5)', () => {
-  it('16 KB of the body are kept to the byte; of a longer one the rest is not read and the connection ends', async () => {
+  it('16 KB of the body are kept to the byte; of a longer one the rest is not read and the connection ends (§6.5/deadline-and-bounds)', async () => {
     const http = guard();
     const receiver = await startKept({
       answer: (socket, request) => {
@@ -31,7 +31,7 @@ describe('how much of an answer is read (specification section 6.5)', () => {
     assert.equal(receiver.connections.length, 2);
   });
 
-  it('a body that comes compressed stays so', async () => {
+  it('a body that comes compressed stays so (§6.5/deadline-and-bounds)', async () => {
     const bomb = gzipSync(Buffer.alloc(10_000_000));
     const receiver = await startKept({
       answer: (socket) => {

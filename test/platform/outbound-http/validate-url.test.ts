@@ -14,7 +14,7 @@ const refusal = (url: string, ranges: typeof allowed = []) => {
 };
 
 describe('a URL is checked before anything is looked up or sent (specification section 6.5)', () => {
-  it('literal addresses and localhost are refused in every spelling', () => {
+  it('literal addresses and localhost are refused in every spelling (§6.5/literal-addresses)', () => {
     const hosts = [
       '127.0.0.1',
       '127.1',
@@ -68,7 +68,7 @@ describe('a URL is checked before anything is looked up or sent (specification s
     }
   });
 
-  it('what is no https URL to somewhere is refused, saying why', () => {
+  it('what is no https URL to somewhere is refused, saying why (§6.5/https-urls)', () => {
     const table: readonly (readonly [RegExp, readonly string[]])[] = [
       [
         /no URL/,
@@ -129,7 +129,7 @@ describe('a URL is checked before anything is looked up or sent (specification s
     assert.equal(refusal('https://example.com/@somebody?to=@x#:@'), undefined);
   });
 
-  it('http goes to literal addresses inside EGRESS_ALLOW_CIDRS, and to nothing else', () => {
+  it('http goes to literal addresses inside EGRESS_ALLOW_CIDRS, and to nothing else (§6.5/https-urls, §6.5/literal-addresses)', () => {
     for (const url of [
       'http://127.0.0.1:8080/',
       'http://127.1/',
@@ -149,7 +149,7 @@ describe('a URL is checked before anything is looked up or sent (specification s
       assert.equal(target(url), undefined, url);
   });
 
-  it('says where it leads as it will be connected to', () => {
+  it('says where it leads as it will be connected to (§6.5/literal-addresses)', () => {
     assert.deepEqual(target('https://EXAMPLE.com.:443/a/../b?c=d#e'), {
       origin: 'https://example.com',
       secure: true,

@@ -1,0 +1,64 @@
+/** One rule of docs/specification.md: a row of a table, a bullet or a paragraph. */
+export interface Rule {
+  /** Section and name, as tests cite them: `§4.3/order`. Without a name it ends with the slash. */
+  readonly tag: string;
+  /** The beginning of the rule, without Markdown. */
+  readonly text: string;
+}
+
+/** The sections whose every rule has a name and tests. */
+const sections = /^(?:[2-9]|12)(?:\.|$)/;
+const plannedMark = '*(planned)*';
+const nameMark = /\s*<!-- ([a-z0-9-]+) -->/;
+const textCharacters = 90;
+
+/** The rules of those sections, without what is planned. */
+export function readRules(specification: string): Rule[] {
+  return specification.split(/^##+ /m).flatMap((part) => {
+    const [heading = '', ...lines] = part.split('\n');
+    const section = heading.split(' ')[0] ?? '';
+    if (!sections.test(section) || heading.includes(plannedMark)) return [];
+    const blocks = lines.join('\n').split(/\n{2,}/);
+    return blocks.flatMap((block) => splitBlock(block.trim())).map((source) => toRule(section, source));
+  });
+}
+
+/** The rows of a table, the bullets of a list, or the paragraph itself. */
+function splitBlock(block: string): string[] {
+  if (block === '') return [];
+  if (block.startsWith('|'))
+    return block
+      .split('\n')
+      .slice(2)
+      .filter((line) => !isPlanned(line));
+  return block.startsWith('- ') ? block.slice(2).split(/\n- /) : [block];
+}
+
+/** Where a comma follows the mark, only what stands before it is planned. */
+function isPlanned(line: string): boolean {
+  return line.replaceAll(`${plannedMark},`, '').includes(plannedMark);
+}
+
+function toRule(section: string, source: string): Rule {
+  const name = nameMark.exec(source)?.[1] ?? '';
+  const text = source.replace(nameMark, '');
+  const cells = text.startsWith('|') ? text.split(/(?<!\\)\|/).slice(1, -1) : [text];
+  return {
+    tag: `§${section}/${name}`,
+    text: shortened(
+      cells
+        .map(plain)
+        .filter((cell) => cell !== '')
+        .join(' · '),
+    ),
+  };
+}
+
+function plain(markdown: string): string {
+  return markdown.replaceAll(/\s+/g, ' ').replaceAll(/[`*]/g, '').replaceAll('\\|', '|').trim();
+}
+
+function shortened(text: string): string {
+  if (text.length <= textCharacters) return text;
+  return `${text.slice(0, text.lastIndexOf(' ', textCharacters))} …`;
+}
