@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createMagicLink } from '#server/accounts/magic-links/create-magic-link.ts';
 import { insertMember } from '#server/teams/members/member-store.ts';
+import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { Browser, newAccount, signedIn } from '#test/support/browser/browser-client.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { startTestService, type TestService } from '#test/support/service/test-service.ts';
@@ -208,8 +209,7 @@ describe('one’s own account (specification sections 12.1 and 12.3)', () => {
     assert.equal(last.outcome, 'done');
     assert.equal(field(link, 'actor.kind'), 'operator');
     assert.ok(!JSON.stringify(entries).includes(another) && !JSON.stringify(entries).includes(password));
-    const rows = await service.query('SELECT FROM audit_log WHERE account_id = $1', [account.id]);
-    assert.equal(rows.length, entries.length);
+    assert.equal((await storedAuditEntries(service, { accountId: account.id })).length, entries.length);
   });
 
   it('the audit log comes in pages that show every entry once, and nobody else’s (§12.3/account-audit)', async () => {

@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Route } from '#server/platform/http/route.ts';
 import { insertMember } from '#server/teams/members/member-store.ts';
+import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { type Browser, newAccount, signedIn } from '#test/support/browser/browser-client.ts';
+import { countSignInRows } from '#test/support/people/stored-accounts.ts';
+import { storedRowTexts } from '#test/support/service/stored-text.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
 const email = 'ada@example.com';
@@ -56,12 +59,11 @@ describe('forged requests (specification section 12.3)', () => {
     Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value?.replace('OWN', own())]));
   const pathOf = ({ path }: Route) => path.replace(':team_id', team.publicId).replace(/:\w+/g, 'x');
   /** Everything that a forged request could be after. */
-  const state = () =>
-    service.query(`
-      SELECT (SELECT count(*) FROM account_sessions) AS sessions, (SELECT count(*) FROM audit_log WHERE outcome = 'done') AS noted,
-        (SELECT count(*) FROM passkey_challenges) AS challenges, (SELECT count(*) FROM throttle_counters) AS failures,
-        (SELECT string_agg(a::text, ',' ORDER BY id) FROM accounts a) AS accounts,
-        (SELECT string_agg(t::text, ',' ORDER BY id) FROM teams t) AS teams, (SELECT count(*) FROM numbers) AS numbers`);
+  const state = async () => ({
+    counts: await countSignInRows(service),
+    audited: (await storedAuditEntries(service)).filter(({ outcome }) => outcome === 'done'),
+    rows: await storedRowTexts(service, 'accounts', 'teams', 'numbers'),
+  });
 
   it('there is no route for people that changes something and stands outside of this test', () => {
     const audiences = new Set(service.app.routes.map(({ audience }) => audience));

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Browser, type BrowserAnswer, newAccount, signedIn } from '#test/support/browser/browser-client.ts';
+import { dropPassword } from '#test/support/people/given-accounts.ts';
 import {
   type CreationOptions,
   type RequestOptions,
@@ -194,7 +195,7 @@ describe('passkeys (specification section 12.2)', () => {
       await signedIn(service, grown, password),
       await signedIn(service, nobody, password),
     ];
-    await service.query('UPDATE accounts SET password_hash = NULL WHERE email = $1', [nobody]);
+    await dropPassword(service, nobody);
     const add = async (browser: Browser, current?: string) => {
       const response = new SoftwareAuthenticator(appUrl).create(await creationOptions(browser));
       const body = { name: 'Phone', response };

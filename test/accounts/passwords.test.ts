@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { argon2Sync } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import pg from 'pg';
 import { Browser, newAccount, signedIn } from '#test/support/browser/browser-client.ts';
+import { holdPasswordChange } from '#test/support/people/given-accounts.ts';
+import { storedAccount, storedThrottleCounters } from '#test/support/people/stored-accounts.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { startTestService, type TestService } from '#test/support/service/test-service.ts';
-import { until } from '#test/support/service/until.ts';
 import { watchArgon2 } from '#test/support/service/watch-argon2.ts';
 import { watchStatements } from '#test/support/service/watch-statements.ts';
 
@@ -31,13 +31,7 @@ describe('passwords (specification section 12.2)', () => {
   const from = (source: string) => new Browser(service.baseUrl, { 'x-forwarded-for': source });
   const attempt = (email: string, written: string, source = newSource()) =>
     from(source).post('/app/sign-in', { email, password: written });
-  const hashOf = async (email: string) => {
-    const rows = await service.query<{ password_hash: string }>(
-      'SELECT password_hash FROM accounts WHERE email = $1',
-      [email],
-    );
-    return rows[0]?.password_hash ?? '';
-  };
+  const hashOf = async (email: string) => (await storedAccount(service, email)).passwordHash ?? '';
 
   it('are kept as argon2id with 19 MiB, two passes, one lane and a salt of their own (§12.2/passwords)', async () => {
     const [ada, grace] = [await hashOf('ada@example.com'), await hashOf('grace@example.com')];
@@ -144,28 +138,17 @@ describe('passwords (specification section 12.2)', () => {
     assert.equal(count(401) + count(503), 200);
     const busy = answers.find(({ status }) => status === 503);
     assert.equal(busy?.headers.get('retry-after'), '2');
-    const [row] = await service.query<{ counted: number }>(
-      'SELECT sum(hits)::int AS counted FROM throttle_counters WHERE window_start > $1',
-      [service.clock.in(-900_000)],
-    );
-    assert.equal(row?.counted, 3 * count(401));
+    const counters = await storedThrottleCounters(service, service.clock.in(-900_000));
+    const counted = counters.reduce((sum, { hits }) => sum + hits, 0);
+    assert.equal(counted, 3 * count(401));
     assert.equal((await attempt('ada@example.com', password)).status, 200, 'it goes on');
   });
 
   it('one that was replaced while it was being checked signs nobody in', async () => {
-    const client = new pg.Client({ connectionString: service.databaseUrl });
-    await client.connect();
-    await client.query('BEGIN');
-    await client.query(`UPDATE accounts SET password_hash = 'another' WHERE email = 'grace@example.com'`);
+    const change = await holdPasswordChange(service, 'grace@example.com');
     const late = attempt('grace@example.com', password);
-    await until('the sign-in waits for the account', async () => {
-      const { rows } = await client.query(
-        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-      );
-      return rows.length > 0;
-    });
-    await client.query('COMMIT');
-    await client.end();
+    await change.waiting(1);
+    await change.release();
     assert.equal((await late).status, 401);
   });
 });

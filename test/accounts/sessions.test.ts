@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { createMagicLink } from '#server/accounts/magic-links/create-magic-link.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { Browser, newAccount, signedIn } from '#test/support/browser/browser-client.ts';
+import { countSignInRows, isSessionStored } from '#test/support/people/stored-accounts.ts';
 import { field } from '#test/support/service/api-client.ts';
+import { storedRowTexts } from '#test/support/service/stored-text.ts';
 import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 
 const email = 'ada@example.com';
@@ -83,15 +84,11 @@ describe('sessions (specification section 12.2)', () => {
   it('no token is in the database, only its hash (§12.2/sessions)', async () => {
     const browser = await enter();
     const token = browser.token;
-    const [row] = await service.query<{ found: boolean }>(
-      'SELECT token_hash = $1 AS found FROM account_sessions WHERE token_hash = $1',
-      [createHash('sha256').update(token).digest()],
-    );
-    assert.equal(row?.found, true);
-    for (const table of ['account_sessions', 'audit_log', 'accounts', 'throttle_counters']) {
-      const rows = await service.query<{ row: string }>(`SELECT t::text AS row FROM ${table} t`);
+    assert.equal(await isSessionStored(service, token), true);
+    for (const table of ['account_sessions', 'audit_log', 'accounts', 'throttle_counters'] as const) {
+      const rows = await storedRowTexts(service, table);
       assert.ok(
-        rows.every(({ row }) => !row.includes(token)),
+        rows.every((row) => !row.includes(token)),
         table,
       );
     }
@@ -244,13 +241,10 @@ describe('sessions (specification section 12.2)', () => {
         createMagicLink(trx, https.runtime, account, { hours: 1 }),
       );
       const { purgeExpired } = await import('#server/accounts/sign-in/purge-expired.ts');
-      const tables = ['account_sessions', 'magic_links', 'passkey_challenges', 'throttle_counters'];
       const counts = async () => {
         await purgeExpired({ ...https.runtime, clock: https.clock });
-        const found = tables.map((table) =>
-          https.query<{ n: number }>(`SELECT count(*)::int AS n FROM ${table}`),
-        );
-        return (await Promise.all(found)).map(([row]) => row?.n);
+        const { sessions, magicLinks, passkeyChallenges, throttleCounters } = await countSignInRows(https);
+        return [sessions, magicLinks, passkeyChallenges, throttleCounters];
       };
       // Of the browser, which is known, and of all that are.
       assert.deepEqual(await counts(), [1, 1, 1, 2]);

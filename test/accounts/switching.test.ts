@@ -4,6 +4,7 @@ import { operator } from '#server/platform/actor.ts';
 import { createOwnerLink } from '#server/teams/invitations/create-owner-link.ts';
 import { lockTeam } from '#server/teams/team/team-store.ts';
 import { Browser, type BrowserAnswer } from '#test/support/browser/browser-client.ts';
+import { markEmailVerified } from '#test/support/people/given-accounts.ts';
 import { newPerson } from '#test/support/people/people.ts';
 import type { ApiAnswer } from '#test/support/service/api-client.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
@@ -125,7 +126,7 @@ describe('who is signed in as somebody else (specification sections 12.2 and 12.
       removal: async (_, email) => team.api.delete(`/v1/team/members/${await memberId(email)}`),
       'removal of who is in another team': async (ada, email) => {
         const { json } = await elsewhere.api.post('/v1/team/members/invite', { email, role: 'member' });
-        await service.query('UPDATE accounts SET email_verified_at = created_at WHERE email = $1', [email]);
+        await markEmailVerified(service, email);
         assert.equal((await ada.submit(new URL(String(json.accept_url)).pathname)).status, 303);
         return team.api.delete(`/v1/team/members/${await memberId(email)}`);
       },
@@ -168,9 +169,7 @@ describe('who is signed in as somebody else (specification sections 12.2 and 12.
     assert.equal((await bob.submit(await invite(invited.email), form)).status, 303);
     service.clock.advance(61_000);
     const elsewhere = await (await service.newTeam()).api.post('/v1/team/members/invite', invited);
-    await service.query('UPDATE accounts SET email_verified_at = created_at WHERE email = $1', [
-      invited.email,
-    ]);
+    await markEmailVerified(service, invited.email);
     const second = new URL(String(elsewhere.json.accept_url)).pathname;
     assert.equal((await bob.submit(second, form)).status, 303);
     assert.equal((await new Browser(service.baseUrl).submit(second, form)).status, 404);

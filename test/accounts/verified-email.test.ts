@@ -3,7 +3,10 @@ import { after, before, describe, it } from 'node:test';
 import { roleChangedHooks } from '#server/app/transaction-hooks.ts';
 import { createOperatorLink } from '#server/teams/invitations/create-operator-link.ts';
 import { Browser } from '#test/support/browser/browser-client.ts';
+import { putPasskey } from '#test/support/people/given-accounts.ts';
+import { setInvitationToken } from '#test/support/people/given-invitations.ts';
 import { join, newCookie, newPerson, PageClient } from '#test/support/people/people.ts';
+import { storedAccount } from '#test/support/people/stored-accounts.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
 const password = 'a sentence that nobody guesses';
@@ -23,13 +26,7 @@ describe('an account that somebody prepared for another’s address (specificati
   };
   const visitor = () => new PageClient(service.baseUrl, '');
   const enter = (email: string) => visitor().post('/app/sign-in', { email, password });
-  const proven = async (email: string) => {
-    const [row] = await service.query<{ is: boolean }>(
-      'SELECT email_verified_at IS NOT NULL AS is FROM accounts WHERE email = $1',
-      [email],
-    );
-    return row?.is;
-  };
+  const isVerified = async (email: string) => (await storedAccount(service, email)).isEmailVerified;
 
   async function invite(team: TestTeam, email: string): Promise<string> {
     const { json, text } = await team.api.post('/v1/team/members/invite', { email, role: 'member' });
@@ -60,15 +57,8 @@ describe('an account that somebody prepared for another’s address (specificati
   it('the first link that verifies the address ends its sessions, its password and its passkeys, and says so before (§12.1/verified-address)', async () => {
     const email = newEmail();
     const someone = await prepare(email);
-    const [account] = await service.query<{ id: string }>('SELECT id FROM accounts WHERE email = $1', [
-      email,
-    ]);
-    await service.query(
-      `INSERT INTO passkeys (id, account_id, credential_id, public_key, counter, transports, name, created_at)
-       VALUES (gen_random_uuid(), $1, $2, 'k', 0, '{}', 'Mine', now())`,
-      [account?.id, Buffer.from(email)],
-    );
-    assert.deepEqual([await proven(email), (await enter(email)).status], [false, 200]);
+    await putPasskey(service, (await storedAccount(service, email)).id);
+    assert.deepEqual([await isVerified(email), (await enter(email)).status], [false, 200]);
 
     const link = await operatorLink(email);
     const ceo = new Browser(service.baseUrl);
@@ -79,7 +69,7 @@ describe('an account that somebody prepared for another’s address (specificati
     assert.equal((await someone.get('/app/account')).status, 401);
     assert.equal((await enter(email)).status, 401);
     const { json } = await ceo.get('/app/account/passkeys');
-    assert.deepEqual([json.passkeys, await proven(email)], [[], true]);
+    assert.deepEqual([json.passkeys, await isVerified(email)], [[], true]);
     const audit = await ceo.get('/app/account/audit');
     const entries = audit.json.entries as { action: string; details: unknown }[];
     assert.deepEqual(entries.find(({ action }) => action === 'account.address_proven')?.details, {
@@ -189,8 +179,7 @@ describe('an invitation that is mailed (specification section 12.1)', () => {
     const team = await service.newTeam();
     const invited = { email: person.email, role: 'member' };
     assert.equal((await team.api.post('/v1/team/members/invite', invited)).status, 201);
-    // What its mail says: the test puts another token in the place of the one that nobody keeps.
-    await service.query("UPDATE invitations SET token_hash = sha256('known') WHERE team_id = $1", [team.id]);
+    await setInvitationToken(service, team.id, 'known');
     assert.equal((await person.post('/app/invitations/known', {})).status, 201);
     assert.equal((await person.get('/app/account')).status, 200, 'the session that joined stays');
     assert.equal((await new PageClient(service.baseUrl, other).get('/app/account')).status, 401);

@@ -3,8 +3,11 @@ import { after, before, describe, it } from 'node:test';
 import { checkPassword } from '#server/accounts/account/password.ts';
 import { operator } from '#server/platform/actor.ts';
 import { createOwnerLink } from '#server/teams/invitations/create-owner-link.ts';
+import { changePlan } from '#server/teams/team/change-plan.ts';
 import { lockTeam } from '#server/teams/team/team-store.ts';
+import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { newMember, newPerson, PageClient } from '#test/support/people/people.ts';
+import { storedAccount, storedSessionMethods } from '#test/support/people/stored-accounts.ts';
 import { type ApiAnswer, field } from '#test/support/service/api-client.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
@@ -95,14 +98,11 @@ describe('an invitation that is opened (specification section 12.4)', () => {
         ['Ada@Example.com', 'Ada Example', 'viewer'],
       );
       assert.equal((await ada.get(`/app/teams/${team.publicId}/team`)).status, 200);
-      const [account] = await service.query<{ password_hash: string; method: string }>(
-        `SELECT a.password_hash, s.method FROM accounts a JOIN account_sessions s ON s.account_id = a.id
-         WHERE a.normalized_email = 'ada@example.com'`,
-      );
-      assert.equal(account?.method, 'invitation');
-      assert.ok(await checkPassword('correct horse battery', account?.password_hash));
-      const noted = await service.query<{ action: string; actor_kind: string; actor_name: string }>(
-        `SELECT action, actor_kind, actor_name FROM audit_log WHERE actor_name = 'Ada@Example.com' ORDER BY id`,
+      const account = await storedAccount(service, 'Ada@Example.com');
+      assert.deepEqual(await storedSessionMethods(service, account.id), ['invitation']);
+      assert.ok(await checkPassword('correct horse battery', account.passwordHash ?? undefined));
+      const noted = (await storedAuditEntries(service)).filter(
+        ({ actorName }) => actorName === 'Ada@Example.com',
       );
       assert.deepEqual(
         noted.map(({ action }) => action),
@@ -114,8 +114,7 @@ describe('an invitation that is opened (specification section 12.4)', () => {
       for (const given of [{ name: 'Bob' }, { name: 'Bob', password: '' }]) {
         const email = newEmail();
         assert.equal((await visitor.post(await invite(email), given)).status, 201);
-        const [account] = await service.query('SELECT password_hash FROM accounts WHERE email = $1', [email]);
-        assert.equal(account?.password_hash, null);
+        assert.equal((await storedAccount(service, email)).passwordHash, null);
       }
     });
 
@@ -175,8 +174,7 @@ describe('an invitation that is opened (specification section 12.4)', () => {
       const answers = await Promise.all(links.map((link) => visitor.post(link, { name: 'Bob' })));
       const statuses = answers.map(({ status }) => status).sort();
       assert.ok(statuses[0] === 201 && [401, 409].includes(statuses[1] ?? 0), String(statuses));
-      const accounts = await service.query('SELECT FROM accounts WHERE email = $1', [email]);
-      assert.equal(accounts.length, 1);
+      assert.ok(await storedAccount(service, email), 'and there is one account');
     });
   });
 
@@ -207,7 +205,7 @@ describe('an invitation that is opened (specification section 12.4)', () => {
     it('a session that ended is nobody', async () => {
       const bob = await newPerson(service);
       const link = await invite(bob.email);
-      await service.query('DELETE FROM account_sessions WHERE account_id = $1', [bob.account.id]);
+      assert.equal((await bob.post('/app/account/sign-out-everywhere')).status, 200);
       assert.equal((await bob.get(link)).json.needs, 'sign_in');
       assertRefused(await bob.post(link, {}), 401, 'unauthorized');
     });
@@ -251,9 +249,9 @@ describe('an invitation that is opened (specification section 12.4)', () => {
     it('makes a member of the team its owner, and keeps the membership', async () => {
       const here = await service.newTeam({ plan: 'free' });
       const bob = await newMember(service, here, 'viewer');
-      await service.query(`UPDATE teams SET plan = 'starter' WHERE id = $1`, [here.id]);
+      await changePlan(service.runtime, here.id, { plan: 'starter', monthlyMessageLimit: 100 }, operator);
       const link = await ownerLink(here);
-      await service.query(`UPDATE teams SET plan = 'free' WHERE id = $1`, [here.id]);
+      await changePlan(service.runtime, here.id, { plan: 'free', monthlyMessageLimit: 100 }, operator);
       const answer = await bob.post(link, {});
       assert.deepEqual(
         [answer.status, answer.json.member_id, answer.json.role],

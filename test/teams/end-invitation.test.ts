@@ -1,17 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { purgeInvitations } from '#server/teams/invitations/purge-invitations.ts';
+import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { Browser } from '#test/support/browser/browser-client.ts';
-import {
-  assertRefused,
-  audited,
-  dayMs,
-  invite,
-  listed,
-  type Made,
-  opens,
-} from '#test/support/people/invite.ts';
+import { assertRefused, dayMs, invite, listed, type Made, opens } from '#test/support/people/invite.ts';
 import { newMember } from '#test/support/people/people.ts';
+import { storedInvitations } from '#test/support/people/stored-invitations.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
@@ -33,7 +27,7 @@ describe('the end of an invitation: revoked, sent again, forgotten (specificatio
     assert.equal(await opens(service, made), false);
     assert.ok(!(await listed(team.api)).includes('gone@example.com'));
     assertRefused(await team.api.delete(`/v1/team/invitations/${made.invitation_id}`), 404, 'not_found');
-    const last = (await audited(service, team)).at(-1);
+    const last = (await storedAuditEntries(service, { teamId: team.id })).at(-1);
     assert.deepEqual([last?.action, last?.target], ['invitation.revoked', made.invitation_id]);
   });
 
@@ -52,8 +46,8 @@ describe('the end of an invitation: revoked, sent again, forgotten (specificatio
     assert.deepEqual([await opens(service, made), await opens(service, again)], [false, true]);
     service.clock.advance(5 * dayMs);
     assert.equal(await opens(service, again), true);
-    const last = (await audited(service, team)).at(-1);
-    assert.deepEqual([last?.action, last?.actor_kind], ['invitation.sent_again', 'member']);
+    const last = (await storedAuditEntries(service, { teamId: team.id })).at(-1);
+    assert.deepEqual([last?.action, last?.actorKind], ['invitation.sent_again', 'member']);
   });
 
   it('what has expired can’t be sent again, and neither can another team’s', async () => {
@@ -100,11 +94,7 @@ describe('the end of an invitation: revoked, sent again, forgotten (specificatio
     assert.equal((await of.api.delete(`/v1/team/invitations/${revoked.invitation_id}`)).status, 200);
     const left = async () => {
       await purgeInvitations(service.runtime);
-      const rows = await service.query<{ email: string }>(
-        'SELECT email FROM invitations WHERE team_id = $1 ORDER BY id',
-        [of.id],
-      );
-      return rows.map(({ email }) => email.split('@')[0]);
+      return (await storedInvitations(service, of.id)).map(({ email }) => email?.split('@')[0]);
     };
     const later = async (days: number) => {
       for (let passed = 0; passed < days; passed += 6) {
@@ -123,7 +113,9 @@ describe('the end of an invitation: revoked, sent again, forgotten (specificatio
     assert.deepEqual(await left(), ['kept']);
     assert.deepEqual(await listed(of.api), ['kept@example.com']);
     assert.ok(
-      (await audited(service, of)).some(({ target }) => target === revoked.invitation_id),
+      (await storedAuditEntries(service, { teamId: of.id })).some(
+        ({ target }) => target === revoked.invitation_id,
+      ),
       'noted all the same',
     );
   });

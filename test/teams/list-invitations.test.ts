@@ -3,16 +3,8 @@ import { after, before, describe, it } from 'node:test';
 import { operator } from '#server/platform/actor.ts';
 import { createOwnerLink } from '#server/teams/invitations/create-owner-link.ts';
 import { lockTeam } from '#server/teams/team/team-store.ts';
-import {
-  ask,
-  assertRefused,
-  audited,
-  dayMs,
-  invite,
-  listed,
-  type Made,
-  opens,
-} from '#test/support/people/invite.ts';
+import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
+import { ask, assertRefused, dayMs, invite, listed, type Made, opens } from '#test/support/people/invite.ts';
 import type { ApiAnswer } from '#test/support/service/api-client.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
@@ -93,7 +85,7 @@ describe('GET /v1/team/invitations (specification sections 2.4 and 4.1)', () => 
       const row = await lockTeam(trx, small.id);
       if (row) await createOwnerLink(trx, service.runtime, row, 'first@example.com', operator);
     });
-    const noted = await audited(service, small);
+    const noted = await storedAuditEntries(service, { teamId: small.id });
     const id = String(noted.find(({ action }) => action === 'invitation.made')?.target);
     assert.deepEqual(await listed(small.api), []);
     assertRefused(await small.api.delete(`/v1/team/invitations/${id}`), 404, 'not_found');

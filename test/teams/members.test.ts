@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { createKey } from '#server/api-keys/create-key.ts';
+import { operator } from '#server/platform/actor.ts';
 import { parseId } from '#server/platform/ids/ids.ts';
+import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import {
   join,
   newCookie,
@@ -9,9 +12,9 @@ import {
   PageClient,
   type TeamMember,
 } from '#test/support/people/people.ts';
-import { type ApiAnswer, type ApiClient, field } from '#test/support/service/api-client.ts';
+import { type ApiAnswer, ApiClient, field } from '#test/support/service/api-client.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
-import { lockRows } from '#test/support/service/row-lock.ts';
+import { holdRowLock } from '#test/support/service/row-lock.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -38,11 +41,8 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
     return members.find((member) => member.id === id)?.role;
   };
   /** What the audit log has of a team: who, what, to what and with which words. */
-  const audited = (of: TestTeam) =>
-    service.query<{ actor_id: string; action: string; target: string; details: unknown; ip: string }>(
-      `SELECT actor_id, action, target, details, ip FROM audit_log WHERE team_id = $1 AND outcome = 'done' ORDER BY id`,
-      [of.id],
-    );
+  const audited = async (of: TestTeam) =>
+    (await storedAuditEntries(service, { teamId: of.id })).filter(({ outcome }) => outcome === 'done');
 
   it('GET /v1/team/members shows the five fields of each, oldest first, and of this team alone (§2.3/fields, §4.1/list-members)', async () => {
     team = await service.newTeam();
@@ -97,7 +97,7 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
         assert.equal(await roleOf(team, bob.memberId), role);
       }
       const last = (await audited(team)).at(-1);
-      assert.match(last?.actor_id ?? '', /^key_/);
+      assert.match(last?.actorId ?? '', /^key_/);
       assert.deepEqual(
         [last?.action, last?.target, last?.details, last?.ip],
         ['member.role_changed', bob.memberId, { role: 'viewer', before: 'member' }, '127.0.0.1'],
@@ -168,13 +168,19 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
 
     /** A key as if the member had made it. */
     async function keyOf(member: TeamMember): Promise<ApiClient> {
-      const key = await service.newKey(team.id, ['team:read']);
-      await service.query(
-        `UPDATE api_keys SET created_by = $2
-         WHERE id = (SELECT id FROM api_keys WHERE team_id = $1 ORDER BY id DESC LIMIT 1)`,
-        [team.id, parseId('usr', member.memberId)],
+      const { runtime } = service;
+      const id = parseId('usr', member.memberId);
+      if (!id) throw new Error('no id of a member');
+      const { key } = await runtime.database.transaction((trx) =>
+        createKey(trx, runtime, {
+          teamId: team.id,
+          name: 'test',
+          permissions: ['team:read'],
+          creator: { id, grants: ['team:read'] },
+          by: operator,
+        }),
       );
-      return key;
+      return new ApiClient(service.baseUrl, key);
     }
 
     it('the person loses the team at once, keeps the account and other teams, and is signed in still', async () => {
@@ -199,19 +205,15 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
       await team.api.delete(`/v1/team/members/${bob.memberId}`);
       for (const client of [bob, phone])
         assertRefused(await client.get(bob.in('/team')), 401, 'unauthorized');
-      const rows = await service.query<{ action: string }>(
-        'SELECT action FROM audit_log WHERE account_id = $1 ORDER BY id DESC LIMIT 1',
-        [bob.account.id],
-      );
-      assert.equal(rows[0]?.action, 'account.signed_out_everywhere');
+      const last = (await storedAuditEntries(service, { accountId: bob.account.id })).at(-1);
+      assert.equal(last?.action, 'account.signed_out_everywhere');
     });
 
     it('who loses both teams in one moment is signed out: neither counts on the other', async () => {
       const elsewhere = await service.newTeam();
       const bob = await newMember(service, team, 'member');
       const there = await join(service, elsewhere, bob, 'member');
-      const select = 'SELECT FROM accounts WHERE id = $1 FOR UPDATE';
-      const account = await lockRows(service.databaseUrl, select, [bob.account.id]);
+      const account = await holdRowLock(service, { accountId: bob.account.id });
       const removals = [
         team.api.delete(`/v1/team/members/${bob.memberId}`),
         elsewhere.api.delete(`/v1/team/members/${there.memberId}`),
@@ -292,8 +294,7 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
     const other = await service.startAnother();
     try {
       const there = new PageClient(other.baseUrl, bob.cookie);
-      const select = 'SELECT FROM teams WHERE id = $1 FOR UPDATE';
-      const row = await lockRows(service.databaseUrl, select, [team.id]);
+      const row = await holdRowLock(service, { teamId: team.id });
       const demotion = team.api.put(`/v1/team/members/${bob.memberId}/role`, { role: 'viewer' });
       await row.waiting(1);
       const requests = [
@@ -335,7 +336,7 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
     team = await service.newTeam();
     const bob = await newMember(service, team, 'admin');
     await join(service, await service.newTeam(), bob, 'viewer');
-    const row = await lockRows(service.databaseUrl, 'SELECT FROM teams WHERE id = $1 FOR UPDATE', [team.id]);
+    const row = await holdRowLock(service, { teamId: team.id });
     const removal = team.api.delete(`/v1/team/members/${bob.memberId}`);
     await row.waiting(1);
     const invitation = bob.post(bob.in('/team/members/invite'), {

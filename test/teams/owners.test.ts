@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { join, newMember, type TeamMember } from '#test/support/people/people.ts';
 import { type ApiAnswer, field } from '#test/support/service/api-client.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
-import { lockRows } from '#test/support/service/row-lock.ts';
+import { holdRowLock } from '#test/support/service/row-lock.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
 function assertRefused(answer: ApiAnswer, status: number, code: string): void {
@@ -33,8 +34,7 @@ describe('owners, and leaving a team (specification section 12.4)', () => {
     const { json } = await of.api.get('/v1/team/members');
     return (json.members as { role: string }[]).map(({ role }) => role);
   };
-  const lockTeamRow = () =>
-    lockRows(service.databaseUrl, 'SELECT FROM teams WHERE id = $1 FOR UPDATE', [team.id]);
+  const lockTeamRow = () => holdRowLock(service, { teamId: team.id });
 
   describe('making and unmaking', () => {
     before(begin);
@@ -49,9 +49,8 @@ describe('owners, and leaving a team (specification section 12.4)', () => {
       assert.equal((await make(bob, ada)).json.role, 'owner');
       const answer = await unmake(ada, bob);
       assert.deepEqual([answer.status, answer.json.role], [200, 'admin']);
-      const noted = await service.query<{ details: unknown }>(
-        `SELECT details FROM audit_log WHERE team_id = $1 AND target = $2 AND action = 'member.role_changed' ORDER BY id`,
-        [team.id, bob.memberId],
+      const noted = (await storedAuditEntries(service, { teamId: team.id })).filter(
+        ({ action, target }) => action === 'member.role_changed' && target === bob.memberId,
       );
       assert.deepEqual(
         noted.map(({ details }) => details),
@@ -135,11 +134,11 @@ describe('owners, and leaving a team (specification section 12.4)', () => {
         assert.deepEqual([answer.status, answer.json], [200, { left: true }]);
         assertRefused(await bob.get(bob.in('/team')), 404, 'not_found');
         assertRefused(await leave(bob), 404, 'not_found');
-        const rows = await service.query<{ action: string; actor_id: string; target: string }>(
-          'SELECT action, actor_id, target FROM audit_log WHERE team_id = $1 ORDER BY id DESC LIMIT 1',
-          [team.id],
+        const last = (await storedAuditEntries(service, { teamId: team.id })).at(-1);
+        assert.deepEqual(
+          [last?.action, last?.actorId, last?.target],
+          ['member.left', bob.memberId, bob.memberId],
         );
-        assert.deepEqual(rows, [{ action: 'member.left', actor_id: bob.memberId, target: bob.memberId }]);
       }
     });
 

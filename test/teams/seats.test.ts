@@ -3,8 +3,9 @@ import { after, before, describe, it } from 'node:test';
 import { operator } from '#server/platform/actor.ts';
 import { changePlan } from '#server/teams/team/change-plan.ts';
 import { newMember, PageClient } from '#test/support/people/people.ts';
+import { storedAccounts } from '#test/support/people/stored-accounts.ts';
 import { type ApiAnswer, field } from '#test/support/service/api-client.ts';
-import { lockRows } from '#test/support/service/row-lock.ts';
+import { holdRowLock } from '#test/support/service/row-lock.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
 function assertRefused(answer: ApiAnswer, status: number, code: string): void {
@@ -36,8 +37,7 @@ describe('places, and who comes first (specification sections 4.1 and 12.4)', ()
   };
   const members = async (of: TestTeam) =>
     (await of.api.get('/v1/team/members')).json.members as { id: string }[];
-  const lockTeamRow = ({ id }: TestTeam) =>
-    lockRows(service.databaseUrl, 'SELECT FROM teams WHERE id = $1 FOR UPDATE', [id]);
+  const lockTeamRow = ({ id }: TestTeam) => holdRowLock(service, { teamId: id });
 
   it('are counted again: after a downgrade as many may come as there are seats, and the others hear 402 (§8/plan-members)', async () => {
     const here = await service.newTeam({ plan: 'pro' });
@@ -55,10 +55,11 @@ describe('places, and who comes first (specification sections 4.1 and 12.4)', ()
       [3, 3, `${service.baseUrl}/billing`],
     );
     // Nothing is left of who did not find a place, and the link is good once there is one.
-    const accounts = await service.query<{ accounts: number }>(
-      `SELECT count(*) AS accounts FROM accounts WHERE name = 'Bob' AND id NOT IN (SELECT account_id FROM members)`,
+    const accounts = (await storedAccounts(service)).filter(({ name }) => name === 'Bob');
+    assert.deepEqual(
+      accounts.map(({ teams }) => teams),
+      [1, 1],
     );
-    assert.equal(accounts[0]?.accounts, 0);
     const waiting = links[answers.findIndex(({ status }) => status === 402)] ?? '';
     await changePlan(service.runtime, here.id, { plan: 'pro', monthlyMessageLimit: 1_000 }, operator);
     assert.equal((await visitor.post(waiting, { name: 'Bob' })).status, 201);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { planNames, plans } from '#contract/plans.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
+import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
 import { type ApiAnswer, field } from '#test/support/service/api-client.ts';
@@ -93,12 +94,14 @@ describe('GET and PUT /v1/team (specification sections 2.2 and 4.1)', () => {
   it('notes who gave another name, and nothing where the name stays', async () => {
     await team.api.put('/v1/team', { name: 'Noted' });
     for (const body of [{}, { name: 'Noted' }, { name: '' }]) await team.api.put('/v1/team', body);
-    const noted = await service.query<{ actor_kind: string; actor_name: string; details: unknown }>(
-      `SELECT actor_kind, actor_name, details FROM audit_log
-       WHERE team_id = $1 AND action = 'team.renamed' AND details->>'name' = 'Noted' AND outcome = 'done'`,
-      [team.id],
+    const noted = (await storedAuditEntries(service, { teamId: team.id })).filter(
+      ({ action, details, outcome }) =>
+        action === 'team.renamed' && field(details, 'name') === 'Noted' && outcome === 'done',
     );
-    assert.deepEqual(noted, [{ actor_kind: 'key', actor_name: 'test', details: { name: 'Noted' } }]);
+    assert.deepEqual(
+      noted.map(({ actorKind, actorName, details }) => [actorKind, actorName, details]),
+      [['key', 'test', { name: 'Noted' }]],
+    );
   });
 
   it('refuses other names and other fields with the field at fault, and changes nothing (§2.2/name, §4.1/update-team)', async () => {

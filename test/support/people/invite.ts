@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Browser } from '#test/support/browser/browser-client.ts';
 import { type ApiAnswer, type ApiClient, field } from '#test/support/service/api-client.ts';
-import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
+import type { TestService } from '#test/support/service/test-service.ts';
 
 export const dayMs = 24 * 3_600_000;
 
@@ -35,9 +35,3 @@ export const listed = async (api: ApiClient) =>
 /** Whether the link opens a page that can be accepted. */
 export const opens = async (service: TestService, { accept_url }: Made) =>
   (await new Browser(service.baseUrl).open(new URL(accept_url).pathname)).status === 200;
-
-export const audited = (service: TestService, of: TestTeam) =>
-  service.query<{ actor_kind: string; action: string; target: string; details: unknown }>(
-    'SELECT actor_kind, action, target, details FROM audit_log WHERE team_id = $1 ORDER BY id',
-    [of.id],
-  );
