@@ -61,7 +61,7 @@ export function createClockLoop(clockSync: ClockSync, logger: Logger): Loop {
 
 /**
  * Whether a sweep ends, deletes or drops something because of the time. One that does waits while the time is in doubt
- * (decision 0020); test/messages/expiry-holds.slow.test.ts holds each to what it says.
+ * (decision 0020); test/database/expiry-holds.slow.test.ts holds each to what it says.
  */
 type Expiry = 'expires' | 'keeps';
 

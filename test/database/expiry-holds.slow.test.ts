@@ -23,7 +23,7 @@ const dayMs = 86_400_000;
 
 /** Every sweep by which something expires, and the tables from which it takes something away. */
 const expiring: Readonly<Record<string, readonly string[]>> = {
-  'settle overdue hand-outs': ['in_flight'],
+  'resolve overdue hand-outs': ['in_flight'],
   'expire queued messages': ['send_queue'],
   'delete pending numbers': ['numbers'],
   'purge old keys': ['idempotency_keys', 'inbound_fingerprints'],
