@@ -9,10 +9,18 @@ import { createSendBatcher } from '#server/messages/send-batcher.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import { createMetrics } from '#server/platform/process/metrics.ts';
+import { queuedMessages } from '#test/support/messages/stored-messages.ts';
+import { holdNumberDeletion, putNumber } from '#test/support/numbers/given-numbers.ts';
+import { untilBlocked } from '#test/support/service/blocked-statements.ts';
+import { countRuns } from '#test/support/service/prepared-statements.ts';
+import { holdRowLock } from '#test/support/service/row-lock.ts';
 import { startTestService, type TestService } from '#test/support/service/test-service.ts';
-import { until } from '#test/support/service/until.ts';
+import { acceptedOf } from '#test/support/usage/stored-usage.ts';
 
 const to = '+14155550101';
+
+/** The statements that accept sends. */
+const accepting = 'messages.accept-';
 
 interface Sender {
   readonly teamId: TeamId;
@@ -38,24 +46,11 @@ describe('acceptSends (specification section 4.3)', () => {
   /** A verified number without a phone behind it; nothing here is handed out. */
   async function newNumber(
     teamId: TeamId,
-    fields: { paused?: boolean; pending?: boolean; phone?: string } = {},
+    fields: { status?: 'paused'; isPending?: boolean; phone?: string } = {},
   ): Promise<string> {
     phones += 1;
     const phone = fields.phone ?? `+1415555${String(phones).padStart(4, '0')}`;
-    const now = service.clock.now();
-    await service.query(
-      `INSERT INTO numbers (team_id, id, phone_number, status, created_at, verified_at, pending_until)
-       VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-      [
-        teamId,
-        service.runtime.ids.next('num'),
-        phone,
-        fields.paused ? 'paused' : 'active',
-        now,
-        fields.pending ? null : now,
-        fields.pending ? service.clock.in(1_000_000) : null,
-      ],
-    );
+    await putNumber(service, teamId, phone, fields);
     return phone;
   }
 
@@ -75,26 +70,14 @@ describe('acceptSends (specification section 4.3)', () => {
     };
   }
 
-  async function used(teamId: TeamId): Promise<number | undefined> {
-    const rows = await service.query<{ accepted: number }>(
-      'SELECT sum(accepted)::bigint AS accepted FROM usage_months WHERE team_id = $1',
-      [teamId],
-    );
-    return rows[0]?.accepted;
-  }
-
-  async function stored(teamId: TeamId): Promise<string[]> {
-    const rows = await service.query<{ content: string }>(
-      'SELECT m.content FROM messages m JOIN send_queue q ON q.message_id = m.id WHERE m.team_id = $1 ORDER BY q.seq',
-      [teamId],
-    );
-    return rows.map((found) => found.content);
-  }
+  const used = (teamId: TeamId) => acceptedOf(service, teamId);
+  const stored = async (teamId: TeamId) =>
+    (await queuedMessages(service, { teamId })).map(({ content }) => content);
 
   it('gives each row of a batch its own outcome, in order', async () => {
     const sender = await newSender(3);
-    const paused = await newNumber(sender.teamId, { paused: true });
-    const pending = await newNumber(sender.teamId, { pending: true });
+    const paused = await newNumber(sender.teamId, { status: 'paused' });
+    const pending = await newNumber(sender.teamId, { isPending: true });
     const foreign = await newSender();
     await acceptSends(service.runtime, [row(sender, 'earlier', 'known')]);
     const outcomes = await acceptSends(service.runtime, [
@@ -132,7 +115,7 @@ describe('acceptSends (specification section 4.3)', () => {
 
   it('takes a sender for the number of its own team, whoever else waits for a phone with the same', async () => {
     const [sender, neighbour] = [await newSender(), await newSender()];
-    await newNumber(neighbour.teamId, { phone: sender.phone, pending: true });
+    await newNumber(neighbour.teamId, { phone: sender.phone, isPending: true });
     const outcomes = await acceptSends(service.runtime, [
       row(sender, 'mine'),
       row({ ...neighbour, phone: sender.phone }, 'theirs'),
@@ -167,12 +150,7 @@ describe('acceptSends (specification section 4.3)', () => {
 
   it('refuses many repeats of one key over the limit without a statement for each', async () => {
     const sender = await newSender(0);
-    const runs = async () => {
-      const rows = await other.database.hot.query<{ runs: number }>(
-        `SELECT generic_plans + custom_plans AS runs FROM pg_prepared_statements WHERE name = 'messages.accept-waiting'`,
-      );
-      return rows.rows[0]?.runs ?? 0;
-    };
+    const runs = () => countRuns(other.database.hot, 'messages.accept-waiting');
     await acceptSends(other, [row(await newSender(), 'begin the connection')]);
     const before = await runs();
     const outcomes = await acceptSends(
@@ -188,24 +166,14 @@ describe('acceptSends (specification section 4.3)', () => {
   it('gives the place of a row that turns out to be a repeat to the next one', async (t) => {
     const sender = await newSender(3);
     await acceptSends(service.runtime, [row(sender, 'begin the month')]);
-    const gate = await service.runtime.database.pool.connect();
-    t.after(() => gate.release(true));
-    await gate.query('BEGIN');
-    await gate.query('SELECT FROM usage_months WHERE team_id = $1 FOR UPDATE', [sender.teamId]);
-    const waiting = (count: number) =>
-      until(`${count} batches wait`, async () => {
-        const rows = await service.query<{ waiting: number }>(
-          `SELECT count(*) AS waiting FROM pg_stat_activity
-           WHERE wait_event_type = 'Lock' AND query LIKE 'WITH input%' AND datname = current_database()`,
-        );
-        return rows[0]?.waiting === count;
-      });
+    const lock = await holdRowLock(service, { usageOf: sender.teamId });
+    t.after(() => lock.release());
     // Both have taken their snapshot before either is through: neither sees the other's key.
     const first = acceptSends(service.runtime, [row(sender, 'keyed', 'key')]);
-    await waiting(1);
+    await untilBlocked(service, accepting, 1);
     const second = acceptSends(other, [row(sender, 'keyed', 'key'), row(sender, 'plain')]);
-    await waiting(2);
-    await gate.query('COMMIT');
+    await untilBlocked(service, accepting, 2);
+    await lock.release();
     const verdicts = [...(await first), ...(await second)].map((outcome) => outcome.verdict);
     assert.deepEqual(verdicts, ['accepted', 'replayed', 'accepted']);
     assert.equal(await used(sender.teamId), 3);
@@ -245,10 +213,11 @@ describe('acceptSends (specification section 4.3)', () => {
       const acceptor = createSendBatcher({ ...service.runtime, metrics: createMetrics() });
       const [stuck, free] = [await newSender(), await newSender()];
       for (const sender of [stuck, free]) await acceptor.accept(row(sender, 'begin the month'));
-      const gate = await service.runtime.database.pool.connect();
-      t.after(() => gate.release(true));
-      await gate.query('BEGIN');
-      await gate.query(`SELECT FROM ${held} WHERE team_id = $1 FOR UPDATE`, [stuck.teamId]);
+      const lock = await holdRowLock(
+        service,
+        held === 'numbers' ? { numbersOf: stuck.teamId } : { usageOf: stuck.teamId },
+      );
+      t.after(() => lock.release());
       let isAnswered = false;
       const waiting = Promise.all([1, 2, 3].map((n) => acceptor.accept(row(stuck, `stuck ${n}`))));
       waiting.finally(() => {
@@ -259,7 +228,7 @@ describe('acceptSends (specification section 4.3)', () => {
       const later = acceptor.accept(row(stuck, 'stuck 4'));
       assert.equal((await acceptor.accept(row(free, 'free, too'))).verdict, 'accepted');
       assert.equal(isAnswered, false);
-      await gate.query('COMMIT');
+      await lock.release();
       assert.deepEqual(
         [...(await waiting), await later].map((outcome) => outcome.verdict),
         ['accepted', 'accepted', 'accepted', 'accepted'],
@@ -275,22 +244,14 @@ describe('acceptSends (specification section 4.3)', () => {
     for (let n = 0; n < 8; n += 1) held.push(await newSender());
     const free = await newSender();
     for (const sender of [...held, free]) await acceptor.accept(row(sender, 'begin the month'));
-    const gate = await service.runtime.database.pool.connect();
-    t.after(() => gate.release(true));
-    await gate.query('BEGIN');
-    const teams = held.map((sender) => sender.teamId);
-    await gate.query('SELECT FROM usage_months WHERE team_id = ANY($1) FOR UPDATE', [teams]);
+    const lock = await holdRowLock(service, { usageOf: held.map((sender) => sender.teamId) });
+    t.after(() => lock.release());
     const waiting = Promise.all(held.map((sender) => acceptor.accept(row(sender, 'stuck'))));
     waiting.catch(() => undefined);
-    await until('some of them wait for the lock', async () => {
-      const rows = await service.query(
-        `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'WITH input%' AND datname = current_database()`,
-      );
-      return rows.length >= 3;
-    });
+    await untilBlocked(service, accepting, 3);
     for (let n = 0; n < 20; n += 1)
       assert.equal((await acceptor.accept(row(free, `free ${n}`))).verdict, 'accepted');
-    await gate.query('COMMIT');
+    await lock.release();
     for (const outcome of await waiting) assert.equal(outcome.verdict, 'accepted');
   });
 
@@ -298,18 +259,11 @@ describe('acceptSends (specification section 4.3)', () => {
     const acceptor = createSendBatcher({ ...service.runtime, metrics: createMetrics() });
     const sender = await newSender();
     await acceptor.accept(row(sender, 'begin the month'));
-    const gate = await service.runtime.database.pool.connect();
-    t.after(() => gate.release(true));
-    await gate.query('BEGIN');
-    await gate.query('UPDATE numbers SET deleted_at = created_at WHERE team_id = $1', [sender.teamId]);
+    const deletion = await holdNumberDeletion(service, sender.teamId);
+    t.after(() => deletion.release());
     const waiting = acceptor.accept(row(sender, 'too late'));
-    await until('it waits', async () => {
-      const rows = await service.query(
-        `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'WITH input%' AND datname = current_database()`,
-      );
-      return rows.length === 1;
-    });
-    await gate.query('COMMIT');
+    await untilBlocked(service, accepting);
+    await deletion.release();
     assert.equal((await waiting).verdict, 'from_unregistered');
   });
 
@@ -359,15 +313,15 @@ describe('acceptSends (specification section 4.3)', () => {
     await Promise.all(runtimes.flatMap((runtime) => [work(runtime), work(runtime), work(runtime)]));
     assert.deepEqual([...new Set(verdicts)].sort(), ['accepted', 'replayed']);
     const accepted = verdicts.filter((verdict) => verdict === 'accepted').length;
-    const counted = await Promise.all([...new Set(senders.map((sender) => sender.teamId))].map(used));
+    const teams = [...new Set(senders.map((sender) => sender.teamId))];
+    const counted = await Promise.all(teams.map(used));
     assert.equal(
-      counted.reduce<number>((sum, count) => sum + (count ?? 0), 0),
+      counted.reduce((sum, count) => sum + count, 0),
       accepted,
     );
-    const doubled = await service.query(
-      `SELECT content FROM messages WHERE content <> 'plain' AND team_id = ANY($1) GROUP BY team_id, content HAVING count(*) > 1`,
-      [senders.map((sender) => sender.teamId)],
-    );
-    assert.deepEqual(doubled, []);
+    for (const teamId of teams) {
+      const keyed = (await stored(teamId)).filter((content) => content !== 'plain');
+      assert.deepEqual(keyed.toSorted(), [...new Set(keyed)].sort());
+    }
   });
 });

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { failExpired, resolveOverdue } from '#server/messages/sweep-messages.ts';
-import { type MessageId, parseId } from '#server/platform/ids/ids.ts';
+import { storedEvents } from '#test/support/events/stored-events.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
 import { type ApiAnswer, ApiClient, field } from '#test/support/service/api-client.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
+import { roundTrip } from '#test/support/service/round-trip.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { acceptedByMonth } from '#test/support/usage/stored-usage.ts';
+import { uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 
 const to = '+14155550101';
 const mayHaveBeenSent = /A phone took it once and did not confirm it, so it may have been sent/;
@@ -35,21 +38,9 @@ describe('POST /v1/messages/:id/cancel (specification sections 3.2 and 4.3)', ()
   const cancel = (team: Pick<TestTeam, 'api'>, id: string): Promise<ApiAnswer> =>
     team.api.post(`/v1/messages/${id}/cancel`);
   const get = async (team: TestTeam, id: string) => (await team.api.get(`/v1/messages/${id}`)).json;
-  const uuid = (id: string) => parseId('msg', id) as MessageId;
 
-  const events = (id: string) =>
-    service.query<{ type: string; sequence: number; body: string }>(
-      'SELECT type, sequence, body FROM events WHERE message_id = $1 ORDER BY sequence',
-      [uuid(id)],
-    );
-
-  async function usage(team: TestTeam): Promise<Record<string, number>> {
-    const rows = await service.query<{ month: string; accepted: number }>(
-      'SELECT month::text, accepted FROM usage_months WHERE team_id = $1 ORDER BY month',
-      [team.id],
-    );
-    return Object.fromEntries(rows.map((row) => [row.month.slice(0, 7), row.accepted]));
-  }
+  const events = (id: string) => storedEvents(service, { messageId: uuidOf('msg', id) });
+  const usage = (team: TestTeam) => acceptedByMonth(service, team.id);
 
   function assertConflict(answer: ApiAnswer, status: string): void {
     assert.equal(answer.status, 409, answer.text);
@@ -249,7 +240,7 @@ describe('POST /v1/messages/:id/cancel (specification sections 3.2 and 4.3)', ()
       let delay = 0;
       for (let round = 0; round < 60; round += 1) {
         const id = await send(team, `round ${round}`);
-        for (let step = 0; step < delay; step += 1) await service.query('SELECT');
+        for (let step = 0; step < delay; step += 1) await roundTrip(service);
         const answer = await cancel(round % 2 === 0 ? team : elsewhere, id);
         const message = await get(team, id);
         if (answer.status === 200) {

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { setTeamPlan } from '#server/teams/team/team-store.ts';
+import { storedMessages } from '#test/support/messages/stored-messages.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
 import { type ApiAnswer, ApiClient, field } from '#test/support/service/api-client.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
-import { lockRows } from '#test/support/service/row-lock.ts';
+import { holdRowLock } from '#test/support/service/row-lock.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { acceptedOf } from '#test/support/usage/stored-usage.ts';
 
 const to = '+14155550101';
 const hourMs = 3_600_000;
@@ -31,17 +34,8 @@ describe('Idempotency-Key (specification section 4.3)', () => {
   const send = (content: string, key: string, api = team.api) =>
     api.post('/v1/messages/send', body(content), { 'idempotency-key': key });
 
-  async function used(): Promise<number> {
-    const rows = await service.query<{ accepted: number }>(
-      'SELECT sum(accepted)::bigint AS accepted FROM usage_months WHERE team_id = $1',
-      [team.id],
-    );
-    return rows[0]?.accepted ?? 0;
-  }
-
-  async function storedWith(content: string): Promise<number> {
-    return (await service.query('SELECT FROM messages WHERE content = $1', [content])).length;
-  }
+  const used = () => acceptedOf(service, team.id);
+  const storedWith = async (content: string) => (await storedMessages(service, { content })).length;
 
   it('replays the 202 of the first request, byte for byte, and says so (§4.3/idempotency-key)', async () => {
     const key = newKey();
@@ -154,7 +148,7 @@ describe('Idempotency-Key (specification section 4.3)', () => {
     const poorBody = { to, from: '+14155550121', content: 'poor' };
     const over = await poor.api.post('/v1/messages/send', poorBody, { 'idempotency-key': key });
     assert.equal(over.status, 402);
-    await service.query('UPDATE teams SET monthly_message_limit = 1 WHERE id = $1', [poor.id]);
+    await setTeamPlan(service.runtime.database.pool, poor.id, 'enterprise', 1);
     const now = await poor.api.post('/v1/messages/send', poorBody, { 'idempotency-key': key });
     assert.equal(now.status, 202);
   });
@@ -246,11 +240,7 @@ describe('Idempotency-Key (specification section 4.3)', () => {
       try {
         const elsewhere = new ApiClient(second.baseUrl, sender.api.key);
         const key = { 'idempotency-key': newKey() };
-        const month = await lockRows(
-          service.databaseUrl,
-          'SELECT FROM usage_months WHERE team_id = $1 FOR UPDATE',
-          [sender.id],
-        );
+        const month = await holdRowLock(service, { usageOf: sender.id });
         const first = sender.api.post('/v1/messages/send', fields, key);
         await month.waiting(1);
         const meanwhile = between?.(sender, connected.numberId);

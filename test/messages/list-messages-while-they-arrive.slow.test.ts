@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { putSentMessages } from '#test/support/messages/given-messages.ts';
+import { storedMessages } from '#test/support/messages/stored-messages.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
@@ -64,18 +66,16 @@ describe('walking the pages while messages arrive (§4.3/pages)', () => {
   }
 
   /** 11,000 messages, one a second; 86 of them delivered, where a page of them stops reading, 10,000 messages back. */
-  const fillHistory = () =>
-    service.query(
-      `INSERT INTO messages (team_id, id, number_id, direction, from_handle, to_handle, content, status, created_at,
-         hand_out_count, sent_at, delivered_at)
-       SELECT n.team_id, (lpad(to_hex($1::bigint - m * 1000), 12, '0') || '70008000' || lpad(to_hex(m), 12, '0'))::uuid,
-         n.id, 'outbound', n.phone_number, $2, 'Hello', CASE WHEN there THEN 'delivered' ELSE 'sent' END, to_timestamp(0),
-         1, to_timestamp(1), CASE WHEN there THEN to_timestamp(2) END
-       FROM numbers n, (SELECT count(*) AS sent FROM messages) AS newer, generate_series(1, 11000) AS m,
-         LATERAL (SELECT m + sent BETWEEN 9500 AND 9670 AND (m + sent) % 2 = 0 AS there) AS d
-       WHERE n.phone_number = $3`,
-      [service.clock.nowMs() - 3_600_000, to, number.phoneNumber],
-    );
+  const fillHistory = async () => {
+    const newer = (await storedMessages(service)).length;
+    const endMs = service.clock.nowMs() - 3_600_000;
+    const history = Array.from({ length: 11_000 }, (_, index) => {
+      const back = index + 1 + newer;
+      const isDelivered = back >= 9_500 && back <= 9_670 && back % 2 === 0;
+      return { sentAtMs: endMs - (index + 1) * 1_000, isDelivered };
+    });
+    await putSentMessages(service, number.phoneNumber, to, history);
+  };
 
   function assertOnceNewestFirst(items: readonly Item[], present: readonly string[]): void {
     const seen = ids(items);

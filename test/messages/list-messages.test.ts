@@ -3,7 +3,8 @@ import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { V7Generator } from 'uuidv7';
 import { directions, type MessageStatus, messageStatuses } from '#contract/message.ts';
-import { type MessageId, publicId } from '#server/platform/ids/ids.ts';
+import { type MessageId, type NumberId, publicId } from '#server/platform/ids/ids.ts';
+import { putMessage } from '#test/support/messages/given-messages.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
@@ -16,6 +17,7 @@ import {
   ids,
   walk,
 } from '#test/support/service/walk-message-pages.ts';
+import { uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 
 const minuteMs = 60_000;
 const never = 'msg_01h2xcejqtf2nbrexx3vqjhp41';
@@ -50,19 +52,18 @@ describe('GET /v1/messages (specification section 4.3)', () => {
     service = await startTestService({ QUEUE_EXPIRY_HOURS: '8760', DEVICE_LEASE_SECONDS: '86400' });
     canary = await plantCanary(service);
     team = await service.newTeam();
-    for (const phone of [...own, deleted]) await connectNumber(service, team, phone);
-    const rows = await service.query<{ id: string; phone_number: string }>(
-      'SELECT id, phone_number FROM numbers WHERE team_id = $1',
-      [team.id],
-    );
-    const numberIds = new Map(rows.map((row) => [row.phone_number, row.id]));
-    await team.api.delete(`/v1/numbers/${publicId('num', numberIds.get(deleted) as never)}`);
+    const numberIds = new Map<string, NumberId>();
+    for (const phone of [...own, deleted]) {
+      const { numberId } = await connectNumber(service, team, phone);
+      numberIds.set(phone, uuidOf('num', numberId));
+      if (phone === deleted) await team.api.delete(`/v1/numbers/${numberId}`);
+    }
     model = await fillModel(numberIds);
   });
   after(() => service.close());
 
   /** Four hundred messages over ten weeks, some in the same millisecond, some older than any month's partition. */
-  async function fillModel(numberIds: ReadonlyMap<string, string>): Promise<Item[]> {
+  async function fillModel(numberIds: ReadonlyMap<string, NumberId>): Promise<Item[]> {
     const people = [...contacts, ...own];
     const drawn = fc.sample(
       fc.record({
@@ -103,49 +104,22 @@ describe('GET /v1/messages (specification section 4.3)', () => {
         delivered_at: status === 'delivered' ? created : null,
       };
       items.push(item);
-      await store(item, id, numberIds.get(message.number));
-    }
-    return items.reverse();
-  }
-
-  async function store(item: Item, id: string, numberId: string | undefined): Promise<void> {
-    const { status } = item;
-    const at = item.created_at;
-    await service.query(
-      `INSERT INTO messages (team_id, id, number_id, direction, from_handle, to_handle, content, status, created_at, sent_at,
-         delivered_at, failed_at, error_code, hand_out_count)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
-      [
-        team.id,
+      const numberId = numberIds.get(message.number);
+      assert.ok(numberId);
+      await putMessage(service, {
+        teamId: team.id,
         id,
         numberId,
-        item.direction,
-        item.from,
-        item.to,
-        item.content,
+        direction,
+        from: item.from,
+        to: item.to,
+        content: item.content,
         status,
-        at,
-        status === 'sent' || status === 'delivered' ? at : null,
-        item.delivered_at,
-        status === 'failed' ? at : null,
-        status === 'failed' ? 'device_error' : null,
-        status === 'queued' || status === 'received' ? 0 : 1,
-      ],
-    );
-    if (status === 'queued') {
-      await service.query(
-        'INSERT INTO send_queue (team_id, message_id, number_id, to_handle, queued_at) VALUES ($1, $2, $3, $4, $5)',
-        [team.id, id, numberId, item.to, at],
-      );
+        createdAt: created,
+        deliveredAt: item.delivered_at,
+      });
     }
-    if (status === 'polling') {
-      await service.query(
-        `INSERT INTO in_flight (number_id, team_id, message_id, hand_out, device_id, session_id, poll_sequence, seq, handed_out_at, leased_until)
-         SELECT $1, $2, $3, 1, device_id, session_id, poll_sequence, 0, $4, $4::timestamptz + interval '200 days'
-         FROM device_sessions WHERE number_id = $1`,
-        [numberId, team.id, id, at],
-      );
-    }
+    return items.reverse();
   }
 
   /** A sender that always draws the same numbers. */

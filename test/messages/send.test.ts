@@ -209,8 +209,7 @@ describe('POST /v1/messages/send (specification section 4.3)', () => {
   it('looks at one thing after the other: key, permission, syntax, repeat, sender, limit (§7.2/check-order)', async () => {
     const poor = await service.newTeam({ plan: 'free', monthlyLimit: 1 });
     const [phone, paused] = ['+14155550130', '+14155550131'];
-    await connectNumber(service, poor, phone);
-    await service.query('UPDATE numbers SET status = $2 WHERE phone_number = $1', [phone, 'active']);
+    const { numberId } = await connectNumber(service, poor, phone);
     const reader = await service.newKey(poor.id, ['messages:read']);
     const headers = { 'idempotency-key': 'known' };
     const body = { to, from: phone, content: 'first' };
@@ -247,7 +246,7 @@ describe('POST /v1/messages/send (specification section 4.3)', () => {
       'from',
       'sender before the plan of media',
     );
-    await service.query('UPDATE numbers SET status = $2 WHERE phone_number = $1', [phone, 'paused']);
+    assert.equal((await poor.api.put(`/v1/numbers/${numberId}`, { status: 'paused' })).status, 200);
     const replayed = await poor.api.post('/v1/messages/send', body, headers);
     assert.equal(replayed.status, 202, 'a repeat before a paused sender');
     assertInvalid(await poor.api.post('/v1/messages/send', body), 'from', 'paused before limit');

@@ -1,3 +1,4 @@
+import { findDeviceSession } from '#test/support/devices/stored-device-sessions.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 import type { ConnectedNumber, DeviceWire, FlatAnswer } from './test-phone.ts';
@@ -9,11 +10,8 @@ export async function heldPoll(
   wire: DeviceWire = number.wire,
 ): Promise<{ answer: Promise<FlatAnswer>; leave: () => void }> {
   const counted = async () => {
-    const rows = await service.query<{ poll: number }>(
-      'SELECT poll_sequence AS poll FROM device_sessions s JOIN numbers n ON n.id = s.number_id WHERE n.phone_number = $1',
-      [number.phoneNumber],
-    );
-    return rows[0]?.poll ?? 0;
+    const session = await findDeviceSession(service, number.phoneNumber);
+    return session?.poll ?? 0;
   };
   const leaving = new AbortController();
   const before = await counted();

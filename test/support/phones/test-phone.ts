@@ -1,4 +1,5 @@
-import { type Id, publicId } from '#server/platform/ids/ids.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
+import { findDeviceSession } from '#test/support/devices/stored-device-sessions.ts';
 import type { ApiClient } from '#test/support/service/api-client.ts';
 import { field } from '#test/support/service/api-client.ts';
 import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
@@ -83,12 +84,7 @@ export async function connectNumber(
   const leaving = new AbortController();
   const first = wire.poll({}, leaving.signal).catch(() => undefined);
   const session = await until('the first poll counts', async () => {
-    const rows = await service.query<{ session_id: Id<'ses'> }>(
-      `SELECT session_id FROM device_sessions s JOIN numbers n ON n.id = s.number_id
-       WHERE n.phone_number = $1 AND n.deleted_at IS NULL`,
-      [phoneNumber],
-    );
-    return rows.at(-1)?.session_id;
+    return (await findDeviceSession(service, phoneNumber))?.sessionId;
   });
   leaving.abort();
   await first;

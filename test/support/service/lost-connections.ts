@@ -1,4 +1,5 @@
 import pg from 'pg';
+import type { Transaction } from '#server/database/statement.ts';
 import type { TestService } from './test-service.ts';
 
 type Service = Pick<TestService, 'databaseUrl'>;
@@ -28,4 +29,15 @@ export async function denyConnections({
       await outside.end();
     },
   };
+}
+
+/** Ends the connection of a transaction. @throws as its next statement does */
+export async function killTransaction(
+  trx: Transaction,
+  { query }: Pick<TestService, 'query'>,
+): Promise<never> {
+  const { rows } = await trx.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+  await query('SELECT pg_terminate_backend($1)', [rows[0]?.pid]);
+  await trx.query('SELECT');
+  throw new Error('the connection lives on');
 }

@@ -1,0 +1,14 @@
+import type { TeamId } from '#server/platform/ids/ids.ts';
+import type { TestService } from '#test/support/service/test-service.ts';
+
+type Service = Pick<TestService, 'query'>;
+
+/** So many further links for each one that the team has, as old as that one; no phone can use them. */
+export async function putUnusedSetupLinks({ query }: Service, teamId: TeamId, count: number): Promise<void> {
+  await query(
+    `INSERT INTO setup_links (team_id, id, number_id, token_hash, created_at, expires_at)
+     SELECT l.team_id, gen_random_uuid(), l.number_id, sha256(n::text::bytea), l.created_at, l.expires_at
+     FROM setup_links l, generate_series(1, $2::int) AS n WHERE l.team_id = $1`,
+    [teamId, count],
+  );
+}

@@ -1,0 +1,26 @@
+import type { DeviceId, NumberId, SessionId, TeamId } from '#server/platform/ids/ids.ts';
+import type { TestService } from '#test/support/service/test-service.ts';
+
+export interface DeviceSession {
+  readonly teamId: TeamId;
+  readonly numberId: NumberId;
+  readonly deviceId: DeviceId;
+  readonly sessionId: SessionId;
+  /** How many polls of the session were counted. */
+  readonly poll: number;
+}
+
+/** The session of the phone with this number; undefined before its first poll. */
+export async function findDeviceSession(
+  { query }: Pick<TestService, 'query'>,
+  phoneNumber: string,
+): Promise<DeviceSession | undefined> {
+  const sessions = await query<DeviceSession>(
+    `SELECT s.team_id AS "teamId", s.number_id AS "numberId", s.device_id AS "deviceId", s.session_id AS "sessionId",
+       s.poll_sequence AS poll
+     FROM device_sessions s JOIN numbers n ON n.id = s.number_id
+     WHERE n.phone_number = $1 AND n.deleted_at IS NULL`,
+    [phoneNumber],
+  );
+  return sessions.at(-1);
+}

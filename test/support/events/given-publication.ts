@@ -1,0 +1,19 @@
+import type { Transaction } from '#server/database/statement.ts';
+import type { TeamId } from '#server/platform/ids/ids.ts';
+import type { TestService } from '#test/support/service/test-service.ts';
+
+type Service = Pick<TestService, 'query'>;
+
+/** Publishes without a notification, as a publisher does that dies right after its commit. */
+export async function publishSilently({ query }: Service, teamId: TeamId): Promise<void> {
+  await query(
+    `WITH moved AS (DELETE FROM unpublished_events WHERE team_id = $1 RETURNING team_id, event_id)
+     INSERT INTO event_feed (team_id, event_id) SELECT * FROM moved`,
+    [teamId],
+  );
+}
+
+/** Takes what waits to be published, in the transaction of a publisher. */
+export async function takeUnpublished(trx: Transaction): Promise<void> {
+  await trx.query('DELETE FROM unpublished_events');
+}

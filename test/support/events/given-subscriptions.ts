@@ -1,0 +1,50 @@
+import { type EventType, eventTypes } from '#contract/event.ts';
+import type { TeamId, WebhookId } from '#server/platform/ids/ids.ts';
+import type { TestService } from '#test/support/service/test-service.ts';
+
+type Service = Pick<TestService, 'query'>;
+
+/** So many webhooks for every type; their address is never called. */
+export async function putSubscriptions(
+  { query, clock }: Pick<TestService, 'query' | 'clock'>,
+  teamId: TeamId,
+  count: number,
+): Promise<void> {
+  await query(
+    `INSERT INTO webhooks (team_id, id, url, events, secret, created_at)
+     SELECT $1, gen_random_uuid(), 'https://hooks.example.com/', $2, 'none', $3 FROM generate_series(1, $4::int)`,
+    [teamId, eventTypes, clock.now(), count],
+  );
+}
+
+/** Other events for a webhook; its deliveries stay as they are. */
+export async function setSubscription(
+  { query }: Service,
+  webhookId: WebhookId,
+  types: readonly EventType[],
+  phoneNumber?: string,
+): Promise<void> {
+  await query('UPDATE webhooks SET events = $2, phone_number = $3 WHERE id = $1', [
+    webhookId,
+    types,
+    phoneNumber ?? null,
+  ]);
+}
+
+/** Switches a webhook on or off; its deliveries stay as they are. */
+export async function switchSubscription(
+  { query }: Service,
+  webhookId: WebhookId,
+  isActive: boolean,
+): Promise<void> {
+  await query(
+    `UPDATE webhooks SET is_active = $2, disabled_at = CASE WHEN NOT $2 THEN created_at END,
+       disabled_by = CASE WHEN NOT $2 THEN 'member' END WHERE id = $1`,
+    [webhookId, isActive],
+  );
+}
+
+/** Deletes a webhook; its deliveries stay as they are. */
+export async function removeSubscription({ query }: Service, webhookId: WebhookId): Promise<void> {
+  await query('DELETE FROM webhooks WHERE id = $1', [webhookId]);
+}

@@ -1,0 +1,54 @@
+import type { EventType } from '#contract/event.ts';
+import type { EventId, MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
+import type { TestService } from '#test/support/service/test-service.ts';
+
+type Service = Pick<TestService, 'query'>;
+
+export interface StoredEvent {
+  readonly id: EventId;
+  readonly teamId: TeamId;
+  readonly type: EventType;
+  readonly messageId: MessageId;
+  readonly numberId: NumberId;
+  /** Of the events of its message. */
+  readonly sequence: number;
+  /** As it is delivered. */
+  readonly body: string;
+  readonly createdAt: Date;
+}
+
+interface EventFilter {
+  readonly teamId?: TeamId;
+  readonly messageId?: MessageId;
+}
+
+/** The events that fit, whether published or not, in the order in which they were written. */
+export function storedEvents(
+  { query }: Service,
+  { teamId, messageId }: EventFilter = {},
+): Promise<StoredEvent[]> {
+  return query<StoredEvent>(
+    `SELECT id, team_id AS "teamId", type, message_id AS "messageId", number_id AS "numberId", sequence, body,
+       created_at AS "createdAt"
+     FROM events WHERE ($1::uuid IS NULL OR team_id = $1) AND ($2::uuid IS NULL OR message_id = $2) ORDER BY id`,
+    [teamId ?? null, messageId ?? null],
+  );
+}
+
+/** The events that have no position in the feed yet, in the order in which they were written. */
+export async function unpublishedEvents({ query }: Service, teamId?: TeamId): Promise<EventId[]> {
+  const rows = await query<{ id: EventId }>(
+    'SELECT event_id AS id FROM unpublished_events WHERE $1::uuid IS NULL OR team_id = $1 ORDER BY seq',
+    [teamId ?? null],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** The events of the feed, by their positions. */
+export async function feedOf({ query }: Service, teamId: TeamId): Promise<EventId[]> {
+  const rows = await query<{ id: EventId }>(
+    'SELECT event_id AS id FROM event_feed WHERE team_id = $1 ORDER BY position',
+    [teamId],
+  );
+  return rows.map(({ id }) => id);
+}

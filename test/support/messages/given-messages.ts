@@ -1,0 +1,97 @@
+import type { Direction, MessageStatus } from '#contract/message.ts';
+import type { MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
+import type { TestService } from '#test/support/service/test-service.ts';
+
+type Service = Pick<TestService, 'query'>;
+
+export interface MessageInState {
+  readonly teamId: TeamId;
+  readonly id: MessageId;
+  readonly numberId: NumberId;
+  readonly direction: Direction;
+  readonly from: string;
+  readonly to: string;
+  readonly content: string;
+  readonly status: MessageStatus;
+  readonly createdAt: string;
+  readonly deliveredAt: string | null;
+}
+
+/**
+ * A message in a state, as if it had come there: it failed or was sent when it was created, a queued one waits, and one
+ * that is being polled is in flight of its number's session for 200 days.
+ */
+export async function putMessage({ query }: Service, message: MessageInState): Promise<void> {
+  const { teamId, id, numberId, status, createdAt } = message;
+  const isSent = status === 'sent' || status === 'delivered';
+  await query(
+    `INSERT INTO messages (team_id, id, number_id, direction, from_handle, to_handle, content, status, created_at, sent_at,
+       delivered_at, failed_at, error_code, hand_out_count)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+    [
+      teamId,
+      id,
+      numberId,
+      message.direction,
+      message.from,
+      message.to,
+      message.content,
+      status,
+      createdAt,
+      isSent ? createdAt : null,
+      message.deliveredAt,
+      status === 'failed' ? createdAt : null,
+      status === 'failed' ? 'device_error' : null,
+      status === 'queued' || status === 'received' ? 0 : 1,
+    ],
+  );
+  if (status === 'queued') {
+    await query(
+      'INSERT INTO send_queue (team_id, message_id, number_id, to_handle, queued_at) VALUES ($1, $2, $3, $4, $5)',
+      [teamId, id, numberId, message.to, createdAt],
+    );
+  }
+  if (status === 'polling') {
+    await query(
+      `INSERT INTO in_flight (number_id, team_id, message_id, hand_out, device_id, session_id, poll_sequence, seq, handed_out_at, leased_until)
+       SELECT $1, $2, $3, 1, device_id, session_id, poll_sequence, 0, $4, $4::timestamptz + interval '200 days'
+       FROM device_sessions WHERE number_id = $1`,
+      [numberId, teamId, id, createdAt],
+    );
+  }
+}
+
+/** An outbound message of long ago. */
+interface SentMessage {
+  readonly sentAtMs: number;
+  readonly isDelivered: boolean;
+}
+
+/** Outbound messages to one contact, sent or delivered. */
+export async function putSentMessages(
+  { query }: Service,
+  phoneNumber: string,
+  to: string,
+  messages: readonly SentMessage[],
+): Promise<void> {
+  await query(
+    `INSERT INTO messages (team_id, id, number_id, direction, from_handle, to_handle, content, status, created_at,
+       hand_out_count, sent_at, delivered_at)
+     SELECT n.team_id, (lpad(to_hex(m.ms), 12, '0') || '70008000' || lpad(to_hex(m.index), 12, '0'))::uuid,
+       n.id, 'outbound', n.phone_number, $2, 'Hello', CASE WHEN m.is_delivered THEN 'delivered' ELSE 'sent' END,
+       to_timestamp(0), 1, to_timestamp(1), CASE WHEN m.is_delivered THEN to_timestamp(2) END
+     FROM numbers n, unnest($3::bigint[], $4::boolean[]) WITH ORDINALITY AS m (ms, is_delivered, index)
+     WHERE n.phone_number = $1 AND n.deleted_at IS NULL`,
+    [
+      phoneNumber,
+      to,
+      messages.map(({ sentAtMs }) => sentAtMs),
+      messages.map(({ isDelivered }) => isDelivered),
+    ],
+  );
+}
+
+/** The lease of a message that a phone has ends at the moment of its hand-out. */
+export async function endLease({ query }: Service, messageId: MessageId): Promise<void> {
+  await query('UPDATE in_flight SET leased_until = handed_out_at WHERE message_id = $1', [messageId]);
+}

@@ -1,0 +1,60 @@
+import type { NumberId, TeamId } from '#server/platform/ids/ids.ts';
+import { type HeldTransaction, holdTransaction } from '#test/support/service/held-transaction.ts';
+import type { TestService } from '#test/support/service/test-service.ts';
+
+interface NumberOptions {
+  readonly status?: 'active' | 'paused';
+  /** No phone polled for it yet. */
+  readonly isPending?: boolean;
+}
+
+/** A number without a setup link and without a phone. */
+export async function putNumber(
+  { runtime, clock, query }: Pick<TestService, 'runtime' | 'clock' | 'query'>,
+  teamId: TeamId,
+  phoneNumber: string,
+  { status = 'active', isPending = false }: NumberOptions = {},
+): Promise<NumberId> {
+  const id = runtime.ids.next('num');
+  const now = clock.now();
+  await query(
+    `INSERT INTO numbers (team_id, id, phone_number, status, created_at, verified_at, pending_until)
+     VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+    [
+      teamId,
+      id,
+      phoneNumber,
+      status,
+      now,
+      isPending ? null : now,
+      isPending ? clock.in(7 * 86_400_000) : null,
+    ],
+  );
+  return id;
+}
+
+/** Marks a number as deleted, and changes nothing else of it. */
+export async function markNumberDeleted(
+  { query }: Pick<TestService, 'query'>,
+  numberId: NumberId,
+): Promise<void> {
+  await query('UPDATE numbers SET deleted_at = created_at WHERE id = $1', [numberId]);
+}
+
+/** The deletion of all numbers of a team, not committed before it is released. */
+export function holdNumberDeletion(
+  service: Pick<TestService, 'databaseUrl'>,
+  teamId: TeamId,
+): Promise<HeldTransaction> {
+  return holdTransaction(service, 'UPDATE numbers SET deleted_at = created_at WHERE team_id = $1', [teamId]);
+}
+
+/** The pause of a number, not committed before it is released. */
+export function holdPause(
+  service: Pick<TestService, 'databaseUrl'>,
+  phoneNumber: string,
+): Promise<HeldTransaction> {
+  return holdTransaction(service, `UPDATE numbers SET status = 'paused' WHERE phone_number = $1`, [
+    phoneNumber,
+  ]);
+}

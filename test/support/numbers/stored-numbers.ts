@@ -1,0 +1,41 @@
+import type { NumberId, TeamId } from '#server/platform/ids/ids.ts';
+import type { TestService } from '#test/support/service/test-service.ts';
+
+export interface StoredNumber {
+  readonly id: NumberId;
+  readonly teamId: TeamId;
+  readonly phoneNumber: string;
+  readonly label: string;
+  readonly status: 'active' | 'paused';
+  readonly onUnconfirmed: 'fail' | 'retry_once';
+  readonly verifiedAt: Date | null;
+  readonly pendingUntil: Date | null;
+  readonly createdAt: Date;
+}
+
+/** A number that is not deleted, with all that is stored of it. @throws where there is none */
+export async function storedNumber(
+  { query }: Pick<TestService, 'query'>,
+  phoneNumber: string,
+): Promise<StoredNumber> {
+  const [number] = await query<StoredNumber>(
+    `SELECT id, team_id AS "teamId", phone_number AS "phoneNumber", label, status, on_unconfirmed AS "onUnconfirmed",
+       verified_at AS "verifiedAt", pending_until AS "pendingUntil", created_at AS "createdAt"
+     FROM numbers WHERE phone_number = $1 AND deleted_at IS NULL`,
+    [phoneNumber],
+  );
+  if (!number) throw new Error(`no number ${phoneNumber}`);
+  return number;
+}
+
+/** How many of these numbers are locked by no transaction. */
+export async function countUnlockedNumbers(
+  { query }: Pick<TestService, 'query'>,
+  phoneNumbers: readonly string[],
+): Promise<number> {
+  const free = await query(
+    'SELECT FROM numbers WHERE deleted_at IS NULL AND phone_number = ANY ($1) FOR UPDATE SKIP LOCKED',
+    [phoneNumbers],
+  );
+  return free.length;
+}

@@ -1,0 +1,21 @@
+import pg from 'pg';
+import type { TestService } from './test-service.ts';
+
+export interface HeardNotifications {
+  /** Grows with each of them, in their order. */
+  readonly heard: readonly { readonly channel: string; readonly payload: string }[];
+  readonly stop: () => Promise<void>;
+}
+
+/** Listens to channels on a connection of the test, which the server's own listener knows nothing of. */
+export async function hearNotifications(
+  { databaseUrl }: Pick<TestService, 'databaseUrl'>,
+  ...channels: readonly string[]
+): Promise<HeardNotifications> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  const heard: { channel: string; payload: string }[] = [];
+  client.on('notification', ({ channel, payload = '' }) => heard.push({ channel, payload }));
+  for (const channel of channels) await client.query(`LISTEN ${channel}`);
+  return { heard, stop: () => client.end() };
+}

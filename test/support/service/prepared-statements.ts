@@ -1,0 +1,10 @@
+import type { Pool } from 'pg';
+
+/** How often a statement ran on the first connection of a pool; 0 where it was not prepared there. */
+export async function countRuns(pool: Pool, name: string): Promise<number> {
+  const { rows } = await pool.query<{ runs: number }>(
+    'SELECT generic_plans + custom_plans AS runs FROM pg_prepared_statements WHERE name = $1',
+    [name],
+  );
+  return rows[0]?.runs ?? 0;
+}

@@ -1,0 +1,34 @@
+import type { TeamId } from '#server/platform/ids/ids.ts';
+import type { TestService } from '#test/support/service/test-service.ts';
+
+type Service = Pick<TestService, 'query'>;
+
+/** This month has used so many messages, though none was sent. */
+export async function putAccepted(
+  { query, clock }: Pick<TestService, 'query' | 'clock'>,
+  teamId: TeamId,
+  accepted: number,
+): Promise<void> {
+  await query('INSERT INTO usage_months (team_id, month, accepted) VALUES ($1, $2, $3)', [
+    teamId,
+    `${clock.now().toISOString().slice(0, 7)}-01`,
+    accepted,
+  ]);
+}
+
+/** Each month that the team has used counts so many messages, whatever was sent. */
+export async function setAccepted({ query }: Service, teamId: TeamId, accepted: number): Promise<void> {
+  await query('UPDATE usage_months SET accepted = $2 WHERE team_id = $1', [teamId, accepted]);
+}
+
+/** The rate limiter has a minute of the team in which all requests are spent, so many minutes ahead. */
+export async function putSpentMinute(
+  { query, clock }: Pick<TestService, 'query' | 'clock'>,
+  teamId: TeamId,
+  aheadMinutes: number,
+): Promise<void> {
+  await query('INSERT INTO rate_windows (team_id, minute, taken) VALUES ($1, $2, 1000000)', [
+    teamId,
+    Math.floor(clock.nowMs() / 60_000) + aheadMinutes,
+  ]);
+}

@@ -1,0 +1,28 @@
+import type { TeamId } from '#server/platform/ids/ids.ts';
+import type { TestService } from '#test/support/service/test-service.ts';
+
+type Service = Pick<TestService, 'query'>;
+
+/** The messages accepted in each month, less those refunded: `{ '2026-11': 2 }`. */
+export async function acceptedByMonth({ query }: Service, teamId: TeamId): Promise<Record<string, number>> {
+  const months = await query<{ month: string; accepted: number }>(
+    'SELECT month::text, accepted FROM usage_months WHERE team_id = $1 ORDER BY month',
+    [teamId],
+  );
+  return Object.fromEntries(months.map(({ month, accepted }) => [month.slice(0, 7), accepted]));
+}
+
+/** The same, of all months together. */
+export async function acceptedOf(service: Service, teamId: TeamId): Promise<number> {
+  const months = await acceptedByMonth(service, teamId);
+  return Object.values(months).reduce((sum, accepted) => sum + accepted, 0);
+}
+
+/** The outbound messages of each day, oldest day first. */
+export async function sentByDay({ query }: Service, teamId: TeamId): Promise<number[]> {
+  const days = await query<{ messages: number }>(
+    `SELECT messages FROM usage_days WHERE team_id = $1 AND direction = 'outbound' ORDER BY day`,
+    [teamId],
+  );
+  return days.map(({ messages }) => messages);
+}

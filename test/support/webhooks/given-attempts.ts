@@ -1,0 +1,23 @@
+import type { DeliveryId, TeamId } from '#server/platform/ids/ids.ts';
+import type { TestService } from '#test/support/service/test-service.ts';
+
+/** So many attempts of a delivery, all of them now. */
+export async function putAttempts(
+  { runtime, clock, query }: Pick<TestService, 'runtime' | 'clock' | 'query'>,
+  teamId: TeamId,
+  deliveryId: DeliveryId,
+  count: number,
+): Promise<void> {
+  const ids = Array.from({ length: count }, () => runtime.ids.next('att'));
+  await query(
+    `INSERT INTO attempts (team_id, delivery_id, id, webhook_id, started_at, duration_ms, outcome, url, response_body, is_counted)
+     SELECT team_id, id, attempt, webhook_id, $3, 5, 'succeeded', 'https://hooks.example.com/', 'ok', true
+     FROM deliveries, unnest($4::uuid[]) AS attempt WHERE team_id = $1 AND id = $2`,
+    [teamId, deliveryId, clock.now(), ids],
+  );
+}
+
+/** The attempts of a team that are kept. */
+export async function countAttempts({ query }: Pick<TestService, 'query'>, teamId: TeamId): Promise<number> {
+  return (await query('SELECT FROM attempts WHERE team_id = $1', [teamId])).length;
+}
