@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { purgeOldKeys } from '#server/messages/sweep-messages.ts';
+import { storedEvents } from '#test/support/events/stored-events.ts';
+import { storedMessages } from '#test/support/messages/stored-messages.ts';
 import { connectNumber, DeviceWire, type FlatAnswer } from '#test/support/phones/test-phone.ts';
 import { nextMinute } from '#test/support/service/next-minute.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
@@ -30,7 +32,7 @@ describe('inbound messages (specification section 11.5)', () => {
       [message.from, message.to, message.content, message.status, message.direction],
       ['+12125550100', phoneNumber, 'Yes 👍', 'received', 'inbound'],
     );
-    const events = await service.query<{ type: string; body: string }>('SELECT type, body FROM events');
+    const events = await storedEvents(service);
     assert.equal(events.length, 1);
     const envelope = JSON.parse(events[0]?.body ?? '');
     assert.equal(envelope.type, 'message.received');
@@ -69,7 +71,7 @@ describe('inbound messages (specification section 11.5)', () => {
         ),
       );
       assert.equal(new Set(answers.map((answer) => answer?.id)).size, 1);
-      const stored = await service.query('SELECT FROM messages WHERE to_handle = $1', [phoneNumber]);
+      const stored = await storedMessages(service, { to: phoneNumber });
       assert.equal(stored.length, 1);
     } finally {
       await other.close();

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type DeathStep, SimulatedPhone } from '#simulated-phone/simulated-phone.ts';
-import { claim } from '#test/support/phones/test-phone.ts';
+import { findDeviceSession } from '#test/support/devices/stored-device-sessions.ts';
+import { claim, findNumber } from '#test/support/phones/test-phone.ts';
 import { type FlakyProxy, startFlakyProxy } from '#test/support/service/flaky-proxy.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
@@ -39,19 +40,10 @@ describe('phones and proxies that fail at each step (specification sections 3.2 
     const numbers = Array.isArray(json.numbers) ? json.numbers : [];
     return { from, numberId: String(numbers.at(-1)?.id), token };
   };
-  const isVerified = (line: Line) => async () => {
-    const rows = await service.query(
-      'SELECT FROM numbers WHERE phone_number = $1 AND verified_at IS NOT NULL',
-      [line.from],
-    );
-    return rows.length === 1;
-  };
+  const isVerified = (line: Line) => async () => (await findNumber(team.api, line.from))?.verified === true;
   const isPolling = (line: Line) => async () => {
-    const rows = await service.query(
-      'SELECT FROM device_sessions s JOIN numbers n ON n.id = s.number_id WHERE n.phone_number = $1 AND s.poll_sequence > 1',
-      [line.from],
-    );
-    return rows.length === 1;
+    const session = await findDeviceSession(service, line.from);
+    return session !== undefined && session.poll > 1;
   };
   const phoneOf = (line: Line, options: Partial<ConstructorParameters<typeof SimulatedPhone>[0]> = {}) => {
     const phone = new SimulatedPhone({

@@ -3,8 +3,15 @@ import { after, before, describe, it } from 'node:test';
 import { type Claimant, claimMessage, releaseMessage } from '#server/messages/claim-message.ts';
 import { resolveUnconfirmed } from '#server/messages/resolve-unconfirmed.ts';
 import { type MessageId, parseId, publicId } from '#server/platform/ids/ids.ts';
+import { findDeviceSession } from '#test/support/devices/stored-device-sessions.ts';
+import {
+  handOutsOf,
+  messagesInFlight,
+  queuedMessages,
+  storedMessages,
+} from '#test/support/messages/stored-messages.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
-import { lockRows } from '#test/support/service/row-lock.ts';
+import { holdRowLock } from '#test/support/service/row-lock.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
@@ -22,23 +29,13 @@ describe('who may claim a message, and how it goes back (specification section 1
   const send = (number: ConnectedNumber, content: string, to = '+12125550100') =>
     team.api.send({ from: number.phoneNumber, to, content });
   const statusOf = async (id: string) => (await team.api.get(`/v1/messages/${id}`)).json;
-  const queued = async (number: ConnectedNumber) =>
-    (
-      await service.query(
-        'SELECT FROM send_queue q JOIN numbers n ON n.id = q.number_id WHERE n.phone_number = $1',
-        [number.phoneNumber],
-      )
-    ).length;
+  const queued = async ({ phoneNumber }: ConnectedNumber) =>
+    (await queuedMessages(service, { phoneNumber })).length;
   /** The newest poll of the number's session, as a hand-out and its return name it. */
   const claimantOf = async (number: ConnectedNumber): Promise<Claimant> => {
-    const rows = await service.query<Claimant & Record<string, unknown>>(
-      `SELECT s.team_id AS "teamId", s.number_id AS "numberId", s.device_id AS "deviceId",
-         s.session_id AS "sessionId", s.poll_sequence AS poll
-       FROM device_sessions s JOIN numbers n ON n.id = s.number_id WHERE n.phone_number = $1`,
-      [number.phoneNumber],
-    );
-    assert.ok(rows[0]);
-    return rows[0];
+    const session = await findDeviceSession(service, number.phoneNumber);
+    assert.ok(session);
+    return session;
   };
   const claimAs = async (claimant: Claimant) => {
     const handOut = await claimMessage(service.runtime, claimant, service.clock.in(60_000));
@@ -46,8 +43,7 @@ describe('who may claim a message, and how it goes back (specification section 1
   };
   const giveBackAs = (claimant: Claimant, id: string) =>
     releaseMessage(service.runtime, claimant, parseId('msg', id) as MessageId);
-  const lockSession = (numberId: string) =>
-    lockRows(service.databaseUrl, 'SELECT FROM device_sessions WHERE number_id = $1 FOR UPDATE', [numberId]);
+  const lockSession = ({ phoneNumber }: ConnectedNumber) => holdRowLock(service, { sessionOf: phoneNumber });
 
   it('a message whose phone left before the first byte goes back to its place, and its hand-out is forgotten (§3.1/left-before-answer)', async () => {
     const number = await connect();
@@ -55,11 +51,7 @@ describe('who may claim a message, and how it goes back (specification section 1
     await send(number, 'second');
     const leaving = new AbortController();
     // While this lock is held, the hand-out waits between its decision and its answer.
-    const lock = await lockRows(
-      service.databaseUrl,
-      'SELECT FROM numbers WHERE phone_number = $1 FOR NO KEY UPDATE',
-      [number.phoneNumber],
-    );
+    const lock = await holdRowLock(service, { phoneNumber: number.phoneNumber }, 'no key update');
     const answer = number.wire.poll({}, leaving.signal);
     await lock.waiting(1);
     leaving.abort();
@@ -72,11 +64,7 @@ describe('who may claim a message, and how it goes back (specification section 1
       async () => (await statusOf(first)).status === 'queued' && (await queued(number)) === 2,
     );
     assert.equal((await number.wire.poll()).id, first);
-    const handOuts = await service.query(
-      'SELECT FROM hand_outs h JOIN messages m ON m.id = h.message_id WHERE m.from_handle = $1',
-      [number.phoneNumber],
-    );
-    assert.equal(handOuts.length, 1);
+    assert.equal((await handOutsOf(service, number.phoneNumber)).length, 1);
   });
 
   it('a message that goes back to the queue is not overtaken by a hand-out that waited for that (§3.1/retry-once)', async () => {
@@ -85,16 +73,17 @@ describe('who may claim a message, and how it goes back (specification section 1
     const first = await send(number, 'first');
     assert.equal((await number.wire.poll()).id, first);
     const second = await send(number, 'second');
-    const flights = await service.query<Parameters<typeof resolveUnconfirmed>[1]>(
-      'SELECT f.* FROM in_flight f JOIN numbers n ON n.id = f.number_id WHERE n.phone_number = $1',
-      [number.phoneNumber],
-    );
-    const flight = flights[0];
+    const [flight] = await messagesInFlight(service, number.phoneNumber);
     assert.ok(flight);
     const claimant = await claimantOf(number);
     // Both wait for the session, in this order; the hand-out has taken its snapshot by then.
-    const lock = await lockSession(flight.number_id);
-    const settled = resolveUnconfirmed(service.runtime, flight);
+    const lock = await lockSession(number);
+    const settled = resolveUnconfirmed(service.runtime, {
+      team_id: flight.teamId,
+      number_id: flight.numberId,
+      message_id: flight.messageId,
+      hand_out: flight.handOut,
+    });
     await lock.waiting(1);
     const handedOut = claimAs(claimant);
     await lock.waiting(2);
@@ -112,7 +101,7 @@ describe('who may claim a message, and how it goes back (specification section 1
     assert.equal((await number.wire.poll()).id, first);
     const second = await send(number, 'second');
     const claimant = await claimantOf(number);
-    const lock = await lockSession(claimant.numberId);
+    const lock = await lockSession(number);
     const returned = giveBackAs(claimant, first);
     await lock.waiting(1);
     const handedOut = claimAs(claimant);
@@ -160,11 +149,12 @@ describe('who may claim a message, and how it goes back (specification section 1
       assert.equal(await queued(number), 1);
     }
     assert.equal((await statusOf(id)).may_have_been_sent, false);
-    const counted = await service.query(
-      'SELECT FROM messages WHERE from_handle = $1 AND hand_out_count = 0',
-      [number.phoneNumber],
+    const stored = await storedMessages(service, { from: number.phoneNumber });
+    assert.deepEqual(
+      stored.map(({ handOutCount }) => handOutCount),
+      [0],
+      'it counts as never handed out',
     );
-    assert.equal(counted.length, 1, 'it counts as never handed out');
   });
 
   it('what goes back to the queue of a deleted number is handed out no more, and fails as number_removed (§3.2/number-removed)', async () => {
@@ -174,11 +164,7 @@ describe('who may claim a message, and how it goes back (specification section 1
     assert.equal(await claimAs(claimant), id);
     await team.api.delete(`/v1/numbers/${number.numberId}`);
     // Until the hand-out was tried, the sweep can't take the message out of the queue.
-    const lock = await lockRows(
-      service.databaseUrl,
-      'SELECT FROM usage_months WHERE team_id = $1 FOR UPDATE',
-      [team.id],
-    );
+    const lock = await holdRowLock(service, { usageOf: team.id });
     await giveBackAs(claimant, id);
     assert.equal(await claimAs(claimant), undefined);
     await lock.release();

@@ -1,10 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { resolveOverdue } from '#server/messages/sweep-messages.ts';
-import { type Id, publicId } from '#server/platform/ids/ids.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
+import { storedEvents } from '#test/support/events/stored-events.ts';
+import { storedMessages } from '#test/support/messages/stored-messages.ts';
 import { connectNumber, DeviceWire } from '#test/support/phones/test-phone.ts';
+import { holdRowLock } from '#test/support/service/row-lock.ts';
+import { takeTableAway } from '#test/support/service/table-faults.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
+import { acceptedOf } from '#test/support/usage/stored-usage.ts';
+import { uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 
 describe('reports (specification sections 3.2 and 11.3)', () => {
   let service: TestService;
@@ -20,10 +26,8 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
   const messageOf = async (id: string, owner = team) => (await owner.api.get(`/v1/messages/${id}`)).json;
   /** The events of a message, as `type sequence`, in the order they were written; what their bodies say agrees. */
   const eventsOf = async (id: string) => {
-    const rows = await service.query<{ type: string; sequence: number; body: string }>(
-      'SELECT type, sequence, body FROM events ORDER BY id',
-    );
-    return rows.flatMap(({ type, sequence, body }) => {
+    const events = await storedEvents(service);
+    return events.flatMap(({ type, sequence, body }) => {
       const envelope = JSON.parse(body);
       if (envelope.data.id !== id) return [];
       assert.deepEqual([envelope.type, envelope.sequence, envelope.api_version], [type, sequence, 'v1']);
@@ -90,28 +94,20 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
     const { wire, id } = await handedOut();
     const stale = new DeviceWire(service.baseUrl, wire.token);
     const unknown = new DeviceWire(service.baseUrl, 'dev_nobody');
-    const client = await service.runtime.database.pool.connect();
+    const lock = await holdRowLock(service, { messagesInFlight: true });
     let answered = false;
     let answer: ReturnType<DeviceWire['poll']>;
     try {
-      await client.query('BEGIN');
-      await client.query(`SELECT FROM messages WHERE status = 'polling' FOR UPDATE`);
       answer = stale.poll({ session: 'ses_01h2xcejqtf2nbrexx3vqjhp41', last: id });
       answer.then(() => {
         answered = true;
       });
-      await until('the report waits', async () => {
-        const waiting = await service.query(
-          `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-        );
-        return waiting.length > 0;
-      });
+      await lock.waiting(1);
       // Polls that came later and wait for nothing: had the report not held the first one back, it would be answered.
       for (let n = 0; n < 3; n += 1) assert.equal((await unknown.poll()).reason, 'unauthorized');
       assert.equal(answered, false);
-      await client.query('COMMIT');
     } finally {
-      client.release();
+      await lock.release();
     }
     assert.equal((await answer).reason, 'superseded');
     assert.equal((await messageOf(id)).status, 'sent');
@@ -119,12 +115,12 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
 
   it('a report that could not be committed is answered unavailable, and the repeat of that poll counts', async () => {
     const { wire, id } = await handedOut();
-    await service.query('ALTER TABLE hand_outs RENAME TO hand_outs_away');
+    const handOuts = await takeTableAway(service, 'hand_outs');
     try {
       const answer = await wire.poll({ last: id });
       assert.deepEqual(answer, { ok: '0', reason: 'unavailable', wait: '15' });
     } finally {
-      await service.query('ALTER TABLE hand_outs_away RENAME TO hand_outs');
+      await handOuts.restore();
     }
     assert.equal((await messageOf(id)).status, 'polling');
     await wire.poll({ last: id });
@@ -212,14 +208,11 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
     const { sent_at } = await messageOf(id);
     await wire.call('status', { id, status: 'delivered' });
     const { delivered_at } = await messageOf(id);
-    const rows = await service.query<{ id: Id<'evt'>; body: string; created_at: Date }>(
-      `SELECT e.id, e.body, e.created_at FROM events e WHERE e.team_id = $1 AND e.body LIKE '%' || $2 || '%' ORDER BY e.id`,
-      [team.id, id],
-    );
-    const [first, second] = rows.map((row) => ({ ...row, envelope: JSON.parse(row.body) }));
+    const events = await storedEvents(service, { messageId: uuidOf('msg', id) });
+    const [first, second] = events.map((event) => ({ ...event, envelope: JSON.parse(event.body) }));
     const envelope = (row: typeof first) => ({
       id: row && publicId('evt', row.id),
-      timestamp: row?.created_at.toISOString(),
+      timestamp: row?.createdAt.toISOString(),
       team_id: team.publicId,
       api_version: 'v1',
     });
@@ -252,11 +245,8 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
     await wire.call('status', { id, status: 'delivered' });
     assert.equal((await messageOf(id, free)).status, 'delivered');
     assert.deepEqual(await eventsOf(id), ['message.sent 1']);
-    const rows = await service.query<{ last_event_sequence: number }>(
-      'SELECT last_event_sequence FROM messages WHERE from_handle = $1',
-      [number.phoneNumber],
-    );
-    assert.equal(rows[0]?.last_event_sequence, 1, 'no sequence number is used up');
+    const [message] = await storedMessages(service, { from: number.phoneNumber });
+    assert.equal(message?.lastEventSequence, 1, 'no sequence number is used up');
   });
 
   describe('retry_once (specification section 3.1)', () => {
@@ -324,11 +314,9 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
     });
 
     const failureInEvent = async (id: string) => {
-      const rows = await service.query<{ body: string }>(
-        `SELECT body FROM events WHERE type = 'message.failed' ORDER BY id`,
-      );
-      const found = rows.map(({ body }) => JSON.parse(body).data).find((data) => data.id === id);
-      return String(found?.error_message);
+      const events = await storedEvents(service, { messageId: uuidOf('msg', id) });
+      const failure = events.find(({ type }) => type === 'message.failed');
+      return String(failure && JSON.parse(failure.body).data.error_message);
     };
 
     it('says that it may have been sent when it fails while it waits or at its second hand-out (§2.6/error, §6.2/message-failed)', async () => {
@@ -363,11 +351,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
       await owner.api.delete(`/v1/numbers/${number.numberId}`);
       const message = await messageOf(id, owner);
       assert.deepEqual([message.error_code, message.may_have_been_sent], ['number_removed', true]);
-      const usage = await service.query<{ accepted: number }>(
-        'SELECT accepted FROM usage_months WHERE team_id = $1',
-        [owner.id],
-      );
-      assert.deepEqual(usage, [{ accepted: 1 }]);
+      assert.equal(await acceptedOf(service, owner.id), 1);
     });
   });
 });

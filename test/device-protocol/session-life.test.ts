@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { resolveOverdue } from '#server/messages/sweep-messages.ts';
+import { findDeviceSession } from '#test/support/devices/stored-device-sessions.ts';
 import { claim, connectNumber, DeviceWire, newPhoneNumber } from '#test/support/phones/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
@@ -16,11 +17,8 @@ describe('the life of a session: the hold of 25 s and 35 s more after its last a
   after(() => service.close());
 
   const sessionOf = async (phone: string) => {
-    const rows = await service.query<{ session_id: string; poll: number }>(
-      'SELECT session_id, poll_sequence AS poll FROM device_sessions s JOIN numbers n ON n.id = s.number_id WHERE n.phone_number = $1',
-      [phone],
-    );
-    return `${rows[0]?.session_id} ${rows[0]?.poll}`;
+    const session = await findDeviceSession(service, phone);
+    return `${session?.sessionId} ${session?.poll}`;
   };
   /** A poll that is held to the end; fails where it is turned away. */
   const idlePoll = async (phone: string, wire: DeviceWire) => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { resolveOverdue } from '#server/messages/sweep-messages.ts';
 import { deleteOverduePending } from '#server/numbers/number-store.ts';
+import { countUnlockedNumbers } from '#test/support/numbers/stored-numbers.ts';
 import {
   type ConnectedNumber,
   claim,
@@ -11,7 +12,7 @@ import {
   newPhoneNumber,
 } from '#test/support/phones/test-phone.ts';
 import { field } from '#test/support/service/api-client.ts';
-import { lockRows } from '#test/support/service/row-lock.ts';
+import { holdRowLock } from '#test/support/service/row-lock.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
@@ -132,11 +133,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     const one = await claim(team.api, await verify(team, phone));
     const two = new DeviceWire(service.baseUrl, one.token);
     // Both were let through by the look, and wait to begin their session.
-    const lock = await lockRows(
-      service.databaseUrl,
-      'SELECT FROM numbers WHERE phone_number = $1 FOR NO KEY UPDATE',
-      [phone],
-    );
+    const lock = await holdRowLock(service, { phoneNumber: phone }, 'no key update');
     const answers = Promise.all([one.poll(), two.poll()]);
     await lock.waiting(2);
     await lock.release();
@@ -300,13 +297,12 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
       await verify(team, phone);
     }
     service.clock.advance(7 * 24 * 3_600_000 + 1);
-    const select = 'SELECT FROM numbers WHERE deleted_at IS NULL AND phone_number = ANY($1) FOR UPDATE';
-    const lock = await lockRows(service.databaseUrl, select, [[first]]);
+    const lock = await holdRowLock(service, { phoneNumber: first });
     const sweeping = deleteOverduePending(service.runtime.database.pool, service.clock.now());
     await lock.waiting(1);
-    const free = await service.query(`${select} SKIP LOCKED`, [later]);
+    const free = await countUnlockedNumbers(service, later);
     await lock.release();
-    assert.equal(free.length, later.length, 'while it waits for the first it holds no other');
+    assert.equal(free, later.length, 'while it waits for the first it holds no other');
     assert.equal(await sweeping, phones.length);
   });
 });

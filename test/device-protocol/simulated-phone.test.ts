@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type PhoneLine, SimulatedPhone } from '#simulated-phone/simulated-phone.ts';
+import { messagesInFlight } from '#test/support/messages/stored-messages.ts';
 import { type ConnectedNumber, claim, connectNumber } from '#test/support/phones/test-phone.ts';
 import { startFlakyProxy } from '#test/support/service/flaky-proxy.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
@@ -50,7 +51,7 @@ describe('a simulated phone that ends after so many messages (specification sect
         ids.slice(0, 2),
       );
       assert.deepEqual(await statuses(ids), [word, word, 'queued', 'queued', 'queued']);
-      assert.deepEqual(await service.query('SELECT FROM in_flight'), []);
+      assert.deepEqual(await messagesInFlight(service), []);
       assert.ok(lines.every((line) => line.did === 'sent' || line.did === 'reported'));
       assert.equal(lines.filter((line) => line.did === 'sent').length, 2);
     });
@@ -76,6 +77,6 @@ describe('a simulated phone that ends after so many messages (specification sect
       await proxy.close();
     }
     assert.deepEqual(await statuses(ids), ['failed', 'queued', 'queued', 'queued', 'queued']);
-    assert.deepEqual(await service.query('SELECT FROM in_flight'), []);
+    assert.deepEqual(await messagesInFlight(service), []);
   });
 });

@@ -5,6 +5,7 @@ import { heldPoll } from '#test/support/phones/held-poll.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
+import { acceptedOf } from '#test/support/usage/stored-usage.ts';
 
 describe('messages that nobody reports or fetches (specification section 11.4)', () => {
   let service: TestService;
@@ -84,8 +85,6 @@ describe('messages that nobody reports or fetches (specification section 11.4)',
     assert.equal((await statusOf(id)).status, 'queued');
     service.clock.advance(61_000);
     await until('both expired', async () => (await statusOf(id)).error_code === 'expired');
-    const used = () =>
-      service.query<{ accepted: number }>('SELECT accepted FROM usage_months WHERE team_id = $1', [other.id]);
-    await until('it is given back', async () => (await used()).every((row) => row.accepted === 0));
+    await until('it is given back', async () => (await acceptedOf(service, other.id)) === 0);
   });
 });

@@ -4,8 +4,10 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { type ConnectedNumber, claim, connectNumber, DeviceWire } from '#test/support/phones/test-phone.ts';
+import { cutBlocked } from '#test/support/service/blocked-statements.ts';
 import { nextMinute } from '#test/support/service/next-minute.ts';
 import { rawExchange, rawRequest } from '#test/support/service/raw-http.ts';
+import { holdTableLock } from '#test/support/service/row-lock.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 import { watchStatements } from '#test/support/service/watch-statements.ts';
@@ -144,21 +146,13 @@ describe('calls without a known device token (specification section 11.1)', () =
 
   it('are told to come back where the token cannot be looked up: never to stop', async (t) => {
     const fresh = await service.startAnother();
-    const lock = await service.runtime.database.pool.connect();
+    const lock = await holdTableLock(service, 'devices');
     t.after(async () => {
-      lock.release(true);
+      await lock.release();
       await fresh.close();
     });
-    await lock.query('BEGIN');
-    await lock.query('LOCK TABLE devices IN ACCESS EXCLUSIVE MODE');
     const answer = new DeviceWire(fresh.baseUrl, number.wire.token).call('poll', stale);
-    await until('its connection is cut', async () => {
-      const cut = await service.query(
-        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-         WHERE wait_event_type = 'Lock' AND query LIKE '%FROM devices%' AND datname = current_database()`,
-      );
-      return cut.length > 0;
-    });
+    await cutBlocked(service, 'devices.find-');
     assert.deepEqual(await answer, { ok: '0', reason: 'unavailable', wait: '15' });
   });
 
