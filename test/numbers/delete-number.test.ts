@@ -1,11 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { failOrphaned } from '#server/messages/sweep-messages.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
+import { storedEvents } from '#test/support/events/stored-events.ts';
+import { queuedMessages, storedMessages } from '#test/support/messages/stored-messages.ts';
+import { putNumber } from '#test/support/numbers/given-numbers.ts';
 import { claim, connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
 import { ApiClient, field } from '#test/support/service/api-client.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
+import { acceptedOf } from '#test/support/usage/stored-usage.ts';
+import { uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 
 const to = '+14155550101';
 
@@ -20,13 +26,7 @@ describe('DELETE /v1/numbers/:id (specification section 4.2)', () => {
   });
   after(() => service.close());
 
-  async function used(owner = team): Promise<number> {
-    const rows = await service.query<{ accepted: number | null }>(
-      'SELECT sum(accepted)::bigint AS accepted FROM usage_months WHERE team_id = $1',
-      [owner.id],
-    );
-    return rows[0]?.accepted ?? 0;
-  }
+  const used = (owner = team) => acceptedOf(service, owner.id);
 
   it('answers {deleted: true}; the phone is told to stop and the number is gone (§4.2/delete-number, §4.2/delete-effects)', async () => {
     const number = await connectNumber(service, team, '+14155550110');
@@ -59,12 +59,9 @@ describe('DELETE /v1/numbers/:id (specification section 4.2)', () => {
     // What the phone did before it heard of the deletion still counts.
     assert.equal((await number.wire.poll({ last: held })).reason, 'deleted');
     assert.equal((await team.api.get(`/v1/messages/${held}`)).json.status, 'sent');
-    const events = await service.query<{ type: string }>(
-      `SELECT type FROM events e JOIN numbers n ON n.id = e.number_id WHERE n.phone_number = $1 ORDER BY e.id`,
-      [number.phoneNumber],
-    );
+    const events = await storedEvents(service, { teamId: team.id });
     assert.deepEqual(
-      events.map((event) => event.type),
+      events.flatMap(({ numberId, type }) => (numberId === uuidOf('num', number.numberId) ? [type] : [])),
       ['message.failed', 'message.sent'],
     );
   });
@@ -108,12 +105,7 @@ describe('DELETE /v1/numbers/:id (specification section 4.2)', () => {
     try {
       for (let round = 0; round < 50; round += 1) {
         const phone = `+141555502${String(round).padStart(2, '0')}`;
-        const id = service.runtime.ids.next('num');
-        await service.query(
-          'INSERT INTO numbers (team_id, id, phone_number, created_at, verified_at) VALUES ($1, $2, $3, $4, $4)',
-          [team.id, id, phone, service.clock.now()],
-        );
-        const numberId = String((await findNumber(team.api, phone))?.id);
+        const numberId = publicId('num', await putNumber(service, team.id, phone));
         const sends = Array.from({ length: 20 }, (_, index) =>
           (index % 2 === 0 ? team.api : elsewhere).post('/v1/messages/send', {
             from: phone,
@@ -139,14 +131,17 @@ describe('DELETE /v1/numbers/:id (specification section 4.2)', () => {
     }
     assert.ok(accepted > 0 && refused > 0, `${accepted} accepted, ${refused} refused: no race happened`);
     await failOrphaned(service.runtime);
-    const rows = await service.query<{ status: string; error_code: string; events: number; count: number }>(
-      `SELECT status, error_code, events, count(*) AS count FROM messages WHERE content LIKE 'race %' GROUP BY 1, 2, 3`,
+    const raced = (await storedMessages(service, { teamId: team.id })).filter(({ content }) =>
+      content.startsWith('race '),
     );
-    assert.deepEqual(rows, [{ status: 'failed', error_code: 'number_removed', events: 1, count: accepted }]);
-    const queued = await service.query(
-      'SELECT FROM send_queue q JOIN numbers n ON n.id = q.number_id WHERE n.deleted_at IS NOT NULL',
+    assert.equal(raced.length, accepted);
+    for (const { status, errorCode, lastEventSequence } of raced)
+      assert.deepEqual([status, errorCode, lastEventSequence], ['failed', 'number_removed', 1]);
+    const queued = await queuedMessages(service);
+    assert.deepEqual(
+      queued.filter(({ isNumberDeleted }) => isNumberDeleted),
+      [],
     );
-    assert.deepEqual(queued, []);
     assert.equal(await used(), before);
   });
 
@@ -160,10 +155,8 @@ describe('DELETE /v1/numbers/:id (specification section 4.2)', () => {
     );
     assert.equal((await team.api.delete(`/v1/numbers/${numberId}`)).status, 200);
     await until('all of them have failed', async () => {
-      const rows = await service.query<{ n: number }>(
-        `SELECT count(*) AS n FROM messages WHERE content LIKE 'long %' AND error_code = 'number_removed'`,
-      );
-      return rows[0]?.n === ids.length;
+      const stored = await storedMessages(service, { from: phoneNumber });
+      return stored.filter(({ errorCode }) => errorCode === 'number_removed').length === ids.length;
     });
     assert.equal(await used(), before);
   });

@@ -6,8 +6,9 @@ import { createMetrics } from '#server/platform/process/metrics.ts';
 import { type ConnectedNumber, connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
-import { lockRows } from '#test/support/service/row-lock.ts';
+import { holdRowLock } from '#test/support/service/row-lock.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { sentByDay } from '#test/support/usage/stored-usage.ts';
 
 const to = '+14155550101';
 const phone = '+14155550100';
@@ -117,11 +118,7 @@ describe('GET /v1/numbers (specification section 4.2)', () => {
     service.clock.advance(toMidnight() + 12 * 3_600_000);
     await send('begins the month');
     service.clock.advance(toMidnight() - 1_000);
-    const month = await lockRows(
-      service.databaseUrl,
-      'SELECT FROM usage_months WHERE team_id = $1 FOR UPDATE',
-      [sender.id],
-    );
+    const month = await holdRowLock(service, { usageOf: sender.id });
     const first = send('in a statement before midnight');
     await month.waiting(1);
     // Behind the first one, whose statement waits: its own runs after midnight.
@@ -132,11 +129,7 @@ describe('GET /v1/numbers (specification section 4.2)', () => {
     const answers = [await first, await second].map(({ message }) => message);
 
     assert.equal((await findNumber(sender.api, phoneNumber))?.messages_today, 1);
-    const days = await service.query(
-      `SELECT messages FROM usage_days WHERE team_id = $1 AND direction = 'outbound' ORDER BY day`,
-      [sender.id],
-    );
-    assert.deepEqual(days, [{ messages: 2 }, { messages: 1 }]);
+    assert.deepEqual(await sentByDay(service, sender.id), [2, 1]);
     const list = (await sender.api.get('/v1/messages')).json.messages as Record<string, string>[];
     const times = list.map((message) => message.created_at);
     assert.equal(times.length, 4);

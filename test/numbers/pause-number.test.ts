@@ -4,15 +4,23 @@ import { openRuntime } from '#server/app/open-runtime.ts';
 import { queueChannel } from '#server/database/channels.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { acceptSends } from '#server/messages/accept-sends.ts';
+import { handOutsOf, messagesInFlight, storedMessages } from '#test/support/messages/stored-messages.ts';
+import { holdPause } from '#test/support/numbers/given-numbers.ts';
 import { heldPoll } from '#test/support/phones/held-poll.ts';
 import { type ConnectedNumber, connectNumber, type FlatAnswer } from '#test/support/phones/test-phone.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
+import { untilBlocked } from '#test/support/service/blocked-statements.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
+import { hearNotifications } from '#test/support/service/hear-notifications.ts';
+import { holdRowLock } from '#test/support/service/row-lock.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
 const to = '+14155550101';
 const holdMs = 3_000;
+
+/** The statement that hands a message out. */
+const handOut = 'messages.claim';
 
 describe('a pause (specification section 3.3)', () => {
   let service: TestService;
@@ -36,44 +44,25 @@ describe('a pause (specification section 3.3)', () => {
   };
 
   async function handOuts(number: ConnectedNumber): Promise<{ count: number; latestMs: number }> {
-    const rows = await service.query<{ count: number; latest: Date | null }>(
-      `SELECT count(*) AS count, max(h.handed_out_at) AS latest FROM hand_outs h
-       JOIN numbers n ON n.id = h.number_id WHERE n.phone_number = $1`,
-      [number.phoneNumber],
-    );
-    return { count: rows[0]?.count ?? 0, latestMs: rows[0]?.latest?.getTime() ?? 0 };
+    const all = await handOutsOf(service, number.phoneNumber);
+    return { count: all.length, latestMs: all.at(-1)?.handedOutAt.getTime() ?? 0 };
   }
-
-  /** Waits until a statement that begins like this waits for a lock. */
-  const untilBlocked = (beginning: string) =>
-    until(`"${beginning}" waits for a lock`, async () => {
-      const rows = await service.query(
-        `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND starts_with(query, $1) AND datname = current_database()`,
-        [beginning],
-      );
-      return rows.length > 0;
-    });
 
   it('waits for a hand-out that has begun: it is committed before the PUT answers', async (t) => {
     const number = await connectNumber(service, team, '+14155550110');
     const poll = await heldPoll(service, number);
     // Somebody else has the session row: the hand-out stops half-way, with the number's row in its hands.
-    const gate = await service.runtime.database.pool.connect();
-    t.after(() => gate.release(true));
-    await gate.query('BEGIN');
-    await gate.query(
-      'SELECT FROM device_sessions s JOIN numbers n ON n.id = s.number_id WHERE n.phone_number = $1 FOR UPDATE OF s',
-      [number.phoneNumber],
-    );
+    const session = await holdRowLock(service, { sessionOf: number.phoneNumber });
+    t.after(() => session.release());
     const id = await team.api.send({ from: number.phoneNumber, to, content: 'just in time' });
-    await untilBlocked('WITH number AS');
+    await untilBlocked(service, handOut);
     let answered = false;
     const pause = setStatus(number, 'paused').then(() => {
       answered = true;
     });
-    await untilBlocked('UPDATE numbers');
+    await untilBlocked(service, 'numbers.update');
     assert.equal(answered, false);
-    await gate.query('COMMIT');
+    await session.release();
     assert.equal((await poll.answer).id, id);
     await pause;
     assert.equal((await handOuts(number)).count, 1);
@@ -82,14 +71,12 @@ describe('a pause (specification section 3.3)', () => {
   it('holds back a hand-out that met it half-way (§2.5/status, §3.3/pause-and-resume)', async (t) => {
     const number = await connectNumber(service, team, '+14155550111');
     const id = await team.api.send({ from: number.phoneNumber, to, content: 'too late' });
-    const pause = await service.runtime.database.pool.connect();
-    t.after(() => pause.release(true));
-    await pause.query('BEGIN');
-    await pause.query(`UPDATE numbers SET status = 'paused' WHERE phone_number = $1`, [number.phoneNumber]);
+    const pause = await holdPause(service, number.phoneNumber);
+    t.after(() => pause.release());
     // The hand-out has seen the number active, and waits for its row.
     const poll = number.wire.poll();
-    await untilBlocked('WITH number AS');
-    await pause.query('COMMIT');
+    await untilBlocked(service, handOut);
+    await pause.release();
     assert.equal((await poll).action, 'idle');
     assert.equal((await handOuts(number)).count, 0);
     assert.equal((await team.api.get(`/v1/messages/${id}`)).json.waiting_reason, 'number_paused');
@@ -105,16 +92,13 @@ describe('a pause (specification section 3.3)', () => {
     const poll = await heldPoll(service, number);
     const inbound = await number.wire.call('inbound', { from: to, text: 'while it is paused' });
     assert.equal(inbound.ok, '1');
-    const ear = await service.runtime.database.pool.connect();
-    const heard: string[] = [];
-    ear.on('notification', ({ payload }) => heard.push(payload ?? ''));
-    await ear.query(`LISTEN ${queueChannel}`);
+    const notifications = await hearNotifications(service, queueChannel);
     try {
       await setStatus(number, 'active');
       // The sweep would wake the poll too, a second later; every process is told at once.
-      await until('the poll is woken', () => heard.length > 0, 5_000);
+      await until('the poll is woken', () => notifications.heard.length > 0, 5_000);
     } finally {
-      ear.release(true);
+      await notifications.stop();
     }
     let answer: FlatAnswer = await poll.answer;
     for (const id of ids) {
@@ -158,11 +142,8 @@ describe('a pause (specification section 3.3)', () => {
         assert.ok(atAnswer.latestMs <= answeredMs);
         // While the pause stands, a poll of the phone arrives and is held: time for anything late to show.
         await until('the phone asks again', async () => {
-          const flights = await service.query(
-            'SELECT FROM in_flight f JOIN numbers n ON n.id = f.number_id WHERE n.phone_number = $1',
-            [number.phoneNumber],
-          );
-          return flights.length === 0;
+          const inFlight = await messagesInFlight(service, number.phoneNumber);
+          return inFlight.length === 0;
         });
         assert.deepEqual(await handOuts(number), atAnswer);
         await setStatus(number, 'active');
@@ -174,11 +155,8 @@ describe('a pause (specification section 3.3)', () => {
       await polling;
     }
     assert.equal(new Set(received).size, received.length, 'a message was handed out twice');
-    const rows = await service.query<{ messages: number }>(
-      'SELECT count(*) AS messages FROM messages WHERE team_id = $1 AND from_handle = $2',
-      [team.id, number.phoneNumber],
-    );
-    assert.equal(rows[0]?.messages, accepted);
+    const stored = await storedMessages(service, { teamId: team.id, from: number.phoneNumber });
+    assert.equal(stored.length, accepted);
   });
 
   it('is not kept waiting by sends that never cease', async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { storedNumber } from '#test/support/numbers/stored-numbers.ts';
 import { type ConnectedNumber, connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
@@ -40,14 +41,11 @@ describe('PUT /v1/numbers/:id (specification section 4.2)', () => {
 
   it('changes nothing with {} and answers 200 (§4.2/number-fields)', async () => {
     const before = await put({ label: 'Kept', status: 'paused', on_unconfirmed: 'retry_once' });
-    const rowBefore = await service.query('SELECT * FROM numbers WHERE phone_number = $1', [phone]);
+    const storedBefore = await storedNumber(service, phone);
     const answer = await put({});
     assert.equal(answer.status, 200);
     assert.equal(answer.text, before.text);
-    assert.deepEqual(
-      await service.query('SELECT * FROM numbers WHERE phone_number = $1', [phone]),
-      rowBefore,
-    );
+    assert.deepEqual(await storedNumber(service, phone), storedBefore);
     await put({ status: 'active', on_unconfirmed: 'fail' });
   });
 
@@ -80,8 +78,7 @@ describe('PUT /v1/numbers/:id (specification section 4.2)', () => {
   it('takes on_unconfirmed fail and retry_once (§4.2/number-fields)', async () => {
     for (const policy of ['retry_once', 'fail']) {
       assert.equal((await put({ on_unconfirmed: policy })).status, 200);
-      const rows = await service.query('SELECT on_unconfirmed FROM numbers WHERE phone_number = $1', [phone]);
-      assert.deepEqual(rows, [{ on_unconfirmed: policy }]);
+      assert.equal((await storedNumber(service, phone)).onUnconfirmed, policy);
     }
   });
 

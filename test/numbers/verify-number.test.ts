@@ -5,7 +5,7 @@ import { setTeamPlan } from '#server/teams/team/team-store.ts';
 import { claim, connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
 import { type ApiAnswer, canaryPhone, field } from '#test/support/service/api-client.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
-import { lockRows } from '#test/support/service/row-lock.ts';
+import { holdRowLock } from '#test/support/service/row-lock.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
 const hourMs = 3_600_000;
@@ -114,14 +114,8 @@ describe('POST /v1/numbers/verify (specification section 4.2)', () => {
     assertConflict(await verify('+14155550104'));
   });
 
-  const lockNumberOf = (phone: string) =>
-    lockRows(service.databaseUrl, 'SELECT FROM numbers WHERE phone_number = $1 FOR UPDATE', [phone]);
-  const lockLinkOf = (phone: string) =>
-    lockRows(
-      service.databaseUrl,
-      'SELECT FROM setup_links l JOIN numbers n ON n.id = l.number_id WHERE n.phone_number = $1 FOR UPDATE OF l',
-      [phone],
-    );
+  const lockNumberOf = (phone: string) => holdRowLock(service, { phoneNumber: phone });
+  const lockLinkOf = (phone: string) => holdRowLock(service, { setupLinksOf: phone });
 
   it('that meets the first poll of the phone and comes second is a conflict, and the phone goes on (§4.2/verification)', async () => {
     const phone = '+14155550106';
