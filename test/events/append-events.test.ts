@@ -7,20 +7,12 @@ import type { Transaction } from '#server/database/statement.ts';
 import { appendEvents } from '#server/events/append-events.ts';
 import type { NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
+import { countDue, writtenDeliveries } from '#test/support/events/stored-deliveries.ts';
+import { storedEvents, unpublishedEvents } from '#test/support/events/stored-events.ts';
+import { markNumberDeleted, putNumber } from '#test/support/numbers/given-numbers.ts';
 import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 import { putWebhook } from '#test/support/webhooks/insert-webhook.ts';
-
-interface DeliveryRow {
-  readonly id: string;
-  readonly webhook_id: string;
-  readonly event_id: string;
-  readonly event_type: string;
-  readonly status: string;
-  readonly is_due: boolean;
-  readonly finished_with_event: boolean | null;
-  readonly of_event_moment: boolean;
-}
 
 const [phoneNumber, otherNumber] = ['+14155550100', '+14155550110'];
 
@@ -36,17 +28,8 @@ describe('append (specification sections 6.1 and 6.3, decision 0017)', () => {
   after(() => service.close());
   beforeEach(async () => {
     teamId = (await service.newTeam()).id;
-    numberId = await putNumber(teamId, phoneNumber);
+    numberId = await putNumber(service, teamId, phoneNumber, { isPending: true });
   });
-
-  async function putNumber(owner: TeamId, number: string): Promise<NumberId> {
-    const id = service.runtime.ids.next('num');
-    await service.query(
-      `INSERT INTO numbers (team_id, id, phone_number, created_at, pending_until) VALUES ($1, $2, $3, $4, $4)`,
-      [owner, id, number, service.clock.now()],
-    );
-    return id;
-  }
 
   const write = (trx: Transaction, types: readonly EventType[], from = numberId) =>
     appendEvents(
@@ -64,17 +47,9 @@ describe('append (specification sections 6.1 and 6.3, decision 0017)', () => {
   const commit = (types: readonly EventType[], from = numberId) =>
     service.runtime.database.transaction((trx) => write(trx, types, from));
 
-  const deliveries = () =>
-    service.query<DeliveryRow>(
-      `SELECT d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.finished_at = e.created_at AS finished_with_event,
-         substr(d.id::text, 1, 28) = substr(e.id::text, 1, 28) AND d.created_at = e.created_at AS of_event_moment,
-         EXISTS (SELECT FROM due_deliveries q WHERE q.webhook_id = d.webhook_id AND q.delivery_id = d.id AND q.lane = 'live'
-           AND q.event_id = e.id AND q.team_id = e.team_id AND q.attempt = 1 AND q.due_at = e.created_at AND q.lease IS NULL) AS is_due
-       FROM deliveries d JOIN events e ON e.team_id = d.team_id AND e.id = d.event_id WHERE d.team_id = $1 ORDER BY d.id`,
-      [teamId],
-    );
-  const count = async (table: 'events' | 'unpublished_events' | 'due_deliveries') =>
-    (await service.query(`SELECT FROM ${table} WHERE team_id = $1`, [teamId])).length;
+  const deliveries = () => writtenDeliveries(service, teamId);
+  const due = () => countDue(service, teamId);
+  const unpublished = () => unpublishedEvents(service, teamId);
 
   it('writes one delivery for each webhook that wants the type, and none for the others (§6.3/request-format)', async () => {
     const both = await putWebhook(service, teamId, ['message.sent', 'message.failed']);
@@ -84,24 +59,24 @@ describe('append (specification sections 6.1 and 6.3, decision 0017)', () => {
     await putWebhook(service, stranger, eventTypes);
     await commit(['message.sent', 'message.delivered', 'message.failed']);
     const rows = await deliveries();
-    assert.deepEqual(rows.map((row) => `${row.event_type} ${row.webhook_id}`).sort(), [
+    assert.deepEqual(rows.map((row) => `${row.eventType} ${row.webhookId}`).sort(), [
       `message.delivered ${all.id}`,
       ...[both.id, all.id].sort().map((id) => `message.failed ${id}`),
       ...[both.id, all.id].sort().map((id) => `message.sent ${id}`),
     ]);
-    assert.ok(rows.every((row) => row.status === 'pending' && row.is_due && row.of_event_moment));
-    assert.equal(await count('due_deliveries'), 5);
-    assert.equal(await count('unpublished_events'), 3);
+    assert.ok(rows.every((row) => row.status === 'pending' && row.isDue && row.isOfEventMoment));
+    assert.equal(await due(), 5);
+    assert.equal((await unpublished()).length, 3);
   });
 
   it('writes for a webhook of one number only what that number does, also after it was connected again (§6.3/request-format)', async () => {
     const mine = await putWebhook(service, teamId, eventTypes, { phoneNumber });
     await putWebhook(service, teamId, eventTypes, { phoneNumber: otherNumber });
     await commit(['message.sent']);
-    await service.query('UPDATE numbers SET deleted_at = created_at WHERE id = $1', [numberId]);
-    await commit(['message.failed'], await putNumber(teamId, phoneNumber));
+    await markNumberDeleted(service, numberId);
+    await commit(['message.failed'], await putNumber(service, teamId, phoneNumber, { isPending: true }));
     assert.deepEqual(
-      (await deliveries()).map((row) => `${row.event_type} ${row.webhook_id}`),
+      (await deliveries()).map((row) => `${row.eventType} ${row.webhookId}`),
       [`message.sent ${mine.id}`, `message.failed ${mine.id}`],
     );
   });
@@ -110,8 +85,8 @@ describe('append (specification sections 6.1 and 6.3, decision 0017)', () => {
     await putWebhook(service, teamId, eventTypes, { isActive: false });
     await commit(['message.sent']);
     const [row, ...others] = await deliveries();
-    assert.deepEqual([row?.status, row?.finished_with_event, row?.is_due], ['skipped', true, false]);
-    assert.equal(others.length + (await count('due_deliveries')), 0);
+    assert.deepEqual([row?.status, row?.isFinishedWithEvent, row?.isDue], ['skipped', true, false]);
+    assert.equal(others.length + (await due()), 0);
   });
 
   it('deliveries sort as their events do, and no two are the same, however many come in one moment', async () => {
@@ -119,16 +94,9 @@ describe('append (specification sections 6.1 and 6.3, decision 0017)', () => {
     await commit(Array.from({ length: 200 }, () => 'message.sent'));
     const rows = await deliveries();
     assert.equal(rows.length, 600);
-    const events = rows.map((row) => row.event_id);
+    const events = rows.map((row) => row.eventId);
     assert.deepEqual(events, events.toSorted());
-    const written = await service.query<{ event_id: string }>(
-      'SELECT event_id FROM unpublished_events WHERE team_id = $1 ORDER BY seq',
-      [teamId],
-    );
-    assert.deepEqual(
-      written.map((row) => row.event_id),
-      [...new Set(events)],
-    );
+    assert.deepEqual(await unpublished(), [...new Set(events)]);
   });
 
   it('a rollback takes event, deliveries and what waits along (§6.1/one-per-change)', async () => {
@@ -139,10 +107,8 @@ describe('append (specification sections 6.1 and 6.3, decision 0017)', () => {
     });
     await assert.rejects(undone, /undone/);
     assert.deepEqual(await deliveries(), []);
-    assert.equal(
-      (await count('events')) + (await count('unpublished_events')) + (await count('due_deliveries')),
-      0,
-    );
+    assert.deepEqual(await storedEvents(service, { teamId }), []);
+    assert.deepEqual([await unpublished(), await due()], [[], 0]);
   });
 
   it('wakes the publisher and who delivers after the commit, and nobody before it or after a rollback', async (t) => {

@@ -3,7 +3,9 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import { revokeKey } from '#server/api-keys/revoke-key.ts';
 import { publishEvents } from '#server/events/publish-events.ts';
 import { operator } from '#server/platform/actor.ts';
-import { type EventId, publicId } from '#server/platform/ids/ids.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
+import { publishSilently } from '#test/support/events/given-publication.ts';
+import { storedEvents } from '#test/support/events/stored-events.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { type ApiAnswer, ApiClient, field } from '#test/support/service/api-client.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
@@ -47,11 +49,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     await publishEvents(service.runtime);
   };
   const idsOf = (page: Page) => page.events.map((event) => event.id);
-  const stored = async () =>
-    service.query<{ id: EventId; body: string }>(
-      'SELECT id, body FROM events WHERE team_id = $1 ORDER BY id',
-      [team.id],
-    );
+  const stored = () => storedEvents(service, { teamId: team.id });
   interface Held {
     /** Not awaited with the rest: it comes when the wait is over. */
     readonly answer: Promise<{ readonly status: number; readonly json: unknown }>;
@@ -203,11 +201,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     const waiting = await held('?wait=25');
     await putEvents(service.runtime, team.id, 1);
     // As a publisher does whose process dies between its commit and the notification.
-    await service.query(
-      `WITH moved AS (DELETE FROM unpublished_events WHERE team_id = $1 RETURNING team_id, event_id)
-       INSERT INTO event_feed (team_id, event_id) SELECT * FROM moved`,
-      [team.id],
-    );
+    await publishSilently(service, team.id);
     assert.equal(idsOf((await waiting.answer).json as Page).length, 1);
   });
 

@@ -6,11 +6,20 @@ import { findDeviceByToken } from '#server/devices/device-store.ts';
 import { type Report, reportMessage } from '#server/messages/report-message.ts';
 import { resolveOverdue } from '#server/messages/sweep-messages.ts';
 import { sha256 } from '#server/platform/crypto.ts';
-import { parseId, publicId } from '#server/platform/ids/ids.ts';
+import { parseId, type WebhookId } from '#server/platform/ids/ids.ts';
 import { setTeamPlan } from '#server/teams/team/team-store.ts';
+import {
+  removeSubscription,
+  setSubscription,
+  switchSubscription,
+} from '#test/support/events/given-subscriptions.ts';
+import { countDue, writtenDeliveries } from '#test/support/events/stored-deliveries.ts';
+import { storedEvents } from '#test/support/events/stored-events.ts';
+import { endLease } from '#test/support/messages/given-messages.ts';
 import { connectNumber, type DeviceWire } from '#test/support/phones/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { putWebhook } from '#test/support/webhooks/insert-webhook.ts';
+import { uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 
 const walks = 40;
 const stepsMax = 60;
@@ -79,7 +88,7 @@ interface ModelMessage {
 }
 
 interface ModelWebhook {
-  readonly id: string;
+  readonly id: WebhookId;
   types: readonly EventType[];
   phoneNumber: string | undefined;
   isActive: boolean;
@@ -127,29 +136,17 @@ class Walk {
 
   /** All lines that the team has, sorted. */
   async written(): Promise<string[]> {
-    const events = await this.#service.query<{ message: string; type: EventType; sequence: number }>(
-      'SELECT message_id AS message, type, sequence FROM events WHERE team_id = $1',
-      [this.#team.id],
+    const events = await storedEvents(this.#service, { teamId: this.#team.id });
+    const deliveries = await writtenDeliveries(this.#service, this.#team.id);
+    for (const { status, isDue } of deliveries) assert.equal(status === 'pending', isDue);
+    assert.equal(
+      await countDue(this.#service, this.#team.id),
+      deliveries.filter(({ isDue }) => isDue).length,
     );
-    const deliveries = await this.#service.query<{
-      message: string;
-      type: EventType;
-      sequence: number;
-      webhook: string;
-      status: string;
-      is_due: boolean;
-    }>(
-      `SELECT e.message_id AS message, e.type, e.sequence, d.webhook_id AS webhook, d.status,
-         EXISTS (SELECT FROM due_deliveries q WHERE q.delivery_id = d.id) AS is_due
-       FROM deliveries d LEFT JOIN events e ON e.team_id = d.team_id AND e.id = d.event_id AND e.type = d.event_type
-       WHERE d.team_id = $1`,
-      [this.#team.id],
-    );
-    for (const { status, is_due } of deliveries) assert.equal(status === 'pending', is_due);
     return [
-      ...events.map((row) => eventLine(row.message, row.type, row.sequence)),
-      ...deliveries.map((row) =>
-        deliveryLine(eventLine(row.message, row.type, row.sequence), row.webhook, row.status === 'skipped'),
+      ...events.map((event) => eventLine(event.messageId, event.type, event.sequence)),
+      ...deliveries.map(({ messageId, eventType, sequence, webhookId, status }) =>
+        deliveryLine(eventLine(messageId, eventType, sequence), webhookId, status === 'skipped'),
       ),
     ].sort();
   }
@@ -203,9 +200,7 @@ class Walk {
       case 'lapse': {
         const [lapsed] = this.#of(this.#phone(step.number).wire, 'polling');
         if (!lapsed) return;
-        await this.#service.query('UPDATE in_flight SET leased_until = handed_out_at WHERE message_id = $1', [
-          parseId('msg', lapsed.id),
-        ]);
+        await endLease(this.#service, uuidOf('msg', lapsed.id));
         await resolveOverdue(this.#service.runtime);
         return this.#fail(lapsed, 'timed out');
       }
@@ -259,13 +254,9 @@ class Walk {
     const known = this.#received.get(`${numberId} ${text}`);
     // Within 20 s the same text is the same message, and no change.
     if (known !== undefined) return;
-    const [row] = await this.#service.query<{ id: string }>(
-      `SELECT id FROM messages WHERE team_id = $1 AND direction = 'inbound' ORDER BY id DESC LIMIT 1`,
-      [this.#team.id],
-    );
-    assert.ok(row, JSON.stringify(answer));
-    this.#received.set(`${numberId} ${text}`, row.id);
-    const id = publicId('msg', row.id as Parameters<typeof publicId<'msg'>>[1]);
+    const { id } = answer;
+    assert.ok(id, JSON.stringify(answer));
+    this.#received.set(`${numberId} ${text}`, id);
     this.#tell({ id, phoneNumber, wire, state: 'delivered', events: 0 }, 'message.received');
   }
 
@@ -298,23 +289,15 @@ class Walk {
     const webhook = this.#webhooks[index];
     if (!webhook) return;
     if (step.do === 'remove webhook') {
-      await this.#service.query('DELETE FROM webhooks WHERE id = $1', [webhook.id]);
+      await removeSubscription(this.#service, webhook.id);
       this.#webhooks.splice(index, 1);
     } else if (step.do === 'switch webhook') {
       webhook.isActive = !webhook.isActive;
-      await this.#service.query(
-        `UPDATE webhooks SET is_active = $2, disabled_at = CASE WHEN NOT $2 THEN created_at END,
-           disabled_by = CASE WHEN NOT $2 THEN 'member' END WHERE id = $1`,
-        [webhook.id, webhook.isActive],
-      );
+      await switchSubscription(this.#service, webhook.id, webhook.isActive);
     } else if (step.do === 'change webhook') {
       webhook.types = step.types;
       webhook.phoneNumber = numberOf(step.number);
-      await this.#service.query('UPDATE webhooks SET events = $2, phone_number = $3 WHERE id = $1', [
-        webhook.id,
-        webhook.types,
-        webhook.phoneNumber ?? null,
-      ]);
+      await setSubscription(this.#service, webhook.id, webhook.types, webhook.phoneNumber);
     }
   }
 }

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { eventTypes } from '#contract/event.ts';
 import { openRuntime } from '#server/app/open-runtime.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { writeFanOuts } from '#server/events/fan-out.ts';
+import { putSubscriptions } from '#test/support/events/given-subscriptions.ts';
+import { countDue, countFanOuts, writtenDeliveries } from '#test/support/events/stored-deliveries.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
@@ -31,49 +32,33 @@ describe('an event for many webhooks (decision 0023) (§6.3/fan-out)', () => {
   const newTeam = async (webhooks: number) => {
     team = await service.newTeam();
     number = await connectNumber(service, team);
-    await putWebhooks(webhooks);
+    await putSubscriptions(service, team.id, webhooks);
   };
-  const putWebhooks = (webhooks: number) =>
-    service.query(
-      `INSERT INTO webhooks (team_id, id, url, events, secret, created_at)
-       SELECT $1, gen_random_uuid(), 'https://hooks.example.com/', $2, 'none', $3 FROM generate_series(1, $4::int)`,
-      [team.id, eventTypes, service.clock.now(), webhooks],
-    );
   /** Makes an event. */
   const cancelOne = async () => {
     const id = await team.api.send({ from: number.phoneNumber, to: '+14155550199', content: 'hello' });
     const answer = await team.api.post(`/v1/messages/${id}/cancel`);
     assert.equal(answer.status, 200, answer.text);
   };
-  const count = async (sql: string) =>
-    (await service.query<{ n: number }>(`SELECT count(*) AS n FROM ${sql}`, [team.id]))[0]?.n;
-  const deliveries = () => count('deliveries WHERE team_id = $1');
-  const due = () => count('due_deliveries WHERE team_id = $1');
+  const deliveries = () => writtenDeliveries(service, team.id);
+  const counted = async () => (await deliveries()).length;
+  const due = () => countDue(service, team.id);
+  const fanOuts = () => countFanOuts(service, team.id);
 
   it('the request that makes the event writes one row for 2,000 webhooks; each delivery is written after it, once, by several processes too', async () => {
     await newTeam(many);
     await cancelOne();
     await cancelOne();
-    assert.deepEqual([await deliveries(), await count('fan_outs WHERE team_id = $1')], [0, 2]);
+    assert.deepEqual([await counted(), await fanOuts()], [0, 2]);
     await Promise.all([writeFanOuts(service.runtime), writeFanOuts(other), writeFanOuts(service.runtime)]);
     await writeFanOuts(other);
-    assert.deepEqual([await deliveries(), await due()], [2 * many, 2 * many]);
-    const pairs = await count(
-      '(SELECT DISTINCT event_id, webhook_id FROM deliveries WHERE team_id = $1) AS pairs',
-    );
-    assert.equal(pairs, 2 * many);
-    assert.equal(
-      await count(
-        `deliveries d JOIN events e ON e.team_id = d.team_id AND e.id = d.event_id
-           JOIN due_deliveries q ON q.webhook_id = d.webhook_id AND q.delivery_id = d.id
-         WHERE d.team_id = $1 AND d.status = 'pending' AND d.created_at = e.created_at AND d.event_type = e.type
-           AND substr(d.id::text, 1, 28) = substr(e.id::text, 1, 28)
-           AND q.lane = 'live' AND q.event_id = e.id AND q.due_at = e.created_at`,
-      ),
-      2 * many,
-      'as those that are written with their event',
-    );
-    assert.equal(await count('fan_outs WHERE team_id = $1'), 0);
+    const written = await deliveries();
+    assert.deepEqual([written.length, await due()], [2 * many, 2 * many]);
+    const pairs = new Set(written.map(({ eventId, webhookId }) => `${eventId} ${webhookId}`));
+    assert.equal(pairs.size, 2 * many);
+    const asUsual = written.filter((row) => row.status === 'pending' && row.isDue && row.isOfEventMoment);
+    assert.equal(asUsual.length, 2 * many, 'as those that are written with their event');
+    assert.equal(await fanOuts(), 0);
   });
 
   it('the webhooks are those that matched with the event: later ones have none, those that are off a skipped one, deleted ones none', async () => {
@@ -83,10 +68,10 @@ describe('an event for many webhooks (decision 0023) (§6.3/fan-out)', () => {
     await cancelOne();
     assert.equal((await team.api.put(`/v1/webhooks/${second?.id}`, { active: false })).status, 200);
     assert.equal((await team.api.delete(`/v1/webhooks/${third?.id}`)).status, 200);
-    await putWebhooks(10);
+    await putSubscriptions(service, team.id, 10);
     await writeFanOuts(service.runtime);
-    assert.deepEqual([await deliveries(), await due()], [299, 297]);
-    assert.equal(await count(`deliveries WHERE team_id = $1 AND status = 'skipped'`), 2);
+    assert.deepEqual([await counted(), await due()], [299, 297]);
+    assert.equal((await deliveries()).filter(({ status }) => status === 'skipped').length, 2);
   });
 
   it('teams take turns, a part at a time: many events of one do not delay that of another', async () => {
@@ -96,12 +81,12 @@ describe('an event for many webhooks (decision 0023) (§6.3/fan-out)', () => {
     await newTeam(300);
     await cancelOne();
     await writeFanOuts(service.runtime, 1);
-    assert.equal(await deliveries(), 300);
+    assert.equal(await counted(), 300);
     team = busy;
-    const written = Number(await deliveries());
+    const written = await counted();
     assert.ok(written > 0 && written < many, `${written} of ${3 * many}`);
     await writeFanOuts(service.runtime);
-    assert.equal(await deliveries(), 3 * many);
+    assert.equal(await counted(), 3 * many);
   });
 
   it('reaches every webhook once', async () => {
@@ -119,8 +104,8 @@ describe('an event for many webhooks (decision 0023) (§6.3/fan-out)', () => {
       assert.equal((await receiving.api.post(`/v1/messages/${id}/cancel`)).status, 200);
       await until('all of them', () => receiver.requests.length === 120);
       await until('all are recorded', async () => {
-        const rows = await sending.query(`SELECT FROM deliveries WHERE status = 'succeeded'`);
-        return rows.length === 120;
+        const written = await writtenDeliveries(sending, receiving.id);
+        return written.filter(({ status }) => status === 'succeeded').length === 120;
       });
       assert.equal(receiver.requests.length, 120);
     } finally {

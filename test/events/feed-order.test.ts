@@ -7,8 +7,12 @@ import { tryPublisherLock } from '#server/events/feed-store.ts';
 import { publishEvents } from '#server/events/publish-events.ts';
 import type { MessageId } from '#server/platform/ids/ids.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
+import { takeUnpublished } from '#test/support/events/given-publication.ts';
+import { feedOf, storedEvents, unpublishedEvents } from '#test/support/events/stored-events.ts';
 import type { ApiClient } from '#test/support/service/api-client.ts';
 import { putEvent, putEvents } from '#test/support/service/insert-events.ts';
+import { killTransaction } from '#test/support/service/lost-connections.ts';
+import { roundTrip } from '#test/support/service/round-trip.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
@@ -43,9 +47,9 @@ describe('the feed while many write (decision 0017) (§4.5/commit-order)', () =>
   });
 
   const publicIds = async () =>
-    (await service.query<{ body: string }>('SELECT body FROM events WHERE team_id = $1', [team.id])).map(
-      (row) => String(JSON.parse(row.body).id),
-    );
+    (await storedEvents(service, { teamId: team.id })).map(({ body }) => String(JSON.parse(body).id));
+  const untilPublished = () =>
+    until('all are published', async () => (await unpublishedEvents(service)).length === 0);
 
   /** Follows the cursor, as a client does, until it has been shown as many events as were committed by then. */
   async function follow(api: ApiClient, isOver: () => boolean, limit: number): Promise<Shown[]> {
@@ -109,7 +113,7 @@ describe('the feed while many write (decision 0017) (§4.5/commit-order)', () =>
         // The one that has waited longest goes last of those that wait now.
         const [oldest, ...rest] = heldBack.splice(0);
         for (const letGo of rest.reverse()) letGo();
-        await service.query('SELECT');
+        await roundTrip(service);
         oldest?.();
         await new Promise(setImmediate);
       }
@@ -120,10 +124,7 @@ describe('the feed while many write (decision 0017) (§4.5/commit-order)', () =>
     await Promise.all([...Array.from({ length: writers }, (_, n) => write(n)), change(), release()]);
     const committed = (await publicIds()).sort();
     assert.ok(committed.length > 500 && rolledBack > 10, `${committed.length} ${rolledBack}`);
-    await until(
-      'all are published',
-      async () => (await service.query('SELECT FROM unpublished_events')).length === 0,
-    );
+    await untilPublished();
     isPublished = true;
     const all = await Promise.all(feedPolls);
     for (const shown of all) {
@@ -170,16 +171,13 @@ describe('the feed while many write (decision 0017) (§4.5/commit-order)', () =>
 
   it('a publisher that is killed in the middle of a batch leaves it to the next one, whole', async () => {
     team = await service.newTeam();
-    let pid = 0;
     const killed = service.runtime.database.transaction(async (trx) => {
       await until('its turn', () => tryPublisherLock(trx));
-      pid = (await trx.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows[0]?.pid ?? 0;
       await putEvents(other, team.id, 5);
-      await trx.query('DELETE FROM unpublished_events');
+      await takeUnpublished(trx);
       // Others that publish meanwhile have nothing to do, and do not wait.
       assert.equal(await publishEvents(other), 0);
-      await other.database.pool.query('SELECT pg_terminate_backend($1)', [pid]);
-      await trx.query('SELECT');
+      await killTransaction(trx, service);
     });
     await assert.rejects(killed);
     const page = await until('they are published', async () => {
@@ -196,13 +194,9 @@ describe('the feed while many write (decision 0017) (§4.5/commit-order)', () =>
       Array.from({ length: 5 }, () => publishEvents(runtime)),
     );
     await Promise.all(together);
-    await until(
-      'all are published',
-      async () => (await service.query('SELECT FROM unpublished_events')).length === 0,
-    );
-    const rows = await service.query('SELECT DISTINCT event_id FROM event_feed WHERE team_id = $1', [
-      team.id,
-    ]);
-    assert.equal(rows.length, 300);
+    await untilPublished();
+    const feed = await feedOf(service, team.id);
+    assert.equal(new Set(feed).size, 300);
+    assert.equal(feed.length, 300);
   });
 });
