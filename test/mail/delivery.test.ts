@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import pg from 'pg';
 import { mailChannel } from '#server/database/channels.ts';
 import type { MailContent } from '#server/mail/mail-template.ts';
 import { purgeMails } from '#server/mail/mail-worker.ts';
 import { mailIsOn, queueMail } from '#server/mail/queue-mail.ts';
 import { type MailServer, type ReceivedMail, startMailServer } from '#test/support/mail/mail-server.ts';
+import { storedMail, storedMails } from '#test/support/mail/stored-mails.ts';
+import { hearNotifications } from '#test/support/service/heard-notifications.ts';
+import { storedRowTexts } from '#test/support/service/stored-text.ts';
 import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
@@ -87,25 +89,17 @@ describe('mail (specification section 10.6)', () => {
   });
 
   it('is told of with the commit, and a rollback tells nothing', async () => {
-    const listener = new pg.Client({ connectionString: service.databaseUrl });
-    const heard: string[] = [];
-    listener.on('notification', ({ channel }) => heard.push(channel));
-    await listener.connect();
-    await listener.query(`LISTEN ${mailChannel}`);
-    const told = async () => {
-      await listener.query('SELECT');
-      return heard.length;
-    };
+    const notifications = await hearNotifications(service, mailChannel);
     const undone = service.runtime.database.transaction(async (trx) => {
       await queueMail(trx, service.runtime, { to: 'undone@example.com', message: invitation });
-      assert.equal(await told(), 0);
+      assert.equal(await notifications.count(), 0);
       throw new Error('changed my mind');
     });
     await assert.rejects(undone, /changed my mind/);
-    assert.equal(await told(), 0);
+    assert.equal(await notifications.count(), 0);
     await queue('told@example.com');
-    await until('the notification comes', async () => (await told()) === 1);
-    await listener.end();
+    await until('the notification comes', async () => (await notifications.count()) === 1);
+    await notifications.close();
     assert.deepEqual((await server.next()).to, ['told@example.com']);
   });
 
@@ -113,21 +107,15 @@ describe('mail (specification section 10.6)', () => {
     server.behave('hang at content');
     await queue('sealed@example.com');
     await until('the server has it and says nothing', () => server.hanging() === 1);
-    const look = async () => {
-      const rows = await service.query<{ row: string; body: Buffer | null; sent_at: Date | null }>(
-        "SELECT m::text AS row, body, sent_at FROM mails m WHERE recipient = 'sealed@example.com'",
-      );
-      assert.equal(rows.length, 1);
-      return rows[0] ?? assert.fail();
-    };
+    const look = () => storedMail(service, 'sealed@example.com');
     const waiting = await look();
     assert.ok(waiting.body && waiting.body.length > 1_000, 'the body is there');
-    const everything = await service.query<{ row: string }>('SELECT m::text AS row FROM mails m');
+    const everything = await storedRowTexts(service, 'mails');
     for (const words of [link, 'Zk3v9Qm1', 'invite', invitation.subject, invitation.heading, '<h1>']) {
       assert.ok(!waiting.body.includes(words), words);
       for (const form of [words, Buffer.from(words).toString('hex'), Buffer.from(words).toString('base64')]) {
         assert.ok(
-          everything.every(({ row }) => !row.includes(form)),
+          everything.every((row) => !row.includes(form)),
           form,
         );
       }
@@ -136,7 +124,7 @@ describe('mail (specification section 10.6)', () => {
     await server.next();
     const sent = await until('it is written down', async () => {
       const row = await look();
-      return row.sent_at !== null && row;
+      return row.sentAt !== null && row;
     });
     assert.equal(sent.body, null);
   });
@@ -198,7 +186,7 @@ describe('mail (specification section 10.6)', () => {
   });
 
   it('is forgotten 30 days after it was queued, sent or not', async () => {
-    const count = async () => (await service.query('SELECT FROM mails')).length;
+    const count = async () => (await storedMails(service)).length;
     assert.ok((await count()) >= 6);
     service.clock.advance(30 * 24 * 3_600_000 - 60_000);
     await purgeMails(service.runtime);
@@ -207,7 +195,11 @@ describe('mail (specification section 10.6)', () => {
     await server.next();
     service.clock.advance(120_000);
     await purgeMails(service.runtime);
-    assert.deepEqual(await service.query('SELECT recipient FROM mails'), [{ recipient: 'late@example.com' }]);
+    const left = await storedMails(service);
+    assert.deepEqual(
+      left.map(({ recipient }) => recipient),
+      ['late@example.com'],
+    );
   });
 });
 
@@ -220,7 +212,7 @@ describe('without SMTP_URL (specification section 10.6)', () => {
         queueMail(trx, service.runtime, { to: 'ada@example.com', message: invitation }),
       );
       assert.equal(queued, false);
-      assert.deepEqual(await service.query('SELECT FROM mails'), []);
+      assert.deepEqual(await storedMails(service), []);
     } finally {
       await service.close();
     }

@@ -28,7 +28,7 @@ it('no mail is given up as too old or over while the time is in doubt: it is sen
     const recipients: string[] = [];
     while (recipients.length < 2) recipients.push(...(await server.next()).to);
     assert.deepEqual(recipients.sort(), ['old@example.com', 'over@example.com']);
-    assert.ok((await mailing.attempted('old@example.com', 1)).sent_at);
+    assert.ok((await mailing.attempted('old@example.com', 1)).sentAt);
   } finally {
     await mailing.close();
     await server.close();

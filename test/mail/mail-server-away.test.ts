@@ -6,7 +6,9 @@ import { MailHealth } from '#server/mail/mail-health.ts';
 import { createSmtpCheck } from '#server/mail/smtp-sender.ts';
 import { readConfig } from '#server/platform/config.ts';
 import { type MailServer, startMailServer } from '#test/support/mail/mail-server.ts';
+import { storedMails } from '#test/support/mail/stored-mails.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
+import { storedInvitations } from '#test/support/people/stored-invitations.ts';
 import {
   freePort,
   startTestService,
@@ -89,42 +91,35 @@ describe('while mail fails (specification section 12.5)', () => {
     assert.equal(status, 201, text);
     return json;
   };
-  const proves = async (email: string) => {
-    const [row] = await service.query<{ verifies_email: boolean }>(
-      'SELECT verifies_email FROM invitations WHERE email = $1',
-      [email],
-    );
-    return row?.verifies_email;
-  };
+  const verifies = async (email: string) =>
+    (await storedInvitations(service, team.id)).find((invitation) => invitation.email === email)
+      ?.verifiesEmail;
 
   it('the answer of an invitation keeps accept_url, and its link proves no address; once mail is sent again, neither', async () => {
     assert.equal((await invite('ada@example.com')).accept_url, undefined, 'nothing has failed yet');
     await until('the first mail was not taken', async () => {
-      const rows = await service.query('SELECT FROM mails WHERE last_error IS NOT NULL');
-      return rows.length > 0;
+      return (await storedMails(service)).some(({ lastError }) => lastError !== null);
     });
     const shown = await invite('grace@example.com');
     assert.match(String(shown.accept_url), /\/invite\//);
-    assert.equal(await proves('grace@example.com'), false);
+    assert.equal(await verifies('grace@example.com'), false);
     const resent = await owner.post(owner.in(`/team/invitations/${shown.invitation_id}/resend`));
     assert.match(String(resent.json.accept_url), /\/invite\//);
 
     server.behave('accept');
     service.clock.advance(3_600_000);
     await until('the mails are sent', async () => {
-      const rows = await service.query('SELECT FROM mails WHERE body IS NOT NULL');
-      return rows.length === 0;
+      return (await storedMails(service)).every(({ body }) => body === null);
     });
     assert.equal((await invite('joan@example.com')).accept_url, undefined);
-    assert.equal(await proves('joan@example.com'), true);
+    assert.equal(await verifies('joan@example.com'), true);
   });
 
   it('one recipient who is refused is no failure of mail', async () => {
     server.behave({ refuse: 451, at: 'recipient' });
     await invite('mary@example.com');
     await until('it was not taken', async () => {
-      const rows = await service.query("SELECT FROM mails WHERE last_error LIKE '%RCPT TO'");
-      return rows.length > 0;
+      return (await storedMails(service)).some(({ lastError }) => lastError?.endsWith('RCPT TO'));
     });
     assert.equal((await invite('dorothy@example.com')).accept_url, undefined);
     server.behave('accept');

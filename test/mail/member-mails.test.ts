@@ -3,9 +3,14 @@ import { after, before, describe, it } from 'node:test';
 import { notifyUsageLimits } from '#server/usage/notify-usage-limits.ts';
 import { Browser } from '#test/support/browser/browser-client.ts';
 import { type MailServer, startMailServer } from '#test/support/mail/mail-server.ts';
+import { storedMails } from '#test/support/mail/stored-mails.ts';
+import { breakEmail } from '#test/support/people/given-accounts.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
+import { storedInvitations } from '#test/support/people/stored-invitations.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { putFullTeams } from '#test/support/usage/given-full-teams.ts';
+import { storedNotices } from '#test/support/usage/stored-notices.ts';
 
 const appUrl = 'https://texts.example.com';
 
@@ -112,14 +117,7 @@ describe('what is mailed to people (specification sections 12.5 and 12.7)', () =
     const full = [await server.next(), await server.next()];
     assert.deepEqual(full.flatMap(({ to }) => to).sort(), expected);
     for (const mail of full) assert.match(mail.parsed.subject ?? '', /all messages/);
-    const rows = await service.query<{ percent: number }>(
-      'SELECT percent FROM usage_notices WHERE team_id = $1 ORDER BY percent',
-      [small.id],
-    );
-    assert.deepEqual(
-      rows.map(({ percent }) => percent),
-      [80, 100],
-    );
+    assert.deepEqual(await noticesOf(small), [80, 100]);
     assert.equal(server.received.length - before, 4, 'once each');
     assert.ok(admin.email !== deputy.email);
   });
@@ -144,7 +142,7 @@ describe('what is mailed to people (specification sections 12.5 and 12.7)', () =
       assert.equal((await invite(third, `guest${sent}@example.com`)).status, 201, String(sent));
     }
     assert.equal((await invite(third, 'last@example.com')).status, 429);
-    const open = await service.query('SELECT FROM invitations WHERE team_id = $1', [third.id]);
+    const open = await storedInvitations(service, third.id);
     assert.equal(open.length, 100, 'and what is refused leaves nothing');
     service.clock.advance(3_600_000);
     assert.equal((await invite(third, email)).status, 201);
@@ -153,35 +151,29 @@ describe('what is mailed to people (specification sections 12.5 and 12.7)', () =
   /** A team that has used all of its month, and the role of whom it has; nobody otherwise. Later ones are looked at later. */
   async function fullTeam(role?: 'owner'): Promise<{ readonly team: TestTeam; readonly boss?: TeamMember }> {
     const full = await service.newTeam({ plan: 'pro', monthlyLimit: 1 });
-    const month = `${service.clock.now().toISOString().slice(0, 7)}-01`;
-    await service.query('INSERT INTO usage_months (team_id, month, accepted) VALUES ($1, $2, 1)', [
-      full.id,
-      month,
-    ]);
+    const { phoneNumber } = await connectNumber(service, full);
+    await full.api.send({ from: phoneNumber, to: '+14155550101', content: 'Hello' });
     return role === undefined ? { team: full } : { team: full, boss: await newMember(service, full, role) };
   }
-  const noticesOf = (of: TestTeam) => service.query('SELECT FROM usage_notices WHERE team_id = $1', [of.id]);
+  const noticesOf = (of: TestTeam) => storedNotices(service, of.id);
 
   it('a team that can’t be told keeps no other from being told (§12.7/usage)', async () => {
     const { team: broken, boss } = await fullTeam('owner');
     const { team: next } = await fullTeam('owner');
-    await service.query(`UPDATE accounts SET email = 'no address' WHERE id = $1`, [boss?.account.id]);
+    assert.ok(boss);
+    const restoreEmail = await breakEmail(service, boss.account.id);
     await notifyUsageLimits(service.runtime);
-    assert.deepEqual([(await noticesOf(broken)).length, (await noticesOf(next)).length], [0, 2]);
-    await service.query('UPDATE accounts SET email = normalized_email WHERE id = $1', [boss?.account.id]);
+    assert.deepEqual([await noticesOf(broken), await noticesOf(next)], [[], [80, 100]]);
+    await restoreEmail();
     await notifyUsageLimits(service.runtime);
-    assert.equal((await noticesOf(broken)).length, 2, 'it is tried again');
+    assert.deepEqual(await noticesOf(broken), [80, 100], 'it is tried again');
   });
 
   it('1,100 teams that have nobody to tell keep no later one from its turn (§12.7/usage)', async () => {
-    await service.query(`WITH made AS (
-        INSERT INTO teams SELECT ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, 'Example team', 'pro', 1, to_timestamp(0)
-        FROM generate_series(1, 1100) AS n RETURNING id
-      ) INSERT INTO usage_months (team_id, month, accepted)
-        SELECT id, '${service.clock.now().toISOString().slice(0, 7)}-01', 1 FROM made`);
+    await putFullTeams(service, 1_100);
     const { team: last } = await fullTeam('owner');
     await notifyUsageLimits(service.runtime);
-    assert.equal((await noticesOf(last)).length, 2);
+    assert.deepEqual(await noticesOf(last), [80, 100]);
   });
 
   it('a team that has nobody to tell is told once it has, and its usage shows when (§12.7/usage)', async () => {
@@ -189,7 +181,7 @@ describe('what is mailed to people (specification sections 12.5 and 12.7)', () =
     await connectNumber(service, small, '+14155550110');
     await small.api.send({ from: '+14155550110', to: '+14155550101', content: 'Hello' });
     await notifyUsageLimits(service.runtime);
-    assert.deepEqual(await service.query('SELECT FROM usage_notices WHERE team_id = $1', [small.id]), []);
+    assert.deepEqual(await noticesOf(small), []);
     const boss = await newMember(service, small, 'owner');
     await notifyUsageLimits(service.runtime);
     const { json } = await boss.get(boss.in('/usage'));
@@ -198,7 +190,6 @@ describe('what is mailed to people (specification sections 12.5 and 12.7)', () =
       notices.map(({ percent }) => percent),
       [80, 100],
     );
-    const [mail] = await service.query('SELECT FROM mails WHERE recipient = $1', [boss.email]);
-    assert.ok(mail);
+    assert.ok((await storedMails(service, boss.email)).length > 0);
   });
 });

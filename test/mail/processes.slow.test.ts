@@ -7,6 +7,7 @@ import type { Queryable } from '#server/database/statement.ts';
 import { claimMails, recordSent } from '#server/mail/mail-store.ts';
 import { type MailServer, startMailServer } from '#test/support/mail/mail-server.ts';
 import { type Mailing, secretLink, startMailing } from '#test/support/mail/mail-world.ts';
+import { storedMails } from '#test/support/mail/stored-mails.ts';
 import { type SpawnedService, spawnService } from '#test/support/service/spawned-service.ts';
 import { until } from '#test/support/service/until.ts';
 
@@ -55,8 +56,8 @@ describe('mail from several processes (specification sections 10.3 and 10.6)', (
     await until('both have four in their hands', () => server.hanging() === 8);
     server.behave('accept');
     await until('all are sent', async () => {
-      const rows = await mailing.service.query('SELECT FROM mails WHERE sent_at IS NOT NULL');
-      return rows.length === addresses.length;
+      const sent = (await storedMails(mailing.service)).filter(({ sentAt }) => sentAt !== null);
+      return sent.length === addresses.length;
     });
     await Promise.all([first.stop(), second.stop()]);
     const recipients = server.received.flatMap(({ to }) => to);
@@ -105,7 +106,7 @@ describe('mail from several processes (specification sections 10.3 and 10.6)', (
     assert.equal(await sender.kill('SIGTERM'), 0, sender.output());
     assert.doesNotMatch(sender.output(), /did not close/);
     const row = await mailing.row(to);
-    assert.deepEqual([row.leased_until, row.last_error, row.attempts], [null, 'EABORT', 1]);
+    assert.deepEqual([row.leasedUntil, row.lastError, row.attempts], [null, 'EABORT', 1]);
     assert.ok(row.body);
     server.behave('accept');
   });
@@ -120,11 +121,11 @@ describe('mail from several processes (specification sections 10.3 and 10.6)', (
     const stopping = loop.stop().then(() => {
       isStopped = true;
     });
-    await mailing.service.query('SELECT');
+    assert.equal((await mailing.row(to)).sentAt, null);
     assert.equal(isStopped, false);
     server.behave('accept');
     await stopping;
-    assert.ok((await mailing.row(to)).sent_at);
+    assert.ok((await mailing.row(to)).sentAt);
     await server.next();
   });
 
@@ -173,7 +174,7 @@ describe('mail from several processes (specification sections 10.3 and 10.6)', (
     await sender.kill('SIGKILL');
     server.behave('accept');
     const held = await mailing.row(to);
-    assert.ok(held.body && held.leased_until && held.sent_at === null);
+    assert.ok(held.body && held.leasedUntil && held.sentAt === null);
     const loop = mailing.start();
     await mailing.queue('other@example.com');
     await mailing.attempted('other@example.com', 1);
@@ -185,7 +186,7 @@ describe('mail from several processes (specification sections 10.3 and 10.6)', (
     assert.equal(again?.messageId, once?.messageId, 'so that a reader’s server can tell');
     assert.equal(again?.date, once?.date);
     const row = await mailing.attempted(to, 2);
-    assert.ok(row.sent_at && row.body === null);
+    assert.ok(row.sentAt && row.body === null);
     await loop.stop();
   });
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { type Behaviour, type MailServer, startMailServer } from '#test/support/mail/mail-server.ts';
 import { type Mailing, secretLink, startMailing } from '#test/support/mail/mail-world.ts';
+import { copyMailBody, flipMailBit, redirectMail } from '#test/support/mail/tampered-mails.ts';
 import { freePort } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
@@ -37,15 +38,15 @@ describe('mail that is not taken at once (specification section 10.6)', () => {
     await mailing.queue(to);
     for (const [index, offset] of offsets.entries()) {
       const row = await mailing.attempted(to, index + 1);
-      const afterMs = row.next_attempt_at.getTime() - row.created_at.getTime();
+      const afterMs = row.nextAttemptAt.getTime() - row.createdAt.getTime();
       assert.ok(afterMs >= offset && afterMs < offset + 30_000, `attempt ${index + 2} after ${afterMs} ms`);
-      assert.ok(row.body && row.failed_at === null);
-      assert.match(row.last_error ?? '', /^451( 4\.\d+\.\d+)? to RCPT TO$/);
+      assert.ok(row.body && row.failedAt === null);
+      assert.match(row.lastError ?? '', /^451( 4\.\d+\.\d+)? to RCPT TO$/);
       assert.equal(server.connections() - before, index + 1);
-      mailing.pass(row.next_attempt_at.getTime() - mailing.service.clock.nowMs() + 1);
+      mailing.pass(row.nextAttemptAt.getTime() - mailing.service.clock.nowMs() + 1);
     }
     const row = await mailing.attempted(to, 8);
-    assert.ok(row.failed_at);
+    assert.ok(row.failedAt);
     assert.equal(row.body, null, 'nothing of it is left');
     assert.equal(linesOf('a mail was given up').length, 1);
     server.behave('accept');
@@ -64,7 +65,7 @@ describe('mail that is not taken at once (specification section 10.6)', () => {
     mailing.pass(minute);
     assert.deepEqual((await server.next()).to, [to]);
     const row = await mailing.attempted(to, 2);
-    assert.ok(row.sent_at && row.failed_at === null && row.body === null);
+    assert.ok(row.sentAt && row.failedAt === null && row.body === null);
   });
 
   it('that was refused for good, by its recipient or its content, is given up at once', async () => {
@@ -78,8 +79,8 @@ describe('mail that is not taken at once (specification section 10.6)', () => {
       server.behave(behaviour);
       await mailing.queue(to);
       const row = await mailing.attempted(to, 1);
-      assert.ok(row.failed_at && row.body === null, behaviour.at);
-      assert.match(row.last_error ?? '', new RegExp(`^${behaviour.refuse}.* to (RCPT TO|DATA)$`));
+      assert.ok(row.failedAt && row.body === null, behaviour.at);
+      assert.match(row.lastError ?? '', new RegExp(`^${behaviour.refuse}.* to (RCPT TO|DATA)$`));
     }
   });
 
@@ -96,7 +97,7 @@ describe('mail that is not taken at once (specification section 10.6)', () => {
       server.behave(behaviour);
       await mailing.queue(to);
       const row = await mailing.attempted(to, 1);
-      assert.ok(row.body && row.failed_at === null && row.last_error, JSON.stringify(behaviour));
+      assert.ok(row.body && row.failedAt === null && row.lastError, JSON.stringify(behaviour));
       server.behave('accept');
       mailing.pass(minute);
       assert.deepEqual((await server.next()).to, [to]);
@@ -110,7 +111,7 @@ describe('mail that is not taken at once (specification section 10.6)', () => {
       server.behave({ refuse, at: 'content', words });
       await mailing.queue(to);
       const row = await mailing.attempted(to, 1);
-      assert.match(row.last_error ?? '', /^(451 to DATA|550 to DATA)$/);
+      assert.match(row.lastError ?? '', /^(451 to DATA|550 to DATA)$/);
       server.behave('accept');
     }
     mailing.pass(minute);
@@ -149,13 +150,10 @@ describe('mail that is not taken at once (specification section 10.6)', () => {
     await mailing.attempted(to, 1);
     server.behave('accept');
     const before = server.connections();
-    await mailing.service.query(
-      'UPDATE mails SET body = set_byte(body, 40, get_byte(body, 40) # 1) WHERE recipient = $1 RETURNING id',
-      [to],
-    );
+    await flipMailBit(mailing.service, to);
     mailing.pass(minute);
     const row = await mailing.attempted(to, 2);
-    assert.deepEqual([row.last_error, row.body, row.failed_at !== null], ['unreadable body', null, true]);
+    assert.deepEqual([row.lastError, row.body, row.failedAt !== null], ['unreadable body', null, true]);
     assert.equal(server.connections(), before);
   });
 
@@ -168,18 +166,12 @@ describe('mail that is not taken at once (specification section 10.6)', () => {
     }
     server.behave('accept');
     const before = server.connections();
-    await mailing.service.query(
-      'UPDATE mails SET body = other.body FROM mails other WHERE mails.recipient = $1 AND other.recipient = $2',
-      [ada, alan],
-    );
-    await mailing.service.query('UPDATE mails SET recipient = $2 WHERE recipient = $1', [
-      grace,
-      'mallory@example.com',
-    ]);
+    await copyMailBody(mailing.service, { from: alan, to: ada });
+    await redirectMail(mailing.service, grace, 'mallory@example.com');
     mailing.pass(minute);
     for (const to of [ada, 'mallory@example.com']) {
       const row = await mailing.attempted(to, 2);
-      assert.deepEqual([row.last_error, row.body], ['unreadable body', null], to);
+      assert.deepEqual([row.lastError, row.body], ['unreadable body', null], to);
     }
     assert.deepEqual((await server.next()).to, [alan]);
     assert.equal(server.connections(), before + 1);
@@ -200,10 +192,10 @@ describe('mail while no server can be reached (specification section 10.6)', () 
       mailing.start();
       await mailing.queue('early@example.com');
       const row = await mailing.attempted('early@example.com', 1);
-      assert.equal(row.last_error, 'ECONNREFUSED ESOCKET');
+      assert.equal(row.lastError, 'ECONNREFUSED ESOCKET');
       mailing.pass(48 * hour + minute);
       const stale = await mailing.attempted('early@example.com', 2);
-      assert.deepEqual([stale.last_error, stale.body], ['too old', null]);
+      assert.deepEqual([stale.lastError, stale.body], ['too old', null]);
     } finally {
       await mailing.close();
     }
@@ -216,7 +208,7 @@ describe('mail while no server can be reached (specification section 10.6)', () 
       mailing.start();
       await mailing.queue('ada@example.com');
       const row = await mailing.attempted('ada@example.com', 1);
-      assert.match(row.last_error ?? '', /^535( 5\.7\.8)? to AUTH PLAIN$/);
+      assert.match(row.lastError ?? '', /^535( 5\.7\.8)? to AUTH PLAIN$/);
       assert.ok(row.body);
       assert.ok(!mailing.log().includes('wrong'));
       assert.deepEqual(server.received, []);

@@ -43,7 +43,7 @@ describe('mail over TLS (specification section 10.6)', () => {
         const { server, mailing } = await open({ tls: { ...certificate, from }, login }, url);
         await mailing.queue('ada@example.com');
         const row = await mailing.attempted('ada@example.com', 1);
-        assert.match(row.last_error ?? '', /^DEPTH_ZERO_SELF_SIGNED_CERT/);
+        assert.match(row.lastError ?? '', /^DEPTH_ZERO_SELF_SIGNED_CERT/);
         assert.ok(row.body);
         assert.deepEqual(server.received, []);
       }
@@ -71,7 +71,7 @@ describe('mail over TLS (specification section 10.6)', () => {
     const { server, mailing } = await open({ login }, url);
     await mailing.queue('ada@example.com');
     const row = await mailing.attempted('ada@example.com', 1);
-    assert.match(row.last_error ?? '', /STARTTLS$/);
+    assert.match(row.lastError ?? '', /STARTTLS$/);
     assert.deepEqual(server.received, []);
   });
 

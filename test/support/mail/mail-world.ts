@@ -2,21 +2,9 @@ import { pino } from 'pino';
 import { MailWorker } from '#server/mail/mail-worker.ts';
 import { queueMail } from '#server/mail/queue-mail.ts';
 import { createSmtpSender } from '#server/mail/smtp-sender.ts';
+import { type StoredMail, storedMails } from '#test/support/mail/stored-mails.ts';
 import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
-
-export interface MailRow {
-  readonly id: string;
-  readonly recipient: string;
-  readonly body: Buffer | null;
-  readonly created_at: Date;
-  readonly attempts: number;
-  readonly next_attempt_at: Date;
-  readonly leased_until: Date | null;
-  readonly sent_at: Date | null;
-  readonly failed_at: Date | null;
-  readonly last_error: string | null;
-}
 
 /** An Ownline that queues mail and a loop beside it that sends, to be started, moved in time and stopped by a test. */
 export interface Mailing {
@@ -26,11 +14,12 @@ export interface Mailing {
   readonly start: () => MailWorker;
   /** Queues a mail; `silently`: no loop is told. */
   readonly queue: (to: string, how?: 'silently') => Promise<void>;
-  readonly row: (to: string) => Promise<MailRow>;
+  /** The first mail that was queued for the recipient. */
+  readonly row: (to: string) => Promise<StoredMail>;
   /** Lets time pass and has every loop look. */
   readonly pass: (ms: number) => void;
   /** Resolves with the row once that many attempts have their outcome. */
-  readonly attempted: (to: string, attempts: number) => Promise<MailRow>;
+  readonly attempted: (to: string, attempts: number) => Promise<StoredMail>;
   readonly close: () => Promise<void>;
 }
 
@@ -59,9 +48,9 @@ export async function startMailing(
     },
   );
   const row = async (to: string) => {
-    const [found] = await service.query<MailRow>('SELECT * FROM mails WHERE recipient = $1', [to]);
-    if (!found) throw new Error(`no mail to ${to}`);
-    return found;
+    const [first] = await storedMails(service, to);
+    if (!first) throw new Error(`no mail to ${to}`);
+    return first;
   };
   const notifyAll = () => {
     for (const loop of loops) loop.notify();
@@ -98,7 +87,7 @@ export async function startMailing(
     attempted: (to, attempts) =>
       until(`attempt ${attempts} of the mail to ${to} is written down`, async () => {
         const found = await row(to);
-        return found.attempts === attempts && found.leased_until === null && found;
+        return found.attempts === attempts && found.leasedUntil === null && found;
       }),
     close: async () => {
       await Promise.all(loops.map((loop) => loop.stop()));

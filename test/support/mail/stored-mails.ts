@@ -1,0 +1,35 @@
+import type { MailId } from '#server/platform/ids/ids.ts';
+import type { TestService } from '#test/support/service/test-service.ts';
+
+type Service = Pick<TestService, 'query'>;
+
+export interface StoredMail {
+  readonly id: MailId;
+  readonly recipient: string;
+  /** Encrypted; null once the mail is sent or given up. */
+  readonly body: Buffer | null;
+  readonly createdAt: Date;
+  readonly attempts: number;
+  readonly nextAttemptAt: Date;
+  readonly leasedUntil: Date | null;
+  readonly sentAt: Date | null;
+  readonly failedAt: Date | null;
+  readonly lastError: string | null;
+}
+
+/** All mails, or those to one recipient, in the order in which they were queued. */
+export function storedMails({ query }: Service, recipient?: string): Promise<StoredMail[]> {
+  return query<StoredMail>(
+    `SELECT id, recipient, body, created_at AS "createdAt", attempts, next_attempt_at AS "nextAttemptAt",
+       leased_until AS "leasedUntil", sent_at AS "sentAt", failed_at AS "failedAt", last_error AS "lastError"
+     FROM mails WHERE $1::text IS NULL OR recipient = $1 ORDER BY id`,
+    [recipient ?? null],
+  );
+}
+
+/** @throws where the recipient has no mail, or two */
+export async function storedMail(service: Service, recipient: string): Promise<StoredMail> {
+  const [mail, another] = await storedMails(service, recipient);
+  if (!mail || another) throw new Error(`not one mail to ${recipient}`);
+  return mail;
+}

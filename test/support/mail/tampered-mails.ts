@@ -1,0 +1,45 @@
+import type { TestService } from '#test/support/service/test-service.ts';
+
+type Service = Pick<TestService, 'query'>;
+
+/** Changes one bit of the encrypted body. */
+export async function flipMailBit({ query }: Service, recipient: string): Promise<void> {
+  one(
+    await query(
+      'UPDATE mails SET body = set_byte(body, 40, get_byte(body, 40) # 1) WHERE recipient = $1 RETURNING id',
+      [recipient],
+    ),
+  );
+}
+
+/** Gives a mail the encrypted body of another one. */
+export async function copyMailBody(
+  { query }: Service,
+  { from, to }: { readonly from: string; readonly to: string },
+): Promise<void> {
+  one(
+    await query(
+      `UPDATE mails SET body = other.body FROM mails other WHERE mails.recipient = $1 AND other.recipient = $2
+       RETURNING mails.id`,
+      [to, from],
+    ),
+  );
+}
+
+/** Gives a mail another recipient. */
+export async function redirectMail(
+  { query }: Service,
+  recipient: string,
+  newRecipient: string,
+): Promise<void> {
+  one(
+    await query('UPDATE mails SET recipient = $2 WHERE recipient = $1 RETURNING id', [
+      recipient,
+      newRecipient,
+    ]),
+  );
+}
+
+function one(rows: readonly unknown[]): void {
+  if (rows.length !== 1) throw new Error(`${rows.length} mails instead of one`);
+}
