@@ -5,6 +5,7 @@ import { changePlan } from '#server/teams/team/change-plan.ts';
 import { Browser } from '#test/support/browser/browser-client.ts';
 import { join, newPerson } from '#test/support/people/people.ts';
 import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import { putAccepted } from '#test/support/usage/given-usage.ts';
 
 /** What a page says, without its markup. */
 const words = (html: string) => html.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
@@ -53,10 +54,7 @@ describe('the page of plans and limits, where every upgrade_url leads (specifica
       role: 'viewer',
     });
     assert.equal(invited.status, 201, invited.text);
-    await service.query('INSERT INTO usage_months (team_id, month, accepted) VALUES ($1, $2, 2)', [
-      small.id,
-      `${service.clock.now().toISOString().slice(0, 7)}-01`,
-    ]);
+    await putAccepted(service, small.id, 2);
 
     const { text } = await open(person.cookie);
     const [, first = '', second = '', third = '', ...others] = text.split('<section>');
@@ -86,7 +84,7 @@ describe('the page of plans and limits, where every upgrade_url leads (specifica
       words((await open(person.cookie)).text),
       /event message\.delivered: from the plan starter on/,
     );
-    await service.query('UPDATE teams SET name = $2 WHERE id = $1', [team.id, '<b>&"']);
+    assert.equal((await team.api.put('/v1/team', { name: '<b>&"' })).status, 200);
     assert.ok((await open(person.cookie)).text.includes('<h2>&lt;b&gt;&amp;&quot;</h2>'));
   });
 });

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import pg from 'pg';
 import type { ResourceType } from '#contract/change.ts';
 import { type ChangeListener, Changes } from '#server/dashboard/changes.ts';
 import { formatChange, idsMax } from '#server/database/change.ts';
@@ -15,7 +14,10 @@ import { sweepDeliveries } from '#server/webhooks/queue/sweep-deliveries.ts';
 import { connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
 import { startFreezingProxy } from '#test/support/service/freezing-proxy.ts';
+import { hearNotifications } from '#test/support/service/hear-notifications.ts';
 import { type HeardChanges, hearChanges } from '#test/support/service/listen-for-changes.ts';
+import { cutListeners } from '#test/support/service/lost-connections.ts';
+import { failStatement } from '#test/support/service/table-faults.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 import { putWebhook } from '#test/support/webhooks/insert-webhook.ts';
@@ -52,7 +54,7 @@ describe('what changed is told (decision 0018)', () => {
       await setTeamName(trx, team.id, 'Not yet');
       assert.deepEqual(await ofTeam(), [], 'before the commit');
     });
-    assert.deepEqual(await ofTeam(), [{ teamId: team.id, noun: 'team', ids: 'all' }]);
+    assert.deepEqual(await ofTeam(), [{ teamId: team.id, resource: 'team', ids: 'all' }]);
     await assert.rejects(
       database.transaction(async (trx) => {
         await setTeamName(trx, team.id, 'Never');
@@ -62,7 +64,7 @@ describe('what changed is told (decision 0018)', () => {
     await assert.rejects(
       database.transaction(async (trx) => {
         await setTeamName(trx, team.id, 'Never');
-        await trx.query('SELECT 1 / 0');
+        await failStatement(trx);
       }),
     );
     await assert.rejects(
@@ -89,15 +91,11 @@ describe('what changed is told (decision 0018)', () => {
     const most = (performance.now() - startedMs) / 50 + 2;
     assert.ok(told.length >= 1 && told.length <= most, `${told.length} notifications, ${most} at most`);
 
-    const order: string[] = [];
-    const client = new pg.Client({ connectionString: service.databaseUrl });
-    await client.connect();
-    client.on('notification', ({ channel }) => order.push(channel));
-    for (const channel of [queueChannel, changesChannel]) await client.query(`LISTEN ${channel}`);
+    const { heard: order, stop } = await hearNotifications(service, queueChannel, changesChannel);
     await team.api.send(message);
-    await until('both are told', () => new Set(order).size === 2);
-    await client.end();
-    assert.equal(order[0], queueChannel);
+    await until('both are told', () => new Set(order.map(({ channel }) => channel)).size === 2);
+    await stop();
+    assert.equal(order[0]?.channel, queueChannel);
   });
 
   it(`tells ids together, ${idsMax} of a noun at most; of more, that any may have changed, which covers ids said beside it`, async () => {
@@ -205,7 +203,7 @@ describe('who listens for changes (decision 0018)', () => {
       const ids = new Set([uuidOf('num', String(number))]);
       assert.deepEqual(
         own.told.find((change) => change !== 'everything' && change.resource === 'number'),
-        { noun: 'number', ids },
+        { resource: 'number', ids },
       );
       assert.deepEqual(alike.told.slice(-own.told.length), own.told);
       assert.deepEqual(own.told.map(nounOf).sort(), ['audit', 'number']);
@@ -219,10 +217,7 @@ describe('who listens for changes (decision 0018)', () => {
   it('is told to read everything after its connection was ended, and hears again', async () => {
     const [own, other] = [team, otherTeam].map(({ id }) => listen(service.app.changes, id));
     assert.ok(own && other);
-    await service.query(
-      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-       WHERE datname = current_database() AND application_name = 'ownline notifications'`,
-    );
+    await cutListeners(service);
     await until('both are told', () => own.told.includes('everything') && other.told.includes('everything'));
     await team.api.put('/v1/team', { name: 'Heard again' });
     await until('a change is heard', () => own.told.some((change) => nounOf(change) === 'team'));
@@ -250,7 +245,7 @@ describe('who listens for changes (decision 0018)', () => {
     const last = listen(changes, team.id);
 
     changes.onNotification(payload);
-    assert.deepEqual([shared.length, came, last.told], [2, 1, [{ noun: 'message', ids: 'all' }]]);
+    assert.deepEqual([shared.length, came, last.told], [2, 1, [{ resource: 'message', ids: 'all' }]]);
     leaveFirst();
     leaveFirst();
     changes.onNotification('');

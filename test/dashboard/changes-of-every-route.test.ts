@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { ResourceType } from '#contract/change.ts';
 import { Browser } from '#test/support/browser/browser-client.ts';
+import { countStored } from '#test/support/dashboard/stored-resources.ts';
 import { join, newMember, newPerson, PageClient } from '#test/support/people/people.ts';
 import { claim, connectNumber, type DeviceWire, findNumber } from '#test/support/phones/test-phone.ts';
 import { type HeardChanges, hearChanges } from '#test/support/service/listen-for-changes.ts';
@@ -40,18 +40,6 @@ const told: Readonly<Record<string, readonly string[]>> = {
   'POST /webhooks/:id/test': ['delivery new', 'audit new'],
   'POST /keys': ['key new', 'audit new'],
   'DELETE /keys/:id': ['key :id', 'audit new'],
-};
-
-/** Where the ids of a noun are found; the others are told without. */
-const tables: Readonly<Partial<Record<ResourceType, string>>> = {
-  member: 'members',
-  invitation: 'invitations',
-  key: 'api_keys',
-  number: 'numbers',
-  message: 'messages',
-  webhook: 'webhooks',
-  delivery: 'deliveries',
-  audit: 'audit_log',
 };
 
 /** What phones and the pages without a team do; each is done below. */
@@ -118,11 +106,8 @@ describe('what each route tells of its changes (decision 0018)', () => {
       if (ids === 'all') return `${resource} all`;
       assert.equal(ids.size, 1, resource);
       if (id !== undefined && ids.has(id)) return `${resource} :id`;
-      const rows = await service.query(
-        `SELECT FROM ${tables[resource]} WHERE team_id = $1 AND id = ANY ($2)`,
-        [teamId, [...ids]],
-      );
-      return `${resource} ${rows.length === 1 ? 'new' : 'of an id that is none'}`;
+      const stored = await countStored(service, resource, teamId, [...ids]);
+      return `${resource} ${stored === 1 ? 'new' : 'of an id that is none'}`;
     });
     return (await Promise.all(lines)).sort();
   }
