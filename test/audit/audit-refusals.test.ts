@@ -4,17 +4,10 @@ import { pino } from 'pino';
 import type { Grant } from '#contract/permissions.ts';
 import { kindsMax, RefusalLog } from '#server/audit/refusal-log.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
+import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
-
-interface RefusalRow {
-  readonly action: string;
-  readonly target: string;
-  readonly actor_id: string;
-  readonly error_code: string;
-  readonly details: Readonly<Record<string, unknown>>;
-}
 
 const minuteMs = 60_000;
 
@@ -27,12 +20,18 @@ describe('repeated refusals in the audit log (§12.6/repeated-refusals)', () => 
   });
   after(() => service.close());
 
-  const rowsOf = (of: TestTeam) =>
-    service.query<RefusalRow>(
-      `SELECT action, target, actor_id, error_code, details FROM audit_log
-       WHERE team_id = $1 AND outcome = 'refused' ORDER BY id`,
-      [of.id],
-    );
+  const rowsOf = async ({ id: teamId }: TestTeam) => {
+    const entries = await storedAuditEntries(service, { teamId });
+    return entries
+      .filter(({ outcome }) => outcome === 'refused')
+      .map(({ action, target, actorId, errorCode, details }) => ({
+        action,
+        target,
+        actorId,
+        errorCode,
+        details: details as Readonly<Record<string, unknown>>,
+      }));
+  };
   const untilRows = (count: number) =>
     until(`${count} rows`, async () => {
       const rows = await rowsOf(team);
@@ -56,8 +55,8 @@ describe('repeated refusals in the audit log (§12.6/repeated-refusals)', () => 
     assert.deepEqual(first, {
       action: 'number.changed',
       target: 'num_nonsense0',
-      actor_id: publicId('key', key.id),
-      error_code: 'forbidden',
+      actorId: publicId('key', key.id),
+      errorCode: 'forbidden',
       details: {},
     });
     // Another operation, another code and another caller are other kinds.

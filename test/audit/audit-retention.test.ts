@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
-import pg from 'pg';
 import { purgeAudit } from '#server/audit/purge-audit.ts';
 import { ensurePartitions, makeMonth } from '#server/database/partitions.ts';
 import { monthOf } from '#server/platform/time/calendar.ts';
+import { holdAuditRead, putAuditEntry } from '#test/support/audit/given-audit-entries.ts';
+import { auditMonths, storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
 describe('retention of the audit log (§12.6/retention)', () => {
@@ -21,25 +22,12 @@ describe('retention of the audit log (§12.6/retention)', () => {
     const now = service.clock.now();
     return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + ahead, 1));
   };
-  const addEntry = (at: Date, action: string) =>
-    service.query(
-      `INSERT INTO audit_log (id, team_id, actor_kind, actor_id, actor_name, action, target, details, outcome, ip, request_id, created_at)
-       VALUES (overlay(first_id_at($1)::text PLACING substr(gen_random_uuid()::text, 20) FROM 20)::uuid, $2, 'server', '', '', $3, '', '{}', 'done', '', '', $1)`,
-      [at, team.id, action],
-    );
+  const addEntry = (at: Date, action: string) => putAuditEntry(service, team.id, at, action);
   const entries = async () => {
-    const rows = await service.query<{ action: string }>(
-      `SELECT action FROM audit_log WHERE team_id = $1 AND action <> 'key.created' ORDER BY id`,
-      [team.id],
-    );
-    return rows.map(({ action }) => action);
+    const all = await storedAuditEntries(service, { teamId: team.id });
+    return all.flatMap(({ action }) => (action === 'key.created' ? [] : [action]));
   };
-  const months = async () =>
-    (
-      await service.query<{ name: string }>(
-        `SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'audit_log'::regclass ORDER BY 1`,
-      )
-    ).map(({ name }) => name);
+  const months = () => auditMonths(service);
 
   it('AUDIT_DAYS drops the months that are older, rows that had no month included, and nothing younger', async () => {
     await start('40');
@@ -79,14 +67,10 @@ describe('retention of the audit log (§12.6/retention)', () => {
     await addEntry(monthAt(-4), 'old');
     // Without a partition.
     await addEntry(monthAt(-5), 'older');
-    const reader = new pg.Client({ connectionString: service.databaseUrl });
-    await reader.connect();
-    await reader.query('BEGIN');
-    await reader.query('SELECT FROM audit_log WHERE action = $1', ['old']);
+    const reader = await holdAuditRead(service, 'old');
     assert.equal(await purgeAudit(service.runtime), 0);
     assert.equal((await team.api.put('/v1/team', { name: 'Still written' })).status, 200);
-    await reader.query('COMMIT');
-    await reader.end();
+    await reader.release();
     assert.equal(await purgeAudit(service.runtime), 2);
     assert.deepEqual(await entries(), ['team.created', 'team.renamed']);
   });

@@ -27,3 +27,11 @@ export function storedAuditEntries(
     [of.teamId ?? null, of.accountId ?? null],
   );
 }
+
+/** The months of the audit log that have a partition of their own, by the names of the partitions. */
+export async function auditMonths({ query }: Pick<TestService, 'query'>): Promise<string[]> {
+  const partitions = await query<{ name: string }>(
+    `SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'audit_log'::regclass ORDER BY 1`,
+  );
+  return partitions.map(({ name }) => name);
+}
