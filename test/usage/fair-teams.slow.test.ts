@@ -10,7 +10,7 @@ import { newMember } from '#test/support/people/people.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
 import { type ApiAnswer, field } from '#test/support/service/api-client.ts';
 import { holdReads } from '#test/support/service/hold-reads.ts';
-import { lockRows } from '#test/support/service/row-lock.ts';
+import { holdRowLock } from '#test/support/service/row-lock.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
@@ -102,7 +102,7 @@ describe('fairness between teams (§8/team-concurrency)', () => {
 
   it('writes of one team that wait for a lock take no other team its connections; its members are not refused for its keys', async () => {
     const owner = await newMember(service, busy, 'owner');
-    const lock = await lockRows(service.databaseUrl, 'SELECT FROM teams WHERE id = $1 FOR UPDATE', [busy.id]);
+    const lock = await holdRowLock(service, { teamId: busy.id });
     const flooded = flood(() => busy.api.put('/v1/team', { name: 'Busy' }));
     let ofMember: Promise<ApiAnswer>;
     try {

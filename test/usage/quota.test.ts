@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { failExpired, resolveOverdue } from '#server/messages/sweep-messages.ts';
+import { setTeamPlan } from '#server/teams/team/team-store.ts';
+import { storedMessages } from '#test/support/messages/stored-messages.ts';
 import { connectNumber, type DeviceWire } from '#test/support/phones/test-phone.ts';
 import { type ApiAnswer, ApiClient, field } from '#test/support/service/api-client.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { setAccepted } from '#test/support/usage/given-usage.ts';
+import { acceptedByMonth } from '#test/support/usage/stored-usage.ts';
 
 const to = '+14155550101';
 const hourMs = 3_600_000;
@@ -21,24 +25,20 @@ describe('the monthly message limit (specification sections 7.2 and 8)', () => {
 
   async function newSender(
     monthlyLimit: number,
-  ): Promise<TestTeam & { readonly from: string; wire: DeviceWire }> {
+  ): Promise<TestTeam & { readonly from: string; wire: DeviceWire; numberId: string }> {
     const team = await service.newTeam({ monthlyLimit });
     phones += 1;
     const from = `+1415555${String(phones).padStart(4, '0')}`;
-    const { wire } = await connectNumber(service, team, from);
-    return { ...team, from, wire };
+    const { wire, numberId } = await connectNumber(service, team, from);
+    return { ...team, from, wire, numberId };
   }
 
   const send = (team: { from: string; api: ApiClient }, content = 'Hello', api = team.api) =>
     api.post('/v1/messages/send', { to, from: team.from, content });
 
-  async function usage(team: TestTeam): Promise<Record<string, number>> {
-    const rows = await service.query<{ month: string; accepted: number }>(
-      'SELECT month::text, accepted FROM usage_months WHERE team_id = $1 ORDER BY month',
-      [team.id],
-    );
-    return Object.fromEntries(rows.map((row) => [row.month.slice(0, 7), row.accepted]));
-  }
+  const usage = (team: TestTeam) => acceptedByMonth(service, team.id);
+  const setLimit = (team: TestTeam, monthlyLimit: number) =>
+    setTeamPlan(service.runtime.database.pool, team.id, 'enterprise', monthlyLimit);
 
   /** The sweep, until a round finds nothing. */
   async function expireAll(): Promise<void> {
@@ -100,7 +100,7 @@ describe('the monthly message limit (specification sections 7.2 and 8)', () => {
         );
         assert.equal(answers.filter((answer) => answer.status === 202).length, 50);
         assert.equal(answers.filter((answer) => answer.status === 402).length, 150);
-        const stored = await service.query('SELECT FROM messages WHERE team_id = $1', [team.id]);
+        const stored = await storedMessages(service, { teamId: team.id });
         assert.equal(stored.length, 50);
         assert.deepEqual(Object.values(await usage(team)), [50]);
       }
@@ -125,9 +125,9 @@ describe('the monthly message limit (specification sections 7.2 and 8)', () => {
   it('refuses only more when the limit was lowered below what is used (§8/quota)', async () => {
     const team = await newSender(5);
     for (let sent = 0; sent < 3; sent += 1) await send(team);
-    await service.query('UPDATE teams SET monthly_message_limit = 1 WHERE id = $1', [team.id]);
+    await setLimit(team, 1);
     assertOver(await send(team), 1, 3);
-    await service.query('UPDATE teams SET monthly_message_limit = 4 WHERE id = $1', [team.id]);
+    await setLimit(team, 4);
     assert.equal((await send(team)).status, 202);
     assertOver(await send(team), 4);
   });
@@ -164,9 +164,7 @@ describe('the monthly message limit (specification sections 7.2 and 8)', () => {
 
   it('does not give back what a phone had once and that expired while it waited for its second hand-out (§2.6/error, §3.2/refund)', async () => {
     const team = await newSender(1);
-    await service.query(`UPDATE numbers SET on_unconfirmed = 'retry_once' WHERE phone_number = $1`, [
-      team.from,
-    ]);
+    await team.api.put(`/v1/numbers/${team.numberId}`, { on_unconfirmed: 'retry_once' });
     const sent = await send(team);
     assert.equal((await team.wire.poll()).id, sent.json.id);
     service.clock.advance(601_000);
@@ -215,12 +213,12 @@ describe('the monthly message limit (specification sections 7.2 and 8)', () => {
     const ids: string[] = [];
     for (const team of [broken, other]) ids.push(String((await send(team)).json.id));
     // What no count may go below, so that this team's transaction fails.
-    await service.query('UPDATE usage_months SET accepted = 0 WHERE team_id = $1', [broken.id]);
+    await setAccepted(service, broken.id, 0);
     service.clock.advance(25 * 3_600_000);
     await expireAll();
     assert.equal((await broken.api.get(`/v1/messages/${ids[0]}`)).json.status, 'queued');
     assert.equal((await other.api.get(`/v1/messages/${ids[1]}`)).json.status, 'failed');
-    await service.query('UPDATE usage_months SET accepted = 1 WHERE team_id = $1', [broken.id]);
+    await setAccepted(service, broken.id, 1);
     await expireAll();
     assert.equal((await broken.api.get(`/v1/messages/${ids[0]}`)).json.status, 'failed');
   });

@@ -5,6 +5,7 @@ import { Clock } from '#server/platform/time/clock.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
 import { type MovableDatabaseClock, makeClockMovable } from '#test/support/service/movable-database-clock.ts';
 import { startTestService } from '#test/support/service/test-service.ts';
+import { putSpentMinute } from '#test/support/usage/given-usage.ts';
 
 const dayMs = 86_400_000;
 
@@ -44,10 +45,7 @@ it('a minute that is stored further ahead than the clocks of two processes can d
   try {
     for (const aheadMinutes of [2, 60, 1_440, 525_600]) {
       const team = await service.newTeam({ plan: 'free' });
-      await service.query('INSERT INTO rate_windows (team_id, minute, taken) VALUES ($1, $2, 1000000)', [
-        team.id,
-        Math.floor(service.clock.nowMs() / 60_000) + aheadMinutes,
-      ]);
+      await putSpentMinute(service, team.id, aheadMinutes);
       assert.equal((await team.api.get('/v1/team')).status, 200, `${aheadMinutes} minutes ahead`);
     }
   } finally {

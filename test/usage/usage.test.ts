@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { notifyUsageLimits } from '#server/usage/notify-usage-limits.ts';
+import { storedMails } from '#test/support/mail/stored-mails.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import { connectNumber, type DeviceWire } from '#test/support/phones/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
@@ -114,6 +115,6 @@ describe('what a team used (specification section 12.7)', () => {
       await small.api.send({ from: '+14155550120', to, content: 'Hello' });
       assert.deepEqual(await notices(), expected);
     }
-    assert.deepEqual(await service.query('SELECT FROM mails'), []);
+    assert.deepEqual(await storedMails(service), []);
   });
 });
