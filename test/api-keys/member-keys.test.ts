@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Grant, Role } from '#contract/permissions.ts';
-import { parseId } from '#server/platform/ids/ids.ts';
+import { holdRoleChange } from '#test/support/people/given-accounts.ts';
 import { join, newMember, type TeamMember } from '#test/support/people/people.ts';
 import { type ApiAnswer, ApiClient, field } from '#test/support/service/api-client.ts';
-import { lockRows } from '#test/support/service/row-lock.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
+import { uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 
 describe('API keys that people manage (specification sections 5.1 and 5.3)', () => {
   let service: TestService;
@@ -119,9 +119,7 @@ describe('API keys that people manage (specification sections 5.1 and 5.3)', () 
 
   it('a role that is lost while a key is being made counts for that key (§5.3/key-permissions)', async () => {
     const person = await newMember(service, team, 'admin');
-    const change = await lockRows(service.databaseUrl, `UPDATE members SET role = 'member' WHERE id = $1`, [
-      parseId('usr', person.memberId),
-    ]);
+    const change = await holdRoleChange(service, uuidOf('usr', person.memberId), 'member');
     const making = make(person, ['numbers:write']);
     await change.waiting(1);
     await change.release();
@@ -138,12 +136,7 @@ describe('API keys that people manage (specification sections 5.1 and 5.3)', () 
       ['viewer', /does not include keys:manage/],
     ] as const) {
       const person = await newMember(service, team, 'admin');
-      const values = [parseId('usr', person.memberId), role];
-      const change = await lockRows(
-        service.databaseUrl,
-        'UPDATE members SET role = $2 WHERE id = $1',
-        values,
-      );
+      const change = await holdRoleChange(service, uuidOf('usr', person.memberId), role);
       const revoking = person.delete(person.in(`/keys/${id}`));
       await change.waiting(1);
       await change.release();

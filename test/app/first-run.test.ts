@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import pg from 'pg';
 import { firstRun } from '#server/app/first-run.ts';
 import { openRuntime } from '#server/app/open-runtime.ts';
 import type { Runtime } from '#server/database/runtime.ts';
@@ -13,14 +12,17 @@ import { type Config, readConfig } from '#server/platform/config.ts';
 import { ConfigError } from '#server/platform/config-error.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { createTeam } from '#server/teams/team/create-team.ts';
+import { connectToDatabase, type DatabaseConnection } from '#test/support/service/database-connection.ts';
+import { storedRowTexts } from '#test/support/service/stored-text.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/service/test-database.ts';
-import { until } from '#test/support/service/until.ts';
+import { deleteEmptyTeams, holdNewTeam } from '#test/support/teams/given-teams.ts';
 
 describe('the first start on an empty database (specification section 10.1)', () => {
   let database: TestDatabase;
   let parent: string;
   let config: Config;
   let runtime: Runtime;
+  let connection: DatabaseConnection;
 
   beforeEach(async () => {
     database = await createTestDatabase();
@@ -31,8 +33,10 @@ describe('the first start on an empty database (specification section 10.1)', ()
       DATA_DIR: join(parent, 'not', 'yet'),
     });
     runtime = await openRuntime(config, database.url, createLogger('silent'));
+    connection = await connectToDatabase(database.url);
   });
   afterEach(async () => {
+    await connection.close();
     await runtime.database.close();
     await database.drop();
     await rm(parent, { recursive: true, force: true });
@@ -43,10 +47,7 @@ describe('the first start on an empty database (specification section 10.1)', ()
     await firstRun(runtime, terminal as unknown as NodeJS.WriteStream);
     return String(terminal.read() ?? '');
   };
-  const count = async (table: 'teams' | 'api_keys') => {
-    const { rows } = await runtime.database.pool.query<{ n: number }>(`SELECT count(*) AS n FROM ${table}`);
-    return rows[0]?.n;
-  };
+  const count = async (table: 'teams' | 'api_keys') => (await storedRowTexts(connection, table)).length;
 
   it('writes the key into a DATA_DIR that is not there yet, which it makes for its owner', async () => {
     const file = join(config.dataDir, 'first-start.txt');
@@ -79,25 +80,14 @@ describe('the first start on an empty database (specification section 10.1)', ()
   });
 
   it('is none where a team is being made at that moment, and of two starts at once one begins', async () => {
-    const client = new pg.Client({ connectionString: database.url });
-    await client.connect();
-    await client.query('BEGIN');
-    await client.query(
-      `INSERT INTO teams VALUES (gen_random_uuid(), 'Example team', 'free', 100, to_timestamp(0))`,
-    );
+    const team = await holdNewTeam(connection);
     const starting = start();
-    await until('the start waits', async () => {
-      const { rows } = await client.query(
-        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-      );
-      return rows.length > 0;
-    });
-    await client.query('COMMIT');
+    await team.waiting(1);
+    await team.release();
     assert.equal(await starting, '');
     assert.deepEqual([await count('teams'), await count('api_keys')], [1, 0]);
 
-    await client.query('DELETE FROM teams');
-    await client.end();
+    await deleteEmptyTeams(connection);
     const said = await Promise.all([start(), start(), start()]);
     assert.equal(said.filter((text) => text !== '').length, 1);
     assert.deepEqual([await count('teams'), await count('api_keys')], [1, 1]);

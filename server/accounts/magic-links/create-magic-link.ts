@@ -8,12 +8,12 @@ import { insertMagicLink } from './magic-link-store.ts';
 
 interface LinkOptions {
   readonly hours: number;
-  /** The operator by default. */
+  /** Who makes it; the operator, where nobody is named. */
   readonly by?: AuditActor;
 }
 
 /**
- * Creates a magic link, which signs an existing account in, once. Only the hash of its token is stored.
+ * Makes a link that signs an existing account in, once. Only the hash of its token is stored.
  * @returns `{app_url}/link/<token>`, to be shown or mailed and kept nowhere
  */
 export async function createMagicLink(

@@ -1,13 +1,14 @@
 import type { Clock } from '#server/platform/time/clock.ts';
 
-/** Keys that are counted at once: a bound for the memory. */
+/** How many keys are remembered at once: whoever makes keys up must not fill the memory. */
 export const keysMax = 10_000;
 
 const minuteMs = 60_000;
 
 /**
- * Fixed-window limiter: counts per key and minute, in this process only. Past `keysMax` the least recently used key is
- * dropped and begins again at zero. A key that goes on asking is never dropped, and many keys never make one exceed its limit.
+ * Counts something per key and minute in this process. It guards the server against the runaway and the curious, not
+ * a price, so a count per process is enough. Past `keysMax` the key that was not asked for the longest begins anew:
+ * nobody is held back for the number of others, and one that goes on asking is never the one that is forgotten.
  */
 export class FixedWindowLimiter {
   readonly #clock: Clock;

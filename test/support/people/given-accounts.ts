@@ -1,5 +1,5 @@
 import type { Role } from '#contract/permissions.ts';
-import type { AccountId } from '#server/platform/ids/ids.ts';
+import type { AccountId, MemberId } from '#server/platform/ids/ids.ts';
 import { type HeldTransaction, holdTransaction } from '#test/support/service/held-transaction.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
@@ -45,6 +45,15 @@ export function holdPasswordChange(
   email: string,
 ): Promise<HeldTransaction> {
   return holdTransaction(service, `UPDATE accounts SET password_hash = 'another' WHERE email = $1`, [email]);
+}
+
+/** A transaction that has given a member another role and has not committed. */
+export function holdRoleChange(
+  service: Pick<TestService, 'databaseUrl'>,
+  memberId: MemberId,
+  role: Role,
+): Promise<HeldTransaction> {
+  return holdTransaction(service, 'UPDATE members SET role = $2 WHERE id = $1', [memberId, role]);
 }
 
 function one(rows: readonly unknown[]): void {

@@ -4,6 +4,7 @@ import type { TestService } from './test-service.ts';
 type Table =
   | 'account_sessions'
   | 'accounts'
+  | 'api_keys'
   | 'audit_log'
   | 'invitations'
   | 'magic_links'

@@ -1,0 +1,17 @@
+import { type HeldTransaction, holdTransaction } from '#test/support/service/held-transaction.ts';
+import type { TestService } from '#test/support/service/test-service.ts';
+
+/** A transaction that has made a team and has not committed. */
+export function holdNewTeam(service: Pick<TestService, 'databaseUrl'>): Promise<HeldTransaction> {
+  return holdTransaction(
+    service,
+    `INSERT INTO teams (id, name, plan, monthly_message_limit, created_at)
+     VALUES (gen_random_uuid(), 'Example team', 'free', 100, to_timestamp(0))`,
+    [],
+  );
+}
+
+/** @throws where a team has anything */
+export async function deleteEmptyTeams({ query }: Pick<TestService, 'query'>): Promise<void> {
+  await query('DELETE FROM teams');
+}
