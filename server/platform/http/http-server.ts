@@ -9,6 +9,7 @@ import { Compile } from 'typebox/compile';
 import type { ErrorCode } from '#contract/errors.ts';
 import { strictObject } from '#contract/schema.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
+import type { AppError } from '#server/platform/app-error.ts';
 import type { MaybePromise } from '#server/platform/concurrency/maybe-promise.ts';
 import { WaitGroup } from '#server/platform/concurrency/wait-group.ts';
 import type { AccountId, Ids, TeamId } from '#server/platform/ids/ids.ts';
@@ -19,6 +20,7 @@ import { ClientErrorResponder } from './client-error.ts';
 import { drainBody } from './drain-body.ts';
 import { pageHeaders, renderErrorPage } from './html-page.ts';
 import { bodyMaxBytes } from './limits.ts';
+import { hasLargeRest, LingeringClose } from './lingering-close.ts';
 import { audienceOf, PathIndex, wantsHtml } from './not-found.ts';
 import { parseQuery } from './parse-query.ts';
 import { PipelineQueue } from './pipelining.ts';
@@ -33,6 +35,9 @@ import { compileBodyValidator } from './validate-body.ts';
 import { compileQueryValidator } from './validate-query.ts';
 
 declare module 'fastify' {
+  interface FastifyInstance {
+    lingeringClose: LingeringClose;
+  }
   interface FastifyRequest {
     caller: Caller | undefined;
     errorCode: ErrorCode | undefined;
@@ -123,6 +128,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     clientErrorHandler: clientErrors.onClientError,
   });
   clientErrors.listenTo(server.server);
+  server.decorate('lingeringClose', new LingeringClose(options.clock));
   const slowReaders = new SlowReaders(options);
   slowReaders.watch(server.server);
   server.addHook('onClose', async () => slowReaders.stop());
@@ -143,6 +149,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   server.addHook('onRequest', (request, reply, done) => {
     warnOfProxy(request);
     if (options.isStopping()) reply.header('connection', 'close');
+    if (readsNoBody(request) && hasLargeRest(request.raw)) server.lingeringClose.apply(request, reply);
     // Which is no address; the router takes it for the start page.
     const refusal = request.url === '*' ? paths.refusal(request) : framingError(request.raw);
     pipeline.enqueue(request.raw, reply.raw, () => (refusal ? done(refusal) : done()));
@@ -292,7 +299,7 @@ function sendError(
   if (appError.code === 'internal_error' && appError.cause !== undefined && !isBrokenOff(request)) {
     options.logger.error({ err: appError.cause, requestId: request.id }, 'a request failed');
   }
-  if (appError.status === 413 && audienceOf(request) !== 'device') keepConnectionOpen(reply);
+  if (audienceOf(request) !== 'device') settleRest(appError, request, reply);
   setResponseHeaders(options, audienceOf(request), request, reply);
   reply.code(appError.status).headers({ ...appError.headers });
   // By a page to whoever opens one; programs, which ask for none, by the envelope.
@@ -302,11 +309,25 @@ function sendError(
 }
 
 /**
- * Refused and closed at once, a connection breaks while its client still writes, and the answer is lost (specification
- * section 7.1). Kept open, Node reads the rest and throws it away, for as long as a request may take.
+ * Decides about the body of a refused request, of which some may not have been read (specification section 7.1). A caller
+ * with a credential whose body is too large gets the answer however it writes: Node reads the rest and discards it. Of
+ * all others a large rest is not read.
  */
+function settleRest({ status }: AppError, request: FastifyRequest, reply: FastifyReply): void {
+  const { principal, signedIn } = request.caller ?? {};
+  const isKnown = principal !== undefined || signedIn !== undefined;
+  if (!(status === 413 && isKnown) && hasLargeRest(request.raw))
+    request.server.lingeringClose.apply(request, reply);
+  // Closed at once, which Fastify asks for, the connection breaks while its client writes, and the answer is lost.
+  else if (status === 413) keepConnectionOpen(reply);
+}
+
 function keepConnectionOpen(reply: FastifyReply): void {
   reply.removeHeader('connection');
+}
+
+function readsNoBody({ method }: FastifyRequest): boolean {
+  return method === 'GET' || method === 'HEAD';
 }
 
 /** On every answer; set again on refusals, because those of the framework itself reach no route. */

@@ -1,0 +1,44 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Clock } from '#server/platform/time/clock.ts';
+import { drainMaxBytes, lingeringSocketsMax, lingerMs } from './limits.ts';
+
+/**
+ * Lingering close (RFC 9112, section 9.6) for requests whose body is not read: the answer is sent, nothing more is
+ * read, and the connection is closed 2 s later. Closing it at once would reset it before the client reads the answer;
+ * reading the rest would let strangers use the event loop for bodies that are discarded.
+ */
+export class LingeringClose {
+  readonly #clock: Clock;
+  readonly #lingering = new Set<Socket>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** To be called before the answer is sent. Past the limit of lingering connections, this one is closed at once. */
+  apply({ raw }: FastifyRequest, reply: FastifyReply): void {
+    reply.header('connection', 'close');
+    const { socket } = raw;
+    if (this.#lingering.size >= lingeringSocketsMax) return;
+    // With a listener for it, Node reads 64 KB of the body and stops, and does not discard the rest after the answer.
+    raw.on('readable', () => {});
+    // Node calls this after the last answer of a connection.
+    socket.destroySoon = () => {
+      this.#lingering.add(socket);
+      const cancel = this.#clock.after(lingerMs, () => socket.destroy());
+      socket.once('close', () => {
+        cancel();
+        this.#lingering.delete(socket);
+      });
+      socket.end();
+    };
+  }
+}
+
+/** Whether a request has more of a body to come than is worth reading and discarding, or does not say how much. */
+export function hasLargeRest({ complete, headers }: IncomingMessage): boolean {
+  if (complete) return false;
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > drainMaxBytes;
+}

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { AppError } from '#server/platform/app-error.ts';
+import { createHttpServer } from '#server/platform/http/http-server.ts';
+import { lingeringSocketsMax, lingerMs } from '#server/platform/http/limits.ts';
+import type { Route } from '#server/platform/http/route.ts';
+import { Ids, type TeamId } from '#server/platform/ids/ids.ts';
+import { createLogger } from '#server/platform/process/logger.ts';
+import { Clock } from '#server/platform/time/clock.ts';
+import { until } from '#test/support/service/until.ts';
+
+const largeBytes = 8 * 1_024 * 1_024;
+/** What one read of a socket takes, and what Node keeps of a body that nothing reads. */
+const readBytesMax = 256 * 1_024;
+
+describe('refused requests whose body is large (specification section 7.1)', () => {
+  const clock = new Clock();
+  const handle: Route['handle'] = async () => ({ body: {} });
+  const routes: readonly Route[] = [
+    { method: 'POST', path: '/refused', audience: 'team', answers: {}, handle },
+    { method: 'POST', path: '/known', audience: 'api', answers: {}, handle },
+    { method: 'GET', path: '/page', audience: 'page', answers: {}, handle: async () => ({ body: 'page' }) },
+  ];
+  const server = createHttpServer({
+    routes,
+    authenticators: {
+      team: () => {
+        throw new AppError('unauthorized', 'Sign in.');
+      },
+      api: () => ({ principal: { kind: 'key', teamId: 'team' as TeamId, scopes: [] } as never }),
+    },
+    record: () => {},
+    isStopping: () => false,
+    ids: new Ids(clock),
+    clock,
+    logger: createLogger('fatal'),
+    trustProxy: [],
+    browserHeaders: {},
+    startPath: '/',
+  });
+  let port: number;
+  before(async () => {
+    port = Number(new URL(await server.listen({ host: '127.0.0.1', port: 0 })).port);
+  });
+  after(async () => {
+    server.server.closeAllConnections();
+    await server.close();
+  });
+
+  interface Connection {
+    readonly client: Socket;
+    /** The server's side. */
+    readonly served: Socket;
+    readonly answers: () => string;
+    readonly closed: Promise<unknown>;
+  }
+
+  async function open(): Promise<Connection> {
+    const accepted = once(server.server, 'connection') as Promise<[Socket]>;
+    const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    client.on('error', () => {});
+    const pieces: Buffer[] = [];
+    client.on('data', (piece: Buffer) => pieces.push(piece));
+    const [served] = await accepted;
+    return {
+      client,
+      served,
+      answers: () => Buffer.concat(pieces).toString(),
+      closed: once(served, 'close'),
+    };
+  }
+  const head = (request: string, ...headers: string[]) =>
+    [`${request} HTTP/1.1`, 'host: a', 'content-type: application/json', ...headers, '', ''].join('\r\n');
+  const isAnswered = (connection: Connection, status: number) => () =>
+    connection.answers().startsWith(`HTTP/1.1 ${status}`);
+
+  /** Has the client write all of it, as fast as the server takes it. */
+  async function writeLarge(request: string, status: number): Promise<Connection> {
+    const connection = await open();
+    connection.client.write(head(request, `content-length: ${largeBytes}`));
+    connection.client.write(Buffer.alloc(largeBytes, 'a'));
+    await until('it is answered', isAnswered(connection, status));
+    return connection;
+  }
+
+  it('are answered without reading it, and closed 2 s later', async () => {
+    for (const [request, status] of [
+      ['POST /refused', 401],
+      ['POST /nothing', 413],
+      ['GET /page', 200],
+    ] as const) {
+      const connection = await writeLarge(request, status);
+      assert.match(connection.answers(), /^connection: close\r$/m);
+      await until('the server has ended its side', () => connection.served.writableFinished);
+      assert.ok(connection.served.bytesRead <= readBytesMax, `${request}: ${connection.served.bytesRead}`);
+      assert.equal(connection.served.destroyed, false);
+      clock.advance(lingerMs);
+      await connection.closed;
+      assert.ok(connection.served.bytesRead <= readBytesMax, `${request}: ${connection.served.bytesRead}`);
+    }
+  });
+
+  it('are treated alike where the length of the body is not announced', async () => {
+    const connection = await open();
+    connection.client.write(head('POST /refused', 'transfer-encoding: chunked'));
+    connection.client.write(
+      Buffer.concat([Buffer.from(`${largeBytes.toString(16)}\r\n`), Buffer.alloc(largeBytes, 'a')]),
+    );
+    await until('it is answered', isAnswered(connection, 401));
+    await until('the server has ended its side', () => connection.served.writableFinished);
+    clock.advance(lingerMs);
+    await connection.closed;
+    assert.ok(connection.served.bytesRead <= readBytesMax, `${connection.served.bytesRead}`);
+  });
+
+  it('wait for their close in a bounded number: those past it are closed with their answer', async () => {
+    const opened: Connection[] = [];
+    while (opened.length < lingeringSocketsMax + 20) {
+      const connection = await open();
+      connection.client.write(head('POST /refused', `content-length: ${largeBytes}`));
+      opened.push(connection);
+    }
+    await Promise.all(opened.map((one) => until('it is answered', isAnswered(one, 401))));
+    await until('20 are closed', () => opened.filter(({ served }) => served.destroyed).length === 20);
+    clock.advance(lingerMs);
+    await Promise.all(opened.map(({ closed }) => closed));
+  });
+
+  it('serve on where up to 64 KB of it are unread', async () => {
+    const connection = await open();
+    const body = Buffer.alloc(60 * 1_024, 'a');
+    for (let n = 1; n <= 2; n += 1) {
+      connection.client.write(head('POST /refused', `content-length: ${body.length}`));
+      connection.client.write(body);
+      await until('it is answered', () => connection.answers().split('HTTP/1.1 401').length === n + 1);
+    }
+    connection.client.destroy();
+    await connection.closed;
+  });
+
+  it('of a caller with a credential are read to their end where they are too large, so that the answer arrives', async () => {
+    const connection = await writeLarge('POST /known', 413);
+    await until('all of it is read', () => connection.served.bytesRead > largeBytes);
+    connection.client.write(head('GET /page'));
+    await until('it serves on', () => connection.answers().includes('HTTP/1.1 200'));
+    connection.client.destroy();
+    await connection.closed;
+  });
+});
