@@ -15,7 +15,7 @@ const largeBytes = 8 * 1_024 * 1_024;
 /** What one read of a socket takes, and what Node keeps of a body that nothing reads. */
 const readBytesMax = 256 * 1_024;
 
-describe('refused requests whose body is large (specification section 7.1)', () => {
+describe('refused requests whose body is large (§7.1/unread-bodies)', () => {
   const clock = new Clock();
   const handle: Route['handle'] = async () => ({ body: {} });
   const routes: readonly Route[] = [
