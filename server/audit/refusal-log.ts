@@ -26,9 +26,9 @@ interface Kind {
 }
 
 /**
- * Notes refusals of known callers (specification section 12.6), once they are answered: no request waits for it. The first of
- * a kind makes a row at once. Its repeats are counted in memory and make one row at the end of each minute, so that nobody
- * fills the log. A stop writes what was counted. Failures of ours and the limits per minute are no decision about a caller and are left out.
+ * Records refusals of known callers (specification section 12.6) after the answer, so no request waits for it. The first one
+ * of a kind makes a row at once. Repeats are folded: they are counted in memory and make one row at the end of each minute,
+ * so a flood cannot fill the log. A stop writes the counts. Failures of our own and rate limits are not recorded.
  */
 export class RefusalLog {
   readonly #services: Pick<Runtime, 'database' | 'ids' | 'clock' | 'logger'>;

@@ -20,7 +20,7 @@ export type ClockClassification =
   /** It was steady for long enough after a step: the step is to be followed. */
   | { readonly kind: 'settled' };
 
-/** Classifies one comparison of the service's time with the database's clock. */
+/** Clock step: classifies one comparison of the service's time with the database's clock (decision 0020). */
 export function classifyClockStep({
   ownMs,
   databaseMs,

@@ -7,8 +7,8 @@ import type { Transaction } from './statement.ts';
 export type PostponeLeases = (trx: Transaction, now: Date, byMs: number) => Promise<void>;
 
 /**
- * Follows the step of the database's clock that is held, on all processes (decision 0020): it has stood for long enough,
- * or an operator confirmed it. Leases that run are postponed by a step ahead, so that none ends early.
+ * Follows a clock step that was held, on all processes (decision 0020): the database's clock stood for long enough, or an
+ * operator confirmed the step. A step ahead postpones the leases that run, so none ends early.
  * @param version of the state by which it was decided; undefined: whatever the state is
  * @returns by how much the service's time moves
  */

@@ -15,7 +15,7 @@ export const statusesPerMinute = 300;
 /** Within this a poll that names another message than the one in flight is a repeat by a proxy; nothing is resolved. */
 export const repeatedPollMs = 10_000;
 
-/** How long the old session's message may still be reported after a takeover, counted from its hand-out. */
+/** Grace: how long a message of the old session may be reported after a takeover, counted from its hand-out. */
 export const takeoverGraceMs = 180_000;
 
 /** A setup link's token has 43 characters. */

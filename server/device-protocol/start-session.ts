@@ -25,8 +25,8 @@ const generationOf = statement<{ generation: number }>(
 );
 
 /**
- * Makes the poll's device and a new session the current ones (specification section 11.2). The first poll of all
- * verifies the number. What was decided on the batched look is decided again under the locks of number and session.
+ * Takeover: the poll's device and a new session become the current ones (specification section 11.2). The first poll
+ * verifies the number. The decision on the batched look-up is repeated under the locks of number and session.
  */
 export async function startSession(
   services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config'>,

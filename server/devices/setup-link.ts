@@ -6,7 +6,7 @@ import { endSetupLinks, insertSetupLink } from './device-store.ts';
 import { setupLinkMs } from './limits.ts';
 
 /**
- * Makes the link that connects a phone to a number; earlier links of the number stop working.
+ * Creates a setup link, which connects a phone to a number. Earlier links of the number stop working.
  * @returns the address to open on the iPhone
  */
 export async function createSetupLink(

@@ -51,8 +51,8 @@ const writePart = statement<{ readonly team_id: TeamId; readonly due: boolean }>
 );
 
 /**
- * Writes the deliveries of events for many webhooks (decision 0023). In each round every team gets one batch of its oldest event,
- * so that no team waits for another one. Several processes may do so at once; a batch that a kill interrupts is written again.
+ * Fan-out: writes the deliveries of events for many webhooks (decision 0023). In each round every team gets one batch of its
+ * oldest event, so no team waits for another one. Several processes may do so at once; a batch that a kill interrupts is written again.
  */
 export async function writeFanOuts(
   { database, clock }: Pick<Runtime, 'database' | 'clock'>,

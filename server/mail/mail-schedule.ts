@@ -1,7 +1,7 @@
 const minute = 60_000;
 const hour = 60 * minute;
 
-/** When a mail is tried, counted from its first attempt (specification section 10.6). */
+/** Backoff of mail: the offsets of its attempts from the first one (specification section 10.6). */
 export const attemptOffsetsMs: readonly number[] = [
   0,
   minute,
@@ -13,12 +13,12 @@ export const attemptOffsetsMs: readonly number[] = [
   24 * hour,
 ];
 
-/** What nobody could even try for so long is not sent any more: the links in it are over. */
+/** A mail without an attempt for this long is given up: its links have expired. */
 export const staleMs = 48 * hour;
 
 /**
- * When to try again. The gap to the next attempt is counted from the one that failed, so that attempts that came late
- * do not crowd.
+ * Returns the time of the next attempt. Its gap is counted from the attempt that failed, so late attempts keep their
+ * distance.
  * @param attempts how many there were, the failed one included
  * @param startedAt when the failed one began
  * @returns undefined where that was the last

@@ -1,7 +1,7 @@
 import { statement } from '#server/database/statement.ts';
 import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
 
-/** One send as the statement takes it. */
+/** One send as the statement takes it. A repeat with an idempotency key of the last 24 hours gets the earlier message. */
 export interface SendRow {
   readonly teamId: TeamId;
   readonly from: string;
@@ -13,9 +13,9 @@ export interface SendRow {
 }
 
 /**
- * What became of one row. `again` lost a race for its key, or for a place that such a row may have left, and has to
- * run in a later batch. `locked` met a team or number that somebody holds, and has to wait without the others.
- * `not_stored` is a row that PostgreSQL can't take.
+ * The outcome of one row. `again` lost a race for its key, or for quota that such a row may have left, and runs in a later
+ * batch. `locked` met a team or number that another transaction has locked, and waits without the others. `not_stored` is a
+ * row that PostgreSQL can't store.
  */
 export type SendVerdict =
   | 'accepted'
@@ -30,9 +30,9 @@ export type SendVerdict =
   | 'not_stored'
   | 'again';
 
-/** What became of those rows of a batch that share a fate: most batches have few. */
+/** The outcome of all rows of a batch that share it: most batches have few. */
 export interface SendOutcomeRow {
-  /** Places of the rows in the batch, from 1. */
+  /** Of the rows in the batch, from 1. */
   readonly indexes: readonly number[];
   readonly verdict: SendVerdict;
   /** The message of a replay. */

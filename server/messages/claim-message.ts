@@ -68,6 +68,7 @@ const claim = statement<HandOut>(
   { changes: 'message', team: '$1', ids: 'message_id' },
 );
 
+// Release: the message returns to its position in the queue, and the hand-out is deleted.
 const release = statement<{ seq: number; to_handle: string }>(
   'messages.release',
   `WITH landed AS (

@@ -16,9 +16,9 @@ import {
 type Services = Pick<Runtime, 'database' | 'clock' | 'ids'>;
 
 /**
- * Gives up waiting for the report of a hand-out (specification section 3.2): the message fails with device_timeout,
- * or is queued once more where its number says retry_once and this was the first hand-out.
- * @returns false where a report, or somebody else, was faster
+ * Resolves an unconfirmed hand-out, which was never reported (specification section 3.2). The message fails with
+ * device_timeout. It is queued once more where its number says retry_once and this was the first hand-out.
+ * @returns false where a report or another process was faster
  */
 export async function resolveUnconfirmed(
   services: Services,

@@ -1,4 +1,4 @@
-/** Who did something: a kind, the public id behind it, and what people call it. */
+/** Actor: performs an action. It has a kind, a public id, and a name for people. */
 export interface Actor {
   /** `operator` sits at the server's command line, `server` is Ownline by itself. */
   readonly kind: 'key' | 'member' | 'account' | 'operator' | 'server';
@@ -8,7 +8,7 @@ export interface Actor {
   readonly name: string;
 }
 
-/** Who did something, and where the request came from: what the audit log keeps (specification section 12.6). */
+/** An actor with the origin of its request, as the audit log keeps it (specification section 12.6). */
 export interface AuditActor extends Actor {
   /** Source address; '' where no request stands behind it. */
   readonly ip: string;

@@ -10,7 +10,7 @@ import { type ArmedFailpoint, parseFailpoint } from './failpoint.ts';
 import { type NamedMailAddress, parseNamedMailAddress } from './mail-address.ts';
 import { misspeltSettings } from './misspelt-settings.ts';
 
-/** The parts of the work that a process can take on: what ROLES lists (docs/configuration.md). */
+/** Process roles: the parts of the work that a process can take on, as ROLES lists them (docs/configuration.md). */
 export const processRoles = ['api', 'deliver', 'maintain'] as const;
 export type ProcessRole = (typeof processRoles)[number];
 
@@ -160,10 +160,10 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
     problems.push('SECRETS_KEY must be 32 bytes in base64, as `openssl rand -base64 32` prints them.');
   }
 
-  const chosenDuties = (text('ROLES') ?? processRoles.join(',')).split(',').map((word) => word.trim());
-  const knownDuties = chosenDuties.flatMap((word) => processRoles.find((duty) => duty === word) ?? []);
-  if (knownDuties.length !== chosenDuties.length || knownDuties.length === 0) {
-    problems.push(`ROLES must be one or more of ${processRoles.join(',')}, not "${chosenDuties.join(',')}".`);
+  const chosenRoles = (text('ROLES') ?? processRoles.join(',')).split(',').map((word) => word.trim());
+  const knownRoles = chosenRoles.flatMap((word) => processRoles.find((role) => role === word) ?? []);
+  if (knownRoles.length !== chosenRoles.length || knownRoles.length === 0) {
+    problems.push(`ROLES must be one or more of ${processRoles.join(',')}, not "${chosenRoles.join(',')}".`);
   }
 
   const trustProxy = (text('TRUST_PROXY') ?? '').split(',').flatMap((part) => part.trim() || []);
@@ -228,7 +228,7 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
     dataDir: resolve(text('DATA_DIR') ?? (userId === 0 ? '/var/lib/ownline' : './data')),
     databaseUrl,
     secretsKey,
-    processRoles: new Set(knownDuties),
+    processRoles: new Set(knownRoles),
     defaultPlan: isPlanName(defaultPlan) ? defaultPlan : 'enterprise',
     rateLimits: oneOf('RATE_LIMITS', 'on', ['on', 'off']) === 'on',
     deviceHoldMs: integer('DEVICE_HOLD_SECONDS', 25, 1, 50) * 1_000,

@@ -5,7 +5,7 @@ import type { LimitConcurrency } from '#server/platform/http/route.ts';
 import { teamRequestsRunningMax, teamRequestsWaitingMax, teamRequestWaitMaxMs } from './limits.ts';
 
 /**
- * Semaphore per team in front of the work of its requests (specification section 8), so that no team takes all database
+ * Concurrency limiter: a semaphore per team in front of the work of its requests (specification section 8), so that no team takes all database
  * connections. Its keys and its members have a queue each, which alternate: a dashboard stays usable beside a busy
  * integration. What people ask for their own account is limited per account.
  */

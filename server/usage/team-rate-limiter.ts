@@ -47,9 +47,9 @@ interface Window {
 const windowsMax = 10_000;
 
 /**
- * Requests per team and minute (specification section 7.2, decision 0011). A process takes permits from the team's
- * row in blocks of a hundredth of the limit and spends them without asking, so that the limit is never passed however
- * many processes there are, and most requests cost no statement. At the limit it refuses until the minute ends.
+ * Rate limiter per team and minute, over all processes (specification section 7.2, decision 0011). A process reserves permits
+ * in blocks of a hundredth of the limit. The limit therefore holds for any number of processes, and most requests cost no
+ * statement. At the limit it refuses until the minute ends.
  */
 export class TeamRateLimiter {
   readonly #services: Pick<Runtime, 'database' | 'clock'>;

@@ -18,6 +18,7 @@ const lockMonths = statement<Record<string, never>>(
   'usage.lock-months',
   'SELECT FROM usage_months WHERE team_id = ANY($1::uuid[]) ORDER BY team_id, month FOR NO KEY UPDATE',
 );
+// Refund: quota is returned to the day and month in which the message was accepted.
 const refund = statement<Record<string, never>>(
   'usage.refund',
   `WITH back AS (

@@ -8,12 +8,12 @@ import { insertMagicLink } from './magic-link-store.ts';
 
 interface LinkOptions {
   readonly hours: number;
-  /** Who makes it; the operator, where nobody is named. */
+  /** The operator by default. */
   readonly by?: AuditActor;
 }
 
 /**
- * Makes a link that signs an existing account in, once. Only the hash of its token is stored.
+ * Creates a magic link, which signs an existing account in, once. Only the hash of its token is stored.
  * @returns `{app_url}/link/<token>`, to be shown or mailed and kept nowhere
  */
 export async function createMagicLink(

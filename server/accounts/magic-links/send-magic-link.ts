@@ -4,7 +4,7 @@ import type { Transaction } from '#server/database/statement.ts';
 import type { MailContent } from '#server/mail/mail-template.ts';
 import { mailIsOn, queueMail } from '#server/mail/queue-mail.ts';
 
-/** Hands a link to whoever mails it, in the transaction that makes it. @param url what the button opens, until `expiresAt` */
+/** Mails a magic link, in the transaction that creates it. @param url valid until `expiresAt` */
 export type SendMagicLink = (
   trx: Transaction,
   account: Pick<AccountRow, 'email'>,
@@ -12,7 +12,7 @@ export type SendMagicLink = (
   expiresAt: Date,
 ) => Promise<void>;
 
-/** How links reach their addresses; undefined where this server sends no mail (specification section 12.5). */
+/** Undefined where this server sends no mail (specification section 12.5). */
 export function createSendMagicLink(
   services: Pick<Runtime, 'config' | 'clock' | 'ids' | 'secrets'>,
 ): SendMagicLink | undefined {

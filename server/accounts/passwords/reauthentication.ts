@@ -43,8 +43,8 @@ export function isRecentSignIn({ clock }: Pick<Runtime, 'clock'>, { session }: C
 }
 
 /**
- * Asks for a fresh sign-in or the present password before an account gets a further way in: a session that somebody stole
- * must not become one that lasts (specification section 12.2).
+ * Reauthentication: requires a recent sign-in or the current password before an account gets another way to sign in. A
+ * stolen session therefore cannot be made permanent (specification section 12.2).
  * @throws 400, param current_password; 403 where there is no password to ask for; 429
  */
 export async function requireReauthentication(

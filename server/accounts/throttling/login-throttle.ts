@@ -28,8 +28,8 @@ interface LoginAttempt {
 }
 
 /**
- * Lets a password be tried, or holds it back. It is counted before it is looked at, or a thousand that come at once would
- * all pass; one that is held back does not count, or a client network could shut an address for others by trying on.
+ * Login throttle: counts an attempt with a password before the password is checked, so that many at once pass no limit. A
+ * refused attempt is not counted, so one client network cannot lock an address for others.
  * @throws 429 with retry-after
  */
 export function countPasswordAttempt(

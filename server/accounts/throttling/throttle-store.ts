@@ -33,8 +33,8 @@ const purgeAhead = statement<Record<string, never>>(
 );
 
 /**
- * Counts one for each subject in the window that begins at `windowStart`: rows are taken in the order of their subjects.
- * @param subjects SHA-256 of what is held back @returns what each of them has now, in the order in which they were given
+ * Throttle: counts one for each subject in the window that begins at `windowStart`. Rows are locked in the order of subjects.
+ * @param subjects SHA-256 of what is throttled @returns the count of each, in the order of `subjects`
  */
 export async function incrementCounters(
   db: Queryable,

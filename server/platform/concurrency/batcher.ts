@@ -21,7 +21,7 @@ interface Waiting<Input, Output> {
   readonly reject: (error: unknown) => void;
 }
 
-/** Turns many single calls into few calls for batches, so that one commit pays for all of them. */
+/** Batcher: turns many single calls into few calls with batches, so that one commit serves all of them. */
 export class Batcher<Input, Output> {
   readonly #options: BatcherOptions<Input, Output>;
   #waiting: Waiting<Input, Output>[] = [];

@@ -15,7 +15,7 @@ import type { AccountId, AccountSessionId, MemberId, TeamId } from '#server/plat
  */
 export type Audience = 'api' | 'team' | 'account' | 'visitor' | 'device' | 'page' | 'operations';
 
-/** Who acts for a team, and what they may do: by a key, or by a session and a role. */
+/** Principal: acts for a team, with permissions. A key, or a member with a session and a role. */
 export interface Principal {
   readonly teamId: TeamId;
   readonly actor: Actor;

@@ -1,14 +1,13 @@
 import type { Clock } from '#server/platform/time/clock.ts';
 
-/** How many keys are remembered at once: whoever makes keys up must not fill the memory. */
+/** Keys that are counted at once: a bound for the memory. */
 export const keysMax = 10_000;
 
 const minuteMs = 60_000;
 
 /**
- * Counts something per key and minute in this process. It guards the server against the runaway and the curious, not
- * a price, so a count per process is enough. Past `keysMax` the key that was not asked for the longest begins anew:
- * nobody is held back for the number of others, and one that goes on asking is never the one that is forgotten.
+ * Fixed-window limiter: counts per key and minute, in this process only. Past `keysMax` the least recently used key is
+ * dropped and begins again at zero. A key that goes on asking is never dropped, and many keys never make one exceed its limit.
  */
 export class FixedWindowLimiter {
   readonly #clock: Clock;

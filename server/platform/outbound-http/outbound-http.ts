@@ -15,7 +15,7 @@ export interface OutboundRequest {
   /** From the first question to DNS to the last byte of the answer. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
-  /** How much of the answer's body is kept; 16 KB where nothing is said. */
+  /** Bytes of the answer's body that are kept; 16 KB by default. */
   readonly bodyMaxBytes?: number;
 }
 

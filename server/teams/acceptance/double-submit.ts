@@ -21,11 +21,11 @@ interface Submission {
 }
 
 /**
- * Lets in who pressed Join twice: a browser shows what the second submit is answered, and forgets the first one's cookie.
- * The form has a token of its own, which nobody knows whom that page was not shown to, and the acceptance keeps its hash:
- * so another holder of the link does not come in by it (specification section 12.4).
- * @returns the headers set-cookie, none for who is signed in; undefined where it was another form, is a minute ago, or what
- * the first press gave has ended since
+ * Double submit: signs a person in who pressed Join twice, because a browser shows the answer to the second submit only
+ * (specification section 12.4). Each form has a token of its own, and the acceptance keeps its hash. Another holder of the
+ * link has another form, and is refused.
+ * @returns the headers set-cookie, none for a caller who is signed in; undefined for another form, after a minute, or once
+ * the session or the membership of the first submit has ended
  */
 export async function resolveDoubleSubmit(
   services: Services,

@@ -20,8 +20,8 @@ interface OwnerLink {
 }
 
 /**
- * A link that makes the owner of a team that has none (specification section 12.1). It takes the place of those made
- * before. The caller holds the team's row, or has just made the team.
+ * Owner link: makes the owner of a team without one (specification section 12.1). It replaces earlier ones. The caller has
+ * locked the team's row, or has just inserted it.
  * @param email undefined for whoever opens it
  * @throws AppError 402 where the plan has no seat left
  */

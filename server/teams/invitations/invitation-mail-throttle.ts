@@ -10,8 +10,8 @@ import { invitationMailsPerAddress, invitationMailsPerTeam } from '#server/teams
 const hourMs = 3_600_000;
 
 /**
- * Counts a mail of an invitation, or holds it back (specification section 12.5): nobody's mailbox is filled by whoever has
- * a team here. Counted in the transaction that makes the invitation, so that what is held back does not count.
+ * Throttle of invitation mail, per address and per team (specification section 12.5). It counts in the transaction that
+ * creates the invitation, so a refused mail is not counted.
  * @throws AppError 429 with retry-after
  */
 export async function countInvitationMail(

@@ -7,8 +7,8 @@ import type { WebhookTarget } from '#server/webhooks/endpoints/with-locked-webho
 import { type DeliveryRow, findDelivery, queueManualAttempt, reopenDelivery } from './delivery-store.ts';
 
 /**
- * Queues one attempt of a delivery, whatever came of it before and though the webhook is off (specification section 4.4):
- * the same bytes, with the webhook's url and secret of now. It counts for nothing.
+ * Redelivers: queues one attempt of a delivery in any state but pending, also while the webhook is off (specification
+ * section 4.4). It sends the same bytes to the current url with the current secret. It is not counted.
  * @throws AppError 404; 409 while it is pending, and for a test
  */
 export function redeliver(

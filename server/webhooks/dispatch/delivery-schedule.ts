@@ -7,8 +7,8 @@ export interface FailedAttempt {
 }
 
 /**
- * When the next attempt begins (specification section 6.3): at the first one's start and its offset, and never sooner
- * than the gap between the two offsets after the start of the attempt before, so that a late one delays what follows.
+ * Backoff of deliveries (specification section 6.3): an attempt begins at the start of the first one plus its offset. It
+ * keeps the gap between the two offsets to the attempt before, so a late attempt delays those that follow.
  * @param offsetsMs of all attempts of a round, the first being 0
  * @returns undefined after the last one
  */

@@ -21,13 +21,13 @@ const gatherMs = 4;
 type Services = Runtime & { readonly outbound: Pick<OutboundHttp, 'send'> };
 
 /**
- * Makes deliveries (specification section 6.3, decision 0017). A round claims what is due and there are slots for; each
- * attempt runs by itself, with no transaction open, and what came of it is written in batches. Rounds come with the
- * notification of new deliveries, at the time of the next attempt, when slots become free, and once a second. Several
- * processes take different deliveries; one that dies leaves its leases behind, and those attempts are made again.
+ * Dispatcher of deliveries (specification section 6.3, decision 0017). A round claims due deliveries for the slots that are
+ * free. Attempts run without an open transaction, and their results are written in batches. A round begins with the
+ * notification of new deliveries, at the time of the next attempt, when slots become free, and once a second. Processes claim
+ * different deliveries. Those of a process that dies are attempted again once its leases have expired.
  *
- * Promise of `stop`: nothing begins after it; attempts in progress have 10 s, then they are aborted, to be made by
- * another process; what came of each is written.
+ * Promise of `stop`: no attempt begins after it. Attempts in progress have 10 s, then they are aborted, and another process
+ * makes them again. The result of each is written.
  */
 export class Dispatcher {
   readonly #services: Services;

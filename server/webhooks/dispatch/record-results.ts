@@ -44,6 +44,7 @@ export async function recordResults(
 /** Failures of our own code and our own network say nothing of the receiver. */
 const ownFailures: ReadonlySet<AttemptResult['outcome']> = new Set(['internal_error', 'no_network']);
 
+/** Classify: whether a result counts, and when the next attempt of its delivery is due. */
 function classify({ config }: Services, result: AttemptResult): ClassifiedResult {
   const { claimed, startedAt, outcome } = result;
   // Broken off by a stop: it is made again, and counts as none.
