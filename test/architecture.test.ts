@@ -253,6 +253,15 @@ describe('the architecture (docs/architecture.md)', () => {
     ]);
   });
 
+  it('routes, pages, views, authenticators and limits have no SQL', () => {
+    const found = offenders(
+      ({ path, text }) =>
+        /(^|[/-])(routes?|page|view|authenticator|limits)\.ts$/.test(path) &&
+        /\bstatement[<(]|\.query[<(]/.exec(text)?.[0],
+    );
+    assert.deepEqual(found, []);
+  });
+
   it('changes are told by the statements that declare them, and by nobody else (decision 0018)', () => {
     const found = offenders(
       (file) => !file.path.startsWith('server/database/') && /\brecordChange\b/.exec(file.text)?.[0],
