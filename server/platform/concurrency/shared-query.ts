@@ -1,18 +1,18 @@
 import type { Clock } from '#server/platform/time/clock.ts';
 
 /**
- * Single flight with a cache: calls share the look that runs, and its result, a failure included, until it is `retentionMs` old.
- * A look that nobody may cause more often than that, whoever asks.
+ * Single flight with a cache: calls share the query that runs, and its result or failure, for `retentionMs` after it ended. However
+ * many callers there are, the query runs no more often than that.
  */
 export function sharedQuery<T>(
   clock: Pick<Clock, 'elapsedMs'>,
-  keptMs: number,
-  look: () => Promise<T>,
+  retentionMs: number,
+  query: () => Promise<T>,
 ): () => Promise<T> {
   let latest: { readonly result: Promise<T>; endedAtMs: number } | undefined;
   return () => {
-    if (latest && clock.elapsedMs() - latest.endedAtMs < keptMs) return latest.result;
-    const current = { result: look(), endedAtMs: Number.POSITIVE_INFINITY };
+    if (latest && clock.elapsedMs() - latest.endedAtMs < retentionMs) return latest.result;
+    const current = { result: query(), endedAtMs: Number.POSITIVE_INFINITY };
     const end = () => {
       current.endedAtMs = clock.elapsedMs();
     };

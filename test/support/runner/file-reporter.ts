@@ -3,7 +3,11 @@ import type { TestEvent } from 'node:test/reporters';
 /** One line of what became of a test, as test-file.ts reads it. */
 export type TestLine =
   | { readonly did: 'began' | 'passed' | 'failed'; readonly name: string; readonly isSuite: boolean }
-  | { readonly did: 'counted'; readonly counts: Readonly<Record<string, number>> };
+  | {
+      readonly did: 'counted';
+      readonly counts: Readonly<Record<string, number>>;
+      readonly cpuSeconds: number;
+    };
 
 /**
  * A reporter of node:test for the runner of all files: a JSON line for each test, under its name and those of its
@@ -22,7 +26,10 @@ export default async function* fileReporter(events: AsyncIterable<TestEvent>): A
     return suites.slice(0, nesting + 1).join(' › ');
   };
   for await (const { type, data } of events) {
-    if (type === 'test:summary') yield line({ did: 'counted', counts: { ...data.counts } });
+    if (type === 'test:summary') {
+      const { user, system } = process.cpuUsage();
+      yield line({ did: 'counted', counts: { ...data.counts }, cpuSeconds: (user + system) / 1e6 });
+    }
     if (type === 'test:dequeue') yield line({ did: 'began', name: named(begun, data), isSuite: false });
     if (type === 'test:start') named(reported, data);
     if (type === 'test:pass' || type === 'test:fail') {

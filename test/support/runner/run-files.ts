@@ -88,8 +88,11 @@ function describeSlowest(results: readonly FileResult[]): string[] {
   if (results.length < 2) return [];
   const slowest = results.toSorted((a, b) => b.seconds - a.seconds).slice(0, slowestShown);
   return [
-    'ℹ slowest files, in seconds:',
-    ...slowest.map(({ file, seconds }) => `    ${seconds.toFixed(1).padStart(6)}  ${file}`),
+    'ℹ slowest files, in seconds, and those of CPU in node:',
+    ...slowest.map(
+      ({ file, seconds, cpuSeconds }) =>
+        `    ${seconds.toFixed(1).padStart(6)} ${cpuSeconds.toFixed(1).padStart(6)}  ${file}`,
+    ),
   ];
 }
 

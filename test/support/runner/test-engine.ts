@@ -6,12 +6,14 @@ import { startEngine } from '#server/database/engine/engine.ts';
 import { migrate } from '#server/database/migrate.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 
+const parameters = { fsync: 'off', full_page_writes: 'off', wal_level: 'minimal', max_wal_senders: '0' };
+
 /** What ends a run before its time: a Ctrl-C, an impatient CI, a terminal that was closed. */
 const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * One PostgreSQL for a whole run, from which every test file clones a database of its own. It commits without fsync;
- * tests of what survives a crash start engines of their own.
+ * One PostgreSQL for a whole run, from which every test file clones a database of its own. It commits without fsync, and
+ * writes only the log that a crash of its processes needs; tests of what survives more start engines of their own.
  *
  * PostgreSQL outlives the process that started it. A signal therefore does not end this one: it fires `ending`, and
  * what `run` does has to end by that.
@@ -24,7 +26,7 @@ export async function withTestEngine<T>(
   for (const signal of endings) process.on(signal, onSignal);
   const dataDir = await mkdtemp(join(tmpdir(), 'ownline-test-'));
   const logger = createLogger('warn');
-  const engine = await startEngine({ dataDir, logger, createdb: true, parameters: { fsync: 'off' } });
+  const engine = await startEngine({ dataDir, logger, createdb: true, parameters });
   try {
     await migrate(engine.databaseUrl);
     const client = new pg.Client({ connectionString: engine.databaseUrl.replace('/ownline?', '/postgres?') });
