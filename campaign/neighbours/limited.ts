@@ -129,6 +129,12 @@ async function loadOfTeams(
     const load = { name, requests: size.lists, request: list.probe.request() };
     loads.push(await runAtOnce(load, await attackPlan(), signal));
   }
+  const sends = {
+    name: `${size.sends} sends at once`,
+    requests: size.sends,
+    request: cast.subscriber.sendRequest('Your table is ready.'),
+  };
+  loads.push(await runAtOnce(sends, await attackPlan(), signal));
   const reads = { tenant: second, reads: size.heldReads, messages: cast.queued };
   loads.push(await runHeldReads(reads, await attackPlan(), signal));
   const webhooks = { tenant: cast.subscriber, webhooks: size.webhooks, messages: cast.subscribed };

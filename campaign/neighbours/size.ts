@@ -12,6 +12,7 @@ export interface CampaignSize {
   readonly messages: number;
   readonly slowReaders: number;
   readonly lists: number;
+  readonly sends: number;
   readonly heldReads: number;
   readonly webhooks: number;
   readonly refusals: number;
@@ -27,6 +28,7 @@ export const fullSize: CampaignSize = {
   messages: 12_000,
   slowReaders: 3_000,
   lists: 3_000,
+  sends: 5_000,
   heldReads: 5_000,
   webhooks: 2_000,
   refusals: 10_000,
@@ -41,6 +43,7 @@ export const quickSize: CampaignSize = {
   messages: 2_000,
   slowReaders: 300,
   lists: 500,
+  sends: 500,
   heldReads: 500,
   webhooks: 200,
   refusals: 5_000,

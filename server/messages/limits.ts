@@ -23,4 +23,5 @@ export const offlineAfterMs = 5 * 60_000;
  */
 export const pageExaminedMax = 10_000;
 
+/** Sends that wait to be accepted in a process; past that, a team with its share of them is refused (section 8). */
 export const sendsWaitingMax = 5_000;

@@ -21,8 +21,9 @@ export interface SendBatcher {
 }
 
 /**
- * Takes sends one by one and accepts them in batches: while its statement runs, what comes in waits for the next. More
- * than 5,000 waiting are answered 503 with retry-after.
+ * Takes sends one by one and accepts them in batches: while its statement runs, what comes in waits for the next. Each
+ * team has a queue of its own, and a batch takes from all of them round robin. Once 5,000 wait, a team that has its share
+ * of them or more is answered 503 with retry-after.
  *
  * The batch of all teams waits for nobody's lock. Sends of a team or number that somebody holds go to a batch of
  * their own team, and later ones of the team follow them until it is empty. A few such batches wait at once, so that
@@ -44,6 +45,7 @@ export function createSendBatcher(
       inFlightMax: batchesInFlightMax,
       windowMs: 0,
       waitingMax: sendsWaitingMax,
+      queueOf: (row) => row.teamId,
       refuse: () =>
         unavailable('Too many messages are waiting to be accepted. Repeat the request in a moment.'),
     });

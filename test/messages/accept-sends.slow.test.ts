@@ -179,7 +179,7 @@ describe('acceptSends (specification section 4.3)', () => {
     assert.equal(await used(sender.teamId), 3);
   });
 
-  it('refuses what exceeds the waiting room with 503 and retry-after, and accepts the rest (§7.1/status-500, §7.1/http-statuses, §7.2/unavailable, §8/body-sizes)', async () => {
+  it('refuses what exceeds the waiting room with 503 and retry-after, and accepts the rest (§7.1/status-500, §7.1/http-statuses, §7.2/unavailable, §8/waiting-sends)', async () => {
     const sender = await newSender();
     const acceptor = createSendBatcher({ ...service.runtime, metrics: createMetrics() });
     const all = await Promise.allSettled(
@@ -194,6 +194,29 @@ describe('acceptSends (specification section 4.3)', () => {
     }
     assert.equal(await used(sender.teamId), all.length - refused.length);
     assert.equal((await stored(sender.teamId)).length, all.length - refused.length);
+  });
+
+  it('a burst of one team delays no send of another one, and fills its queue for itself only (§8/waiting-sends)', async () => {
+    const [burst, other] = [await newSender(), await newSender()];
+    const acceptor = createSendBatcher({ ...service.runtime, metrics: createMetrics() });
+    for (const sender of [burst, other]) await acceptor.accept(row(sender, 'begin the month'));
+    let answered = 0;
+    let refused = 0;
+    const sends = Array.from({ length: 5_600 }, (_, index) =>
+      acceptor.accept(row(burst, `message ${index}`)).then(
+        () => {
+          answered += 1;
+        },
+        () => {
+          refused += 1;
+        },
+      ),
+    );
+    assert.equal((await acceptor.accept(row(other, 'beside the burst'))).verdict, 'accepted');
+    assert.ok(answered <= 2 * 256, `${answered} of the burst were answered before`);
+    await Promise.all(sends);
+    assert.equal(refused, 600);
+    assert.equal(await used(other.teamId), 2);
   });
 
   it('a row that is refused for its number leaves its key free for another row of the batch', async () => {

@@ -156,4 +156,107 @@ describe('batches (decision 0005)', () => {
     batches[1]?.finish();
     await Promise.all(waiting);
   });
+
+  describe('with a queue per team', () => {
+    interface Send {
+      readonly team: string;
+      readonly n: number;
+    }
+
+    /** Batches that never end by themselves; what waits is known by what the next batches take. */
+    function ofTeams(options: { waitingMax?: number; sizeMax?: number } = {}) {
+      const batches: { inputs: readonly Send[]; finish: () => void }[] = [];
+      const batcher = new Batcher<Send, number>({
+        run: (inputs) => {
+          const { promise, resolve } = Promise.withResolvers<readonly number[]>();
+          batches.push({ inputs, finish: () => resolve(inputs.map(({ n }) => n)) });
+          return promise;
+        },
+        sizeMax: options.sizeMax ?? 100,
+        inFlightMax: 1,
+        windowMs: 0,
+        waitingMax: options.waitingMax ?? 10_000,
+        queueOf: ({ team }) => team,
+        refuse: () => new Error('full'),
+      });
+      const add = (team: string, count: number, first = 0) =>
+        Array.from({ length: count }, (_, index) => batcher.add({ team, n: first + index }));
+      const turn = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+      const taken = (index: number, team: string) =>
+        batches[index]?.inputs.filter((input) => input.team === team).map(({ n }) => n);
+      return { batches, add, turn, taken };
+    }
+
+    it('one call is in the next batch, however many of another team wait', async () => {
+      const { batches, add, turn, taken } = ofTeams();
+      add('burst', 4_500);
+      await turn();
+      add('other', 1);
+      batches[0]?.finish();
+      await until('the next batch goes out', () => batches[1]);
+      assert.deepEqual(taken(1, 'other'), [0]);
+      assert.equal(batches[1]?.inputs.length, 100, 'the burst fills what is left');
+    });
+
+    it('teams take turns, also where a batch holds fewer calls than there are teams', async () => {
+      const { batches, add, turn, taken } = ofTeams({ sizeMax: 4 });
+      add('burst', 100);
+      await turn();
+      const teams = ['a', 'b', 'c', 'd', 'e', 'f'];
+      for (const team of teams) add(team, 2);
+      for (let index = 0; index < 3; index += 1) {
+        await until('the next batch goes out', () => batches[index]);
+        batches[index]?.finish();
+      }
+      await until('the next batch goes out', () => batches[3]);
+      for (const team of teams) {
+        const calls = [1, 2, 3].flatMap((index) => taken(index, team) ?? []);
+        assert.ok(calls.length >= 1, `${team} has had no turn in 12 calls of 7 teams`);
+      }
+    });
+
+    it('calls of one team stay in order', async () => {
+      const { batches, add, turn } = ofTeams({ sizeMax: 10 });
+      add('a', 35);
+      await turn();
+      add('b', 25);
+      const all: Send[] = [];
+      for (let index = 0; all.length < 60; index += 1) {
+        await until('the next batch goes out', () => batches[index]);
+        all.push(...(batches[index]?.inputs ?? []));
+        batches[index]?.finish();
+      }
+      for (const [team, count] of [
+        ['a', 35],
+        ['b', 25],
+      ] as const) {
+        const calls = all.filter((input) => input.team === team).map(({ n }) => n);
+        assert.deepEqual(
+          calls,
+          Array.from({ length: count }, (_, n) => n),
+        );
+      }
+    });
+
+    it('a team that fills the queue is refused, and no other one before it has its share', async () => {
+      const { add, turn } = ofTeams({ waitingMax: 100, sizeMax: 10 });
+      const refusals = (calls: Promise<number>[]) => {
+        const refused: number[] = [];
+        for (const [index, call] of calls.entries()) call.catch(() => refused.push(index));
+        return refused;
+      };
+      const running = refusals(add('burst', 10));
+      await turn();
+      const burst = refusals(add('burst', 120));
+      const other = refusals(add('other', 60));
+      const third = refusals(add('third', 1));
+      const again = refusals(add('burst', 1));
+      await turn();
+      assert.deepEqual(running, []);
+      assert.deepEqual([burst.length, burst[0]], [20, 100], 'one team alone has all of it');
+      assert.deepEqual([other.length, other[0]], [10, 50], 'half of it for each of two');
+      assert.deepEqual(third, []);
+      assert.deepEqual(again, [0]);
+    });
+  });
 });

@@ -1,4 +1,5 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
+import { FairQueue } from './fair-queue.ts';
 
 /** Where calls wait for nothing but the batch before. Two or eight do as well; with sixteen sends are fewer again (decision 0005). */
 const repliesPerTick = 4;
@@ -10,8 +11,10 @@ interface BatcherOptions<Input, Output> {
   readonly inFlightMax: number;
   /** How long the first input of a batch waits for others; 0 takes those of the same tick of the event loop. */
   readonly windowMs: number;
-  /** Inputs that may wait; one more is refused. */
+  /** Inputs that may wait; one more is refused, except where its queue has less than its share of them. */
   readonly waitingMax: number;
+  /** The queue of an input; batches take from the queues round robin. Without it all inputs have one queue. */
+  readonly queueOf?: (input: Input) => unknown;
   readonly refuse: () => Error;
 }
 
@@ -24,24 +27,24 @@ interface Waiting<Input, Output> {
 /** Batcher: turns many single calls into few calls with batches, so that one commit serves all of them. */
 export class Batcher<Input, Output> {
   readonly #options: BatcherOptions<Input, Output>;
-  #waiting: Waiting<Input, Output>[] = [];
+  readonly #waiting: FairQueue<Waiting<Input, Output>>;
   #inFlight = 0;
   #scheduled = false;
 
   constructor(options: BatcherOptions<Input, Output>) {
     this.#options = options;
+    this.#waiting = new FairQueue(options.waitingMax);
   }
 
   add(input: Input): Promise<Output> {
-    if (this.#waiting.length >= this.#options.waitingMax) return Promise.reject(this.#options.refuse());
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ input, resolve, reject });
-      this.#schedule();
+      if (this.#waiting.push(this.#options.queueOf?.(input), { input, resolve, reject })) this.#schedule();
+      else reject(this.#options.refuse());
     });
   }
 
   #schedule(): void {
-    if (this.#scheduled || this.#waiting.length === 0 || this.#inFlight >= this.#options.inFlightMax) return;
+    if (this.#scheduled || this.#waiting.size === 0 || this.#inFlight >= this.#options.inFlightMax) return;
     this.#scheduled = true;
     const flush = () => {
       this.#scheduled = false;
@@ -52,7 +55,7 @@ export class Batcher<Input, Output> {
   }
 
   #flush(size: number): void {
-    const batch = this.#waiting.splice(0, size);
+    const batch = this.#waiting.take(size);
     if (batch.length === 0) return;
     this.#inFlight += 1;
     this.#options.run(batch.map((waiting) => waiting.input)).then(
@@ -75,7 +78,7 @@ export class Batcher<Input, Output> {
    */
   #onBatchDone(answered: number): void {
     this.#inFlight -= 1;
-    const half = Math.ceil((this.#waiting.length + answered) / 2);
+    const half = Math.ceil((this.#waiting.size + answered) / 2);
     if (this.#options.windowMs === 0 && !this.#scheduled) this.#flush(Math.min(half, this.#options.sizeMax));
     else this.#schedule();
   }

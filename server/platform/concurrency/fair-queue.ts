@@ -1,0 +1,50 @@
+/**
+ * Fair queue: a FIFO queue per key, taken round robin. A key that has much waiting delays no other one. The bound is
+ * shared: once it is reached, a key is refused only where it has its share of the bound or more.
+ */
+export class FairQueue<Item> {
+  readonly #sizeMax: number;
+  /** Only keys with waiting items, the one whose turn is next first. */
+  readonly #queues = new Map<unknown, Item[]>();
+  #size = 0;
+
+  constructor(sizeMax: number) {
+    this.#sizeMax = sizeMax;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** @returns false where the item was refused */
+  push(key: unknown, item: Item): boolean {
+    const queue = this.#queues.get(key);
+    if (!queue) this.#queues.set(key, [item]);
+    else if (this.#size < this.#sizeMax || queue.length < this.#sizeMax / this.#queues.size) queue.push(item);
+    else return false;
+    this.#size += 1;
+    return true;
+  }
+
+  /** Takes up to so many items, the same number of each key as far as each has them. */
+  take(count: number): Item[] {
+    const taken: Item[] = [];
+    while (taken.length < count && this.#size > 0) {
+      const each = Math.max(1, Math.floor((count - taken.length) / this.#queues.size));
+      this.#takeRound(each, count, taken);
+    }
+    return taken;
+  }
+
+  #takeRound(each: number, count: number, taken: Item[]): void {
+    for (const [key, queue] of [...this.#queues]) {
+      if (taken.length === count) return;
+      const items = queue.splice(0, each);
+      this.#size -= items.length;
+      for (const item of items) taken.push(item);
+      // The last of its turn is the last in the next round, which may be the next batch.
+      this.#queues.delete(key);
+      if (queue.length > 0) this.#queues.set(key, queue);
+    }
+  }
+}
