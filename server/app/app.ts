@@ -52,7 +52,7 @@ import {
   createFanOutLoop,
   createPublisher,
 } from './background-jobs.ts';
-import { runningLeases } from './clock-jumps.ts';
+import { leasePostponers } from './clock-step-effects.ts';
 import { explainListen } from './explain-listen.ts';
 import { firstRun } from './first-run.ts';
 import { warnOfUnreachableLinks } from './link-warnings.ts';
@@ -101,7 +101,7 @@ async function open(
   lifecycle.onClose('database', () => runtime.database.close());
   const loops: Loop[] = [];
   const clockSync = new ClockSync(runtime, {
-    leases: runningLeases,
+    leases: leasePostponers,
     onJump: () => {
       for (const loop of loops) loop.notify();
     },

@@ -22,7 +22,7 @@ import { purgeInvitations } from '#server/teams/invitations/purge-invitations.ts
 import { notifyUsageLimits } from '#server/usage/notify-usage-limits.ts';
 import { purgeAttempts } from '#server/webhooks/deliveries/purge-attempts.ts';
 import { sweepDeliveries } from '#server/webhooks/queue/sweep-deliveries.ts';
-import { pullBack } from './clock-jumps.ts';
+import { limitFutureTimes } from './clock-step-effects.ts';
 
 const second = 1_000;
 
@@ -126,8 +126,8 @@ export function createBackgroundJobs(
     ),
     ...loop('maintain', 'purge mails', 3_600 * second, 'expires', () => purgeMails(services)),
     ...loop('maintain', 'purge invitations', 3_600 * second, 'expires', () => purgeInvitations(services)),
-    ...loop('maintain', 'pull back times that lie too far ahead', 60 * second, 'keeps', () =>
-      pullBack(services),
+    ...loop('maintain', 'limit times that lie too far ahead', 60 * second, 'keeps', () =>
+      limitFutureTimes(services),
     ),
   ];
 }

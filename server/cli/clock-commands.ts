@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { runningLeases } from '#server/app/clock-jumps.ts';
+import { leasePostponers } from '#server/app/clock-step-effects.ts';
 import { readClock } from '#server/database/clock-store.ts';
 import { ClockSync } from '#server/database/clock-sync.ts';
 import { followClockStep } from '#server/database/follow-clock-step.ts';
@@ -28,7 +28,7 @@ export function addClockCommands(program: Command): void {
     .action(async (options: { json: boolean }) => {
       const result = await withRuntime(async (runtime) => {
         await watch(runtime).run();
-        const movedMs = await followClockStep(runtime, runningLeases);
+        const movedMs = await followClockStep(runtime, leasePostponers);
         const { settled, service_time, database_time } = await clockStatus(runtime);
         return { confirmed: true, moved_seconds: movedMs / 1_000, settled, service_time, database_time };
       });
@@ -38,7 +38,7 @@ export function addClockCommands(program: Command): void {
 
 /** Looks as a process of the service does, so that a step is known that came while none ran. */
 function watch(runtime: Runtime): ClockSync {
-  return new ClockSync(runtime, { leases: runningLeases, onJump: () => undefined });
+  return new ClockSync(runtime, { leases: leasePostponers, onJump: () => undefined });
 }
 
 async function clockStatus({ database }: Runtime) {

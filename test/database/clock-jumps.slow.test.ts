@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { pullBack, runningLeases } from '#server/app/clock-jumps.ts';
+import { leasePostponers, limitFutureTimes } from '#server/app/clock-step-effects.ts';
 import { followClockStep } from '#server/database/follow-clock-step.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
@@ -44,7 +44,7 @@ describe('where the service follows a step (specification section 10.7, decision
     await service.step(aheadMs);
     await untilStep(service.baseUrl, byMs / 1_000);
     assert.ok(Math.abs(now() - Date.now() - beforeMs) < 5_000);
-    const movedMs = await followClockStep(service.runtime, runningLeases);
+    const movedMs = await followClockStep(service.runtime, leasePostponers);
     assert.ok(Math.abs(movedMs - byMs) < 5_000, `${movedMs} ms`);
     await untilStep(service.baseUrl, 0);
     assert.ok(Math.abs(now() - Date.now() - beforeMs - byMs) < 5_000, 'the time has moved');
@@ -144,7 +144,7 @@ describe('where the service follows a step (specification section 10.7, decision
       'DELETE FROM due_deliveries WHERE seq NOT IN (SELECT seq FROM due_deliveries ORDER BY seq LIMIT 2)',
     );
 
-    await until('times are pulled back', async () => {
+    await until('times are limited', async () => {
       const [ahead] = await service.query<{ rows: number }>(
         'SELECT count(*)::int AS rows FROM throttle_counters WHERE window_start > $1',
         [service.clock.in(60_000)],
@@ -189,7 +189,7 @@ describe('where the service follows a step (specification section 10.7, decision
     const id = await send(phone.phoneNumber);
     assert.equal((await phone.wire.poll()).action, 'send');
     await follow(-dayMs);
-    await pullBack(service.runtime);
+    await limitFutureTimes(service.runtime);
     const again = await phone.wire.call('poll', { session: 'new', last: 'none', device_name: 'x' });
     assert.deepEqual([again.action, again.reason], ['stop', 'already_running']);
     service.clock.advance(601_000);

@@ -49,7 +49,7 @@ const keeping: Readonly<Record<string, string>> = {
   'make partitions': 'adds months',
   'tell teams that near their limit': 'counts what was accepted',
   'skip deliveries of webhooks that are off': 'acts on a webhook that is off',
-  'pull back times that lie too far ahead': 'shortens what lies too far ahead, and ends nothing',
+  'limit times that lie too far ahead': 'shortens what lies too far ahead, and ends nothing',
 };
 
 describe('while the time is in doubt (specification section 10.7, decision 0020)', () => {

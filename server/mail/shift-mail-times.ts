@@ -15,8 +15,8 @@ const postpone = statement<Record<string, never>>(
 const leasedMax = 1_000;
 
 // $2: after how many attempts the next one is how far away, in milliseconds; a mail that was not tried yet is due at once.
-const pullBack = statement<Record<string, never>>(
-  'mail.pull-back',
+const limitFutureTimes = statement<Record<string, never>>(
+  'mail.limit-times',
   `WITH found AS MATERIALIZED (
      SELECT id FROM mails WHERE body IS NOT NULL AND next_attempt_at > $1
      UNION ALL
@@ -33,14 +33,23 @@ const pullBack = statement<Record<string, never>>(
 );
 
 /** Mails that are being sent stay with their process: the service's time is about to step ahead. */
-export async function postponeMails(trx: Transaction, now: Date, byMs: number): Promise<void> {
+export async function postponeMailLeases(trx: Transaction, now: Date, byMs: number): Promise<void> {
   await postpone.row(trx, now, byMs);
 }
 
 /** No mail waits longer than its schedule says: the service's time has stepped back. */
-export async function pullBackMails({ database, clock }: Pick<Runtime, 'database' | 'clock'>): Promise<void> {
+export async function limitMailTimes({
+  database,
+  clock,
+}: Pick<Runtime, 'database' | 'clock'>): Promise<void> {
   const gapsMs = attemptOffsetsMs
     .slice(1)
     .map((offsetMs, index) => offsetMs - (attemptOffsetsMs[index] ?? 0));
-  await pullBack.row(database.pool, clock.now(), gapsMs, clock.in(mailLeaseMs), `${slackMs} milliseconds`);
+  await limitFutureTimes.row(
+    database.pool,
+    clock.now(),
+    gapsMs,
+    clock.in(mailLeaseMs),
+    `${slackMs} milliseconds`,
+  );
 }

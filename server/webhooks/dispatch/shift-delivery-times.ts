@@ -8,7 +8,7 @@ import { walkStart } from './claim-deliveries.ts';
 const slackMs = 10_000;
 
 /** Of one lane of a webhook in one round; the next round takes the rest. */
-const pulledMax = 1_000;
+const limitedMax = 1_000;
 
 const fromTheFirst = `webhook_id > '${walkStart}'`;
 
@@ -28,8 +28,8 @@ const postpone = statement<Record<string, never>>(
    UPDATE due_deliveries SET leased_until = leased_until + make_interval(secs => $3 / 1000.0)
    WHERE ctid = ANY (ARRAY(SELECT tid FROM held))`,
 );
-const pullLeasesBack = statement<Record<string, never>>(
-  'webhooks.pull-leases-back',
+const limitLeases = statement<Record<string, never>>(
+  'webhooks.limit-leases',
   `WITH RECURSIVE ${sqlWebhooksWithDue(fromTheFirst)}, leased AS MATERIALIZED (${leased}), held AS MATERIALIZED (
      SELECT ctid AS tid FROM due_deliveries WHERE ctid = ANY (ARRAY(SELECT tid FROM leased)) FOR UPDATE SKIP LOCKED
    )
@@ -37,8 +37,8 @@ const pullLeasesBack = statement<Record<string, never>>(
 );
 // $2: before which attempt the gap to the one before is how long, in milliseconds. What has not been tried yet, and what is
 // replayed or asked for by itself, is due at once.
-const pullDueBack = statement<{ readonly webhook_id: string }>(
-  'webhooks.pull-due-back',
+const limitDueTimes = statement<{ readonly webhook_id: string }>(
+  'webhooks.limit-due-times',
   `WITH RECURSIVE ${sqlWebhooksWithDue(fromTheFirst)}, far AS MATERIALIZED (${sqlForEachLane(
     (lane) => `
      SELECT d.* FROM walked w CROSS JOIN LATERAL (
@@ -46,7 +46,7 @@ const pullDueBack = statement<{ readonly webhook_id: string }>(
        FROM due_deliveries WHERE webhook_id = w.webhook_id AND lane = '${lane}'
          AND due_at > $1::timestamptz + $3::interval
          AND due_at > $1::timestamptz + make_interval(secs => coalesce(($2::bigint[])[attempt], 0) / 1000.0) + $3::interval
-       ORDER BY due_at, seq LIMIT ${pulledMax}
+       ORDER BY due_at, seq LIMIT ${limitedMax}
      ) d`,
   )}), held AS MATERIALIZED (
      SELECT ctid AS tid FROM due_deliveries WHERE ctid = ANY (ARRAY(SELECT tid FROM far)) FOR UPDATE SKIP LOCKED
@@ -56,12 +56,12 @@ const pullDueBack = statement<{ readonly webhook_id: string }>(
 );
 
 /** Deliveries that are being made stay with their process: the service's time is about to step ahead. */
-export async function postponeDeliveries(trx: Transaction, now: Date, byMs: number): Promise<void> {
+export async function postponeDeliveryLeases(trx: Transaction, now: Date, byMs: number): Promise<void> {
   await postpone.row(trx, now, now, byMs);
 }
 
 /** No delivery waits longer than the gap before its attempt: the service's time has stepped back. */
-export async function pullBackDeliveries({
+export async function limitDeliveryTimes({
   database,
   clock,
   config,
@@ -70,8 +70,8 @@ export async function pullBackDeliveries({
   const gapsMs = offsetsMs.map((offsetMs, index) => offsetMs - (offsetsMs[index - 1] ?? 0));
   const slack = `${slackMs} milliseconds`;
   const leaseMs = config.webhookTimeoutMs + leaseMarginMs;
-  let pulled: number;
-  do pulled = (await pullDueBack.rows(database.pool, clock.now(), gapsMs, slack)).length;
-  while (pulled >= pulledMax);
-  await pullLeasesBack.row(database.pool, clock.now(), clock.in(leaseMs + slackMs), clock.in(leaseMs));
+  let limited: number;
+  do limited = (await limitDueTimes.rows(database.pool, clock.now(), gapsMs, slack)).length;
+  while (limited >= limitedMax);
+  await limitLeases.row(database.pool, clock.now(), clock.in(leaseMs + slackMs), clock.in(leaseMs));
 }

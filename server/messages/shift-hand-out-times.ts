@@ -21,8 +21,8 @@ const postpone = statement<Record<string, never>>(
      handed_out_at = handed_out_at + make_interval(secs => $2 / 1000.0)
    WHERE number_id = ANY (ARRAY(SELECT number_id FROM held))`,
 );
-const pullBack = statement<Record<string, never>>(
-  'messages.pull-back-hand-outs',
+const limitFutureTimes = statement<Record<string, never>>(
+  'messages.limit-hand-out-times',
   `WITH held AS MATERIALIZED (
      SELECT number_id FROM device_sessions
      WHERE expires_at > $2::timestamptz + $4 OR last_seen_at > $1::timestamptz + $4
@@ -37,17 +37,17 @@ const pullBack = statement<Record<string, never>>(
 );
 
 /** Hand-outs and sessions that run end so much later: the service's time is about to step ahead. */
-export async function postponeHandOuts(trx: Transaction, now: Date, byMs: number): Promise<void> {
+export async function postponeHandOutLeases(trx: Transaction, now: Date, byMs: number): Promise<void> {
   await postpone.row(trx, now, byMs);
 }
 
 /** Hand-outs and sessions that end later than any that begins now: the service's time has stepped back. */
-export async function pullBackHandOuts({
+export async function limitHandOutTimes({
   database,
   clock,
   config,
 }: Pick<Runtime, 'database' | 'clock' | 'config'>): Promise<void> {
-  await pullBack.row(
+  await limitFutureTimes.row(
     database.pool,
     clock.now(),
     clock.in(2 * config.deviceHoldMs + sessionSlackMs),
