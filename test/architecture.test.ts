@@ -83,6 +83,17 @@ const columnDeclaration =
 
 const withoutComments = (text: string) => text.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
 
+/** SQL in the literals of a text, or a call that takes some; undefined where there is none. */
+function findSql(text: string): string | undefined {
+  const code = text.replaceAll(/\/\*[\s\S]*?\*\/|(?<![:\w])\/\/ .*$/gm, '');
+  const call = /\.query[<(]|from 'pg'/.exec(code);
+  if (call) return call[0];
+  const literals = code.match(/'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g) ?? [];
+  const sql =
+    /\b(SELECT|INSERT INTO|UPDATE \w+ SET|DELETE FROM|TRUNCATE|LOCK TABLE|LISTEN|(CREATE|ALTER|DROP) [A-Z]+)\b/;
+  return literals.map((literal) => sql.exec(literal)?.[0]).find((match) => match !== undefined);
+}
+
 describe('the architecture (docs/architecture.md)', () => {
   it('a slice imports only what stands to its left', () => {
     const found = files.flatMap((file) =>
@@ -241,6 +252,27 @@ describe('the architecture (docs/architecture.md)', () => {
         bare.exec(file.text)?.[0],
     );
     assert.deepEqual(found, []);
+  });
+
+  it('tests have SQL only where they make or read rows (test/support) and where they test the schema (test/database)', () => {
+    const found = readSources('test/**/*.ts').flatMap(({ path, text }) => {
+      if (/^test\/(support|database)\//.test(path) || path === 'test/architecture.test.ts') return [];
+      // Not rewritten yet.
+      if (/^test\/(webhooks|e2e)\//.test(path)) return [];
+      const sql = findSql(text);
+      return sql === undefined ? [] : [`${path}: ${sql}`];
+    });
+    assert.deepEqual(found, []);
+    for (const line of [
+      "query('SELECT 1')",
+      'query(`\n  UPDATE teams SET name = $1`)',
+      '`DELETE FROM $' + '{table}`',
+      'pool.query(sql)',
+      "import pg from 'pg';",
+    ])
+      assert.ok(findSql(line), line);
+    for (const line of ['// SELECT nothing', "'she may select, update or delete'"])
+      assert.equal(findSql(line), undefined, line);
   });
 
   it('no statement of a transaction calls pg_notify, which would make commits wait for each other', () => {
