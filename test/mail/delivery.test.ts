@@ -6,7 +6,7 @@ import { purgeMails } from '#server/mail/mail-worker.ts';
 import { mailIsOn, queueMail } from '#server/mail/queue-mail.ts';
 import { type MailServer, type ReceivedMail, startMailServer } from '#test/support/mail/mail-server.ts';
 import { storedMail, storedMails } from '#test/support/mail/stored-mails.ts';
-import { hearNotifications } from '#test/support/service/heard-notifications.ts';
+import { hearNotifications } from '#test/support/service/hear-notifications.ts';
 import { storedRowTexts } from '#test/support/service/stored-text.ts';
 import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
@@ -90,16 +90,20 @@ describe('mail (specification section 10.6)', () => {
 
   it('is told of with the commit, and a rollback tells nothing', async () => {
     const notifications = await hearNotifications(service, mailChannel);
+    const count = async () => {
+      await notifications.upToNow();
+      return notifications.heard.length;
+    };
     const undone = service.runtime.database.transaction(async (trx) => {
       await queueMail(trx, service.runtime, { to: 'undone@example.com', message: invitation });
-      assert.equal(await notifications.count(), 0);
+      assert.equal(await count(), 0);
       throw new Error('changed my mind');
     });
     await assert.rejects(undone, /changed my mind/);
-    assert.equal(await notifications.count(), 0);
+    assert.equal(await count(), 0);
     await queue('told@example.com');
-    await until('the notification comes', async () => (await notifications.count()) === 1);
-    await notifications.close();
+    await until('the notification comes', async () => (await count()) === 1);
+    await notifications.stop();
     assert.deepEqual((await server.next()).to, ['told@example.com']);
   });
 

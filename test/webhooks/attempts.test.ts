@@ -4,18 +4,13 @@ import { after, before, describe, it } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { type EventId, publicId } from '#server/platform/ids/ids.ts';
 import { productVersion } from '#server/platform/process/product-version.ts';
+import { storedEvents } from '#test/support/events/stored-events.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
+import { attemptsOf, deliveriesOf, settled } from '#test/support/webhooks/stored-deliveries.ts';
+import { stateOf } from '#test/support/webhooks/stored-webhooks.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
-import {
-  addWebhook,
-  attemptsOf,
-  deliveriesOf,
-  emit,
-  settled,
-  startWebhooking,
-  stateOf,
-} from '#test/support/webhooks/webhook-world.ts';
+import { addWebhook, emit, startWebhooking } from '#test/support/webhooks/webhook-world.ts';
 
 describe('attempts (§6.3/request-format)', () => {
   let service: TestService;
@@ -36,22 +31,20 @@ describe('attempts (§6.3/request-format)', () => {
     await emit(service.runtime, teamId, ['Hello']);
     const [delivery] = await receiver.count(1);
     await settled(service, webhook);
-    const [event] = await service.query<{ body: string }>('SELECT body FROM events WHERE team_id = $1', [
-      teamId,
-    ]);
+    const [event] = await storedEvents(service, { teamId });
     assert.deepEqual(delivery?.body, Buffer.from(String(event?.body), 'utf8'));
     const [attempt, ...more] = await attemptsOf(service, webhook);
     assert.deepEqual(more, []);
     assert.deepEqual(
-      [attempt?.outcome, attempt?.status_code, attempt?.url, attempt?.is_counted],
+      [attempt?.outcome, attempt?.statusCode, attempt?.url, attempt?.isCounted],
       ['succeeded', 200, receiver.url, true],
     );
     const [row] = await deliveriesOf(service, webhook);
-    assert.deepEqual([row?.status, row?.attempt_count], ['succeeded', 1]);
-    assert.ok(row?.finished_at);
+    assert.deepEqual([row?.status, row?.attemptCount], ['succeeded', 1]);
+    assert.ok(row?.finishedAt);
     await until(
       'last_triggered_at is written',
-      async () => (await stateOf(service, webhook)).last_triggered_at,
+      async () => (await stateOf(service, webhook)).lastTriggeredAt,
     );
   });
 
@@ -73,13 +66,13 @@ describe('attempts (§6.3/request-format)', () => {
       'user-agent': `Ownline/${productVersion}`,
       'x-service-event': 'message.received',
       'x-service-signature': `sha256=${createHmac('sha256', webhook.secret).update(body).digest('hex')}`,
-      'webhook-id': publicId('evt', row.event_id as EventId),
+      'webhook-id': publicId('evt', row.eventId as EventId),
       'webhook-timestamp': timestamp,
       'webhook-signature': headers['webhook-signature'],
     });
     new Webhook(webhook.secret).verify(body.toString('utf8'), headers as Record<string, string>);
     await settled(service, webhook);
     const [attempt] = await attemptsOf(service, webhook);
-    assert.equal(timestamp, String(Math.floor((attempt?.started_at.getTime() ?? 0) / 1_000)));
+    assert.equal(timestamp, String(Math.floor((attempt?.startedAt.getTime() ?? 0) / 1_000)));
   });
 });

@@ -12,12 +12,15 @@ import { recordResults } from '#server/webhooks/dispatch/record-results.ts';
 import { slowAfterFailures, teamSlots } from '#server/webhooks/limits.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 import {
-  addWebhook,
-  attemptsOf,
-  emit,
-  startWebhooking,
-  stateOf,
-} from '#test/support/webhooks/webhook-world.ts';
+  bringForward,
+  dropDueDeliveries,
+  endLeases,
+  putNewestFirst,
+} from '#test/support/webhooks/given-due-deliveries.ts';
+import { setFailureCount } from '#test/support/webhooks/given-webhooks.ts';
+import { attemptsOf, deliveriesOf, dueDeliveries } from '#test/support/webhooks/stored-deliveries.ts';
+import { stateOf } from '#test/support/webhooks/stored-webhooks.ts';
+import { addWebhook, emit, startWebhooking } from '#test/support/webhooks/webhook-world.ts';
 
 /** Each is one chance to come between the look and the lock of another claim. */
 const rounds = 60;
@@ -54,10 +57,7 @@ describe('claims by several processes at once (specification section 6.3, decisi
     const { id: teamId } = await service.newTeam();
     const webhook = await addWebhook(service.runtime, teamId, 'https://hooks.example.com/');
     await emit(service.runtime, teamId, Array(deliveries).fill('Hello'));
-    await service.query('UPDATE webhooks SET failure_count = $2 WHERE id = $1', [
-      webhook.id,
-      slowAfterFailures,
-    ]);
+    await setFailureCount(service, webhook.id, slowAfterFailures);
     return webhook;
   }
 
@@ -67,15 +67,11 @@ describe('claims by several processes at once (specification section 6.3, decisi
     await database.transaction(async (first) => {
       assert.equal((await claim(first)).length, 1);
       // The other one's first is another one by now: the lock of the row that the first claim took would not do.
-      await service.query(
-        `UPDATE due_deliveries SET due_at = due_at - interval '1 hour'
-         WHERE webhook_id = $1 AND seq = (SELECT max(seq) FROM due_deliveries WHERE webhook_id = $1)`,
-        [webhook.id],
-      );
+      await putNewestFirst(service, webhook.id);
       assert.equal((await claim(database.pool)).length, 0);
     });
     assert.equal((await claim(database.pool)).length, 0);
-    await service.query('DELETE FROM due_deliveries WHERE webhook_id = $1', [webhook.id]);
+    await dropDueDeliveries(service, { webhookId: webhook.id });
   });
 
   it('nor where it came too late by a moment, and its first one is another: of the claims of a burst one at most takes one (§6.3/failure-count)', async () => {
@@ -83,20 +79,13 @@ describe('claims by several processes at once (specification section 6.3, decisi
     // Many others, so that a claim takes its time from its first look to its lock.
     for (let n = 0; n < 30; n += 1) await slowWebhook(1);
     const { pool } = service.runtime.database;
-    const moveForward = (place: number) =>
-      service.query(
-        `UPDATE due_deliveries SET due_at = due_at - interval '1 hour'
-         WHERE webhook_id = $1 AND leased_until IS NULL
-           AND seq = (SELECT min(seq) + $2 FROM due_deliveries WHERE webhook_id = $1)`,
-        [webhook.id, place],
-      );
     const taken: number[] = [];
     for (let round = 0; round < rounds; round += 1) {
-      await service.query('UPDATE due_deliveries SET leased_until = NULL, lease = NULL');
+      await endLeases(service);
       service.clock.advance(1_000);
       const burst = await Promise.all(
-        [0, 1, 2, 3, 4, 0, 1, 2].map(async (place) => {
-          await moveForward(place);
+        [0, 1, 2, 3, 4, 0, 1, 2].map(async (index) => {
+          await bringForward(service, webhook.id, index);
           return claim(pool);
         }),
       );
@@ -108,7 +97,7 @@ describe('claims by several processes at once (specification section 6.3, decisi
       taken.filter((count) => count > 1),
       [],
     );
-    await service.query('DELETE FROM due_deliveries');
+    await dropDueDeliveries(service);
   });
 
   it('nothing is taken for a team that has all its slots in this process, and something for all others (§6.3/slots)', async () => {
@@ -124,14 +113,12 @@ describe('claims by several processes at once (specification section 6.3, decisi
     assert.deepEqual(await taken(teamSlots), [other.id, other.id]);
     assert.deepEqual(await taken(teamSlots - 1), [full.id]);
     // Not looked at: neither is it said when its next attempt is due.
-    await service.query(
-      `UPDATE due_deliveries SET leased_until = NULL, lease = NULL, due_at = due_at + interval '1 day'`,
-    );
+    await endLeases(service, 24 * 3_600_000);
     const next = async (places: number) => (await claimed(pool, new Map([[full.id, places]]))).nextDueAt;
-    await service.query('DELETE FROM due_deliveries WHERE team_id = $1', [other.id]);
+    await dropDueDeliveries(service, { teamId: other.id });
     assert.equal(await next(teamSlots), undefined);
     assert.ok(await next(teamSlots - 1));
-    await service.query('DELETE FROM due_deliveries');
+    await dropDueDeliveries(service);
   });
 
   it('what is being counted is not taken by others, though its lease ends meanwhile (§6.3/failure-count)', async () => {
@@ -146,7 +133,7 @@ describe('claims by several processes at once (specification section 6.3, decisi
       assert.equal((await claim(database.pool)).length, 0);
     });
     assert.equal((await claim(database.pool)).length, 1);
-    await service.query('DELETE FROM due_deliveries');
+    await dropDueDeliveries(service);
   });
 
   it('a fault of our own is tried again, and does not count: ten of them disable nothing (§6.3/failure-count, §6.5/class-own-fault)', async () => {
@@ -159,14 +146,15 @@ describe('claims by several processes at once (specification section 6.3, decisi
       taken.map((one) => result(one, 'internal_error')),
     );
     const state = await stateOf(service, webhook);
-    assert.deepEqual([state.failure_count, state.is_active], [0, true]);
+    assert.deepEqual([state.failureCount, state.isActive], [0, true]);
     const attempts = await attemptsOf(service, webhook);
-    assert.deepEqual([attempts.length, attempts.filter(({ is_counted }) => is_counted).length], [10, 0]);
-    const waiting = await service.query('SELECT FROM due_deliveries WHERE webhook_id = $1 AND attempt = 2', [
-      webhook.id,
-    ]);
-    assert.equal(waiting.length, 10);
-    await service.query('DELETE FROM due_deliveries');
+    assert.deepEqual([attempts.length, attempts.filter(({ isCounted }) => isCounted).length], [10, 0]);
+    const waiting = await dueDeliveries(service, { webhookId: webhook.id });
+    assert.deepEqual(
+      waiting.map(({ attempt }) => attempt),
+      Array(10).fill(2),
+    );
+    await dropDueDeliveries(service);
   });
 
   it('a result that is written a second time, because the answer of its commit was lost, is refused whole', async () => {
@@ -176,9 +164,7 @@ describe('claims by several processes at once (specification section 6.3, decisi
     const results = (await claim(service.runtime.database.pool)).map((one) => result(one, 'succeeded'));
     await recordResults(service.runtime, results);
     await assert.rejects(recordResults(service.runtime, results), { code: '23505' });
-    const [delivery] = await service.query('SELECT attempt_count FROM deliveries WHERE webhook_id = $1', [
-      webhook.id,
-    ]);
-    assert.deepEqual(delivery, { attempt_count: 1 });
+    const [delivery] = await deliveriesOf(service, webhook);
+    assert.equal(delivery?.attemptCount, 1);
   });
 });

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { eventTypes } from '#contract/event.ts';
 import { plans } from '#contract/plans.ts';
+import { setRole } from '#test/support/people/given-accounts.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { type ApiAnswer, type ApiClient, field } from '#test/support/service/api-client.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
-import { lockRows } from '#test/support/service/row-lock.ts';
+import { holdRowLock } from '#test/support/service/row-lock.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { newWebhook, nowhere } from '#test/support/webhooks/make-webhooks.ts';
 
@@ -108,7 +109,7 @@ describe('POST /v1/webhooks (specification section 4.4)', () => {
   for (const plan of ['free', 'starter', 'pro'] as const) {
     const { webhooks: limit } = plans[plan];
     it(`makes ${limit} of ${limit + 10} at once on ${plan}, and answers the others 402 (§4.4/create-webhook, §8/plan-webhooks)`, async () => {
-      const { id, api } = await service.newTeam({ plan });
+      const { api } = await service.newTeam({ plan });
       const asked = Array.from({ length: limit + 10 }, () => make({}, api));
       const answers = await Promise.all(asked);
       const refused = answers.filter(({ status }) => status === 402);
@@ -119,17 +120,18 @@ describe('POST /v1/webhooks (specification section 4.4)', () => {
         assert.deepEqual(error, { code: 'plan_limit_exceeded', limit, current: limit, upgrade_url });
         assert.match(String(message), /Delete one, or upgrade/);
       }
-      const stored = await service.query('SELECT FROM webhooks WHERE team_id = $1', [id]);
+      const stored = (await api.get('/v1/webhooks')).json.webhooks;
+      assert.ok(Array.isArray(stored));
       assert.equal(stored.length, limit);
     });
   }
 
   it('is refused to a member who loses the role while it waits (§4.4/create-webhook)', async () => {
     const member = await newMember(service, team, 'member');
-    const lock = await lockRows(service.databaseUrl, 'SELECT FROM teams WHERE id = $1 FOR UPDATE', [team.id]);
+    const lock = await holdRowLock(service, { teamId: team.id });
     const asked = member.post(member.in('/webhooks'), { url: nowhere, events: ['message.sent'] });
     await lock.waiting(1);
-    await service.query(`UPDATE members SET role = 'viewer' WHERE account_id = $1`, [member.account.id]);
+    await setRole(service, member.account.id, 'viewer');
     await lock.release();
     assert.equal((await asked).status, 403);
   });

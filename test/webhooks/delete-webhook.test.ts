@@ -4,6 +4,7 @@ import { deletedMax } from '#server/webhooks/queue/delete-pending.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { newDelivery, newWebhook, nowhere, queueMany, uuidOf } from '#test/support/webhooks/make-webhooks.ts';
+import { deliveriesOf, dueDeliveries } from '#test/support/webhooks/stored-deliveries.ts';
 
 describe('DELETE /v1/webhooks/:id (§4.4/delete-webhook)', () => {
   let service: TestService;
@@ -25,12 +26,13 @@ describe('DELETE /v1/webhooks/:id (§4.4/delete-webhook)', () => {
     await team.api.post(`/v1/webhooks/${id}/test`);
     const answer = await team.api.delete(`/v1/webhooks/${id}`);
     assert.deepEqual([answer.status, answer.json], [200, { deleted: true }]);
-    const left = await service.query('SELECT webhook_id FROM due_deliveries WHERE team_id = $1', [team.id]);
-    assert.deepEqual(left, [{ webhook_id: uuidOf('wh', other.id) }]);
-    const open = await service.query(`SELECT FROM deliveries WHERE webhook_id = $1 AND status = 'pending'`, [
-      uuidOf('wh', id),
-    ]);
-    assert.equal(open.length, 0);
+    const left = await dueDeliveries(service, { teamId: team.id });
+    assert.deepEqual(
+      left.map(({ webhookId }) => webhookId),
+      [uuidOf('wh', other.id)],
+    );
+    const deliveries = await deliveriesOf(service, { id: uuidOf('wh', id) });
+    assert.ok(deliveries.length > 0 && deliveries.every(({ status }) => status !== 'pending'));
     for (const path of ['', '/deliveries']) {
       assert.equal((await team.api.get(`/v1/webhooks/${id}${path}`)).status, 404);
     }
@@ -41,7 +43,7 @@ describe('DELETE /v1/webhooks/:id (§4.4/delete-webhook)', () => {
     const { id } = await newWebhook(team.api);
     await queueMany(service, team, id, deletedMax + 5);
     assert.equal((await team.api.delete(`/v1/webhooks/${id}`)).status, 200);
-    const left = await service.query('SELECT FROM due_deliveries WHERE webhook_id = $1', [uuidOf('wh', id)]);
+    const left = await dueDeliveries(service, { webhookId: uuidOf('wh', id) });
     assert.equal(left.length, 0);
   });
 

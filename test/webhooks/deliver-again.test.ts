@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { eventTypes } from '#contract/event.ts';
 import { roundMax } from '#server/webhooks/deliveries/replay-statement.ts';
+import { storedEvents } from '#test/support/events/stored-events.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
@@ -12,15 +13,7 @@ import {
   queueMany,
   uuidOf,
 } from '#test/support/webhooks/make-webhooks.ts';
-
-interface Due {
-  readonly delivery_id: string;
-  readonly lane: string;
-  readonly attempt: number;
-  readonly due_at: Date;
-  readonly first_started_at: Date | null;
-  readonly body: string | null;
-}
+import { dueDeliveries } from '#test/support/webhooks/stored-deliveries.ts';
 
 let service: TestService;
 let team: TestTeam;
@@ -32,10 +25,7 @@ before(async () => {
 });
 after(() => service.close());
 
-const dueOf = (webhookId: string) =>
-  service.query<Due>('SELECT * FROM due_deliveries WHERE webhook_id = $1 ORDER BY seq', [
-    uuidOf('wh', webhookId),
-  ]);
+const dueOf = (webhookId: string) => dueDeliveries(service, { webhookId: uuidOf('wh', webhookId) });
 const failuresOf = async (webhookId: string) =>
   (await team.api.get(`/v1/webhooks/${webhookId}`)).json.failure_count;
 const switchOff = (webhookId: string) => team.api.put(`/v1/webhooks/${webhookId}`, { active: false });
@@ -56,9 +46,9 @@ describe('POST …/deliveries/:delivery_id/redeliver (specification section 4.4)
       );
       const [due, ...more] = await dueOf(id);
       assert.equal(more.length, 0);
-      assert.deepEqual([due?.delivery_id, due?.lane, due?.body], [uuidOf('dlv', deliveryId), 'manual', null]);
-      assert.equal(answer.json.next_attempt_at, due?.due_at.toISOString());
-      assert.ok(Math.abs(Number(due?.due_at) - service.clock.nowMs()) < 10_000);
+      assert.deepEqual([due?.deliveryId, due?.lane, due?.body], [uuidOf('dlv', deliveryId), 'manual', null]);
+      assert.equal(answer.json.next_attempt_at, due?.dueAt.toISOString());
+      assert.ok(Math.abs(Number(due?.dueAt) - service.clock.nowMs()) < 10_000);
     });
   }
 
@@ -138,7 +128,7 @@ describe('POST /v1/webhooks/:id/test (specification section 4.4)', () => {
   it('works while the webhook is off, any number of times, and writes no event (§4.4/test-attempt)', async () => {
     const { id } = await newWebhook(team.api);
     await switchOff(id);
-    const events = () => service.query('SELECT FROM events WHERE team_id = $1', [team.id]);
+    const events = () => storedEvents(service, { teamId: team.id });
     const before = (await events()).length;
     for (const status of [202, 202]) assert.equal((await test(id)).status, status);
     assert.equal((await dueOf(id)).length, 2);
@@ -173,13 +163,13 @@ describe('POST /v1/webhooks/:id/replay (specification section 4.4)', () => {
       const answer = await replay(id, { only });
       assert.deepEqual([answer.status, answer.json], [202, { queued: wanted.length }]);
       const [first, ...queued] = await dueOf(id);
-      assert.equal(first?.delivery_id, uuidOf('dlv', live));
+      assert.equal(first?.deliveryId, uuidOf('dlv', live));
       assert.deepEqual(
-        queued.map(({ delivery_id }) => delivery_id),
+        queued.map(({ deliveryId }) => deliveryId),
         wanted,
       );
-      for (const { lane, attempt, first_started_at } of queued) {
-        assert.deepEqual([lane, attempt, first_started_at], ['replay', 1, null]);
+      for (const { lane, attempt, firstStartedAt } of queued) {
+        assert.deepEqual([lane, attempt, firstStartedAt], ['replay', 1, null]);
       }
       const pending = await team.api.get(`/v1/webhooks/${id}/deliveries?status=pending&limit=100`);
       assert.equal((pending.json.deliveries as unknown[]).length, wanted.length + 1);
@@ -258,7 +248,7 @@ describe('POST /v1/webhooks/:id/replay (specification section 4.4)', () => {
       count,
     );
     const due = await dueOf(id);
-    const places = due.map(({ delivery_id }) => delivery_id);
+    const places = due.map(({ deliveryId }) => deliveryId);
     assert.deepEqual(places, places.toSorted());
     assert.equal(new Set(places).size, count);
   });

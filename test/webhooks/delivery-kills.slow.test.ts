@@ -10,9 +10,11 @@ import { readConfig } from '#server/platform/config.ts';
 import type { Failpoint } from '#server/platform/failpoint.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { createTeam } from '#server/teams/team/create-team.ts';
+import { connectToDatabase, type DatabaseConnection } from '#test/support/service/database-connection.ts';
 import { spawnService } from '#test/support/service/spawned-service.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/service/test-database.ts';
 import { until } from '#test/support/service/until.ts';
+import { deliveriesOf } from '#test/support/webhooks/stored-deliveries.ts';
 import { startWebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
 import { addWebhook, emit, eventIdOf } from '#test/support/webhooks/webhook-world.ts';
 
@@ -36,15 +38,18 @@ describe('a process that is killed loses no delivery (specification section 10.3
   let dataDir: string;
   let settings: Record<string, string>;
   let runtime: Runtime;
+  let stored: DatabaseConnection;
 
   before(async () => {
     database = await createTestDatabase();
     dataDir = await mkdtemp(join(tmpdir(), 'ownline-kills-'));
     settings = { DATABASE_URL: database.url, DATA_DIR: dataDir, EGRESS_ALLOW_CIDRS: '127.0.0.0/8' };
     await (await spawnService({ settings })).kill('SIGTERM');
+    stored = await connectToDatabase(database.url);
     runtime = await openRuntime(readConfig(settings), database.url, createLogger('fatal'));
   });
   after(async () => {
+    await stored.close();
     await runtime.database.close();
     await database.drop();
     await rm(dataDir, { recursive: true, force: true });
@@ -84,11 +89,8 @@ describe('a process that is killed loses no delivery (specification section 10.3
       await service.advance(leaseMs);
       const statuses = await until('every delivery has its end', async () => {
         await service.advance(1_000);
-        const { rows } = await runtime.database.pool.query<{ id: string; status: string }>(
-          'SELECT event_id AS id, status FROM deliveries WHERE webhook_id = $1',
-          [webhook.id],
-        );
-        return rows.every(({ status }) => status !== 'pending') && rows;
+        const deliveries = await deliveriesOf(stored, webhook);
+        return deliveries.every(({ status }) => status !== 'pending') && deliveries;
       });
       assert.equal(await service.kill('SIGTERM'), 0, service.output());
       await receiver.close();

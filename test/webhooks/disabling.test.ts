@@ -3,24 +3,20 @@ import { execFile } from 'node:child_process';
 import type { ServerResponse } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
+import { publicId } from '#server/platform/ids/ids.ts';
 import { type MailServer, startMailServer } from '#test/support/mail/mail-server.ts';
+import { storedMails } from '#test/support/mail/stored-mails.ts';
 import { newMember } from '#test/support/people/people.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
+import { attemptsOf, deliveriesOf, settled } from '#test/support/webhooks/stored-deliveries.ts';
+import { stateOf } from '#test/support/webhooks/stored-webhooks.ts';
 import {
   answering,
   startWebhookReceiver,
   type WebhookReceiver,
 } from '#test/support/webhooks/webhook-receiver.ts';
-import {
-  addWebhook,
-  attemptsOf,
-  deliveriesOf,
-  emit,
-  settled,
-  startWebhooking,
-  stateOf,
-} from '#test/support/webhooks/webhook-world.ts';
+import { addWebhook, emit, startWebhooking } from '#test/support/webhooks/webhook-world.ts';
 
 describe('the tenth failure in a row (§6.3/failure-count)', () => {
   let mail: MailServer;
@@ -56,8 +52,8 @@ describe('the tenth failure in a row (§6.3/failure-count)', () => {
     for (const answer of open) answer.writeHead(500).end();
     await until('all are in the log', async () => (await attemptsOf(service, webhook)).length === 50);
     const state = await stateOf(service, webhook);
-    assert.deepEqual([state.is_active, state.failure_count, state.disabled_by], [false, 10, 'failures']);
-    assert.equal((await attemptsOf(service, webhook)).filter(({ is_counted }) => is_counted).length, 10);
+    assert.deepEqual([state.isActive, state.failureCount, state.disabledBy], [false, 10, 'failures']);
+    assert.equal((await attemptsOf(service, webhook)).filter(({ isCounted }) => isCounted).length, 10);
     assert.deepEqual(
       [...new Set((await deliveriesOf(service, webhook)).map(({ status }) => status))],
       ['skipped'],
@@ -70,8 +66,7 @@ describe('the tenth failure in a row (§6.3/failure-count)', () => {
 
     // A mail whose sending is not written down yet would go out again once its lease is over.
     await until('both are written down', async () => {
-      const rows = await service.query('SELECT FROM mails WHERE body IS NOT NULL');
-      return rows.length === 0;
+      return (await storedMails(service)).every(({ body }) => body === null);
     });
     service.clock.advance(3_600_000);
     await emit(service.runtime, teamId, ['while it is off']);
@@ -83,16 +78,13 @@ describe('the tenth failure in a row (§6.3/failure-count)', () => {
     assert.equal(receiver.received.length, 51, 'the 50 and the proof');
     assert.equal(mail.received.length, 2);
 
-    await service.query(
-      `UPDATE webhooks SET is_active = true, failure_count = 0, generation = generation + 1, disabled_at = NULL, disabled_by = NULL
-       WHERE id = $1`,
-      [webhook.id],
-    );
+    const enabled = await team.api.put(`/v1/webhooks/${publicId('wh', webhook.id)}`, { active: true });
+    assert.equal(enabled.status, 200, enabled.text);
     await emit(service.runtime, teamId, ['on again']);
     await receiver.count(52);
     await settled(service, webhook);
     const again = await stateOf(service, webhook);
-    assert.deepEqual([again.is_active, again.failure_count], [true, 0]);
+    assert.deepEqual([again.isActive, again.failureCount], [true, 0]);
   });
 
   it('the mail has the two calls that enable the webhook and replay what it missed: pasted, they deliver it all', async () => {
@@ -115,7 +107,7 @@ describe('the tenth failure in a row (§6.3/failure-count)', () => {
       service.clock.advance(300_000);
     }
     await emit(service.runtime, teamId, ['a', 'b', 'c', 'd', 'e', 'f']);
-    await until('it is off', async () => !(await stateOf(service, webhook)).is_active);
+    await until('it is off', async () => !(await stateOf(service, webhook)).isActive);
     service.clock.advance(60_000);
     await emit(service.runtime, teamId, ['while it is off']);
     const message = await until('the mail came', () =>
@@ -141,7 +133,7 @@ describe('the tenth failure in a row (§6.3/failure-count)', () => {
       deliveries.map(({ status }) => status),
       Array(9).fill('succeeded'),
     );
-    assert.equal((await stateOf(service, webhook)).is_active, true);
+    assert.equal((await stateOf(service, webhook)).isActive, true);
   });
 
   it('is counted in a row: nine failures, a success and nine failures leave it on', async () => {
@@ -154,17 +146,18 @@ describe('the tenth failure in a row (§6.3/failure-count)', () => {
       await until('it is in the log', async () => (await attemptsOf(service, webhook)).length === place + 1);
     }
     const state = await stateOf(service, webhook);
-    assert.deepEqual([state.is_active, state.failure_count], [true, 9]);
+    assert.deepEqual([state.isActive, state.failureCount], [true, 9]);
   });
 
   it('does not count what began before it was last enabled', async () => {
-    const { id: teamId } = await service.newTeam();
+    const { id: teamId, api } = await service.newTeam();
     const webhook = await addWebhook(service.runtime, teamId, receiver.url);
     const open: ServerResponse[] = [];
     receiver.behave((answer) => open.push(answer));
     await emit(service.runtime, teamId, ['a', 'b']);
     await until('both run', () => open.length === 2);
-    await service.query('UPDATE webhooks SET generation = generation + 1 WHERE id = $1', [webhook.id]);
+    const enabled = await api.put(`/v1/webhooks/${publicId('wh', webhook.id)}`, { active: true });
+    assert.equal(enabled.status, 200, enabled.text);
     open[0]?.writeHead(500).end();
     open[1]?.writeHead(200).end();
     const attempts = await until('both are in the log', async () => {
@@ -172,10 +165,10 @@ describe('the tenth failure in a row (§6.3/failure-count)', () => {
       return rows.length === 2 && rows;
     });
     assert.deepEqual(
-      attempts.map(({ is_counted }) => is_counted),
+      attempts.map(({ isCounted }) => isCounted),
       [false, false],
     );
-    assert.equal((await stateOf(service, webhook)).failure_count, 0);
+    assert.equal((await stateOf(service, webhook)).failureCount, 0);
     const statuses = (await deliveriesOf(service, webhook)).map(({ status }) => status).sort();
     assert.deepEqual(statuses, ['pending', 'succeeded'], 'the receiver has the one all the same');
   });

@@ -1,26 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import pg from 'pg';
-import '#server/app/app.ts';
-import { allStatements } from '#server/database/statement.ts';
-import { nodesOf, type PlanNode } from '#test/support/service/plan-node.ts';
-import { lockRows } from '#test/support/service/row-lock.ts';
+import { holdRowLock } from '#test/support/service/row-lock.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
+import { attemptsOf, settled } from '#test/support/webhooks/stored-deliveries.ts';
 import {
   answering,
   silent,
   startWebhookReceiver,
   type WebhookReceiver,
 } from '#test/support/webhooks/webhook-receiver.ts';
-import {
-  addWebhook,
-  attemptsOf,
-  emit,
-  eventIdOf,
-  settled,
-  startWebhooking,
-} from '#test/support/webhooks/webhook-world.ts';
+import { addWebhook, emit, eventIdOf, startWebhooking } from '#test/support/webhooks/webhook-world.ts';
 
 describe('a backlog of one team costs the others nothing (decision 0017) (§6.3/slots)', () => {
   let service: TestService;
@@ -68,9 +58,7 @@ describe('a backlog of one team costs the others nothing (decision 0017) (§6.3/
     const { id: team } = await service.newTeam();
     const held = await addWebhook(service.runtime, failingTeam, failing.url);
     const webhook = await addWebhook(service.runtime, team, quick.url);
-    const lock = await lockRows(service.databaseUrl, 'SELECT FROM webhooks WHERE id = $1 FOR UPDATE', [
-      held.id,
-    ]);
+    const lock = await holdRowLock(service, { webhookId: held.id });
     try {
       await emit(service.runtime, failingTeam, ['fails']);
       // One to count the failure, and one to write when the webhook was triggered.
@@ -85,48 +73,12 @@ describe('a backlog of one team costs the others nothing (decision 0017) (§6.3/
       const attempts = await attemptsOf(service, held);
       return attempts.length > 0 && attempts;
     });
-    assert.equal(first?.is_counted, true);
+    assert.equal(first?.isCounted, true);
     assert.equal(
       failing.received.length,
       1,
       'the success came first, and the failure was not given up for it',
     );
     await failing.close();
-  });
-
-  it('a claim reads as many rows of a webhook as it has slots, however many wait', async () => {
-    const client = new pg.Client({ connectionString: service.databaseUrl });
-    await client.connect();
-    const { id: team } = await service.newTeam();
-    const webhook = await addWebhook(service.runtime, team, hanging.url);
-    // Due only when this test says so: nothing else takes them.
-    const due = 2_000_000_000;
-    await client.query(
-      `INSERT INTO due_deliveries (webhook_id, delivery_id, team_id, event_id, due_at)
-       SELECT $1, (lpad(to_hex(n), 8, '0') || '-0000-7000-8000-000000000000')::uuid, $2, $1, to_timestamp($3)
-       FROM generate_series(1, 20000) AS n`,
-      [webhook.id, team, due],
-    );
-    await client.query('ANALYZE due_deliveries');
-    const text = allStatements().get('webhooks.claim-deliveries')?.text ?? '';
-    await client.query('SET plan_cache_mode = force_generic_plan');
-    await client.query('BEGIN');
-    await client.query(`PREPARE claim AS ${text}`);
-    const now = `to_timestamp(${due + 1})`;
-    const nobody = '00000000-0000-0000-0000-000000000000';
-    const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
-      `EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE claim (${now}, ${now}, 256, '${nobody}', '{}', '{}', '{}')`,
-    );
-    await client.query('ROLLBACK');
-    await client.end();
-    const scans = rows
-      .flatMap((row) => nodesOf(row['QUERY PLAN'][0].Plan))
-      .filter((node) => node['Relation Name'] === 'due_deliveries');
-    assert.ok(scans.length >= 4, `scans of the queue: ${scans.length}`);
-    for (const scan of scans) {
-      const read = scan['Actual Rows'] + (scan['Rows Removed by Filter'] ?? 0);
-      assert.ok(read <= 256, `${scan['Node Type']} reads ${read} rows each time`);
-      assert.notEqual(scan['Node Type'], 'Seq Scan');
-    }
   });
 });

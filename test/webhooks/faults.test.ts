@@ -5,13 +5,8 @@ import { until } from '#test/support/service/until.ts';
 import { makeCertificate } from '#test/support/webhooks/certificate.ts';
 import { type DnsServer, startDnsServer } from '#test/support/webhooks/dns-server.ts';
 import { type Receiver, startReceiver } from '#test/support/webhooks/raw-receiver.ts';
-import {
-  addWebhook,
-  attemptsOf,
-  emit,
-  startWebhooking,
-  type TestWebhook,
-} from '#test/support/webhooks/webhook-world.ts';
+import { attemptsOf } from '#test/support/webhooks/stored-deliveries.ts';
+import { addWebhook, emit, startWebhooking, type TestWebhook } from '#test/support/webhooks/webhook-world.ts';
 
 describe('each fault of a receiver is recorded as what it is (specification sections 6.3 and 6.5)', () => {
   let service: TestService;
@@ -74,7 +69,7 @@ describe('each fault of a receiver is recorded as what it is (specification sect
         const attempts = await attemptsOf(service, webhook);
         return attempts.length > 0 && attempts;
       });
-      found[fault] = `${attempt?.outcome}${attempt?.is_counted === true ? '' : ', not counted'}`;
+      found[fault] = `${attempt?.outcome}${attempt?.isCounted === true ? '' : ', not counted'}`;
     }
     assert.deepEqual(Object.keys(found).length, 12);
     assert.deepEqual(found, Object.fromEntries([...recorded.keys()].map((fault) => [fault, fault])));
@@ -83,8 +78,8 @@ describe('each fault of a receiver is recorded as what it is (specification sect
   it('what was answered is kept with its status (§6.3/destinations)', async () => {
     const webhook = recorded.get('http_4xx');
     const [attempt] = webhook ? await attemptsOf(service, webhook) : [];
-    assert.deepEqual([attempt?.status_code, attempt?.response_body?.toString()], [400, 'nope']);
-    assert.equal(attempt?.response_truncated, false);
+    assert.deepEqual([attempt?.statusCode, attempt?.responseBody?.toString()], [400, 'nope']);
+    assert.equal(attempt?.responseTruncated, false);
   });
 
   it('the target of a redirect is never reached (§6.3/success)', () => {

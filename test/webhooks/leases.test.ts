@@ -9,20 +9,20 @@ import { Dispatcher } from '#server/webhooks/dispatch/dispatcher.ts';
 import { releaseDelivery, skipDelivery } from '#server/webhooks/dispatch/release-delivery.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
+import { dropDueDeliveries, moveToLanes } from '#test/support/webhooks/given-due-deliveries.ts';
+import {
+  attemptsOf,
+  deliveriesOf,
+  dueDeliveries,
+  settled,
+} from '#test/support/webhooks/stored-deliveries.ts';
+import { stateOf } from '#test/support/webhooks/stored-webhooks.ts';
 import {
   silent,
   startWebhookReceiver,
   type WebhookReceiver,
 } from '#test/support/webhooks/webhook-receiver.ts';
-import {
-  addWebhook,
-  attemptsOf,
-  deliveriesOf,
-  emit,
-  settled,
-  startWebhooking,
-  stateOf,
-} from '#test/support/webhooks/webhook-world.ts';
+import { addWebhook, emit, startWebhooking } from '#test/support/webhooks/webhook-world.ts';
 
 describe('leases (specification section 6.3, decision 0017)', () => {
   let service: TestService;
@@ -56,7 +56,7 @@ describe('leases (specification section 6.3, decision 0017)', () => {
   }
 
   it('a process that wakes up after the end of its lease sends nothing: the webhook may be off, or elsewhere, by then (§6.3/interrupted-attempts)', async () => {
-    const { id: teamId } = await service.newTeam();
+    const { id: teamId, api } = await service.newTeam();
     const webhook = await addWebhook(service.runtime, teamId, receiver.url);
     await emit(service.runtime, teamId, ['Hello']);
     let isPaused = false;
@@ -64,15 +64,8 @@ describe('leases (specification section 6.3, decision 0017)', () => {
       if (isPaused) return;
       isPaused = true;
       service.clock.advance(60_000);
-      await service.query(
-        `UPDATE webhooks SET is_active = false, disabled_at = created_at, disabled_by = 'member' WHERE id = $1`,
-        [webhook.id],
-      );
-      await service.query(
-        `UPDATE deliveries SET status = 'skipped', finished_at = created_at WHERE webhook_id = $1`,
-        [webhook.id],
-      );
-      await service.query('DELETE FROM due_deliveries WHERE webhook_id = $1', [webhook.id]);
+      const { status } = await api.put(`/v1/webhooks/${publicId('wh', webhook.id)}`, { active: false });
+      assert.equal(status, 200);
     });
     dispatcher.start();
     dispatcher.notify();
@@ -94,7 +87,7 @@ describe('leases (specification section 6.3, decision 0017)', () => {
       try {
         const webhook = await addWebhook(service.runtime, teamId, silentOne.url);
         await emit(service.runtime, teamId, ['Hello']);
-        await service.query('UPDATE due_deliveries SET lane = $2 WHERE webhook_id = $1', [webhook.id, lane]);
+        await moveToLanes(service, webhook.id, lane);
         dispatcher.start();
         dispatcher.notify();
         await silentOne.count(1);
@@ -105,16 +98,16 @@ describe('leases (specification section 6.3, decision 0017)', () => {
           return attempts.length > 0 && attempts;
         });
         await stopped;
-        assert.deepEqual([attempt?.outcome, attempt?.is_counted], ['aborted', false]);
-        assert.equal((await stateOf(service, webhook)).failure_count, 0);
+        assert.deepEqual([attempt?.outcome, attempt?.isCounted], ['aborted', false]);
+        assert.equal((await stateOf(service, webhook)).failureCount, 0);
         const [delivery] = await deliveriesOf(service, webhook);
         assert.equal(delivery?.status, 'pending');
-        const waiting = await service.query(
-          'SELECT lane, attempt, due_at = $2 AS is_due, lease FROM due_deliveries WHERE webhook_id = $1',
-          [webhook.id, delivery?.created_at],
+        const waiting = await dueDeliveries(service, { webhookId: webhook.id });
+        assert.deepEqual(
+          waiting.map((due) => [due.lane, due.attempt, due.dueAt, due.lease]),
+          [[lane, 1, delivery?.createdAt, null]],
         );
-        assert.deepEqual(waiting, [{ lane, attempt: 1, is_due: true, lease: null }]);
-        await service.query('DELETE FROM due_deliveries WHERE webhook_id = $1', [webhook.id]);
+        await dropDueDeliveries(service, { webhookId: webhook.id });
       } finally {
         await outbound.close();
         await silentOne.close();
@@ -148,7 +141,7 @@ describe('leases (specification section 6.3, decision 0017)', () => {
     assert.ok(isBroken);
     assert.deepEqual(errors, []);
     assert.deepEqual(
-      (await deliveriesOf(service, webhook)).map((one) => [one.status, one.attempt_count]),
+      (await deliveriesOf(service, webhook)).map((one) => [one.status, one.attemptCount]),
       [['succeeded', 1]],
     );
     assert.equal((await attemptsOf(service, webhook)).length, 1);
@@ -173,13 +166,11 @@ describe('leases (specification section 6.3, decision 0017)', () => {
     assert.notEqual(second.lease, first.lease);
     await releaseDelivery(pool, first);
     await skipDelivery(pool, first, service.clock.now());
-    const leases = () =>
-      service.query<{ lease: number | null }>('SELECT lease FROM due_deliveries WHERE webhook_id = $1', [
-        webhook.id,
-      ]);
-    assert.deepEqual(await leases(), [{ lease: second.lease }]);
+    const leases = async () =>
+      (await dueDeliveries(service, { webhookId: webhook.id })).map(({ lease }) => lease);
+    assert.deepEqual(await leases(), [second.lease]);
     await releaseDelivery(pool, second);
-    assert.deepEqual(await leases(), [{ lease: null }]);
+    assert.deepEqual(await leases(), [null]);
     assert.equal((await deliveriesOf(service, webhook))[0]?.status, 'pending');
   });
 });
@@ -224,14 +215,14 @@ describe('results that come late (specification section 6.3, decision 0017)', ()
       service.clock.advance(60_000);
       await until('it is made again', () => open.length === 2);
       const late = await answer(0, status);
-      assert.equal(late.is_counted, false);
-      assert.equal((await stateOf(service, webhook)).failure_count, 0);
+      assert.equal(late.isCounted, false);
+      assert.equal((await stateOf(service, webhook)).failureCount, 0);
       assert.equal((await delivery())?.status, 'pending');
-      const waiting = await service.query<{ attempt: number; is_leased: boolean }>(
-        'SELECT attempt, lease IS NOT NULL AS is_leased FROM due_deliveries WHERE webhook_id = $1',
-        [webhook.id],
+      const waiting = await dueDeliveries(service, { webhookId: webhook.id });
+      assert.deepEqual(
+        waiting.map(({ attempt, lease }) => [attempt, lease !== null]),
+        [[1, true]],
       );
-      assert.deepEqual(waiting, [{ attempt: 1, is_leased: true }]);
       await answer(1, 200);
       await settled(service, webhook);
       assert.deepEqual([(await delivery())?.status, open.length], ['succeeded', 2]);
@@ -241,8 +232,8 @@ describe('results that come late (specification section 6.3, decision 0017)', ()
   it('a failure of before the webhook got another url does not count, and its delivery is tried again (§6.3/failure-count)', async () => {
     const { webhook, change, answer, delivery } = await whileOneRuns();
     await change({ url: `${receiver.url}/elsewhere` });
-    assert.equal((await answer(0, 500)).is_counted, false);
-    assert.equal((await stateOf(service, webhook)).failure_count, 0);
+    assert.equal((await answer(0, 500)).isCounted, false);
+    assert.equal((await stateOf(service, webhook)).failureCount, 0);
     service.clock.advance(10_000);
     await until('it is tried again', () => open.length === 2);
     await answer(1, 200);
@@ -259,7 +250,7 @@ describe('results that come late (specification section 6.3, decision 0017)', ()
     assert.equal((await delivery())?.status, 'succeeded');
     await answer(1, 500);
     assert.deepEqual(
-      [(await delivery())?.status, (await stateOf(service, webhook)).failure_count],
+      [(await delivery())?.status, (await stateOf(service, webhook)).failureCount],
       ['succeeded', 0],
     );
   });
@@ -274,7 +265,7 @@ describe('results that come late (specification section 6.3, decision 0017)', ()
       await change({ active: true });
       await answer(0, status);
       assert.equal((await delivery())?.status, becomes);
-      assert.equal((await stateOf(service, webhook)).failure_count, 0);
+      assert.equal((await stateOf(service, webhook)).failureCount, 0);
     }
   });
 });

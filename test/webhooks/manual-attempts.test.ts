@@ -4,21 +4,15 @@ import { Webhook } from 'standardwebhooks';
 import { publicId } from '#server/platform/ids/ids.ts';
 import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
+import { dropAttempts, dropEvent } from '#test/support/webhooks/given-due-deliveries.ts';
+import { attemptsOf, deliveriesOf, settled } from '#test/support/webhooks/stored-deliveries.ts';
+import { stateOf } from '#test/support/webhooks/stored-webhooks.ts';
 import {
   answering,
   startWebhookReceiver,
   type WebhookReceiver,
 } from '#test/support/webhooks/webhook-receiver.ts';
-import {
-  addWebhook,
-  attemptsOf,
-  deliveriesOf,
-  emit,
-  settled,
-  startWebhooking,
-  stateOf,
-  type TestWebhook,
-} from '#test/support/webhooks/webhook-world.ts';
+import { addWebhook, emit, startWebhooking, type TestWebhook } from '#test/support/webhooks/webhook-world.ts';
 
 describe('manual attempts, replay and rotation, end to end (specification sections 4.4 and 6.4)', () => {
   let service: TestService;
@@ -61,8 +55,8 @@ describe('manual attempts, replay and rotation, end to end (specification sectio
     assert.equal(headers['x-service-test'], '1');
     new Webhook(webhook.secret).verify(text, headers);
     const [delivery] = await deliveriesOf(service, webhook);
-    assert.deepEqual([delivery?.status, delivery?.attempt_count], ['failed', 1]);
-    assert.equal((await stateOf(service, webhook)).failure_count, 0);
+    assert.deepEqual([delivery?.status, delivery?.attemptCount], ['failed', 1]);
+    assert.equal((await stateOf(service, webhook)).failureCount, 0);
   });
 
   it('one that succeeded before has succeeded still, whatever comes of another attempt', async () => {
@@ -73,8 +67,8 @@ describe('manual attempts, replay and rotation, end to end (specification sectio
     receiver.behave(answering(500));
     await redeliver(delivered?.id ?? '');
     const after = (await deliveriesOf(service, webhook)).at(-1);
-    assert.deepEqual([after?.status, after?.attempt_count], ['succeeded', 2]);
-    assert.equal((await stateOf(service, webhook)).failure_count, 0);
+    assert.deepEqual([after?.status, after?.attemptCount], ['succeeded', 2]);
+    assert.equal((await stateOf(service, webhook)).failureCount, 0);
   });
 
   it('stays so once the log of its attempts is forgotten, and no replay brings it again', async () => {
@@ -83,10 +77,10 @@ describe('manual attempts, replay and rotation, end to end (specification sectio
     await emit(service.runtime, team.id, ['Taken, and forgotten']);
     await settled(service, webhook);
     const last = async () => (await deliveriesOf(service, webhook)).at(-1);
-    await service.query('DELETE FROM attempts');
+    await dropAttempts(service);
     receiver.behave(answering(500));
     await redeliver((await last())?.id ?? '');
-    assert.deepEqual([(await last())?.status, (await last())?.attempt_count], ['succeeded', 2]);
+    assert.deepEqual([(await last())?.status, (await last())?.attemptCount], ['succeeded', 2]);
     const replayed = await team.api.post(`${path}/replay`, { since, only: 'all' });
     assert.deepEqual([replayed.status, replayed.json.queued], [202, 0]);
   });
@@ -97,13 +91,14 @@ describe('manual attempts, replay and rotation, end to end (specification sectio
     await settled(service, webhook);
     const last = async () => (await deliveriesOf(service, webhook)).at(-1);
     const taken = await last();
-    await service.query('DELETE FROM events WHERE id = $1', [taken?.event_id]);
+    assert.ok(taken);
+    await dropEvent(service, taken.eventId);
     const before = receiver.received.length;
-    const answer = await team.api.post(`${path}/deliveries/${publicId('dlv', taken?.id as never)}/redeliver`);
+    const answer = await team.api.post(`${path}/deliveries/${publicId('dlv', taken.id)}/redeliver`);
     assert.equal(answer.status, 202, answer.text);
     await settled(service, webhook);
     assert.equal(receiver.received.length, before);
-    assert.deepEqual([(await last())?.status, (await last())?.attempt_count], ['succeeded', 1]);
+    assert.deepEqual([(await last())?.status, (await last())?.attemptCount], ['succeeded', 1]);
   });
 
   it('goes to a webhook that is off, and switches nothing on (§6.4/replay-and-rotation)', async () => {
@@ -114,7 +109,7 @@ describe('manual attempts, replay and rotation, end to end (specification sectio
     receiver.behave(answering(200));
     await redeliver(skipped?.id ?? '');
     assert.equal((await deliveriesOf(service, webhook)).at(-1)?.status, 'succeeded');
-    assert.equal((await stateOf(service, webhook)).is_active, false);
+    assert.equal((await stateOf(service, webhook)).isActive, false);
   });
 
   it('a replay brings what was skipped, once, and nothing that succeeded (§6.4/replay-and-rotation)', async () => {

@@ -3,15 +3,9 @@ import { after, before, describe, it } from 'node:test';
 import type { TestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 import { type DnsAnswer, type DnsServer, startDnsServer } from '#test/support/webhooks/dns-server.ts';
-import {
-  addWebhook,
-  attemptsOf,
-  deliveriesOf,
-  emit,
-  settled,
-  startWebhooking,
-  stateOf,
-} from '#test/support/webhooks/webhook-world.ts';
+import { attemptsOf, deliveriesOf, settled } from '#test/support/webhooks/stored-deliveries.ts';
+import { stateOf } from '#test/support/webhooks/stored-webhooks.ts';
+import { addWebhook, emit, startWebhooking } from '#test/support/webhooks/webhook-world.ts';
 
 describe('a network of ours that is down (specification sections 6.3 and 6.5)', () => {
   let service: TestService;
@@ -44,13 +38,13 @@ describe('a network of ours that is down (specification sections 6.3 and 6.5)', 
     await settled(service, webhook);
     const attempts = await attemptsOf(service, webhook);
     assert.deepEqual([...new Set(attempts.map(({ outcome }) => outcome))], ['no_network']);
-    assert.ok(attempts.every(({ is_counted }) => !is_counted));
-    const { is_active, failure_count } = await stateOf(service, webhook);
-    assert.deepEqual([is_active, failure_count], [true, 0]);
+    assert.ok(attempts.every(({ isCounted }) => !isCounted));
+    const { isActive, failureCount } = await stateOf(service, webhook);
+    assert.deepEqual([isActive, failureCount], [true, 0]);
     assert.ok((await deliveriesOf(service, webhook)).every(({ status }) => status === 'failed'));
 
     answer = 'no such name';
     await emit(service.runtime, teamId, ['the name servers are back']);
-    await until('a failure counts again', async () => (await stateOf(service, webhook)).failure_count === 1);
+    await until('a failure counts again', async () => (await stateOf(service, webhook)).failureCount === 1);
   });
 });

@@ -5,22 +5,15 @@ import { type DeliveryId, publicId } from '#server/platform/ids/ids.ts';
 import { field } from '#test/support/service/api-client.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
+import { attemptsOf, deliveriesOf, settled } from '#test/support/webhooks/stored-deliveries.ts';
+import { stateOf } from '#test/support/webhooks/stored-webhooks.ts';
 import {
   answering,
   type Behaviour,
   startWebhookReceiver,
   type WebhookReceiver,
 } from '#test/support/webhooks/webhook-receiver.ts';
-import {
-  addWebhook,
-  attemptsOf,
-  deliveriesOf,
-  emit,
-  eventIdOf,
-  settled,
-  startWebhooking,
-  stateOf,
-} from '#test/support/webhooks/webhook-world.ts';
+import { addWebhook, emit, eventIdOf, startWebhooking } from '#test/support/webhooks/webhook-world.ts';
 
 const offsetsMs = [0, 10_000, 60_000, 300_000];
 
@@ -66,7 +59,7 @@ describe('retries (specification section 6.3)', () => {
     await emit(service.runtime, webhook.teamId, ['another'], 'message.received');
     await receiver.count(5);
     const attempts = await attemptsOf(service, webhook);
-    const [first, ...later] = attempts.slice(0, 4).map(({ started_at }) => started_at.getTime());
+    const [first, ...later] = attempts.slice(0, 4).map(({ startedAt }) => startedAt.getTime());
     for (const [place, startedMs] of later.entries()) {
       const afterMs = startedMs - (first ?? 0);
       const dueMs = offsetsMs[place + 1] ?? 0;
@@ -76,7 +69,7 @@ describe('retries (specification section 6.3)', () => {
     const received = receiver.received.slice(0, 4);
     assert.equal(new Set(received.map(({ body }) => body.toString('hex'))).size, 1);
     const [failed, other] = await deliveriesOf(service, webhook);
-    assert.deepEqual([failed?.status, failed?.attempt_count], ['failed', 4]);
+    assert.deepEqual([failed?.status, failed?.attemptCount], ['failed', 4]);
     assert.notEqual(other?.status, 'failed');
   });
 
@@ -100,7 +93,7 @@ describe('retries (specification section 6.3)', () => {
       await until('the second one runs', () => open.length === 2);
       open[1]?.writeHead(200).end();
       await settled(other, webhook);
-      const [first, second] = (await attemptsOf(other, webhook)).map((one) => one.started_at.getTime());
+      const [first, second] = (await attemptsOf(other, webhook)).map((one) => one.startedAt.getTime());
       const laterMs = (second ?? 0) - (first ?? 0);
       assert.ok(laterMs >= 5_000 && laterMs < 10_000, `it began ${laterMs} ms after the first`);
     } finally {
@@ -123,7 +116,7 @@ describe('retries (specification section 6.3)', () => {
     open[0]?.writeHead(500).end();
     const [first, second] = await until('both are in the log', async () => {
       const attempts = await attemptsOf(service, webhook);
-      return attempts.length === 2 && attempts.map(({ started_at }) => started_at.getTime());
+      return attempts.length === 2 && attempts.map(({ startedAt }) => startedAt.getTime());
     });
     const laterMs = (second ?? 0) - (first ?? 0);
     assert.ok(laterMs < 40_000, `it was made again after ${laterMs} ms`);
@@ -144,8 +137,8 @@ describe('retries (specification section 6.3)', () => {
     });
     await settled(service, webhook);
     const [delivery] = await deliveriesOf(service, webhook);
-    assert.deepEqual([delivery?.status, delivery?.attempt_count], ['succeeded', 3]);
-    assert.equal((await stateOf(service, webhook)).failure_count, 0);
+    assert.deepEqual([delivery?.status, delivery?.attemptCount], ['succeeded', 3]);
+    assert.equal((await stateOf(service, webhook)).failureCount, 0);
     assert.deepEqual(
       (await attemptsOf(service, webhook)).map(({ outcome }) => outcome),
       ['http_5xx', 'http_5xx', 'succeeded'],
@@ -175,7 +168,7 @@ describe('retries (specification section 6.3)', () => {
   it('from the third failure in a row on there is one attempt at a time (§6.3/failure-count)', async () => {
     const { webhook, receiver } = await newWebhook(answering(500));
     const counted = (failures: number) =>
-      until('it is counted', async () => (await stateOf(service, webhook)).failure_count === failures);
+      until('it is counted', async () => (await stateOf(service, webhook)).failureCount === failures);
     for (let failures = 1; failures <= 2; failures += 1) {
       await emit(service.runtime, webhook.teamId, ['fails']);
       await counted(failures);

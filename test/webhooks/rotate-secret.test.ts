@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { type SealedSecrets, signingSecrets } from '#server/webhooks/endpoints/webhook-secret.ts';
+import { signingSecrets } from '#server/webhooks/endpoints/webhook-secret.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { type MadeWebhook, newWebhook, uuidOf } from '#test/support/webhooks/make-webhooks.ts';
+import { sealedSecretsOf } from '#test/support/webhooks/stored-webhooks.ts';
 
 const hourMs = 3_600_000;
 
@@ -28,12 +29,8 @@ describe('rotating the secret of a webhook (specification section 6.4)', () => {
   /** What a delivery that begins now is signed with. */
   const signing = async () => {
     const id = uuidOf('wh', webhook.id);
-    const [row] = await service.query<SealedSecrets & { id: string }>(
-      'SELECT * FROM webhooks WHERE id = $1',
-      [id],
-    );
-    assert.ok(row);
-    return signingSecrets(service.runtime.secrets, id, row, service.clock.now());
+    const sealed = await sealedSecretsOf(service, { id });
+    return signingSecrets(service.runtime.secrets, id, sealed, service.clock.now());
   };
 
   it('shows the next secret once; both sign from then on (§4.4/rotate-secret, §6.4/replay-and-rotation)', async () => {

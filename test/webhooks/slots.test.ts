@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { claimDeliveries, walkStart } from '#server/webhooks/dispatch/claim-deliveries.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
+import { dropLeasedDeliveries, moveToLanes } from '#test/support/webhooks/given-due-deliveries.ts';
 import { addWebhook, emit, startWebhooking } from '#test/support/webhooks/webhook-world.ts';
 
 /** Section 6.3 says so; taken from there, not from the server. */
@@ -16,15 +17,12 @@ describe('slots (specification section 6.3)', () => {
   after(() => service.close());
 
   it('of a webhook 128 first attempts, 32 later ones, 16 replays and 8 single ones are in hand at a time, over all processes (§6.3/slots)', async () => {
-    const { runtime, clock, query } = service;
+    const { runtime, clock } = service;
     const { id: teamId } = await service.newTeam();
     const webhook = await addWebhook(runtime, teamId, 'https://hooks.example.com/');
-    const lanes = Object.keys(places);
+    const lanes = ['live', 'replay', 'retry', 'manual'] as const;
     await emit(runtime, teamId, Array(600).fill('Hello'));
-    await query(`UPDATE due_deliveries SET lane = ($2::text[])[1 + seq % 4] WHERE webhook_id = $1`, [
-      webhook.id,
-      lanes,
-    ]);
+    await moveToLanes(service, webhook.id, ...lanes);
     /** What another process takes, of each lane. */
     const claim = async () => {
       const limits = { now: clock.now(), leasedUntil: clock.in(20_000), free: 1_024, after: walkStart };
@@ -35,10 +33,7 @@ describe('slots (specification section 6.3)', () => {
     };
     assert.deepEqual(await claim(), places);
     assert.deepEqual(await claim(), { live: 0, replay: 0, retry: 0, manual: 0 });
-    await query(
-      `DELETE FROM due_deliveries WHERE delivery_id IN
-         (SELECT delivery_id FROM due_deliveries WHERE lane = 'replay' AND leased_until IS NOT NULL LIMIT 5)`,
-    );
+    await dropLeasedDeliveries(service, 'replay', 5);
     assert.deepEqual(await claim(), { live: 0, replay: 5, retry: 0, manual: 0 });
   });
 });

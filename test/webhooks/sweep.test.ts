@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { sweepDeliveries } from '#server/webhooks/queue/sweep-deliveries.ts';
+import { switchSubscription } from '#test/support/events/given-subscriptions.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
-import { addWebhook, deliveriesOf, emit, startWebhooking } from '#test/support/webhooks/webhook-world.ts';
+import { deliveriesOf, dueDeliveries } from '#test/support/webhooks/stored-deliveries.ts';
+import { addWebhook, emit, startWebhooking } from '#test/support/webhooks/webhook-world.ts';
 
 describe('the sweep of what waits (decision 0017)', () => {
   let service: TestService;
@@ -14,7 +16,7 @@ describe('the sweep of what waits (decision 0017)', () => {
   after(() => service.close());
 
   it('skips what met the switching off of its webhook, and neither manual attempts nor what waits for others (§6.3/failure-count)', async () => {
-    const { runtime, query } = service;
+    const { runtime } = service;
     const team = await service.newTeam();
     const off = await addWebhook(runtime, team.id, 'http://127.0.0.1:9/');
     await emit(runtime, team.id, ['met it']);
@@ -22,19 +24,13 @@ describe('the sweep of what waits (decision 0017)', () => {
     await emit(runtime, team.id, ['to both']);
     const test = await team.api.post(`/v1/webhooks/${publicId('wh', off.id)}/test`);
     assert.equal(test.status, 202, test.text);
-    await query(
-      `UPDATE webhooks SET is_active = false, disabled_at = created_at, disabled_by = 'member' WHERE id = $1`,
-      [off.id],
-    );
+    await switchSubscription(service, off.id, false);
     await sweepDeliveries(runtime);
     const statuses = async (webhook: typeof off) =>
       (await deliveriesOf(service, webhook)).map(({ status }) => status);
     assert.deepEqual(await statuses(off), ['skipped', 'skipped', 'pending']);
     assert.deepEqual(await statuses(on), ['pending']);
-    const waiting = await query<{ lane: string }>('SELECT lane FROM due_deliveries ORDER BY lane');
-    assert.deepEqual(
-      waiting.map(({ lane }) => lane),
-      ['live', 'manual'],
-    );
+    const waiting = await dueDeliveries(service);
+    assert.deepEqual(waiting.map(({ lane }) => lane).sort(), ['live', 'manual']);
   });
 });

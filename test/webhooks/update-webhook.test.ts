@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { skippedMax } from '#server/webhooks/queue/skip-pending.ts';
+import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
-import { lockRows } from '#test/support/service/row-lock.ts';
+import { holdRowLock } from '#test/support/service/row-lock.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { disableByFailures, setFailureCount } from '#test/support/webhooks/given-webhooks.ts';
 import { newDelivery, newWebhook, nowhere, queueMany, uuidOf } from '#test/support/webhooks/make-webhooks.ts';
+import { deliveriesOf, dueDeliveries, type Lane } from '#test/support/webhooks/stored-deliveries.ts';
+import { stateOf } from '#test/support/webhooks/stored-webhooks.ts';
 
 describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
   let service: TestService;
@@ -25,27 +29,17 @@ describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
 
   const put = (change: unknown) => team.api.put(`/v1/webhooks/${id}`, change);
   const get = async () => (await team.api.get(`/v1/webhooks/${id}`)).json;
-  const kept = async () => {
-    const rows = await service.query<{
-      generation: number;
-      disabled_by: string | null;
-      disabled_at: Date | null;
-    }>('SELECT generation, disabled_by, disabled_at FROM webhooks WHERE id = $1', [uuidOf('wh', id)]);
-    return rows[0];
-  };
-  const fail = (failures: number) =>
-    service.query('UPDATE webhooks SET failure_count = $2 WHERE id = $1', [uuidOf('wh', id), failures]);
-  const due = async (lane?: string) => {
-    const rows = await service.query(
-      'SELECT FROM due_deliveries WHERE webhook_id = $1 AND ($2::text IS NULL OR lane = $2)',
-      [uuidOf('wh', id), lane ?? null],
-    );
-    return rows.length;
-  };
+  const kept = () => stateOf(service, { id: uuidOf('wh', id) });
+  const fail = (failures: number) => setFailureCount(service, uuidOf('wh', id), failures);
+  const due = async (only?: Lane) =>
+    (await dueDeliveries(service, { webhookId: uuidOf('wh', id) })).filter(
+      ({ lane }) => only === undefined || lane === only,
+    ).length;
 
   it('changes nothing with {}, an empty body and none, and notes nothing (§4.4/update-effects)', async () => {
     const before = await get();
-    const noted = () => service.query(`SELECT FROM audit_log WHERE action = 'webhook.changed'`);
+    const noted = async () =>
+      (await storedAuditEntries(service)).filter(({ action }) => action === 'webhook.changed');
     const entries = (await noted()).length;
     for (const options of [{ body: {} }, { rawBody: '' }, {}]) {
       const answer = await team.api.request('PUT', `/v1/webhooks/${id}`, {
@@ -55,7 +49,7 @@ describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
       assert.deepEqual([answer.status, answer.json], [200, before]);
     }
     assert.equal((await noted()).length, entries);
-    assert.equal((await kept())?.generation, 1);
+    assert.equal((await kept()).generation, 1);
   });
 
   it('changes each field by itself and answers the webhook as in the list (§4.4/update-webhook)', async () => {
@@ -110,54 +104,49 @@ describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
       ['pending', false, true],
     ]);
     assert.deepEqual([await due(), await due('manual')], [1, 1]);
-    const { disabled_by, disabled_at } = (await kept()) ?? {};
-    assert.equal(disabled_by, 'member');
-    assert.ok(disabled_at);
+    const { disabledBy, disabledAt } = await kept();
+    assert.equal(disabledBy, 'member');
+    assert.ok(disabledAt);
     await put({ active: false, events: ['message.sent'] });
-    assert.deepEqual((await kept())?.disabled_at, disabled_at, 'switched off once');
+    assert.deepEqual((await kept()).disabledAt, disabledAt, 'switched off once');
   });
 
   it('active false skips a long backlog whole before it answers (§4.4/update-effects)', async () => {
     await queueMany(service, team, id, skippedMax + 5);
     assert.equal((await put({ active: false })).status, 200);
     assert.equal(await due(), 0);
-    const left = await service.query(`SELECT FROM deliveries WHERE webhook_id = $1 AND status <> 'skipped'`, [
-      uuidOf('wh', id),
-    ]);
-    assert.equal(left.length, 0);
+    const deliveries = await deliveriesOf(service, { id: uuidOf('wh', id) });
+    assert.equal(deliveries.length, skippedMax + 5);
+    assert.ok(deliveries.every(({ status }) => status === 'skipped'));
   });
 
   it('active true zeroes failure_count and begins a generation, also where it is on (§2.7/failure-count, §3.4/enable-and-disable, §4.4/update-effects)', async () => {
     await fail(7);
     await put({ active: true });
-    assert.deepEqual([(await get()).failure_count, (await kept())?.generation], [0, 2]);
-    await service.query(
-      `UPDATE webhooks SET failure_count = 10, is_active = false, disabled_at = $2, disabled_by = 'failures' WHERE id = $1`,
-      [uuidOf('wh', id), service.clock.now()],
-    );
+    assert.deepEqual([(await get()).failure_count, (await kept()).generation], [0, 2]);
+    await disableByFailures(service, uuidOf('wh', id));
     await put({ events: ['message.sent'] });
-    assert.deepEqual([(await get()).failure_count, (await kept())?.disabled_by], [10, 'failures']);
+    assert.deepEqual([(await get()).failure_count, (await kept()).disabledBy], [10, 'failures']);
     assert.deepEqual((await put({ active: true })).json, {
       ...(await get()),
       active: true,
       failure_count: 0,
     });
-    assert.deepEqual(await kept(), { generation: 3, disabled_by: null, disabled_at: null });
+    const { generation, disabledBy, disabledAt } = await kept();
+    assert.deepEqual([generation, disabledBy, disabledAt], [3, null, null]);
   });
 
   it('a new url zeroes failure_count, begins a generation and gets what is pending; the same one does nothing (§2.7/failure-count, §4.4/update-effects)', async () => {
     await fail(7);
     await newDelivery(service, team, id, { status: 'pending' });
     await put({ url: nowhere });
-    assert.deepEqual([(await get()).failure_count, (await kept())?.generation], [7, 1]);
+    assert.deepEqual([(await get()).failure_count, (await kept()).generation], [7, 1]);
     await put({ url: 'https://example.com/new' });
-    assert.deepEqual([(await get()).failure_count, (await kept())?.generation, await due('live')], [0, 2, 1]);
+    assert.deepEqual([(await get()).failure_count, (await kept()).generation, await due('live')], [0, 2, 1]);
   });
 
   it('waits for whoever has the webhook in hand, and changes what they left (§4.4/update-effects)', async () => {
-    const lock = await lockRows(service.databaseUrl, 'SELECT FROM webhooks WHERE id = $1 FOR NO KEY UPDATE', [
-      uuidOf('wh', id),
-    ]);
+    const lock = await holdRowLock(service, { webhookId: uuidOf('wh', id) }, 'no key update');
     const asked = put({ active: false });
     await lock.waiting(1);
     const late = await newDelivery(service, team, id, { status: 'pending' });

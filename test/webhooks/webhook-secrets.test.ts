@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { newMember } from '#test/support/people/people.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
+import { allStoredRowTexts } from '#test/support/service/stored-text.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
-import { newWebhook } from '#test/support/webhooks/make-webhooks.ts';
+import { newWebhook, uuidOf } from '#test/support/webhooks/make-webhooks.ts';
+import { sealedSecretsOf } from '#test/support/webhooks/stored-webhooks.ts';
 
 describe('secrets of webhooks (specification sections 2.7 and 6.4)', () => {
   let service: TestService;
@@ -30,16 +32,12 @@ describe('secrets of webhooks (specification sections 2.7 and 6.4)', () => {
     });
 
   it('are in no row of any table, neither as text nor as bytes (§2.7/secret, §6.4/replay-and-rotation)', async () => {
-    const tables = await service.query<{ name: string }>(
-      `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname NOT LIKE 'pg\\_%'
-         AND schemaname <> 'information_schema'`,
-    );
-    assert.ok(tables.length > 30);
+    const tables = await allStoredRowTexts(service);
+    assert.ok(tables.size > 30);
     let rows = 0;
-    for (const { name } of tables) {
-      const found = await service.query<{ text: string }>(`SELECT t::text AS text FROM ${name} AS t`);
-      rows += found.length;
-      for (const { text } of found) {
+    for (const [name, texts] of tables) {
+      rows += texts.length;
+      for (const text of texts) {
         for (const spelling of spellings()) assert.ok(!text.includes(spelling), `${name}: ${text}`);
       }
     }
@@ -47,10 +45,8 @@ describe('secrets of webhooks (specification sections 2.7 and 6.4)', () => {
   });
 
   it('are sealed for their webhook: in the place of another one’s they open nothing', async () => {
-    const [row] = await service.query<{ sealed: boolean }>(
-      'SELECT octet_length(secret) > 60 AND secret <> next_secret AS sealed FROM webhooks WHERE next_secret IS NOT NULL',
-    );
-    assert.equal(row?.sealed, true);
+    const { secret, next_secret: next } = await sealedSecretsOf(service, { id: uuidOf('wh', id) });
+    assert.ok(next && secret.length > 60 && !secret.equals(next));
   });
 
   it('are in no answer but the one that made them (§2.7/secret, §6.4/replay-and-rotation)', async () => {

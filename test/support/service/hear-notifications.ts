@@ -4,6 +4,8 @@ import type { TestService } from './test-service.ts';
 export interface HeardNotifications {
   /** Grows with each of them, in their order. */
   readonly heard: readonly { readonly channel: string; readonly payload: string }[];
+  /** Resolves once everything that was committed before the call is in `heard`. */
+  readonly upToNow: () => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
@@ -17,5 +19,10 @@ export async function hearNotifications(
   const heard: { channel: string; payload: string }[] = [];
   client.on('notification', ({ channel, payload = '' }) => heard.push({ channel, payload }));
   for (const channel of channels) await client.query(`LISTEN ${channel}`);
-  return { heard, stop: () => client.end() };
+  return {
+    heard,
+    // PostgreSQL sends notifications before the result of the next statement.
+    upToNow: async () => void (await client.query('SELECT')),
+    stop: () => client.end(),
+  };
 }

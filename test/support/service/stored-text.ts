@@ -26,16 +26,15 @@ export async function storedRowTexts(
   return texts;
 }
 
-/** Each row of every table, as `storedRowTexts`; history is read twice, once by its months. */
+/** The rows of every table by the table's name, as `storedRowTexts`; history is read twice, once by its months. */
 export async function allStoredRowTexts(
   service: Pick<TestService, 'query'>,
-): Promise<{ readonly tables: number; readonly texts: readonly string[] }> {
+): Promise<ReadonlyMap<string, readonly string[]>> {
   const tables = await service.query<{ name: Table }>(
     `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname NOT LIKE 'pg\\_%'
        AND schemaname <> 'information_schema'`,
   );
-  return {
-    tables: tables.length,
-    texts: await storedRowTexts(service, ...tables.map(({ name }) => name)),
-  };
+  const texts = new Map<string, string[]>();
+  for (const { name } of tables) texts.set(name, await storedRowTexts(service, name));
+  return texts;
 }

@@ -1,0 +1,80 @@
+import type { EventId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
+import type { TestService } from '#test/support/service/test-service.ts';
+import type { Lane } from './stored-deliveries.ts';
+
+type Service = Pick<TestService, 'query'>;
+
+/** Puts the due deliveries of a webhook into these lanes, one after the other in turn. */
+export async function moveToLanes(
+  { query }: Service,
+  webhookId: WebhookId,
+  ...lanes: readonly Lane[]
+): Promise<void> {
+  await query(
+    `UPDATE due_deliveries SET lane = ($2::text[])[1 + seq % cardinality($2::text[])] WHERE webhook_id = $1`,
+    [webhookId, lanes],
+  );
+}
+
+/** Empties the queue, or the part of a webhook or a team; the deliveries stay as they are. */
+export async function dropDueDeliveries(
+  { query }: Service,
+  of: { readonly webhookId?: WebhookId; readonly teamId?: TeamId } = {},
+): Promise<void> {
+  await query(
+    'DELETE FROM due_deliveries WHERE ($1::uuid IS NULL OR webhook_id = $1) AND ($2::uuid IS NULL OR team_id = $2)',
+    [of.webhookId ?? null, of.teamId ?? null],
+  );
+}
+
+/** Removes attempts of a lane that are being made from the queue, as their results do. */
+export async function dropLeasedDeliveries({ query }: Service, lane: Lane, count: number): Promise<void> {
+  const dropped = await query(
+    `DELETE FROM due_deliveries WHERE delivery_id IN
+       (SELECT delivery_id FROM due_deliveries WHERE lane = $1 AND leased_until IS NOT NULL LIMIT $2)
+     RETURNING delivery_id`,
+    [lane, count],
+  );
+  if (dropped.length !== count) throw new Error(`${dropped.length} attempts are made in ${lane}`);
+}
+
+/** Ends every lease. @param laterMs moves the time of every next attempt, too */
+export async function endLeases({ query }: Service, laterMs = 0): Promise<void> {
+  await query(
+    `UPDATE due_deliveries SET leased_until = NULL, lease = NULL, due_at = due_at + make_interval(secs => $1::float8 / 1000)`,
+    [laterMs],
+  );
+}
+
+/** Moves the newest due delivery of a webhook an hour back in time, before all others. */
+export async function putNewestFirst({ query }: Service, webhookId: WebhookId): Promise<void> {
+  await query(
+    `UPDATE due_deliveries SET due_at = due_at - interval '1 hour'
+     WHERE webhook_id = $1 AND seq = (SELECT max(seq) FROM due_deliveries WHERE webhook_id = $1)`,
+    [webhookId],
+  );
+}
+
+/**
+ * Moves one due delivery of a webhook an hour back in time, unless an attempt of it is being made.
+ * @param index from the oldest, which is 0
+ */
+export async function bringForward({ query }: Service, webhookId: WebhookId, index: number): Promise<void> {
+  await query(
+    `UPDATE due_deliveries SET due_at = due_at - interval '1 hour'
+     WHERE webhook_id = $1 AND leased_until IS NULL
+       AND seq = (SELECT min(seq) + $2 FROM due_deliveries WHERE webhook_id = $1)`,
+    [webhookId, index],
+  );
+}
+
+/** The log of attempts is empty, as once its retention is over. */
+export async function dropAttempts({ query }: Service): Promise<void> {
+  await query('DELETE FROM attempts');
+}
+
+/** An event is no more, as once its retention is over; its deliveries stay. */
+export async function dropEvent({ query }: Service, eventId: EventId): Promise<void> {
+  const dropped = await query('DELETE FROM events WHERE id = $1 RETURNING id', [eventId]);
+  if (dropped.length !== 1) throw new Error('no such event');
+}

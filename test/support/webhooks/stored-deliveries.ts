@@ -1,0 +1,95 @@
+import type { AttemptOutcome, DeliveryStatus } from '#contract/webhook.ts';
+import type { AttemptId, DeliveryId, EventId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
+import type { TestService } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
+
+type Service = Pick<TestService, 'query'>;
+
+/** A webhook by the id that the database has for it. */
+interface Webhook {
+  readonly id: WebhookId;
+}
+
+export interface StoredDelivery {
+  readonly id: DeliveryId;
+  readonly eventId: EventId;
+  readonly status: DeliveryStatus;
+  readonly attemptCount: number;
+  readonly createdAt: Date;
+  readonly finishedAt: Date | null;
+}
+
+/** Oldest first. */
+export function deliveriesOf({ query }: Service, webhook: Webhook): Promise<StoredDelivery[]> {
+  return query<StoredDelivery>(
+    `SELECT id, event_id AS "eventId", status, attempt_count AS "attemptCount", created_at AS "createdAt",
+       finished_at AS "finishedAt"
+     FROM deliveries WHERE webhook_id = $1 ORDER BY id`,
+    [webhook.id],
+  );
+}
+
+export interface StoredAttempt {
+  readonly id: AttemptId;
+  readonly deliveryId: DeliveryId;
+  readonly startedAt: Date;
+  readonly durationMs: number;
+  readonly outcome: AttemptOutcome;
+  readonly statusCode: number | null;
+  readonly url: string;
+  readonly responseBody: Buffer | null;
+  readonly responseTruncated: boolean;
+  /** Whether it counted as a success or a failure of the webhook. */
+  readonly isCounted: boolean;
+}
+
+/** Of all deliveries of a webhook, oldest first. */
+export function attemptsOf({ query }: Service, webhook: Webhook): Promise<StoredAttempt[]> {
+  return query<StoredAttempt>(
+    `SELECT id, delivery_id AS "deliveryId", started_at AS "startedAt", duration_ms AS "durationMs", outcome,
+       status_code AS "statusCode", url, response_body AS "responseBody", response_truncated AS "responseTruncated",
+       is_counted AS "isCounted"
+     FROM attempts WHERE webhook_id = $1 ORDER BY id`,
+    [webhook.id],
+  );
+}
+
+/** The lanes of the queue of deliveries. */
+export type Lane = 'live' | 'retry' | 'replay' | 'manual';
+
+export interface DueDelivery {
+  readonly webhookId: WebhookId;
+  readonly deliveryId: DeliveryId;
+  readonly teamId: TeamId;
+  readonly lane: Lane;
+  /** The number of the attempt that is due, from 1. */
+  readonly attempt: number;
+  readonly dueAt: Date;
+  readonly firstStartedAt: Date | null;
+  /** Of the process that makes the attempt. */
+  readonly lease: number | null;
+  /** Of a test, which has no event. */
+  readonly body: string | null;
+}
+
+/** The deliveries that wait in the queue or are being attempted, in its order: of a webhook, of a team or all. */
+export function dueDeliveries(
+  { query }: Service,
+  of: { readonly webhookId?: WebhookId; readonly teamId?: TeamId } = {},
+): Promise<DueDelivery[]> {
+  return query<DueDelivery>(
+    `SELECT webhook_id AS "webhookId", delivery_id AS "deliveryId", team_id AS "teamId", lane, attempt, due_at AS "dueAt",
+       first_started_at AS "firstStartedAt", lease, body
+     FROM due_deliveries
+     WHERE ($1::uuid IS NULL OR webhook_id = $1) AND ($2::uuid IS NULL OR team_id = $2) ORDER BY seq`,
+    [of.webhookId ?? null, of.teamId ?? null],
+  );
+}
+
+/** Resolves once nothing of the webhook waits or runs. */
+export function settled(service: Service, webhook: Webhook): Promise<unknown> {
+  return until(
+    'everything is delivered or given up',
+    async () => (await dueDeliveries(service, { webhookId: webhook.id })).length === 0,
+  );
+}
