@@ -1,4 +1,5 @@
 import { request } from 'node:http';
+import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
 /** What became of the requests of a load. */
@@ -12,12 +13,22 @@ export interface LoadCounts {
   late: number;
 }
 
-/** Requests without a pause between them, each on a connection of its own, until the service is gone. */
+const postHead =
+  'POST /v1/messages/send HTTP/1.1\r\nHost: a\r\nX-Api-Key: none\r\nContent-Type: application/json\r\n';
+
+/** The beginnings of requests of strangers that never become whole. The second is refused by its head, and its body trickles. */
+const unfinishedRequests = [
+  'GET /docs HTTP/1.1\r\nHost: a\r\n',
+  `${postHead}Content-Length: 1000\r\n\r\n`,
+] as const;
+
+/** Requests without a pause between them, each on a connection of its own, until the service is gone; with them strangers, whose requests never become whole. */
 export class Load {
   readonly counts: LoadCounts = { answered: 0, failed: 0, cut: 0, late: 0 };
   readonly #baseUrl: string;
   readonly #key: string;
   readonly #clients: Promise<void>[];
+  readonly #strangers: readonly Stranger[];
   #isOver = false;
   #stopAtMs = Number.POSITIVE_INFINITY;
 
@@ -31,6 +42,8 @@ export class Load {
       // Held until something happens, or the service stops.
       this.#repeat('GET', '/v1/events?wait=25&limit=1&after='),
     ];
+    const port = Number(new URL(baseUrl).port);
+    this.#strangers = unfinishedRequests.map((text) => new Stranger(port, text));
   }
 
   /** What is asked from this moment on may be refused or reset. */
@@ -41,6 +54,7 @@ export class Load {
   /** Waits until each client has its last answer. */
   async end(): Promise<void> {
     this.#isOver = true;
+    for (const stranger of this.#strangers) stranger.end();
     await Promise.all(this.#clients);
   }
 
@@ -78,5 +92,23 @@ export class Load {
       });
       asking.end(body === undefined ? undefined : JSON.stringify(body));
     });
+  }
+}
+
+/** A connection with the beginning of a request, and a byte more now and then. */
+class Stranger {
+  readonly #socket: Socket;
+  readonly #trickle: NodeJS.Timeout;
+
+  constructor(port: number, text: string) {
+    this.#socket = connect(port, '127.0.0.1', () => this.#socket.write(text));
+    this.#socket.on('error', () => undefined).resume();
+    const hasBody = text.endsWith('\r\n\r\n');
+    this.#trickle = setInterval(() => hasBody && this.#socket.write(' '), 100);
+    this.#socket.once('close', () => clearInterval(this.#trickle));
+  }
+
+  end(): void {
+    this.#socket.destroy();
   }
 }

@@ -25,7 +25,7 @@ interface Row {
   readonly outcomes: readonly Outcome[];
 }
 
-/** @returns whether no process was left, no request cut and every exit code seen was 0 */
+/** @returns whether no process was left, no request cut or answered 5xx, and every exit code seen was 0 */
 export async function runStops(options: StopsOptions, signal: AbortSignal): Promise<boolean> {
   if (process.platform !== 'linux') throw new Error('This campaign looks at /proc: it runs on Linux only.');
   const say = (text: string) => process.stdout.write(`${text}\n`);
@@ -56,7 +56,7 @@ export async function runStops(options: StopsOptions, signal: AbortSignal): Prom
             key: isEmpty ? undefined : key,
           });
           outcomes.push(outcome);
-          if (!isClean(outcome)) say(`${way.name}, ${state}, run ${run}: ${describe(outcome)}`);
+          if (!isClean({ way }, outcome)) say(`${way.name}, ${state}, run ${run}: ${describe(outcome)}`);
           if (isEmpty) {
             await startAgain({ dataDir, port, signal });
             await rm(dataDir, { recursive: true, force: true, maxRetries: 10 });
@@ -67,7 +67,7 @@ export async function runStops(options: StopsOptions, signal: AbortSignal): Prom
       }
     }
     say(drawTable(rows));
-    return rows.every(({ outcomes }) => outcomes.every(isClean));
+    return rows.every((row) => row.outcomes.every((outcome) => isClean(row, outcome)));
   } finally {
     await rm(folder, { recursive: true, force: true, maxRetries: 10 });
   }
@@ -91,15 +91,16 @@ function stopAfterMs(way: Way, isEmpty: boolean, share: number, readyMs: number)
   return isEmpty ? timeoutMs * share : timeoutMs;
 }
 
-function isClean({ code, orphans, load, phase }: Outcome): boolean {
+function isClean({ way }: Pick<Row, 'way'>, { code, orphans, load, phase }: Outcome): boolean {
   // npm alone was there yet, and ends by the signal as every program does.
   const isBeforeStart = phase === 'before';
-  return orphans.length === 0 && load.cut === 0 && (code === 0 || code === undefined || isBeforeStart);
+  const isAnswered = load.cut === 0 && (load.failed === 0 || way.stopsDatabase === true);
+  return orphans.length === 0 && isAnswered && (code === 0 || code === undefined || isBeforeStart);
 }
 
 function describe({ code, orphans, load, phase, output }: Outcome): string {
   const left = orphans.map(({ pid, words }) => `    ${pid} ${words}`).join('\n');
-  return `${phase}, exit code ${code}, ${load.cut} cut, ${orphans.length} left\n${left}\n${output.slice(-1_000)}`;
+  return `${phase}, exit code ${code}, ${load.cut} cut, ${load.failed} answered 5xx, ${orphans.length} left\n${left}\n${output.slice(-1_000)}`;
 }
 
 function drawTable(rows: readonly Row[]): string {

@@ -16,6 +16,8 @@ export interface Way {
   readonly stop: ((started: Started) => void) | undefined;
   /** false: npm ends by the signal before the service, so that the exit code is not seen. */
   readonly tellsCode: boolean;
+  /** true: PostgreSQL has the signal as well, so that requests in flight may be answered 5xx. */
+  readonly stopsDatabase?: boolean;
 }
 
 const npmStart = () => ['npm', 'start'] as const;
@@ -71,6 +73,7 @@ export const ways: readonly Way[] = [
       for (const { pid } of processesOf(dataDir)) send(pid, 'SIGTERM');
     },
     tellsCode: true,
+    stopsDatabase: true,
   },
 ];
 

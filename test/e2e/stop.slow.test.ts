@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { chmod, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -97,6 +99,29 @@ describe('a stop of the service (specification section 10.3)', () => {
       assert.ok(!existsSync(join(dataDir, 'pg', 'postmaster.pid')));
     });
   }
+
+  it('requests of strangers that never become whole do not hold it up, and it exits 0', async () => {
+    await start();
+    const port = Number(new URL(service.baseUrl).port);
+    const refused = connect(port, '127.0.0.1');
+    const json = 'Content-Type: application/json\r\nContent-Length: 1000\r\n';
+    refused.write(`POST /v1/messages/send HTTP/1.1\r\nHost: a\r\nX-Api-Key: none\r\n${json}\r\n{`);
+    await once(refused, 'data');
+    const silent = connect(port, '127.0.0.1');
+    silent.write('GET /docs HTTP/1.1\r\nHost: a\r\n');
+    await once(silent, 'connect');
+    // Accepted after those two connections, and answered.
+    assert.equal((await api.get('/v1/team')).status, 200);
+    for (const socket of [refused, silent]) socket.on('error', () => undefined);
+    // It writes as long as it can.
+    const trickle = setInterval(() => refused.write(' '), 20);
+    refused.once('close', () => clearInterval(trickle));
+    service.child.kill('SIGTERM');
+    assert.equal(await service.ended, 0, service.output());
+    clearInterval(trickle);
+    for (const socket of [refused, silent]) socket.destroy();
+    noProcessIsLeft(dataDir);
+  });
 
   it('signals within a second are one; a later one exits at once with 1, after its PostgreSQL was stopped', async () => {
     await start();

@@ -1,41 +1,99 @@
 import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
+import { stopFlushMs, stopGraceMs, stopStalledMs } from './limits.ts';
+import { type OpenSockets, takenBytes } from './open-sockets.ts';
 
 const idleCloseMs = 50;
 
 const quietWithinMs = 500;
 
 /**
- * Graceful shutdown: every request whose connection the kernel had taken is answered, and no new connection is accepted.
+ * Graceful shutdown: every request that had reached the machine whole is answered, and no new connection is accepted.
  * A kept connection whose last answer left before the stop would be waited for until its time-out: it is closed as soon
- * as it is idle.
+ * as it is idle. One whose request does not become whole is closed soon after all others are answered.
+ * @param graceMs time for a request to become whole, once no other is left
  */
-export async function closeServer(server: FastifyInstance): Promise<void> {
-  if (server.server.listening) await untilQuiet(server.server);
+export async function closeServer(server: FastifyInstance, graceMs = stopGraceMs): Promise<void> {
+  if (server.server.listening) await untilQuiet(server);
+  keepWhileBytesWait(server);
   const ended = stopListening(server.server);
   const closing = setInterval(() => server.server.closeIdleConnections(), idleCloseMs).unref();
+  const closed = new AbortController();
+  const unfinished = closeUnfinished(server, graceMs, closed.signal);
   await Promise.all([server.close(), ended]);
   clearInterval(closing);
+  closed.abort();
+  await unfinished;
+}
+
+/** Node takes a connection for idle once its answer is handed over, and would cut what the client has not taken yet. */
+function keepWhileBytesWait({ server, openSockets }: FastifyInstance): void {
+  const closeIdle = server.closeIdleConnections.bind(server);
+  server.closeIdleConnections = () => {
+    if (waitingSockets(openSockets).length === 0) closeIdle();
+  };
+}
+
+/** Closes the connections that remain once all whole requests are answered: no client decides how long a stop takes. */
+async function closeUnfinished(server: FastifyInstance, graceMs: number, closed: AbortSignal): Promise<void> {
+  await untilAnswered(server, closed);
+  await pause(graceMs, undefined, { signal: closed, ref: false }).catch(() => undefined);
+  // Where the event loop stood still meanwhile, requests that are whole have not been read yet.
+  await untilQuiet(server);
+  await untilAnswered(server, closed);
+  server.server.closeAllConnections();
+}
+
+/** Resolves once no handler runs, and each client that reads has its answer. */
+async function untilAnswered({ inFlight, openSockets }: FastifyInstance, closed: AbortSignal): Promise<void> {
+  await inFlight.drain();
+  await untilFlushed(openSockets, closed);
+}
+
+async function untilFlushed(openSockets: OpenSockets, closed: AbortSignal): Promise<void> {
+  // The handler that ended last writes its answer in this round.
+  await endOfRound();
+  const deadlineMs = performance.now() + stopFlushMs;
+  let stalledAtMs = performance.now() + stopStalledMs;
+  for (let before = -1; performance.now() < Math.min(deadlineMs, stalledAtMs) && !closed.aborted; ) {
+    const waiting = waitingSockets(openSockets);
+    if (waiting.length === 0) return;
+    const taken = sum(waiting, takenBytes);
+    if (taken !== before) stalledAtMs = performance.now() + stopStalledMs;
+    before = taken;
+    await pause(idleCloseMs, undefined, { ref: false });
+  }
+}
+
+function waitingSockets(openSockets: OpenSockets): readonly Socket[] {
+  return [...openSockets].filter(({ writableLength }) => writableLength > 0);
 }
 
 /**
  * Connections that wait in the kernel's backlog are reset when the listening socket closes, and so is one that looks idle
- * because its next request has not been read yet. Resolves once a round of the event loop has met neither.
+ * because its next request has not been read yet. Resolves once a round of the event loop has met neither, and read nothing.
  */
-async function untilQuiet(server: Server): Promise<void> {
+async function untilQuiet({ server, openSockets }: FastifyInstance): Promise<void> {
   let met = 0;
   const count = () => {
     met += 1;
   };
+  const progress = () => met + sum([...openSockets], ({ bytesRead }) => bytesRead);
   server.on('connection', count).on('request', count);
   const deadlineMs = performance.now() + quietWithinMs;
   // The rest of the round that runs now polls for nothing.
   await endOfRound();
-  for (let before = -1; before !== met && performance.now() < deadlineMs; ) {
-    before = met;
+  for (let before = -1; before !== progress() && performance.now() < deadlineMs; ) {
+    before = progress();
     await endOfRound();
   }
   server.off('connection', count).off('request', count);
+}
+
+function sum<T>(all: readonly T[], of: (one: T) => number): number {
+  return all.reduce((total, one) => total + of(one), 0);
 }
 
 function endOfRound(): Promise<void> {

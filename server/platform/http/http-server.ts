@@ -22,6 +22,7 @@ import { pageHeaders, renderErrorPage } from './html-page.ts';
 import { bodyMaxBytes } from './limits.ts';
 import { hasLargeRest, LingeringClose } from './lingering-close.ts';
 import { audienceOf, PathIndex, wantsHtml } from './not-found.ts';
+import { OpenSockets } from './open-sockets.ts';
 import { parseQuery } from './parse-query.ts';
 import { PipelineQueue } from './pipelining.ts';
 import { createProxyWarning } from './proxy-warning.ts';
@@ -37,6 +38,9 @@ import { compileQueryValidator } from './validate-query.ts';
 declare module 'fastify' {
   interface FastifyInstance {
     lingeringClose: LingeringClose;
+    /** Authenticators and handlers that run. */
+    inFlight: WaitGroup;
+    openSockets: OpenSockets;
   }
   interface FastifyRequest {
     caller: Caller | undefined;
@@ -129,7 +133,10 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   });
   clientErrors.listenTo(server.server);
   server.decorate('lingeringClose', new LingeringClose(options.clock));
-  const slowReaders = new SlowReaders(options);
+  const openSockets = new OpenSockets();
+  openSockets.watch(server.server);
+  server.decorate('openSockets', openSockets);
+  const slowReaders = new SlowReaders({ ...options, openSockets });
   slowReaders.watch(server.server);
   server.addHook('onClose', async () => slowReaders.stop());
 
@@ -180,6 +187,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   };
   server.setNotFoundHandler(answerNotFound);
   const inFlight = new WaitGroup();
+  server.decorate('inFlight', inFlight);
   for (const route of options.routes) register(server, options, route, inFlight);
   for (const { method, path } of paths.shadowed()) {
     server.route({ method, url: path, handler: answerNotFound });

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { Logger } from '#server/platform/process/logger.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
 import { slowReaderBytesPerSecondMin, slowReaderCheckMs, slowReaderMs } from './limits.ts';
+import { type OpenSockets, takenBytes } from './open-sockets.ts';
 
 /** What a socket had taken at a moment. */
 interface Sample {
@@ -13,6 +14,7 @@ interface Sample {
 interface SlowReadersOptions {
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly openSockets: OpenSockets;
 }
 
 /**
@@ -21,9 +23,8 @@ interface SlowReadersOptions {
  */
 export class SlowReaders {
   readonly #options: SlowReadersOptions;
-  readonly #sockets = new Set<Socket>();
   /** Of each socket for which bytes wait: the last 30 s, and one sample before them. */
-  readonly #waiting = new Map<Socket, Sample[]>();
+  readonly #waiting = new WeakMap<Socket, Sample[]>();
   #cancel: (() => void) | undefined;
 
   constructor(options: SlowReadersOptions) {
@@ -31,13 +32,6 @@ export class SlowReaders {
   }
 
   watch(server: Server): void {
-    server.on('connection', (socket) => {
-      this.#sockets.add(socket);
-      socket.once('close', () => {
-        this.#sockets.delete(socket);
-        this.#waiting.delete(socket);
-      });
-    });
     server.once('listening', () => this.#checkLater());
   }
 
@@ -55,7 +49,7 @@ export class SlowReaders {
   #check(): void {
     const nowMs = this.#options.clock.elapsedMs();
     let destroyed = 0;
-    for (const socket of this.#sockets) {
+    for (const socket of this.#options.openSockets) {
       if (socket.writableLength === 0) {
         this.#waiting.delete(socket);
         continue;
@@ -82,18 +76,4 @@ function isSlow(samples: Sample[], now: Sample): boolean {
   return (
     elapsedMs >= slowReaderMs && (now.taken - then.taken) * 1_000 < elapsedMs * slowReaderBytesPerSecondMin
   );
-}
-
-/** What a socket's handle counts; Node's own time-outs of sockets read the second one too. */
-interface StreamHandle {
-  /** Given to it so far. */
-  readonly bytesWritten: number;
-  /** Of that, what the kernel has not taken yet. */
-  readonly writeQueueSize: number;
-}
-
-/** Bytes that the kernel has taken: part of a large Buffer counts, which `socket.bytesWritten` can't tell. */
-export function takenBytes(socket: Socket): number {
-  const { _handle: handle } = socket as Socket & { readonly _handle?: StreamHandle | null };
-  return handle ? handle.bytesWritten - handle.writeQueueSize : 0;
 }

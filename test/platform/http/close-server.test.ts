@@ -1,8 +1,17 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { Worker } from 'node:worker_threads';
-import { fastify } from 'fastify';
+import type { FastifyInstance } from 'fastify';
+import { AppError } from '#server/platform/app-error.ts';
 import { closeServer } from '#server/platform/http/close-server.ts';
+import { createHttpServer } from '#server/platform/http/http-server.ts';
+import type { Route } from '#server/platform/http/route.ts';
+import { Ids } from '#server/platform/ids/ids.ts';
+import { createLogger } from '#server/platform/process/logger.ts';
+import { Clock } from '#server/platform/time/clock.ts';
+import { until } from '#test/support/service/until.ts';
 
 const clients = 20;
 
@@ -41,17 +50,61 @@ const askInThread = `
   })();
 `;
 
+const page = { method: 'GET', audience: 'page', answers: {} } as const;
+
+async function serve(routes: readonly Route[]): Promise<{ server: FastifyInstance; port: number }> {
+  const server = createHttpServer({
+    routes,
+    authenticators: {
+      api: () => {
+        throw new AppError('forbidden', 'This key may not do that.');
+      },
+    },
+    record: () => undefined,
+    isStopping: () => false,
+    ids: new Ids(new Clock()),
+    clock: new Clock(),
+    logger: createLogger('fatal'),
+    trustProxy: [],
+    browserHeaders: {},
+    startPath: '/',
+  });
+  const address = await server.listen({ host: '127.0.0.1', port: 0 });
+  return { server, port: Number(new URL(address).port) };
+}
+
+/** A client that has written `text`, the server having read all of it. */
+async function write(server: FastifyInstance, port: number, text: string): Promise<Client> {
+  const connected = once(server.server, 'connection') as Promise<[Socket]>;
+  const client = new Client(port);
+  client.socket.write(text);
+  const [served] = await connected;
+  await until('the server has read it', () => served.bytesRead === text.length);
+  return client;
+}
+
+class Client {
+  readonly socket: Socket;
+  readonly ended: Promise<void>;
+  received = '';
+
+  constructor(port: number) {
+    this.socket = connect(port, '127.0.0.1');
+    this.socket.on('data', (piece) => {
+      this.received += piece;
+    });
+    this.socket.on('error', () => undefined);
+    this.ended = new Promise((resolve) => this.socket.on('close', () => resolve()));
+  }
+}
+
 describe('the end of the HTTP server (specification section 10.3)', () => {
   it('answers every request that had reached the machine, on new connections and on kept ones', async () => {
-    const server = fastify({ forceCloseConnections: 'idle', keepAliveTimeout: 75_000 });
-    server.get('/', async () => 'ok');
-    await server.listen({ host: '127.0.0.1', port: 0 });
-    const address = server.server.address();
-    assert.ok(typeof address === 'object' && address !== null);
+    const { server, port } = await serve([{ ...page, path: '/', handle: async () => ({ body: 'ok' }) }]);
     const state = new Int32Array(new SharedArrayBuffer(4));
     const worker = new Worker(askInThread, {
       eval: true,
-      workerData: { port: address.port, clients, state },
+      workerData: { port, clients, state },
     });
     const heard = () => new Promise((resolve) => worker.once('message', resolve));
     await heard();
@@ -63,5 +116,75 @@ describe('the end of the HTTP server (specification section 10.3)', () => {
     await closeServer(server);
     assert.deepEqual(await answered, { kept: clients, fresh: clients });
     await worker.terminate();
+  });
+
+  const unfinished = {
+    'no end of headers': 'GET / HTTP/1.1\r\nHost: a\r\n',
+    'a body that is not complete':
+      'POST /refused HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{',
+  };
+  for (const [name, text] of Object.entries(unfinished)) {
+    it(`a request with ${name} does not hold it up, and is not cut before others are answered`, async () => {
+      const begun = Promise.withResolvers<void>();
+      const finish = Promise.withResolvers<void>();
+      const { server, port } = await serve([
+        {
+          ...page,
+          path: '/held',
+          handle: async () => {
+            begun.resolve();
+            await finish.promise;
+            return { body: 'held' };
+          },
+        },
+        { ...page, method: 'POST', path: '/refused', audience: 'api', handle: async () => ({ body: {} }) },
+      ]);
+      const stranger = await write(server, port, text);
+      const order: string[] = [];
+      stranger.socket.on('close', () => order.push('stranger'));
+      const held = new Client(port);
+      held.socket.write('GET /held HTTP/1.1\r\nHost: a\r\n\r\n');
+      await begun.promise;
+      const closed = closeServer(server, 1);
+      // Rounds of the event loop during which the stranger's connection could be closed.
+      for (let round = 0; round < 1_000; round += 1) await new Promise((resolve) => setImmediate(resolve));
+      assert.equal(order.length, 0);
+      held.socket.on('close', () => order.push('held'));
+      finish.resolve();
+      await closed;
+      await Promise.all([stranger.ended, held.ended]);
+      assert.deepEqual(order.toSorted(), ['held', 'stranger']);
+      assert.match(held.received, /^HTTP\/1\.1 200 /);
+      assert.equal(held.received.slice(-4), 'held');
+    });
+  }
+
+  it('a client that does not read its answer does not hold it up', async () => {
+    const large = Buffer.alloc(32 * 1_024 * 1_024, 'a');
+    const { server, port } = await serve([
+      { ...page, path: '/large', handle: async () => ({ body: large }) },
+    ]);
+    const client = new Client(port);
+    client.socket.pause();
+    client.socket.write('GET /large HTTP/1.1\r\nHost: a\r\n\r\n');
+    await until('bytes wait', () => [...server.openSockets].some(({ writableLength }) => writableLength > 0));
+    await closeServer(server, 1);
+    assert.ok([...server.openSockets].every(({ destroyed }) => destroyed));
+    client.socket.destroy();
+  });
+
+  it('a client that reads its answer gets all of it', async () => {
+    const large = Buffer.alloc(32 * 1_024 * 1_024, 'a');
+    const { server, port } = await serve([
+      { ...page, path: '/large', handle: async () => ({ body: large }) },
+    ]);
+    const client = new Client(port);
+    client.socket.pause();
+    client.socket.write('GET /large HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+    await until('bytes wait', () => [...server.openSockets].some(({ writableLength }) => writableLength > 0));
+    const closed = closeServer(server, 1);
+    client.socket.resume();
+    await Promise.all([closed, client.ended]);
+    assert.equal(client.received.length - client.received.indexOf('\r\n\r\n') - 4, large.length);
   });
 });
