@@ -18,7 +18,7 @@ import {
 import { ClockSync } from '#server/database/clock-sync.ts';
 import { startEngine } from '#server/database/engine/engine.ts';
 import { explainDatabase } from '#server/database/explain-database.ts';
-import { createExplainDisk } from '#server/database/explain-disk.ts';
+import { createExplainWriteFailure } from '#server/database/explain-write-failure.ts';
 import { NotificationListener } from '#server/database/listener.ts';
 import { migrate } from '#server/database/migrate.ts';
 import { ensurePartitions } from '#server/database/partitions.ts';
@@ -181,7 +181,7 @@ async function open(
       refusals.note(answered);
     },
     isStopping,
-    explain: createExplainDisk(config, runtime.clock),
+    explain: createExplainWriteFailure(config, runtime.clock),
     ids: runtime.ids,
     clock: runtime.clock,
     logger,

@@ -13,10 +13,20 @@ const littleMemory = statement<{ work_mem: string }>(
   "SELECT set_config('work_mem', '64kB', true) AS work_mem",
 );
 
+/**
+ * Commits a record of the write-ahead log, which is flushed to the disk. No row changes, so there is nothing to vacuum, and
+ * no process waits for another. The UPDATE of no row makes PostgreSQL refuse the statement where it is read-only, as a standby is.
+ */
+const writeLog = statement<Record<string, never>>(
+  'database.readiness-log',
+  `WITH refused_while_read_only AS (UPDATE service_clock SET version = version WHERE false RETURNING version)
+   SELECT pg_logical_emit_message(true, 'ownline', 'ready') FROM (SELECT count(*) FROM refused_while_read_only) AS none`,
+);
+
 /** Any number of callers share one look at the database per second (specification section 10.4). */
 const keptMs = 1_000;
 
-/** Resolves where the database answers and can write. */
+/** Resolves where the database answers and can write: temporary files, and a transaction of its own. */
 export function createReadiness({
   database,
   clock,
@@ -25,6 +35,7 @@ export function createReadiness({
     database.transaction(async (trx) => {
       await littleMemory.row(trx);
       await writeFile.row(trx);
+      await writeLog.row(trx);
     }),
   );
 }

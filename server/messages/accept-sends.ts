@@ -1,6 +1,6 @@
 import { queueChannel } from '#server/database/channels.ts';
 import { errorCodeOf, isDatabaseAway } from '#server/database/database.ts';
-import { diskFullCode } from '#server/database/explain-disk.ts';
+import { diskFullCode } from '#server/database/explain-write-failure.ts';
 import { NoConnection } from '#server/database/no-connection.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { lockClockState } from '#server/database/clock-store.ts';
+import { ApiClient, field } from '#test/support/service/api-client.ts';
+import { makeReadOnly } from '#test/support/service/read-only-database.ts';
 import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
 import { watchStatements } from '#test/support/service/watch-statements.ts';
 
 describe('GET /readyz (specification section 10.4)', () => {
@@ -31,6 +35,48 @@ describe('GET /readyz (specification section 10.4)', () => {
       }
     } finally {
       watch.stop();
+    }
+  });
+
+  it('is 503 while the database is read-only, and says so, as every write does; 200 again afterwards', async (t) => {
+    const team = await service.newTeam();
+    const ready = new ApiClient(service.baseUrl, '');
+    const database = await makeReadOnly(service);
+    let isRestored = false;
+    t.after(() => (isRestored ? undefined : database.restore()));
+    const readOnly = /^The database in DATABASE_URL is read-only .*primary.*default_transaction_read_only/;
+    const refused = await until('it is not ready', async () => {
+      service.clock.advance(1_000);
+      const answer = await ready.get('/readyz');
+      // Connections that were ended are refused first.
+      return answer.status === 503 && readOnly.test(String(field(answer.json, 'error.message'))) && answer;
+    });
+    assert.equal(refused.headers.get('retry-after'), '2');
+    const write = await until('a write is refused', async () => {
+      const answer = await team.api.put('/v1/team', { name: 'Another name' });
+      return readOnly.test(String(field(answer.json, 'error.message'))) && answer;
+    });
+    assert.deepEqual([write.status, write.headers.get('retry-after')], [503, '2']);
+    await database.restore();
+    isRestored = true;
+    await until('it is ready again', async () => {
+      service.clock.advance(1_000);
+      return (await ready.get('/readyz')).status === 200;
+    });
+  });
+
+  it('waits for no lock, nor does one process wait for another', async () => {
+    const other = await service.startAnother();
+    try {
+      await service.runtime.database.transaction(async (trx) => {
+        await lockClockState(trx);
+        service.clock.advance(1_000);
+        for (const baseUrl of [service.baseUrl, other.baseUrl]) {
+          assert.equal((await fetch(`${baseUrl}/readyz`)).status, 200);
+        }
+      });
+    } finally {
+      await other.close();
     }
   });
 });

@@ -7,14 +7,17 @@ import { fullDiskSync, walBytes } from './disk-space.ts';
 /** The SQLSTATE of a statement that was rolled back because nothing more could be written. */
 export const diskFullCode = '53100';
 
+/** The SQLSTATE of a write in a transaction that may only read. */
+const readOnlyCode = '25006';
+
 /** How long one look at the disk serves, however many requests fail meanwhile. */
 const lookMs = 1_000;
 
 /**
- * Puts the disk into what callers are told, where it is why the database can't write (specification section 10.4).
- * @returns a function from what was thrown to what is told; the same error where the disk has no part in it
+ * Adds the reason to the message where the disk is full or the database is read-only (specification section 10.4).
+ * @returns a function from the error that was thrown to the one that is answered; the same one where it has another reason
  */
-export function createExplainDisk(
+export function createExplainWriteFailure(
   { databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>,
   clock: Pick<Clock, 'elapsedMs'>,
 ): (error: unknown) => unknown {
@@ -22,7 +25,7 @@ export function createExplainDisk(
   let last: { readonly atMs: number; readonly text: string | undefined } | undefined;
   const look = () => {
     if (!last || clock.elapsedMs() - last.atMs >= lookMs) {
-      last = { atMs: clock.elapsedMs(), text: fullDiskSync(dataDir, walBytes) };
+      last = { atMs: clock.elapsedMs(), text: lookAtDisk(dataDir) };
     }
     return last.text;
   };
@@ -36,6 +39,14 @@ export function createExplainDisk(
         { cause },
       );
     }
+    if (errorCodeOf(cause) === readOnlyCode) {
+      const database = isEmbedded ? 'The database' : 'The database in DATABASE_URL';
+      return unavailable(
+        `${database} is read-only and takes no writes. Nothing was stored: repeat the request when its operator has named the ` +
+          'primary instead of a standby, or has switched default_transaction_read_only off.',
+        { cause },
+      );
+    }
     // Without space for its log PostgreSQL ends, and does not start again.
     const text = isEmbedded && isDatabaseAway(cause) ? look() : undefined;
     if (text === undefined) return error;
@@ -44,4 +55,13 @@ export function createExplainDisk(
     const { code, message, status, headers } = error;
     return new AppError(code, `${message} ${text}`, { status, headers, cause });
   };
+}
+
+/** The folder may be gone, which says nothing about space. */
+function lookAtDisk(dataDir: string): string | undefined {
+  try {
+    return fullDiskSync(dataDir, walBytes);
+  } catch {
+    return undefined;
+  }
 }
