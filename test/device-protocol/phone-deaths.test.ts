@@ -15,7 +15,7 @@ describe('phones and proxies that fail at each step (specification sections 3.2 
   let next = 0;
 
   before(async () => {
-    service = await startTestService();
+    service = await startTestService({ DEVICE_HOLD_SECONDS: '1' });
     proxy = await startFlakyProxy(service.baseUrl);
     team = await service.newTeam();
   });

@@ -27,6 +27,9 @@ export interface TestTeam {
   readonly api: ApiClient;
 }
 
+/** How long a poll is held unless a setting says otherwise: an idle one costs a test this long. */
+const holdMs = 200;
+
 /** One whole Ownline in this process, on a database of its own, with a clock that the test moves. */
 export interface TestService {
   readonly baseUrl: string;
@@ -72,15 +75,14 @@ export async function startTestService(
   const logger = createLogger(settings.LOG_LEVEL ?? 'fatal');
   const open = async (ownClock = clock) => {
     const port = await freePort();
-    const config = readConfig({
+    const read = readConfig({
       DATABASE_URL: database.url,
       DATA_DIR: dataDir,
       PORT: String(port),
       RATE_LIMITS: 'off',
-      // An idle poll costs a test this long.
-      DEVICE_HOLD_SECONDS: '1',
       ...settings,
     });
+    const config = settings.DEVICE_HOLD_SECONDS === undefined ? { ...read, deviceHoldMs: holdMs } : read;
     const terminal = new PassThrough() as unknown as NodeJS.WriteStream;
     const app = await startApp({
       config,

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { Browser, newAccount } from '#test/support/browser/browser-client.ts';
+import { storedThrottleCounters } from '#test/support/people/stored-accounts.ts';
+import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+
+const password = 'a sentence that nobody guesses';
+
+describe('passwords of many at once (specification section 12.2)', () => {
+  let service: TestService;
+  let sources = 0;
+
+  before(async () => {
+    service = await startTestService({ TRUST_PROXY: 'loopback' });
+    await newAccount(service, { email: 'ada@example.com', password });
+    await newAccount(service, { email: 'grace@example.com', password });
+    await newAccount(service, { email: 'none@example.com' });
+  });
+  after(() => service.close());
+
+  /** A client network that nothing was counted for yet. */
+  const newSource = () => {
+    sources += 1;
+    return `198.51.${Math.floor(sources / 250)}.${1 + (sources % 250)}`;
+  };
+  const from = (source: string) => new Browser(service.baseUrl, { 'x-forwarded-for': source });
+  const attempt = (email: string, written: string, source = newSource()) =>
+    from(source).post('/app/sign-in', { email, password: written });
+
+  it('an unknown address takes about as long as a wrong password', async () => {
+    const times: Record<string, number[]> = { 'ada@example.com': [], 'nobody@example.com': [] };
+    for (let round = 0; round < 20; round += 1) {
+      for (const [email, list] of Object.entries(times)) {
+        service.clock.advance(900_000);
+        const begin = performance.now();
+        await attempt(email, 'a wrong password');
+        list.push(performance.now() - begin);
+      }
+    }
+    const median = (list: number[] = []) => list.toSorted((a, b) => a - b)[10] ?? 0;
+    const ratio = median(times['nobody@example.com']) / median(times['ada@example.com']);
+    assert.ok(ratio > 0.5 && ratio < 2, `medians are apart by ${ratio}`);
+  });
+
+  it('one that is over capacity is answered 503 and does not count', async () => {
+    service.clock.advance(900_000);
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, (_, n) => attempt(`somebody-${n}@example.com`, 'a wrong password')),
+    );
+    const count = (status: number) => answers.filter((answer) => answer.status === status).length;
+    assert.ok(count(503) > 0 && count(401) >= 102, `${count(503)} of 200 were over capacity`);
+    assert.equal(count(401) + count(503), 200);
+    const busy = answers.find(({ status }) => status === 503);
+    assert.equal(busy?.headers.get('retry-after'), '2');
+    const counters = await storedThrottleCounters(service, service.clock.in(-900_000));
+    const counted = counters.reduce((sum, { hits }) => sum + hits, 0);
+    assert.equal(counted, 3 * count(401));
+    assert.equal((await attempt('ada@example.com', password)).status, 200, 'it goes on');
+  });
+});
