@@ -3,11 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import pg from 'pg';
 import { CommandLine } from '#test/support/service/command-line.ts';
+import { connectToDatabase, type DatabaseConnection } from '#test/support/service/database-connection.ts';
 import { type MovableDatabaseClock, makeClockMovable } from '#test/support/service/movable-database-clock.ts';
 import { type SpawnedService, spawnService } from '#test/support/service/spawned-service.ts';
-import { clockOf, untilStep } from '#test/support/service/stepping-service.ts';
+import { askForClockLook, clockOf, untilStep } from '#test/support/service/stepping-service.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/service/test-database.ts';
 import { until } from '#test/support/service/until.ts';
 
@@ -16,7 +16,7 @@ const daySeconds = 86_400;
 describe('what operators see of a step of the database clock, and do about it (specification section 10.7)', () => {
   let database: TestDatabase;
   let databaseClock: MovableDatabaseClock;
-  let client: pg.Client;
+  let connection: DatabaseConnection;
   let dataDir: string;
   let settings: Record<string, string>;
   let services: SpawnedService[];
@@ -25,8 +25,7 @@ describe('what operators see of a step of the database clock, and do about it (s
   before(async () => {
     database = await createTestDatabase();
     databaseClock = await makeClockMovable(database.url);
-    client = new pg.Client({ connectionString: database.url });
-    await client.connect();
+    connection = await connectToDatabase(database.url);
     dataDir = await mkdtemp(join(tmpdir(), 'ownline-clock-'));
     settings = { DATA_DIR: dataDir, DATABASE_URL: database.url, METRICS_TOKEN: 'a-token-of-the-tests' };
     services = [await spawnService({ settings }), await spawnService({ settings })];
@@ -35,14 +34,14 @@ describe('what operators see of a step of the database clock, and do about it (s
   after(async () => {
     for (const service of services) await service.kill('SIGTERM');
     await databaseClock.close();
-    await client.end();
+    await connection.close();
     await database.drop();
     await rm(dataDir, { recursive: true, force: true });
   });
 
   const step = async (seconds: number) => {
     await databaseClock.set(seconds * 1_000);
-    await client.query("SELECT pg_notify('service_clock', '')");
+    await askForClockLook(connection);
   };
   interface LogLine {
     readonly msg: string;

@@ -3,15 +3,17 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import pg from 'pg';
 import { findEngineUrl } from '#server/database/engine/engine-url.ts';
 import { SimulatedPhone } from '#simulated-phone/simulated-phone.ts';
+import { storedMessages } from '#test/support/messages/stored-messages.ts';
 import { claim } from '#test/support/phones/test-phone.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
+import { connectToDatabase } from '#test/support/service/database-connection.ts';
 import { type SendHistory, sendOnce, sendUnderLoad } from '#test/support/service/send-under-load.ts';
 import { firstKey, type SpawnedService, spawnService } from '#test/support/service/spawned-service.ts';
 import { freePort } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
+import { acceptedInAll } from '#test/support/usage/stored-usage.ts';
 
 const from = '+14155550100';
 const to = '+14155550101';
@@ -120,25 +122,15 @@ describe('what survives a kill (specification section 10.3)', () => {
         );
       assert.equal(history.open.size, 0);
     }
-    const database = new pg.Client({ connectionString: await findEngineUrl(dataDir) });
-    await database.connect();
-    const stored = await database.query<{
-      id: string;
-      content: string;
-      status: string;
-      error_code: string | null;
-    }>(
-      `SELECT id, content, status, error_code FROM messages WHERE direction = 'outbound' AND content <> 'probe'`,
-    );
-    const usage = await database.query<{ accepted: number }>(
-      'SELECT sum(accepted)::float8 AS accepted FROM usage_months',
-    );
-    const all = await database.query<{ n: number }>('SELECT count(*)::float8 AS n FROM messages');
-    await database.end();
+    const connection = await connectToDatabase(await findEngineUrl(dataDir));
+    const all = await storedMessages(connection);
+    const accepted = await acceptedInAll(connection);
+    await connection.close();
+    const stored = all.filter(({ direction, content }) => direction === 'outbound' && content !== 'probe');
     const told = histories.flatMap((history) => [...history.accepted.keys()]);
     assert.ok(told.length > 100, `enough was sent to mean something: ${told.length}`);
-    assert.equal(stored.rows.length, told.length, 'each accepted message is stored once');
-    assert.equal(usage.rows[0]?.accepted, all.rows[0]?.n, 'the month counts what was accepted');
+    assert.equal(stored.length, told.length, 'each accepted message is stored once');
+    assert.equal(accepted, all.length, 'the month counts what was accepted');
     assert.equal(
       new Set(phone.sent.map((message) => message.id)).size,
       phone.sent.length,

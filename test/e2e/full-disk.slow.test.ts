@@ -4,6 +4,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { storedMessages } from '#test/support/messages/stored-messages.ts';
 import { claim } from '#test/support/phones/test-phone.ts';
 import { type ApiAnswer, ApiClient, field } from '#test/support/service/api-client.ts';
 import { canMountDisk, makeSmallDisk, type SmallDisk } from '#test/support/service/small-disk.ts';
@@ -13,6 +14,7 @@ import {
   type SpawnedService,
   spawnService,
 } from '#test/support/service/spawned-service.ts';
+import { refuseInserts } from '#test/support/service/table-faults.ts';
 import { startTestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
@@ -122,19 +124,13 @@ describe('a disk that is full for PostgreSQL (specification section 10.4)', () =
     const service = await startTestService();
     const team = await service.newTeam();
     try {
-      // The SQLSTATE that PostgreSQL has for it, from PostgreSQL.
-      await service.query(`
-        CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
-          BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$`);
-      await service.query(
-        'CREATE TRIGGER full_disk BEFORE INSERT ON send_queue FOR EACH STATEMENT EXECUTE FUNCTION refuse()',
-      );
+      await refuseInserts(service, 'send_queue', 'disk_full');
       const verify = await team.api.post('/v1/numbers/verify', { phone_number: from });
       await (await claim(team.api, String(verify.json.setup_url))).poll();
       const answer = await team.api.post('/v1/messages/send', { from, to, content: 'Hello' });
       assert.equal(answer.status, 503, answer.text);
       assert.match(String(field(answer.json, 'error.message')), /disk .* full.*Nothing was stored/);
-      assert.deepEqual(await service.query('SELECT FROM messages'), []);
+      assert.deepEqual(await storedMessages(service), []);
     } finally {
       await service.close();
     }

@@ -3,8 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import pg from 'pg';
 import { ApiClient } from '#test/support/service/api-client.ts';
+import { denyConnections } from '#test/support/service/lost-connections.ts';
 import { firstKey, type SpawnedService, spawnService } from '#test/support/service/spawned-service.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/service/test-database.ts';
 
@@ -66,18 +66,11 @@ describe('how much is logged (specification section 10.4)', () => {
 
   it('while the database is away each failure is logged once a minute with its stack, and the others are counted', async () => {
     assert.equal((await api.get('/v1/team')).status, 200);
-    const outside = new pg.Client({ connectionString: database.url.replace(/\/\w+\?/, '/postgres?') });
-    await outside.connect();
-    const name = /\/(test_\w+)\?/.exec(database.url)?.[1];
+    const denial = await denyConnections({ databaseUrl: database.url });
     try {
-      await outside.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
-      await outside.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [
-        name,
-      ]);
       for (let times = 0; times < 100; times += 1) assert.equal((await api.get('/v1/numbers')).status, 500);
     } finally {
-      await outside.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
-      await outside.end();
+      await denial.allow();
     }
     const { lines } = await stopAndRead();
     const withStack = lines.filter(({ err }) => err?.stack !== undefined);

@@ -3,14 +3,15 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import pg from 'pg';
 import { newApiKey } from '#server/api-keys/api-key.ts';
 import { findEngineUrl } from '#server/database/engine/engine-url.ts';
 import { Browser } from '#test/support/browser/browser-client.ts';
 import { claim, type DeviceWire } from '#test/support/phones/test-phone.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
+import { connectToDatabase } from '#test/support/service/database-connection.ts';
 import { rawExchange } from '#test/support/service/raw-http.ts';
 import { firstKey, type SpawnedService, spawnService } from '#test/support/service/spawned-service.ts';
+import { refuseMessages } from '#test/support/service/table-faults.ts';
 import { until } from '#test/support/service/until.ts';
 
 const from = '+14155550100';
@@ -202,9 +203,8 @@ describe('what is logged at the finest level (specification section 10.1)', () =
   });
 
   it('the database refuses rows, whose values its own messages would name', async () => {
-    const database = new pg.Client({ connectionString: await findEngineUrl(dataDir) });
-    await database.connect();
-    await database.query('ALTER TABLE messages ADD CONSTRAINT refuses_all CHECK (content IS NULL) NOT VALID');
+    const connection = await connectToDatabase(await findEngineUrl(dataDir));
+    const refusal = await refuseMessages(connection);
     const answer = await api.post(
       '/v1/messages/send',
       { from, to, content: `Refused ${mark}` },
@@ -212,8 +212,8 @@ describe('what is logged at the finest level (specification section 10.1)', () =
     );
     assert.equal(answer.status, 500, answer.text);
     assert.equal((await wire.call('inbound', { from: to, text: `Refused ${mark}` })).ok, '0');
-    await database.query('ALTER TABLE messages DROP CONSTRAINT refuses_all');
-    await database.end();
+    await refusal.end();
+    await connection.close();
   });
 
   it('the database is killed under load and comes back', async () => {

@@ -4,15 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { after, before, describe, it } from 'node:test';
-import pg from 'pg';
 import { firstRun } from '#server/app/first-run.ts';
 import { openRuntime } from '#server/app/open-runtime.ts';
 import { readConfig } from '#server/platform/config.ts';
-import { sha256 } from '#server/platform/crypto.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
+import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { Browser } from '#test/support/browser/browser-client.ts';
+import { storedMagicLink } from '#test/support/people/stored-accounts.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
 import { CommandLine } from '#test/support/service/command-line.ts';
+import { connectToDatabase, type DatabaseConnection } from '#test/support/service/database-connection.ts';
 import {
   firstKey,
   firstLink,
@@ -25,17 +26,17 @@ describe('how the operator lets people in (specification sections 10.1 and 12.1)
   let dataDir: string;
   let service: SpawnedService;
   let commandLine: CommandLine;
-  let database: pg.Pool;
+  let connection: DatabaseConnection;
 
   before(async () => {
     dataDir = await mkdtemp(join(tmpdir(), 'ownline-owner-'));
     service = await spawnService({ settings: { DATA_DIR: dataDir } });
     commandLine = new CommandLine(dataDir);
     const { output } = await commandLine.run(['database-url']);
-    database = new pg.Pool({ connectionString: output.trim(), max: 1 });
+    connection = await connectToDatabase(output.trim());
   });
   after(async () => {
-    await database.end();
+    await connection.close();
     await service.kill('SIGTERM');
     await rm(dataDir, { recursive: true, force: true });
   });
@@ -58,12 +59,8 @@ describe('how the operator lets people in (specification sections 10.1 and 12.1)
     );
   /** Whose magic link it is, and for how many hours; undefined where it is none. */
   const ofSignIn = async (url: string) => {
-    const { rows } = await database.query<{ email: string; hours: string }>(
-      `SELECT a.email, extract(epoch FROM l.expires_at - l.created_at) / 3600 AS hours
-       FROM magic_links l JOIN accounts a ON a.id = l.account_id WHERE l.token_hash = $1 AND l.used_at IS NULL`,
-      [sha256(url.split('/').at(-1) ?? '')],
-    );
-    return rows[0] && [rows[0].email, Number(rows[0].hours)];
+    const found = await storedMagicLink(connection, url.split('/').at(-1) ?? '');
+    return found && !found.isUsed ? [found.email, found.lifetimeHours] : undefined;
   };
 
   it('the first start’s link makes the owner of the first team, once (§12.1/owner-links)', async () => {
@@ -77,11 +74,11 @@ describe('how the operator lets people in (specification sections 10.1 and 12.1)
     const team = (await api.get('/v1/team')).json.id;
     assert.equal((await ada.put(`/app/teams/${team}/team`, { name: 'Ada Ltd' })).status, 200);
     assert.equal((await new Browser(service.baseUrl).open(url)).status, 404);
-    const { rows } = await database.query(
-      `SELECT action, actor_kind FROM audit_log WHERE team_id IS NOT NULL AND action NOT LIKE 'key.%' ORDER BY id`,
+    const entries = (await storedAuditEntries(connection)).filter(
+      ({ teamId, action }) => teamId !== null && !action.startsWith('key.'),
     );
     assert.deepEqual(
-      rows.map(({ action, actor_kind }) => `${action} ${actor_kind}`),
+      entries.map(({ action, actorKind }) => `${action} ${actorKind}`),
       ['team.created server', 'invitation.made server', 'member.joined account', 'team.renamed member'],
     );
   });
@@ -161,11 +158,12 @@ describe('how the operator lets people in (specification sections 10.1 and 12.1)
       '7',
     );
     await link('--email', 'eve@example.com', '--team', team);
-    const { rows } = await database.query(
-      `SELECT action, details FROM audit_log
-       WHERE actor_kind = 'operator' AND actor_id = '' AND ip = '' AND action NOT LIKE 'key.%' ORDER BY id DESC LIMIT 4`,
+    const entries = (await storedAuditEntries(connection)).filter(
+      ({ actorKind, actorId, ip, action }) =>
+        actorKind === 'operator' && actorId === '' && ip === '' && !action.startsWith('key.'),
     );
-    assert.deepEqual(rows.toReversed(), [
+    const latest = entries.slice(-4).map(({ action, details }) => ({ action, details }));
+    assert.deepEqual(latest, [
       { action: 'team.created', details: { name: 'Example Ltd', plan: 'starter' } },
       { action: 'team.plan_changed', details: { plan: 'pro', monthly_message_limit: 7 } },
       { action: 'member.joined', details: { role: 'owner' } },

@@ -7,12 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import pg from 'pg';
 import { findEngineUrl } from '#server/database/engine/engine-url.ts';
 import { claim } from '#test/support/phones/test-phone.ts';
 import { processesOf } from '#test/support/runner/processes-of.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
-import { lockRows } from '#test/support/service/row-lock.ts';
+import { holdMigrationLock, holdRowLock } from '#test/support/service/row-lock.ts';
 import {
   firstKey,
   killGroup,
@@ -74,7 +73,7 @@ describe('a stop of the service (specification section 10.3)', () => {
   };
   /** A send that is in hand until `release` is called. */
   const holdSend = async () => {
-    const lock = await lockRows(await findEngineUrl(dataDir), 'SELECT FROM numbers FOR UPDATE', []);
+    const lock = await holdRowLock({ databaseUrl: await findEngineUrl(dataDir) }, { everyNumber: true });
     const answer = api.post('/v1/messages/send', { from, to, content: 'Hello' });
     answer.catch(() => undefined);
     await lock.waiting(1);
@@ -183,20 +182,12 @@ describe('a stop of a start under way (specification section 10.3)', () => {
 
   it('while another process migrates, the wait for it ends and the exit code is 0', async () => {
     const database = await createTestDatabase();
-    const other = new pg.Client({ connectionString: database.url });
-    await other.connect();
-    // The lock of migrations, as a process that migrates holds it.
-    await other.query('SELECT pg_advisory_lock(7061726401)');
+    const lock = await holdMigrationLock({ databaseUrl: database.url });
     const settings = { DATABASE_URL: database.url, DATA_DIR: join(parent, 'migrating') };
     const service = await launchService({ settings });
-    await until('the service waits', async () => {
-      const { rowCount } = await other.query(
-        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-      );
-      return rowCount === 1;
-    });
+    await lock.waiting(1);
     assert.equal(await service.kill('SIGTERM'), 0, service.output());
-    await other.end();
+    await lock.release();
     await database.drop();
   });
 });

@@ -6,8 +6,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
-import pg from 'pg';
 import { commandLineOf } from '#server/database/engine/engine-process.ts';
+import { connectToDatabase } from '#test/support/service/database-connection.ts';
 import { repository } from '#test/support/service/spawned-service.ts';
 import { until } from '#test/support/service/until.ts';
 
@@ -140,7 +140,7 @@ describe('npm test (docs/testing.md)', () => {
         run.kill(signal);
         const [code] = await ended;
         assert.equal(code, 1);
-        await assert.rejects(new pg.Client({ connectionString: url }).connect(), /ENOENT|ECONNREFUSED/);
+        await assert.rejects(connectToDatabase(url), /ENOENT|ECONNREFUSED/);
         assert.ok(!existsSync(dirname(socketFolder)));
         for (const pid of pids) {
           await until('its processes end', async () => (await commandLineOf(pid)) === undefined);

@@ -1,4 +1,4 @@
-import type { FailureCode, MessageStatus } from '#contract/message.ts';
+import type { Direction, FailureCode, MessageStatus } from '#contract/message.ts';
 import type { MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
@@ -7,6 +7,7 @@ type Service = Pick<TestService, 'query'>;
 export interface StoredMessage {
   readonly id: MessageId;
   readonly teamId: TeamId;
+  readonly direction: Direction;
   readonly from: string;
   readonly to: string;
   readonly content: string;
@@ -31,7 +32,7 @@ export function storedMessages(
   { teamId, from, to, content }: MessageFilter = {},
 ): Promise<StoredMessage[]> {
   return query<StoredMessage>(
-    `SELECT id, team_id AS "teamId", from_handle AS "from", to_handle AS "to", content, status,
+    `SELECT id, team_id AS "teamId", direction, from_handle AS "from", to_handle AS "to", content, status,
        error_code AS "errorCode", hand_out_count AS "handOutCount", last_event_sequence AS "lastEventSequence"
      FROM messages
      WHERE ($1::uuid IS NULL OR team_id = $1) AND ($2::text IS NULL OR from_handle = $2)

@@ -39,6 +39,11 @@ export function holdTableLock(
   return holdTransaction(service, `LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`, []);
 }
 
+/** The lock of migrations, as a process that migrates holds it. */
+export function holdMigrationLock(service: Pick<TestService, 'databaseUrl'>): Promise<HeldTransaction> {
+  return holdTransaction(service, 'SELECT pg_advisory_xact_lock(7061726401)', []);
+}
+
 function selection(rows: LockedRows): readonly [from: string, ...values: unknown[]] {
   if ('teamId' in rows) return ['teams r WHERE r.id = $1', rows.teamId];
   if ('accountId' in rows) return ['accounts r WHERE r.id = $1', rows.accountId];

@@ -23,7 +23,7 @@ export async function startSteppingService(
     databaseClock = await makeClockMovable(url);
     await databaseClock.set(aheadMs);
   });
-  const lookNow = async () => void (await service.query("SELECT pg_notify('service_clock', '')"));
+  const lookNow = () => askForClockLook(service);
   // A look writes a reading where the last one is a minute old.
   const readAt = async () =>
     (await service.query<{ uptime_ms: number }>('SELECT max(uptime_ms) AS uptime_ms FROM clock_readings'))[0]
@@ -46,6 +46,11 @@ export async function startSteppingService(
       await service.close();
     },
   };
+}
+
+/** Has all processes look at the database's clock now, and not within 10 s. */
+export async function askForClockLook({ query }: Pick<TestService, 'query'>): Promise<void> {
+  await query("SELECT pg_notify('service_clock', '')");
 }
 
 /** What /readyz says of the clock. */

@@ -14,3 +14,23 @@ export async function takeTableAway(
 export async function failStatement(trx: Transaction): Promise<void> {
   await trx.query('SELECT 1 / 0');
 }
+
+/** From now on PostgreSQL refuses each insert into a table with an error of this name. */
+export async function refuseInserts(
+  { query }: Pick<TestService, 'query'>,
+  table: 'send_queue',
+  condition: 'disk_full',
+): Promise<void> {
+  await query(`
+    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN RAISE EXCEPTION 'refused for a test' USING ERRCODE = '${condition}'; END $$`);
+  await query(`CREATE TRIGGER refuse BEFORE INSERT ON ${table} FOR EACH STATEMENT EXECUTE FUNCTION refuse()`);
+}
+
+/** A constraint that no message fulfils: the message of PostgreSQL's error quotes the whole row. */
+export async function refuseMessages({
+  query,
+}: Pick<TestService, 'query'>): Promise<{ readonly end: () => Promise<void> }> {
+  await query('ALTER TABLE messages ADD CONSTRAINT refuses_all CHECK (content IS NULL) NOT VALID');
+  return { end: async () => void (await query('ALTER TABLE messages DROP CONSTRAINT refuses_all')) };
+}

@@ -18,6 +18,12 @@ export async function acceptedOf(service: Service, teamId: TeamId): Promise<numb
   return Object.values(months).reduce((sum, accepted) => sum + accepted, 0);
 }
 
+/** The same, of all teams. */
+export async function acceptedInAll({ query }: Service): Promise<number> {
+  const months = await query<{ accepted: number }>('SELECT accepted::float8 FROM usage_months');
+  return months.reduce((sum, { accepted }) => sum + accepted, 0);
+}
+
 /** The outbound messages of each day, oldest day first. */
 export async function sentByDay({ query }: Service, teamId: TeamId): Promise<number[]> {
   const days = await query<{ messages: number }>(
