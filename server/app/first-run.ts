@@ -1,7 +1,7 @@
 import { chmod, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createKey } from '#server/api-keys/create-key.ts';
-import { makeDataDir } from '#server/database/data-dir.ts';
+import { createDataDir } from '#server/database/data-dir.ts';
 import { errorCodeOf } from '#server/database/database.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { serverItself } from '#server/platform/actor.ts';
@@ -57,7 +57,7 @@ It works once, for 7 days. For another one: npm run -s ownline -- link --email y
 async function writeForOwner(dataDir: string, text: string): Promise<string> {
   const file = join(dataDir, 'first-start.txt');
   try {
-    await makeDataDir(dataDir);
+    await createDataDir(dataDir);
     await rm(file, { force: true });
     await writeFile(file, text, { mode: 0o600, flag: 'wx', flush: true });
     await chmod(file, 0o600);

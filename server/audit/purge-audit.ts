@@ -1,5 +1,9 @@
 import { errorCodeOf, isDatabaseAway } from '#server/database/database.ts';
-import { dropMonth, listMonths, makeMonth } from '#server/database/partitions.ts';
+import {
+  createMonthPartition,
+  dropMonthPartition,
+  listMonthPartitions,
+} from '#server/database/partitions.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Queryable, statement } from '#server/database/statement.ts';
 import { firstIdAt, momentOf } from '#server/platform/ids/ids.ts';
@@ -35,10 +39,10 @@ export async function purgeAudit(
   // Kept where it is empty: `ensurePartitions` makes the month before this one again each hour.
   const lastMonth = monthOf(new Date(new Date(monthOf(clock.now())).getTime() - 1));
   let dropped = 0;
-  for (const month of await listMonths(database.pool, 'audit_log')) {
+  for (const month of await listMonthPartitions(database.pool, 'audit_log')) {
     if (month >= bound || (month >= lastMonth && !(await hasEntries(database.pool, month)))) continue;
     try {
-      await dropMonth(database.pool, 'audit_log', month);
+      await dropMonthPartition(database.pool, 'audit_log', month);
       dropped += 1;
       logger.info({ month }, 'a month of the audit log was dropped: AUDIT_DAYS have passed');
     } catch (error) {
@@ -55,7 +59,7 @@ async function movePartitionless(db: Queryable, bound: string): Promise<void> {
   for (let months = 0; months < monthsMax; months += 1) {
     const oldest = await findInDefaultPartition.row(db, boundId);
     if (!oldest) return;
-    await makeMonth(db, 'audit_log', monthOf(momentOf(oldest.id)));
+    await createMonthPartition(db, 'audit_log', monthOf(momentOf(oldest.id)));
   }
 }
 

@@ -5,7 +5,7 @@ import type { Logger } from '#server/platform/process/logger.ts';
 import { formatChange, idsMax, type RecordChange } from './change.ts';
 import { changesChannel } from './channels.ts';
 
-/** How long the first change waits for others: a thousand of one noun are told as often as one. */
+/** How long the first change waits for others: a thousand of one type make one notification. */
 const windowMs = 50;
 
 /**
@@ -24,11 +24,11 @@ export class ChangeNotifySender {
     this.#logger = logger;
   }
 
-  readonly record: RecordChange = (teamId, noun, ids) => {
-    const nouns = this.#waiting.get(teamId) ?? new Map<ResourceType, Set<string> | 'all'>();
-    const waiting = nouns.get(noun);
+  readonly record: RecordChange = (teamId, type, ids) => {
+    const byType = this.#waiting.get(teamId) ?? new Map<ResourceType, Set<string> | 'all'>();
+    const waiting = byType.get(type);
     if (waiting === 'all') return;
-    this.#waiting.set(teamId, nouns.set(noun, ids.length === 0 ? 'all' : merged(waiting, ids)));
+    this.#waiting.set(teamId, byType.set(type, ids.length === 0 ? 'all' : merged(waiting, ids)));
     this.#sending ??= this.#sendAll();
   };
 
@@ -44,8 +44,8 @@ export class ChangeNotifySender {
       const teams = this.#waiting;
       this.#waiting = new Map();
       await this.#send(
-        [...teams].flatMap(([teamId, nouns]) =>
-          [...nouns].map(([resource, ids]) => formatChange(teamId, { resource, ids })),
+        [...teams].flatMap(([teamId, byType]) =>
+          [...byType].map(([resource, ids]) => formatChange(teamId, { resource, ids })),
         ),
       );
     }
@@ -64,7 +64,7 @@ export class ChangeNotifySender {
   async #send(payloads: readonly string[]): Promise<void> {
     try {
       await this.#pool.query({
-        name: 'tell-changes',
+        name: 'notify-changes',
         text: 'SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload',
         values: [changesChannel, payloads],
       });

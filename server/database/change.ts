@@ -8,7 +8,7 @@ export interface Change {
 }
 
 /** Takes down what was changed, to be told once it is committed. Without ids: any of that type. */
-export type RecordChange = (teamId: TeamId, noun: ResourceType, ids: readonly string[]) => void;
+export type RecordChange = (teamId: TeamId, type: ResourceType, ids: readonly string[]) => void;
 
 /** Where a statement has ids: in a parameter, `$1`, or in a column of what it returns; one uuid or an array of them. */
 type Source<Row> = `$${number}` | (string extends keyof Row ? never : keyof Row & string);

@@ -45,7 +45,7 @@ export async function ensurePartitions(db: Queryable, clock: Clock, logger: Logg
     const month = monthOf(new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + ahead, 1)));
     for (const history of histories) {
       try {
-        await makeMonth(db, history, month);
+        await createMonthPartition(db, history, month);
       } catch (error) {
         if (isDatabaseAway(error) && !isTimeout(error)) throw error;
         logger.error(
@@ -58,17 +58,17 @@ export async function ensurePartitions(db: Queryable, clock: Clock, logger: Logg
 }
 
 /** Makes a month of a history, and moves the rows into it that had none. @param month `2026-11-01` */
-export async function makeMonth(db: Queryable, history: History, month: string): Promise<void> {
+export async function createMonthPartition(db: Queryable, history: History, month: string): Promise<void> {
   await makePartition.row(db, history, month, movedMax);
 }
 
 /** The months that a history has, oldest first: `2026-11-01`. */
-export async function listMonths(db: Queryable, history: History): Promise<string[]> {
+export async function listMonthPartitions(db: Queryable, history: History): Promise<string[]> {
   return (await list.rows(db, history)).map(({ month }) => month);
 }
 
 /** Ends all rows of a month. @throws 55P03 where it is in use */
-export async function dropMonth(db: Queryable, history: History, month: string): Promise<void> {
+export async function dropMonthPartition(db: Queryable, history: History, month: string): Promise<void> {
   await dropPartition.row(db, history, month);
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Config } from '#server/platform/config.ts';
 import { ConfigError } from '#server/platform/config-error.ts';
 import { parseSecretsKey, Secrets } from '#server/platform/crypto.ts';
-import { makeDataDir } from './data-dir.ts';
+import { createDataDir } from './data-dir.ts';
 import { errorCodeOf } from './database.ts';
 import { type Queryable, statement } from './statement.ts';
 
@@ -80,7 +80,7 @@ async function makeKey(db: Queryable, dataDir: string, file: string): Promise<Bu
 
 /** A link fails where the name is taken, so of two processes that start at once both use the first one's key. */
 async function writeOnce(dataDir: string, file: string, text: string): Promise<void> {
-  await makeDataDir(dataDir);
+  await createDataDir(dataDir);
   const mine = `${file}.${randomBytes(6).toString('hex')}`;
   try {
     // On the disk before the database knows the key's fingerprint: a key that a power cut takes away can't be had again.

@@ -52,12 +52,12 @@ export function statement<Row extends object>(
 ): Statement<Row> {
   if (known.has(name)) throw new Error(`two statements are named ${name}`);
   known.set(name, { text, changes });
-  const noters = changes.map(changeRecorder);
+  const recorders = changes.map(changeRecorder);
   const rows = async (db: Queryable, ...values: readonly unknown[]) => {
     const asked = db.query<Row & QueryResultRow>({ name, text, values: [...values] });
     const result = await asked.catch(throwNoConnection);
     if (result.rowCount !== 0 || result.command === 'SELECT')
-      for (const note of noters) note(db.recordChange, values, result.rows);
+      for (const record of recorders) record(db.recordChange, values, result.rows);
     return result.rows;
   };
   return { name, text, rows, row: async (db, ...values) => (await rows(db, ...values))[0] };

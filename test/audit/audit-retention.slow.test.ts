@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { purgeAudit } from '#server/audit/purge-audit.ts';
-import { ensurePartitions, makeMonth } from '#server/database/partitions.ts';
+import { createMonthPartition, ensurePartitions } from '#server/database/partitions.ts';
 import { monthOf } from '#server/platform/time/calendar.ts';
 import { holdAuditRead, putAuditEntry } from '#test/support/audit/given-audit-entries.ts';
 import { auditMonths, storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
@@ -63,7 +63,7 @@ describe('retention of the audit log (§12.6/retention)', () => {
 
   it('a month that is in use is left alone, and writers do not wait for it longer than a moment; the next round drops it', async () => {
     await start('40');
-    await makeMonth(service.runtime.database.pool, 'audit_log', monthOf(monthAt(-4)));
+    await createMonthPartition(service.runtime.database.pool, 'audit_log', monthOf(monthAt(-4)));
     await addEntry(monthAt(-4), 'old');
     // Without a partition.
     await addEntry(monthAt(-5), 'older');

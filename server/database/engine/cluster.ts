@@ -6,10 +6,10 @@ import { text } from 'node:stream/consumers';
 import type { Logger } from '#server/platform/process/logger.ts';
 import { EngineError } from './engine-error.ts';
 import type { EnginePrograms } from './engine-files.ts';
-import { giveFolderTo, giveTreeTo } from './engine-folders.ts';
+import { changeFolderOwner, changeTreeOwner } from './engine-folders.ts';
 import type { EngineLayout } from './engine-layout.ts';
 import type { EngineUser } from './engine-user.ts';
-import { endBlocking, guardExit } from './exit-guard.ts';
+import { endProcessSync, runAtExit } from './exit-guard.ts';
 import { findRunningPostmaster, shutDown } from './postmaster.ts';
 
 const unfinishedPrefix = 'pg.new-';
@@ -38,7 +38,7 @@ export async function prepareCluster(options: ClusterOptions): Promise<void> {
   if (owner.uid !== user.uid) {
     const running = await findRunningPostmaster(layout.pgFolder);
     if (running !== undefined) await shutDown(running, logger);
-    await giveTreeTo(layout.pgFolder, user);
+    await changeTreeOwner(layout.pgFolder, user);
     logger.info({ user: user.name }, 'the embedded database was handed to another user');
   }
 }
@@ -53,7 +53,7 @@ async function createCluster({
 }: ClusterOptions): Promise<void> {
   signal.throwIfAborted();
   const unfinished = await mkdtemp(join(layout.dataDir, unfinishedPrefix));
-  await giveFolderTo(unfinished, user);
+  await changeFolderOwner(unfinished, user);
   const flags = [
     `--pgdata=${unfinished}`,
     '--username=postgres',
@@ -142,8 +142,8 @@ async function runInitdb(
   const isRunning = () => child.exitCode === null && child.signalCode === null;
   const giveUp = () => void (isRunning() && process.kill(-pid, 'SIGTERM'));
   // At an exit of this process the end of initdb is not seen: the limit passes, and the second signal ends it for certain.
-  const endGuard = guardExit(() =>
-    endBlocking(-pid, isRunning, [
+  const endGuard = runAtExit(() =>
+    endProcessSync(-pid, isRunning, [
       { signal: 'SIGTERM', limitMs: 500 },
       { signal: 'SIGKILL', limitMs: 0 },
     ]),

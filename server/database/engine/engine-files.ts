@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import type { Logger } from '#server/platform/process/logger.ts';
 import { copyPrograms } from './copy-programs.ts';
 import { EngineError } from './engine-error.ts';
-import { makePrivateFolder } from './engine-folders.ts';
+import { createPrivateFolder } from './engine-folders.ts';
 import type { EngineLayout } from './engine-layout.ts';
 import type { EngineUser } from './engine-user.ts';
 
@@ -64,7 +64,7 @@ export async function installPrograms(
   layout: EngineLayout,
   user: EngineUser,
 ): Promise<EnginePrograms> {
-  await makePrivateFolder(layout.programsFolder, user);
+  await createPrivateFolder(layout.programsFolder, user);
   const folder = join(layout.programsFolder, source.version);
   if ((await stat(folder).catch(() => undefined)) === undefined) {
     const unfinished = await mkdtemp(join(layout.programsFolder, 'new-'));

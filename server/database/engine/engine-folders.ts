@@ -3,7 +3,7 @@ import { chmod, lchown, lstat, mkdir, readdir, realpath } from 'node:fs/promises
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { explainFile } from '#server/platform/explain-file.ts';
-import { makeDataDir } from '../data-dir.ts';
+import { createDataDir } from '../data-dir.ts';
 import { EngineError } from './engine-error.ts';
 import type { EngineUser } from './engine-user.ts';
 
@@ -22,7 +22,7 @@ export async function prepareDataDir(path: string): Promise<string> {
     );
   }
   try {
-    await makeDataDir(path);
+    await createDataDir(path);
     const dataDir = await realpath(path);
     if (process.getuid?.() === 0) await chmod(dataDir, 0o711);
     return dataDir;
@@ -57,15 +57,15 @@ async function canEnter(folder: string, user: EngineUser): Promise<boolean> {
 }
 
 /** A folder that only the engine's user and root can look into. */
-export async function makePrivateFolder(path: string, user: EngineUser): Promise<void> {
+export async function createPrivateFolder(path: string, user: EngineUser): Promise<void> {
   await mkdir(path, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;
   });
-  await giveFolderTo(path, user);
+  await changeFolderOwner(path, user);
 }
 
 /** Sets owner and mode of a folder that exists. */
-export async function giveFolderTo(path: string, user: EngineUser): Promise<void> {
+export async function changeFolderOwner(path: string, user: EngineUser): Promise<void> {
   if (!(await lstat(path)).isDirectory()) throw new EngineError(`${path} must be a folder. Move it away.`);
   // In this order: once the folder is the user's, it could put a link in its place.
   await chmod(path, 0o700);
@@ -73,7 +73,7 @@ export async function giveFolderTo(path: string, user: EngineUser): Promise<void
 }
 
 /** Hands a folder and all it holds to the engine's user. Links are handed over themselves, not what they lead to. */
-export async function giveTreeTo(folder: string, user: EngineUser): Promise<void> {
+export async function changeTreeOwner(folder: string, user: EngineUser): Promise<void> {
   for (const name of await readdir(folder, { recursive: true })) {
     await lchown(join(folder, name), user.uid, user.gid);
   }

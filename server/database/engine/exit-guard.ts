@@ -1,11 +1,11 @@
 const guards = new Set<() => void>();
 
 /**
- * Registers work for the moment in which this process ends, however JavaScript ends it: process.exit or an exception
- * that nothing caught. It must not wait for the event loop, which stands still by then.
- * @returns a function that takes it back
+ * Runs a function when this process exits by process.exit or an uncaught exception. The function must be synchronous, because
+ * the event loop has stopped by then.
+ * @returns a function that unregisters it
  */
-export function guardExit(guard: () => void): () => void {
+export function runAtExit(guard: () => void): () => void {
   if (guards.size === 0 && !process.listeners('exit').includes(runGuards)) process.on('exit', runGuards);
   guards.add(guard);
   return () => void guards.delete(guard);
@@ -21,10 +21,10 @@ interface Ending {
 }
 
 /**
- * Sends one signal after the other until the process has ended, blocking this one meanwhile.
+ * Sends one signal after the other until the process has ended, and blocks the event loop meanwhile.
  * @param target a process id, or a negative one for a process group
  */
-export function endBlocking(target: number, isRunning: () => boolean, endings: readonly Ending[]): void {
+export function endProcessSync(target: number, isRunning: () => boolean, endings: readonly Ending[]): void {
   for (const { signal, limitMs } of endings) {
     if (!isRunning()) return;
     try {

@@ -6,7 +6,7 @@ const logMaxBytes = 10 * 1024 * 1024;
  * Moves the content of a log that has grown too long to `postgres.log.1`, in the place of what was there. PostgreSQL
  * appends to the open file all the while, so the file itself stays: it is copied and emptied.
  */
-export async function boundLog(logFile: string): Promise<void> {
+export async function rotateLog(logFile: string): Promise<void> {
   const size = await stat(logFile).then(
     (found) => found.size,
     () => 0,

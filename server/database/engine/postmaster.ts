@@ -6,8 +6,8 @@ import type { Logger } from '#server/platform/process/logger.ts';
 import { EngineError } from './engine-error.ts';
 import { isPostmasterOf, isPostmasterOfSync } from './engine-process.ts';
 import type { EngineUser } from './engine-user.ts';
-import { endBlocking } from './exit-guard.ts';
-import { boundLog } from './postgres-log.ts';
+import { endProcessSync } from './exit-guard.ts';
+import { rotateLog } from './postgres-log.ts';
 import { readPostmasterRecord } from './postmaster-files.ts';
 
 /** The main process of a running PostgreSQL. */
@@ -36,7 +36,7 @@ const immediateShutdownMs = 10_000;
  * process. It has an environment of its own too, since variables such as PGPORT would change what it does.
  */
 export async function launchPostmaster(options: LaunchOptions): Promise<Postmaster> {
-  await boundLog(options.logFile);
+  await rotateLog(options.logFile);
   options.signal.throwIfAborted();
   const log = openSync(options.logFile, 'a', 0o600);
   const child = spawn(options.program, options.words, {
@@ -88,8 +88,8 @@ export async function shutDown(postmaster: Postmaster, logger: Logger): Promise<
 }
 
 /** As `shutDown`, for the moment in which this process exits: it returns once PostgreSQL has ended. */
-export function shutDownBlocking(pid: number, pgFolder: string): void {
-  endBlocking(pid, () => isPostmasterOfSync(pid, pgFolder), [
+export function shutDownSync(pid: number, pgFolder: string): void {
+  endProcessSync(pid, () => isPostmasterOfSync(pid, pgFolder), [
     { signal: 'SIGINT', limitMs: fastShutdownMs / 2 },
     { signal: 'SIGQUIT', limitMs: immediateShutdownMs / 2 },
   ]);

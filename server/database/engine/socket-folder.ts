@@ -2,7 +2,7 @@ import { lstat, mkdir, mkdtemp, readFile, rename, writeFile } from 'node:fs/prom
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EngineError } from './engine-error.ts';
-import { checkReachable, giveFolderTo, makePrivateFolder } from './engine-folders.ts';
+import { changeFolderOwner, checkReachable, createPrivateFolder } from './engine-folders.ts';
 import type { EngineLayout } from './engine-layout.ts';
 import type { EngineUser } from './engine-user.ts';
 
@@ -21,7 +21,7 @@ const socketPathMaxBytes = 103;
  */
 export async function prepareSocketFolder(layout: EngineLayout, user: EngineUser): Promise<string> {
   if (fits(layout.usualSocketFolder)) {
-    await makePrivateFolder(layout.usualSocketFolder, user);
+    await createPrivateFolder(layout.usualSocketFolder, user);
     return recordSocketFolder(layout, layout.usualSocketFolder);
   }
   const recorded = await readSocketFolder(layout);
@@ -42,7 +42,7 @@ export async function restoreSocketFolder(folder: string, user: EngineUser): Pro
       error,
     );
   });
-  await giveFolderTo(folder, user);
+  await changeFolderOwner(folder, user);
 }
 
 export async function hasSocket(folder: string): Promise<boolean> {
@@ -74,7 +74,7 @@ async function makeShortFolder(user: EngineUser): Promise<string> {
     try {
       await checkReachable(parent, user);
       const folder = await mkdtemp(join(parent, 'ownline-'));
-      await giveFolderTo(folder, user);
+      await changeFolderOwner(folder, user);
       return folder;
     } catch (error) {
       refusals.push(error);

@@ -4,14 +4,14 @@ import { waitUntilReady } from './engine-connection.ts';
 import { EngineError } from './engine-error.ts';
 import type { EngineLayout } from './engine-layout.ts';
 import type { EngineUser } from './engine-user.ts';
-import { guardExit } from './exit-guard.ts';
-import { boundLog, lastLogLines } from './postgres-log.ts';
+import { runAtExit } from './exit-guard.ts';
+import { lastLogLines, rotateLog } from './postgres-log.ts';
 import {
   findRunningPostmaster,
   launchPostmaster,
   type Postmaster,
   shutDown,
-  shutDownBlocking,
+  shutDownSync,
 } from './postmaster.ts';
 import { readPostmasterRecord, removeStalePidFiles, wasStartedWith } from './postmaster-files.ts';
 import { hasSocket, restoreSocketFolder } from './socket-folder.ts';
@@ -59,8 +59,8 @@ export class Supervisor {
     const giveUp = () => this.#stopping.abort(signal.reason);
     signal.throwIfAborted();
     signal.addEventListener('abort', giveUp);
-    this.#endGuard = guardExit(() => {
-      if (this.#postmaster) shutDownBlocking(this.#postmaster.pid, this.#options.layout.pgFolder);
+    this.#endGuard = runAtExit(() => {
+      if (this.#postmaster) shutDownSync(this.#postmaster.pid, this.#options.layout.pgFolder);
     });
     try {
       await this.#startFirst();
@@ -68,7 +68,7 @@ export class Supervisor {
       signal.removeEventListener('abort', giveUp);
     }
     this.#watching = this.#watch();
-    this.#logChecks = setInterval(() => this.#boundLog(), this.#options.logCheckIntervalMs).unref();
+    this.#logChecks = setInterval(() => this.#rotateLog(), this.#options.logCheckIntervalMs).unref();
   }
 
   async #startFirst(): Promise<void> {
@@ -150,8 +150,8 @@ export class Supervisor {
     );
   }
 
-  #boundLog(): void {
-    boundLog(this.#options.layout.logFile).catch((error: Error) =>
+  #rotateLog(): void {
+    rotateLog(this.#options.layout.logFile).catch((error: Error) =>
       this.#options.logger.warn({ err: error }, 'postgres.log could not be cut'),
     );
   }
