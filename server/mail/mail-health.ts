@@ -23,6 +23,6 @@ const find = statement<{ fails: boolean }>(
 );
 
 /** Whether mail goes nowhere at present, so that a link has to be shown as well (specification section 12.5). */
-export async function mailFails(db: Queryable, health: MailHealth): Promise<boolean> {
+export async function isMailFailing(db: Queryable, health: MailHealth): Promise<boolean> {
   return health.fails || ((await find.row(db))?.fails ?? false);
 }

@@ -59,7 +59,7 @@ const cancel = statement<Record<string, never>>(
   `UPDATE mails SET failed_at = $2, body = NULL, leased_until = NULL, last_error = $3
    WHERE reference = $1 AND body IS NOT NULL`,
 );
-const look = statement<WaitingMails>(
+const selectWaiting = statement<WaitingMails>(
   'mail.waiting',
   'SELECT count(*) AS depth, min(created_at) AS oldest FROM mails WHERE body IS NOT NULL',
 );
@@ -123,7 +123,7 @@ export async function markMailsCancelled(trx: Transaction, reference: string, at
 }
 
 export async function findWaitingMails(db: Queryable): Promise<WaitingMails> {
-  return (await look.row(db)) ?? { depth: 0, oldest: null };
+  return (await selectWaiting.row(db)) ?? { depth: 0, oldest: null };
 }
 
 /** @param before the smallest id that stays */

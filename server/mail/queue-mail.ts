@@ -7,7 +7,7 @@ import { type MailContent, renderMail } from './mail-template.ts';
 import { sealMail } from './sealed-mail.ts';
 
 /** Whether there is a server to hand mail to. Where there is none, links are shown for copying instead. */
-export function mailIsOn(config: Pick<Config, 'mail'>): boolean {
+export function isMailEnabled(config: Pick<Config, 'mail'>): boolean {
   return config.mail !== undefined;
 }
 
@@ -32,7 +32,7 @@ export async function queueMail(
   { config, clock, ids, secrets }: Pick<Runtime, 'config' | 'clock' | 'ids' | 'secrets'>,
   mail: QueuedMail,
 ): Promise<boolean> {
-  if (!mailIsOn(config)) return false;
+  if (!isMailEnabled(config)) return false;
   if (!isMailAddress(mail.to)) throw new Error('a mail was to go to what is no address');
   const envelope = { id: ids.next('mail'), recipient: mail.to };
   await insertMail(trx, {

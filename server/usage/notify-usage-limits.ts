@@ -1,7 +1,7 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { MailContent } from '#server/mail/mail-template.ts';
-import { mailIsOn, queueMail } from '#server/mail/queue-mail.ts';
+import { isMailEnabled, queueMail } from '#server/mail/queue-mail.ts';
 import { firstIdAt } from '#server/platform/ids/ids.ts';
 import { monthOf, nextMonthOf } from '#server/platform/time/calendar.ts';
 import { listMembers } from '#server/teams/members/member-store.ts';
@@ -50,7 +50,7 @@ async function notify(
   const members = await listMembers(trx, near.team_id);
   const told = members.filter(({ role }) => role === 'owner' || role === 'admin');
   // A team that has nobody yet is told once it has somebody.
-  if (told.length === 0 && mailIsOn(services.config)) return;
+  if (told.length === 0 && isMailEnabled(services.config)) return;
   // Both at once: the higher one says it all, and the lower one counts as told.
   const percents = near.percent === 100 ? ([80, 100] as const) : ([80] as const);
   let isNew = false;

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { mailChannel } from '#server/database/channels.ts';
 import type { MailContent } from '#server/mail/mail-template.ts';
 import { purgeMails } from '#server/mail/mail-worker.ts';
-import { mailIsOn, queueMail } from '#server/mail/queue-mail.ts';
+import { isMailEnabled, queueMail } from '#server/mail/queue-mail.ts';
 import { type MailServer, type ReceivedMail, startMailServer } from '#test/support/mail/mail-server.ts';
 import { storedMail, storedMails } from '#test/support/mail/stored-mails.ts';
 import { hearNotifications } from '#test/support/service/hear-notifications.ts';
@@ -211,7 +211,7 @@ describe('without SMTP_URL (specification section 10.6)', () => {
   it('nothing is queued, and the caller is told so', async () => {
     const service = await startTestService();
     try {
-      assert.equal(mailIsOn(service.runtime.config), false);
+      assert.equal(isMailEnabled(service.runtime.config), false);
       const queued = await service.runtime.database.transaction((trx) =>
         queueMail(trx, service.runtime, { to: 'ada@example.com', message: invitation }),
       );

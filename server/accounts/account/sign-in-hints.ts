@@ -1,12 +1,12 @@
 import { isIP } from 'node:net';
-import { mailIsOn } from '#server/mail/queue-mail.ts';
+import { isMailEnabled } from '#server/mail/queue-mail.ts';
 import type { Config } from '#server/platform/config.ts';
 
 type Settings = Pick<Config, 'mail' | 'appUrl'>;
 
 /** How somebody comes by a magic link: nobody is told of a mail that this server does not send. */
 export function magicLinkHint({ mail }: Pick<Settings, 'mail'>): string {
-  return mailIsOn({ mail }) ? 'a link by mail' : 'a link, for which you ask your administrator';
+  return isMailEnabled({ mail }) ? 'a link by mail' : 'a link, for which you ask your administrator';
 }
 
 /** What signs in beside a password, as far as this server has it; the same whatever the account has. */

@@ -2,7 +2,7 @@ import type { AccountRow } from '#server/accounts/account/account-store.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { MailContent } from '#server/mail/mail-template.ts';
-import { mailIsOn, queueMail } from '#server/mail/queue-mail.ts';
+import { isMailEnabled, queueMail } from '#server/mail/queue-mail.ts';
 
 /** Mails a magic link, in the transaction that creates it. @param url valid until `expiresAt` */
 export type SendMagicLink = (
@@ -16,7 +16,7 @@ export type SendMagicLink = (
 export function createSendMagicLink(
   services: Pick<Runtime, 'config' | 'clock' | 'ids' | 'secrets'>,
 ): SendMagicLink | undefined {
-  if (!mailIsOn(services.config)) return undefined;
+  if (!isMailEnabled(services.config)) return undefined;
   return async (trx, account, url, expiresAt) => {
     const mail = { to: account.email, message: magicLinkMail(url), expiresAt };
     await queueMail(trx, services, mail);

@@ -34,13 +34,13 @@ interface SignInPages extends Runtime {
 /** The pages for signing in and out, which need no script (specification section 12.2). */
 export function signInPageRoutes(services: SignInPages): Route[] {
   const { database, clock, config, magicLinks } = services;
-  const mailIsOn = magicLinks.isEnabled;
+  const isMailEnabled = magicLinks.isEnabled;
   const goTo = (path: string, ...cookies: string[]): Answer => ({
     status: 303,
     body: '',
     headers: { location: appPath(config.appUrl, path), 'set-cookie': cookies },
   });
-  const expired = () => page(renderMagicLinkExpired(appPath(config.appUrl, '/sign-in'), mailIsOn), 404);
+  const expired = () => page(renderMagicLinkExpired(appPath(config.appUrl, '/sign-in'), isMailEnabled), 404);
 
   const signIn = async ({ request }: Call, next: string): Promise<Answer> => {
     const form = parseForm(request);
@@ -56,7 +56,7 @@ export function signInPageRoutes(services: SignInPages): Route[] {
       if (!(error instanceof AppError) || error.status >= 500) throw error;
       // The form again, with what was written: it is a refusal all the same, for metrics and the log.
       request.errorCode = error.code;
-      const again = page(renderSignIn({ email, problem: error.message, mailIsOn }), error.status);
+      const again = page(renderSignIn({ email, problem: error.message, isMailEnabled }), error.status);
       return { ...again, headers: { ...again.headers, ...error.headers } };
     }
   };
@@ -79,7 +79,7 @@ export function signInPageRoutes(services: SignInPages): Route[] {
             }),
           );
         }
-        return page(renderSignIn({ email: '', mailIsOn }));
+        return page(renderSignIn({ email: '', isMailEnabled }));
       },
     }),
     route({

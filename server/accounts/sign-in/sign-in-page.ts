@@ -8,11 +8,11 @@ interface SignInPage {
   /** Why they are not signed in yet. */
   readonly problem?: string;
   /** Whether links are mailed. */
-  readonly mailIsOn: boolean;
+  readonly isMailEnabled: boolean;
 }
 
 /** The form for address and password; the address is enough for a link (specification section 12.2). */
-export function renderSignIn({ email, problem, mailIsOn }: SignInPage): string {
+export function renderSignIn({ email, problem, isMailEnabled }: SignInPage): string {
   const told = problem === undefined ? '' : ' aria-describedby="problem"';
   return renderPage(
     'Sign in',
@@ -24,10 +24,10 @@ ${problem === undefined ? '' : `<p class="error" role="alert" id="problem">${mes
 <label for="password">Password</label>
 <input id="password" name="password" type="password" autocomplete="current-password"${told}>
 <button type="submit" name="by" value="password">Sign in</button>
-${mailIsOn ? '<button class="second" type="submit" name="by" value="link">Mail me a link instead</button>' : ''}
+${isMailEnabled ? '<button class="second" type="submit" name="by" value="link">Mail me a link instead</button>' : ''}
 </form></section>
 <p class="quiet">${
-      mailIsOn
+      isMailEnabled
         ? 'A link needs no password. It comes to your address and works once, for 30 minutes.'
         : 'No password, or forgotten? Ask your administrator for a link to sign in.'
     }</p>`,
@@ -79,11 +79,11 @@ here signs it out everywhere else and removes its password and its passkeys. Set
 }
 
 /** @param signInPath where a new link can be asked for */
-export function renderMagicLinkExpired(signInPath: string, mailIsOn: boolean): string {
+export function renderMagicLinkExpired(signInPath: string, isMailEnabled: boolean): string {
   return renderPage(
     'Link to sign in',
     `<h1>This link is over</h1><p>It was used, or is older than it may be. A link works once.</p><p>${
-      mailIsOn
+      isMailEnabled
         ? `<a href="${escapeHtml(signInPath)}">Ask for a new one</a> with your address, or sign in there with a password.`
         : `Ask your administrator for a new one, or
 <a href="${escapeHtml(signInPath)}">sign in with a password</a>.`

@@ -25,11 +25,11 @@ import type { RoleChangeServices } from '#server/teams/members/apply-role.ts';
 import { lockTeam } from '#server/teams/team/team-store.ts';
 import { hashFormToken } from './form-token-hash.ts';
 import {
-  endOfInvitation,
+  findInvitationEnd,
   invitationExpired,
-  type OpenInvitation,
-  openInvitation,
-} from './open-invitation.ts';
+  type LoadedInvitation,
+  loadInvitation,
+} from './load-invitation.ts';
 
 type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'> & RoleChangeServices;
 
@@ -37,7 +37,7 @@ interface Acceptance {
   readonly token: string;
   readonly signedIn: SignedIn | undefined;
   /** What a new person says; an empty text is none. */
-  readonly given: AcceptInvitationRequest;
+  readonly fields: AcceptInvitationRequest;
   /** The token of the form (double-submit.ts); left out where no form was sent. */
   readonly formToken?: string;
   readonly request: Pick<FastifyRequest, 'ip' | 'id' | 'headers'>;
@@ -63,15 +63,15 @@ interface NewPerson {
  * password; 409, param email, where the address has an account; 402 where the plan has no seat left
  */
 export async function acceptInvitation(services: Services, acceptance: Acceptance): Promise<Accepted> {
-  const { token, signedIn, given, formToken = '', request } = acceptance;
-  const opened = await openInvitation(services, token, signedIn);
+  const { token, signedIn, fields, formToken = '', request } = acceptance;
+  const opened = await loadInvitation(services, token, signedIn);
   if (opened.needs === 'sign_in') throw signInRequired(opened);
   if (opened.needs === 'proof') throw verificationRequired(opened);
-  const person = opened.needs === 'nothing' ? undefined : await parsePerson(services, opened, given);
+  const person = opened.needs === 'nothing' ? undefined : await parsePerson(services, opened, fields);
   return services.database.transaction(async (trx) => {
     const team = await lockTeam(trx, opened.invitation.team_id);
     const invitation = await markAccepted(trx, sha256(token), services.clock.expiryNow());
-    if (!team || !invitation) throw invitationExpired(await endOfInvitation(trx, services.clock, token));
+    if (!team || !invitation) throw invitationExpired(await findInvitationEnd(trx, services.clock, token));
     await cancelMails(trx, services, publicId('inv', invitation.id));
     const account = person
       ? await createAccount(trx, services, {
@@ -98,17 +98,17 @@ export async function acceptInvitation(services: Services, acceptance: Acceptanc
 /** Everything that a new person brings, checked before a password is hashed, and hashed before a row is held. */
 async function parsePerson(
   { database }: Services,
-  { invitation, needs }: OpenInvitation,
-  given: AcceptInvitationRequest,
+  { invitation, needs }: LoadedInvitation,
+  fields: AcceptInvitationRequest,
 ): Promise<NewPerson> {
-  const email = needs === 'email_and_name' ? parseEmail(given.email ?? '') : (invitation.email ?? '');
-  const name = parseName(given.name ?? '');
+  const email = needs === 'email_and_name' ? parseEmail(fields.email ?? '') : (invitation.email ?? '');
+  const name = parseName(fields.name ?? '');
   if (needs === 'email_and_name' && (await findAccountByEmail(database.pool, email))) {
     throw new AppError('conflict', `${email} has an account already. Sign in to it first.`, {
       param: 'email',
     });
   }
-  const { password } = given;
+  const { password } = fields;
   const passwordHash = password === undefined || password === '' ? undefined : await hashPassword(password);
   return { email, name, passwordHash };
 }
@@ -119,14 +119,14 @@ async function accountOf(trx: Transaction, signedIn: SignedIn | undefined): Prom
   return account;
 }
 
-function verificationRequired({ invitation: { email } }: OpenInvitation): AppError {
+function verificationRequired({ invitation: { email } }: LoadedInvitation): AppError {
   return new AppError(
     'forbidden',
     `Nothing has shown yet that ${email} is yours. Ask your administrator for a link to sign in as ${email}, sign in by it, and open this invitation again.`,
   );
 }
 
-function signInRequired({ invitation, signedIn }: OpenInvitation): AppError {
+function signInRequired({ invitation, signedIn }: LoadedInvitation): AppError {
   const { email } = invitation;
   if (!signedIn) return new AppError('unauthorized', `${email} has an account. Sign in as ${email} first.`);
   return new AppError(

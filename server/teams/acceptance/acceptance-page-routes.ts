@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import type { AcceptInvitationRequest } from '#contract/member.ts';
 import { findSignedIn, type RequireSession } from '#server/accounts/sessions/session-authenticator.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { mailIsOn } from '#server/mail/queue-mail.ts';
+import { isMailEnabled } from '#server/mail/queue-mail.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import { randomToken } from '#server/platform/crypto.ts';
 import { appPath } from '#server/platform/http/app-path.ts';
@@ -14,7 +14,7 @@ import type { RoleChangeServices } from '#server/teams/members/apply-role.ts';
 import { acceptInvitation } from './accept-invitation.ts';
 import { type FormProblem, renderAcceptancePage, renderInvitationExpired } from './acceptance-page.ts';
 import { resolveDoubleSubmit } from './double-submit.ts';
-import { endOfInvitation, openInvitation } from './open-invitation.ts';
+import { findInvitationEnd, loadInvitation } from './load-invitation.ts';
 
 const html = Type.String();
 const shown = { 200: html, 404: html };
@@ -34,12 +34,12 @@ export function acceptancePageRoutes(
 
   const show = async ({ params, request }: Call, refused?: FormProblem, status = 200): Promise<Answer> => {
     const token = params.token ?? '';
-    const opened = await openInvitation(services, token, await findSignedIn(requireSession, request));
+    const opened = await loadInvitation(services, token, await findSignedIn(requireSession, request));
     return page(
       renderAcceptancePage(opened, {
         token,
         formToken: randomToken(),
-        mailIsOn: mailIsOn(services.config),
+        isMailEnabled: isMailEnabled(services.config),
         pathTo,
         refused,
       }),
@@ -47,17 +47,17 @@ export function acceptancePageRoutes(
     );
   };
 
-  const join = async ({ params, request }: Call, formToken: string, given: AcceptInvitationRequest) => {
+  const join = async ({ params, request }: Call, formToken: string, fields: AcceptInvitationRequest) => {
     const signedIn = await findSignedIn(requireSession, request);
     // Refusals are noted under their name.
     if (signedIn) request.caller = { signedIn };
-    const pressed = { token: params.token ?? '', formToken, signedIn, request };
+    const submission = { token: params.token ?? '', formToken, signedIn, request };
     try {
-      return (await acceptInvitation(services, { ...pressed, given })).cookies;
+      return (await acceptInvitation(services, { ...submission, fields })).cookies;
     } catch (error) {
       // It is over, or its address has an account by now: it may have been this very form.
       const mayBeAgain = error instanceof AppError && (error.status === 404 || error.status === 409);
-      const cookies = mayBeAgain ? await resolveDoubleSubmit(services, pressed) : undefined;
+      const cookies = mayBeAgain ? await resolveDoubleSubmit(services, submission) : undefined;
       if (cookies) return cookies;
       throw error;
     }
@@ -68,8 +68,8 @@ export function acceptancePageRoutes(
     let field: (name: string) => string = () => '';
     try {
       field = parseForm(request);
-      const given = { email: field('email'), name: field('name'), password: field('password') };
-      const cookies = await join(call, field('form_token'), given);
+      const fields = { email: field('email'), name: field('name'), password: field('password') };
+      const cookies = await join(call, field('form_token'), fields);
       return {
         status: 303,
         body: '',
@@ -88,7 +88,7 @@ export function acceptancePageRoutes(
 
   const onExpired = async (error: unknown, { params }: Call): Promise<Answer> => {
     if (!(error instanceof AppError && error.code === 'not_found')) throw error;
-    const end = await endOfInvitation(services.database.pool, services.clock, params.token ?? '');
+    const end = await findInvitationEnd(services.database.pool, services.clock, params.token ?? '');
     return page(renderInvitationExpired(end, pathTo), 404);
   };
 

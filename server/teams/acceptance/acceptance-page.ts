@@ -2,7 +2,7 @@ import type { Role } from '#contract/permissions.ts';
 import { passwordMaxCharacters, passwordMinCharacters } from '#server/accounts/limits.ts';
 import { escapeHtml } from '#server/platform/escape-html.ts';
 import { messageHtml, renderPage } from '#server/platform/http/html-page.ts';
-import { type InvitationEnd, invitationEnds, type OpenInvitation } from './open-invitation.ts';
+import { type InvitationEnd, invitationEnds, type LoadedInvitation } from './load-invitation.ts';
 
 /** What was wrong with the form that was sent, and what it held, so that nobody types it twice. */
 export interface FormProblem {
@@ -24,14 +24,14 @@ interface PageContext {
   readonly token: string;
   /** By which the form that accepts is known again (double-submit.ts). */
   readonly formToken: string;
-  readonly mailIsOn: boolean;
+  readonly isMailEnabled: boolean;
   /** Where a path of ours stands (server/platform/http/app-path.ts). */
   readonly pathTo: (path: string) => string;
   readonly refused: FormProblem | undefined;
 }
 
 /** The page behind an invitation (specification section 12.4): plain HTML, whose one button accepts. */
-export function renderAcceptancePage(opened: OpenInvitation, around: PageContext): string {
+export function renderAcceptancePage(opened: LoadedInvitation, around: PageContext): string {
   const { invitation } = opened;
   const { refused } = around;
   const team = escapeHtml(invitation.team_name);
@@ -47,8 +47,8 @@ ${bodyOf(opened, around)}`,
 }
 
 function bodyOf(
-  opened: OpenInvitation,
-  { token, formToken, mailIsOn, pathTo, refused }: PageContext,
+  opened: LoadedInvitation,
+  { token, formToken, isMailEnabled, pathTo, refused }: PageContext,
 ): string {
   const { invitation, signedIn, needs } = opened;
   const email = escapeHtml(invitation.email ?? '');
@@ -87,7 +87,7 @@ ${field(
   'password',
   'Password',
   `type="password" autocomplete="new-password" minlength="${passwordMinCharacters}" maxlength="${passwordMaxCharacters}"`,
-  mailIsOn
+  isMailEnabled
     ? `Optional: ${passwordMinCharacters} characters or more. Without one you sign in by links that are mailed to you.`
     : `${passwordMinCharacters} characters or more. This server sends no mail: without a password you ask your administrator for a link each time.`,
 )}

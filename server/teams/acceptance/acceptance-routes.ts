@@ -4,7 +4,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import type { RoleChangeServices } from '#server/teams/members/apply-role.ts';
 import { acceptInvitation } from './accept-invitation.ts';
-import { type OpenInvitation, openInvitation } from './open-invitation.ts';
+import { type LoadedInvitation, loadInvitation } from './load-invitation.ts';
 
 /** What the dashboard asks of a link that somebody opened (specification section 12.4): the page's twins in JSON. */
 export function acceptanceRoutes(
@@ -19,7 +19,7 @@ export function acceptanceRoutes(
       answers: { 200: OpenedInvitation },
       handle: async ({ params, request }) => {
         const signedIn = await findSignedIn(requireSession, request);
-        return { body: openedView(await openInvitation(services, params.token ?? '', signedIn)) };
+        return { body: openedView(await loadInvitation(services, params.token ?? '', signedIn)) };
       },
     }),
     route({
@@ -33,7 +33,7 @@ export function acceptanceRoutes(
         const signedIn = await findSignedIn(requireSession, request);
         // Refusals are noted under their name.
         if (signedIn) request.caller = { signedIn };
-        const acceptance = { token: params.token ?? '', signedIn, given: body, request };
+        const acceptance = { token: params.token ?? '', signedIn, fields: body, request };
         const { joined, cookies } = await acceptInvitation(services, acceptance);
         return { status: 201, body: joined, headers: { 'set-cookie': cookies } };
       },
@@ -41,7 +41,7 @@ export function acceptanceRoutes(
   ];
 }
 
-function openedView({ invitation, needs, signedIn }: OpenInvitation): OpenedInvitation {
+function openedView({ invitation, needs, signedIn }: LoadedInvitation): OpenedInvitation {
   return {
     team_name: invitation.team_name,
     email: invitation.email ?? '',

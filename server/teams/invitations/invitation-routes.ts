@@ -6,11 +6,11 @@ import { type Route, route } from '#server/platform/http/route.ts';
 import { type InvitationId, parseId } from '#server/platform/ids/ids.ts';
 import { inviteMember } from './invite-member.ts';
 import { listInvitations } from './list-invitations.ts';
-import type { MailsInvitations } from './mail-invitation.ts';
+import type { InvitationMailServices } from './mail-invitation.ts';
 import { resendInvitation } from './resend-invitation.ts';
 import { revokeInvitation } from './revoke-invitation.ts';
 
-export function invitationRoutes(services: Runtime & MailsInvitations): Route[] {
+export function invitationRoutes(services: Runtime & InvitationMailServices): Route[] {
   return [
     route({
       method: 'POST',

@@ -26,7 +26,7 @@ export interface FormTokenRow {
 }
 
 /** An invitation for the person who opens it. */
-export interface OpenedInvitationRow extends InvitationRow {
+export interface LoadedInvitationRow extends InvitationRow {
   readonly team_name: string;
   /** Of its address; null where it has none. */
   readonly account_id: AccountId | null;
@@ -65,7 +65,7 @@ const findByEmail = statement<InvitationRow>(
 );
 // One statement: two would look at two moments, and the account that the link itself made in between would be asked to
 // sign in, for a link that is over.
-const findByToken = statement<OpenedInvitationRow>(
+const findByToken = statement<LoadedInvitationRow>(
   'invitations.find-live-by-token',
   `SELECT ${columns}, t.name AS team_name, a.id AS account_id, a.email_verified_at IS NOT NULL AS account_verified
    FROM invitations i JOIN teams t ON t.id = i.team_id LEFT JOIN accounts a ON a.normalized_email = i.normalized_email
@@ -172,7 +172,7 @@ export function findLiveInvitationByToken(
   db: Queryable,
   tokenHash: Buffer,
   now: Date,
-): Promise<OpenedInvitationRow | undefined> {
+): Promise<LoadedInvitationRow | undefined> {
   return findByToken.row(db, tokenHash, now);
 }
 

@@ -13,7 +13,7 @@ import { lockTeam } from '#server/teams/team/team-store.ts';
 import { newInvitationLink } from './invitation-link.ts';
 import { findLiveInvitationByEmail, type InvitationRow, insertInvitation } from './invitation-store.ts';
 import { invitationView } from './invitation-view.ts';
-import { type MailsInvitations, mailInvitation, showsLink } from './mail-invitation.ts';
+import { type InvitationMailServices, mailInvitation, needsShownLink } from './mail-invitation.ts';
 import { revokeOpenInvitations } from './revoke-open-invitations.ts';
 import { countSeats, requireFreeSeat } from './seat-limit.ts';
 
@@ -24,7 +24,7 @@ import { countSeats, requireFreeSeat } from './seat-limit.ts';
  * includes what the key does not hold; 409, param email, for a member or somebody who is invited; 402 over the plan
  */
 export async function inviteMember(
-  services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'> & MailsInvitations,
+  services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'> & InvitationMailServices,
   { teamId, permissions, keyCreator }: Grantor,
   { email: text, role }: InviteRequest,
   by: AuditActor,
@@ -58,7 +58,7 @@ export async function inviteMember(
     // One that has expired holds the address until it is ended.
     await revokeOpenInvitations(trx, services, teamId, { emailKey: key, ownerLinks: false }, by);
     const { url, tokenHash, expiresAt } = newInvitationLink(services);
-    const isShown = await showsLink(trx, services);
+    const isShown = await needsShownLink(trx, services);
     const invitation: InvitationRow = {
       team_id: teamId,
       id: services.ids.next('inv'),

@@ -1,8 +1,8 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
-import { type MailHealth, mailFails } from '#server/mail/mail-health.ts';
+import { isMailFailing, type MailHealth } from '#server/mail/mail-health.ts';
 import type { MailContent } from '#server/mail/mail-template.ts';
-import { mailIsOn, queueMail } from '#server/mail/queue-mail.ts';
+import { isMailEnabled, queueMail } from '#server/mail/queue-mail.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import type { PersonRow } from '#server/teams/members/member-store.ts';
 import type { TeamRow } from '#server/teams/team/team-store.ts';
@@ -33,7 +33,7 @@ export function invitationMessage({ invitation, team, inviter, url }: Invitation
   };
 }
 
-export interface MailsInvitations {
+export interface InvitationMailServices {
   readonly mailHealth: MailHealth;
 }
 
@@ -41,11 +41,11 @@ export interface MailsInvitations {
  * Whether the answer to an invitation has its link: no mail is sent, or none gets through at present. A link that is
  * shown proves no address (section 12.1), though its mail may arrive later.
  */
-export async function showsLink(
+export async function needsShownLink(
   trx: Transaction,
-  { config, mailHealth }: Pick<Runtime, 'config'> & MailsInvitations,
+  { config, mailHealth }: Pick<Runtime, 'config'> & InvitationMailServices,
 ): Promise<boolean> {
-  return !mailIsOn(config) || mailFails(trx, mailHealth);
+  return !isMailEnabled(config) || isMailFailing(trx, mailHealth);
 }
 
 /**
@@ -57,7 +57,7 @@ export async function mailInvitation(
   services: Pick<Runtime, 'config' | 'ids' | 'clock' | 'secrets'>,
   mail: InvitationMail & { readonly to: string },
 ): Promise<void> {
-  if (!mailIsOn(services.config)) return;
+  if (!isMailEnabled(services.config)) return;
   await countInvitationMail(trx, services, mail.invitation.team_id, mail.to);
   await queueMail(trx, services, {
     to: mail.to,

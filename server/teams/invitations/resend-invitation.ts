@@ -10,14 +10,14 @@ import { lockTeam } from '#server/teams/team/team-store.ts';
 import { newInvitationLink } from './invitation-link.ts';
 import { findLiveInvitation, renewInvitation } from './invitation-store.ts';
 import { invitationView } from './invitation-view.ts';
-import { type MailsInvitations, mailInvitation, showsLink } from './mail-invitation.ts';
+import { type InvitationMailServices, mailInvitation, needsShownLink } from './mail-invitation.ts';
 
 /**
  * Sends a live invitation again, with a new link for 7 days; the old one ends (specification section 12.4).
  * @throws AppError 404 where no such invitation is live
  */
 export async function resendInvitation(
-  services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'> & MailsInvitations,
+  services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'> & InvitationMailServices,
   teamId: TeamId,
   invitationId: InvitationId,
   by: AuditActor,
@@ -28,7 +28,7 @@ export async function resendInvitation(
     const inviter = await recheckPermission(trx, teamId, by, 'team:write');
     const live = await findLiveInvitation(trx, teamId, invitationId, services.clock.expiryNow());
     const { url, tokenHash, expiresAt } = newInvitationLink(services);
-    const isShown = await showsLink(trx, services);
+    const isShown = await needsShownLink(trx, services);
     const link = { tokenHash, expiresAt, provesAddress: !isShown };
     const invitation = live && (await renewInvitation(trx, teamId, invitationId, link));
     if (!invitation?.email) throw notFound('invitation');

@@ -8,36 +8,36 @@ import type { Clock } from '#server/platform/time/clock.ts';
 import {
   findEndedInvitation,
   findLiveInvitationByToken,
-  type OpenedInvitationRow,
+  type LoadedInvitationRow,
 } from '#server/teams/invitations/invitation-store.ts';
 import { invitationNeedsOf } from './invitation-needs.ts';
 
-/** An invitation in the hands of whoever opened its link. */
-export interface OpenInvitation {
-  readonly invitation: OpenedInvitationRow;
+/** A live invitation with what its acceptance still needs from the caller. */
+export interface LoadedInvitation {
+  readonly invitation: LoadedInvitationRow;
   readonly needs: InvitationNeeds;
   readonly signedIn: SignedIn | undefined;
 }
 
-/** Looks at the invitation behind a link. Changes nothing, so that a scanner that follows links uses none up. @throws 404 */
-export async function openInvitation(
+/** Loads the invitation of a link and changes nothing, so a scanner that follows links uses none up. @throws 404 */
+export async function loadInvitation(
   { database, clock }: Pick<Runtime, 'database' | 'clock'>,
   token: string,
   signedIn: SignedIn | undefined,
-): Promise<OpenInvitation> {
+): Promise<LoadedInvitation> {
   const invitation = await findLiveInvitationByToken(database.pool, sha256(token), clock.expiryNow());
-  if (!invitation) throw invitationExpired(await endOfInvitation(database.pool, clock, token));
+  if (!invitation) throw invitationExpired(await findInvitationEnd(database.pool, clock, token));
   const { email, account_id: accountId } = invitation;
   const isEmailVerified = invitation.verifies_email || invitation.account_verified === true;
   const needs = invitationNeedsOf({ email, accountId, signedInId: signedIn?.accountId, isEmailVerified });
   return { invitation, needs, signedIn };
 }
 
-/** What became of an invitation that lets nobody in any more; `unknown` where there is no such link, or it was replaced. */
+/** How an invitation ended; `unknown` where no link has this token, or the link was replaced. */
 export type InvitationEnd = 'used' | 'revoked' | 'expired' | 'unknown';
 
-/** Said to who has the link: its 128 bits or more are known to nobody who was not invited. */
-export async function endOfInvitation(db: Queryable, clock: Clock, token: string): Promise<InvitationEnd> {
+/** Safe to show to the caller: only the invited person knows the token, which has at least 128 random bits. */
+export async function findInvitationEnd(db: Queryable, clock: Clock, token: string): Promise<InvitationEnd> {
   const ended = await findEndedInvitation(db, sha256(token));
   if (!ended) return 'unknown';
   if (ended.accepted_at) return 'used';
