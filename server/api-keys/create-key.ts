@@ -6,8 +6,8 @@ import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { AppError, invalid } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
+import { refuseHiddenCharacters } from '#server/platform/hidden-characters.ts';
 import { type MemberId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
-import { refuseHiddenCharacters } from '#server/platform/plain-name.ts';
 import { newApiKey } from './api-key.ts';
 import { type ApiKeyRow, insertApiKey } from './api-key-store.ts';
 

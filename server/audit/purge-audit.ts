@@ -6,7 +6,7 @@ import {
 } from '#server/database/partitions.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Queryable, statement } from '#server/database/statement.ts';
-import { firstIdAt, momentOf } from '#server/platform/ids/ids.ts';
+import { firstIdAt, timeOfId } from '#server/platform/ids/ids.ts';
 import { monthOf, nextMonthOf } from '#server/platform/time/calendar.ts';
 
 /** Months without a partition that one round takes; the next one goes on. */
@@ -59,7 +59,7 @@ async function movePartitionless(db: Queryable, bound: string): Promise<void> {
   for (let months = 0; months < monthsMax; months += 1) {
     const oldest = await findInDefaultPartition.row(db, boundId);
     if (!oldest) return;
-    await createMonthPartition(db, 'audit_log', monthOf(momentOf(oldest.id)));
+    await createMonthPartition(db, 'audit_log', monthOf(timeOfId(oldest.id)));
   }
 }
 

@@ -9,7 +9,7 @@ import { type AccountId, publicId } from '#server/platform/ids/ids.ts';
 import { dayOf, monthOf, nextMonthOf } from '#server/platform/time/calendar.ts';
 import { countSeats } from '#server/teams/invitations/seat-limit.ts';
 import { listMemberships } from '#server/teams/members/member-store.ts';
-import { findUsed } from '#server/usage/usage-store.ts';
+import { findMonthUsage } from '#server/usage/usage-store.ts';
 import { countWebhooks } from '#server/webhooks/endpoints/webhook-store.ts';
 import { type PlanInUse, renderBilling } from './billing-page.ts';
 
@@ -45,7 +45,7 @@ async function plansInUse(
       teamName,
       plan,
       monthlyMessageLimit: monthly_message_limit,
-      sent: await findUsed(pool, teamId, monthOf(now)),
+      sent: await findMonthUsage(pool, teamId, monthOf(now)),
       resetsOn: dayOf(nextMonthOf(now)),
       members: await countSeats(pool, teamId, now),
       numbers: await countNumbers(pool, teamId),

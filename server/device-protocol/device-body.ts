@@ -41,7 +41,7 @@ function listText(values: readonly unknown[]): string | undefined {
 }
 
 /** A field whose missing, empty and "none" forms all mean that there is no value. Never used for a text. */
-export function valueIn(body: DeviceBody, name: string): string | undefined {
+export function optionalField(body: DeviceBody, name: string): string | undefined {
   const value = body.get(name)?.trim();
   return value === undefined || value === '' || value === 'none' ? undefined : value;
 }

@@ -7,7 +7,7 @@ import { type Route, route } from '#server/platform/http/route.ts';
 import { textFields } from '#server/platform/http/text-fields.ts';
 import { parseId } from '#server/platform/ids/ids.ts';
 import { FixedWindowLimiter } from '#server/platform/network/fixed-window-limiter.ts';
-import { type DeviceBody, parseDeviceBody, valueIn } from './device-body.ts';
+import { type DeviceBody, optionalField, parseDeviceBody } from './device-body.ts';
 import { deviceBodyMaxBytes, overLimitHoldMs, pollsPerMinute } from './limits.ts';
 import { type Poll, type PollResult, type PollServices, poll, reportLast } from './poll.ts';
 import { pollAnswer, unavailableAnswer } from './poll-answer.ts';
@@ -41,22 +41,22 @@ export function pollRoute(services: PollServices): Route {
 }
 
 function readPoll(body: DeviceBody, tokenHash: Buffer, left: AbortSignal): Poll {
-  const last = valueIn(body, 'last');
+  const last = optionalField(body, 'last');
   const messageId = last === undefined ? undefined : parseId('msg', last);
-  const session = valueIn(body, 'session');
+  const session = optionalField(body, 'session');
   return {
     tokenHash,
     sessionId:
       session === undefined || session === 'new' ? undefined : (parseId('ses', session) ?? noSession),
     last: messageId && {
       messageId,
-      failed: valueIn(body, 'last_status') === 'failed',
-      error: valueIn(body, 'last_error') ?? null,
+      failed: optionalField(body, 'last_status') === 'failed',
+      error: optionalField(body, 'last_error') ?? null,
     },
     description: {
-      name: valueIn(body, 'device_name') ?? '',
-      systemVersion: valueIn(body, 'os') ?? '',
-      shortcutVersion: valueIn(body, 'v') ?? '',
+      name: optionalField(body, 'device_name') ?? '',
+      systemVersion: optionalField(body, 'os') ?? '',
+      shortcutVersion: optionalField(body, 'v') ?? '',
     },
     left,
   };
@@ -89,5 +89,5 @@ async function answerOverLimit(
   // Whoever left while the report was written won't leave again.
   if (!left.aborted) await held.promise;
   cancel();
-  return { body: { action: 'idle', session: valueIn(body, 'session') ?? 'new', wait: '0' } };
+  return { body: { action: 'idle', session: optionalField(body, 'session') ?? 'new', wait: '0' } };
 }

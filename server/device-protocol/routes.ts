@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { claimDevice } from '#server/devices/claim-device.ts';
 import { findDeviceByToken } from '#server/devices/device-store.ts';
-import { OpenLinks } from '#server/devices/open-links.ts';
+import { OpenSetupLinks } from '#server/devices/open-setup-links.ts';
 import { receiveMessage } from '#server/messages/receive-message.ts';
 import { reportMessage } from '#server/messages/report-message.ts';
 import { findNumber } from '#server/numbers/number-store.ts';
@@ -10,7 +10,7 @@ import { type Route, route } from '#server/platform/http/route.ts';
 import { textFields } from '#server/platform/http/text-fields.ts';
 import { parseId, publicId } from '#server/platform/ids/ids.ts';
 import { FixedWindowLimiter } from '#server/platform/network/fixed-window-limiter.ts';
-import { parseDeviceBody, valueIn } from './device-body.ts';
+import { optionalField, parseDeviceBody } from './device-body.ts';
 import {
   claimBodyMaxBytes,
   deviceBodyMaxBytes,
@@ -31,7 +31,7 @@ export function deviceRoutes(services: PollServices): Route[] {
 }
 
 function claimRoute(services: PollServices): Route {
-  const links = new OpenLinks(services);
+  const links = new OpenSetupLinks(services);
   return route({
     method: 'POST',
     path: '/v1/device/claim',
@@ -44,7 +44,7 @@ function claimRoute(services: PollServices): Route {
       const body = parseDeviceBody(request.body);
       if (!body)
         throw new AppError('invalid_request', 'The body must be a JSON object with the field token.');
-      const token = valueIn(body, 'token');
+      const token = optionalField(body, 'token');
       if (token === undefined)
         throw invalid('token', 'token is required: it is the last part of the setup link.');
       await links.requireOpen(token, request.ip);
@@ -80,9 +80,9 @@ function inboundRoute(services: PollServices): Route {
       // A token that a later verify ended; one that a newer phone superseded still brings its replies.
       if (device.ended_at) return refuse('superseded');
       const received = await receiveMessage(services, number, {
-        from: valueIn(body, 'from') ?? '',
+        from: optionalField(body, 'from') ?? '',
         text: body.get('text') ?? '',
-        deviceGivenId: valueIn(body, 'id'),
+        deviceGivenId: optionalField(body, 'id'),
       });
       return { body: { ok: '1', id: publicId('msg', received.id) } };
     },
@@ -106,8 +106,8 @@ function statusRoute(services: PollServices): Route {
       if (!body) return refuse('unreadable');
       const device = await findDeviceByToken(services.database.pool, deviceTokenHash);
       if (!device) return refuse('unauthorized');
-      const messageId = parseId('msg', valueIn(body, 'id') ?? '');
-      const status = valueIn(body, 'status');
+      const messageId = parseId('msg', optionalField(body, 'id') ?? '');
+      const status = optionalField(body, 'status');
       if (status !== 'delivered' && status !== 'failed') return refuse('unknown_status');
       const known =
         messageId !== undefined &&
@@ -115,7 +115,7 @@ function statusRoute(services: PollServices): Route {
           messageId,
           sessionId: undefined,
           status: status === 'failed' ? 'not_delivered' : status,
-          error: valueIn(body, 'error') ?? null,
+          error: optionalField(body, 'error') ?? null,
         }));
       if (!known) return refuse('unknown_message');
       return { body: { ok: '1', id: publicId('msg', messageId) } };

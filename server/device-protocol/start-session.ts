@@ -3,10 +3,10 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
 import {
   type DeviceDescription,
-  describeDevice,
   findDeviceByToken,
   lockCurrentSession,
   replaceSession,
+  updateDeviceDescription,
 } from '#server/devices/device-store.ts';
 import { lockNumber, markVerified } from '#server/numbers/number-store.ts';
 import type { SessionId } from '#server/platform/ids/ids.ts';
@@ -67,7 +67,7 @@ export async function startSession(
         last_seen_at: now,
       });
       await bringLeaseForward.row(trx, numberId, takeoverGraceMs);
-      await describeDevice(trx, teamId, device.id, description);
+      await updateDeviceDescription(trx, teamId, device.id, description);
       return { sessionId };
     });
   } catch (error) {

@@ -1,7 +1,7 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
-import { endOpenLink, insertDeviceOnce, lockOpenLink, type SetupLinkRow } from './device-store.ts';
+import { endSetupLink, insertDeviceOnce, lockOpenSetupLink, type SetupLinkRow } from './device-store.ts';
 
 /**
  * Claim of a device: trades a setup link for the device token (specification section 11.1). Until Done is pressed, the same
@@ -15,7 +15,7 @@ export async function claimDevice(
   const now = clock.now();
   const deviceToken = secrets.deviceToken(setupToken);
   return database.transaction(async (trx) => {
-    const link = await lockOpenLink(trx, sha256(setupToken), clock.expiryNow());
+    const link = await lockOpenSetupLink(trx, sha256(setupToken), clock.expiryNow());
     if (!link) throw linkExpired();
     await insertDeviceOnce(trx, link, {
       id: ids.next('dev'),
@@ -31,7 +31,7 @@ export async function finishSetup(
   { database, clock }: Pick<Runtime, 'database' | 'clock'>,
   setupToken: string,
 ): Promise<void> {
-  if (!(await endOpenLink(database.pool, sha256(setupToken), clock.expiryNow()))) throw linkExpired();
+  if (!(await endSetupLink(database.pool, sha256(setupToken), clock.expiryNow()))) throw linkExpired();
 }
 
 export function linkExpired(): AppError {

@@ -144,12 +144,16 @@ export async function endAllDevices(
 }
 
 /** The open link of a token; undefined where it is used up, replaced, expired or was never made. */
-export function findOpenLink(db: Queryable, tokenHash: Buffer, at: Date): Promise<SetupLinkRow | undefined> {
+export function findOpenSetupLink(
+  db: Queryable,
+  tokenHash: Buffer,
+  at: Date,
+): Promise<SetupLinkRow | undefined> {
   return findLink.row(db, tokenHash, at);
 }
 
 /** Which of these hashes are of links that are open. */
-export function findOpenLinks(
+export function findOpenSetupLinks(
   db: Queryable,
   hashes: readonly Buffer[],
   at: Date,
@@ -161,7 +165,7 @@ export function findOpenLinks(
  * The open link of a token, and it stays open until the caller's commit: who ends links and their devices ends the links first, and
  * so finds every device that they gave.
  */
-export function lockOpenLink(
+export function lockOpenSetupLink(
   trx: Transaction,
   tokenHash: Buffer,
   at: Date,
@@ -170,7 +174,7 @@ export function lockOpenLink(
 }
 
 /** @returns false where the link was not open any more */
-export async function endOpenLink(db: Queryable, tokenHash: Buffer, at: Date): Promise<boolean> {
+export async function endSetupLink(db: Queryable, tokenHash: Buffer, at: Date): Promise<boolean> {
   return (await endLink.row(db, tokenHash, at)) !== undefined;
 }
 
@@ -215,7 +219,7 @@ export interface DeviceDescription {
   readonly shortcutVersion: string;
 }
 
-export async function describeDevice(
+export async function updateDeviceDescription(
   db: Queryable,
   teamId: TeamId,
   deviceId: DeviceId,

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { Runtime } from '#server/database/runtime.ts';
 import { claimDevice, finishSetup } from '#server/devices/claim-device.ts';
-import { findOpenLink, hasPhonePolled, type SetupLinkRow } from '#server/devices/device-store.ts';
+import { findOpenSetupLink, hasPhonePolled, type SetupLinkRow } from '#server/devices/device-store.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { pageHeaders } from '#server/platform/http/html-page.ts';
@@ -25,7 +25,7 @@ interface Setup {
 export function setupPageRoutes(services: Runtime): Route[] {
   const { pool } = services.database;
   const find = async (token: string): Promise<Setup | undefined> => {
-    const link = await findOpenLink(pool, sha256(token), services.clock.expiryNow());
+    const link = await findOpenSetupLink(pool, sha256(token), services.clock.expiryNow());
     const number = link && (await findNumber(pool, link.team_id, link.number_id));
     return number && !number.deleted_at ? { number, link, token } : undefined;
   };

@@ -4,8 +4,8 @@ import { queueChannel } from '#server/database/channels.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
+import { refuseHiddenCharacters } from '#server/platform/hidden-characters.ts';
 import { type NumberId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
-import { refuseHiddenCharacters } from '#server/platform/plain-name.ts';
 import { changeNumber, type NumberRow } from './number-store.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { Usage, UsageQuery } from '#contract/usage.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
-import { showUsage } from './show-usage.ts';
+import { getUsage } from './get-usage.ts';
 
 export function usageRoutes(services: Pick<Runtime, 'database' | 'clock'>): Route[] {
   return [
@@ -13,7 +13,7 @@ export function usageRoutes(services: Pick<Runtime, 'database' | 'clock'>): Rout
       query: UsageQuery,
       answers: { 200: Usage },
       handle: async ({ principal, query }) => ({
-        body: await showUsage(services, principal.teamId, query.month),
+        body: await getUsage(services, principal.teamId, query.month),
       }),
     }),
   ];

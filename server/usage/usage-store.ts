@@ -96,6 +96,6 @@ export function listUsageDays(
 }
 
 /** What of the month's limit is used. @param month its first day: `2026-11-01` */
-export async function findUsed(db: Queryable, teamId: TeamId, month: string): Promise<number> {
+export async function findMonthUsage(db: Queryable, teamId: TeamId, month: string): Promise<number> {
   return (await findMonth.row(db, teamId, month))?.accepted ?? 0;
 }

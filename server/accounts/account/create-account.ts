@@ -3,8 +3,8 @@ import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { AppError, invalid } from '#server/platform/app-error.ts';
+import { refuseHiddenCharacters } from '#server/platform/hidden-characters.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
-import { refuseHiddenCharacters } from '#server/platform/plain-name.ts';
 import { type AccountRow, insertAccount, setPasswordHash } from './account-store.ts';
 import { parseEmail } from './email.ts';
 

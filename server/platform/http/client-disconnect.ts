@@ -13,6 +13,6 @@ export function isDisconnected({ raw }: FastifyReply): boolean {
 }
 
 /** Whether the client closed the connection before the whole body had come. */
-export function isBrokenOff({ raw }: FastifyRequest): boolean {
+export function isRequestAborted({ raw }: FastifyRequest): boolean {
   return raw.destroyed && !raw.complete;
 }

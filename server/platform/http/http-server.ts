@@ -15,7 +15,7 @@ import { WaitGroup } from '#server/platform/concurrency/wait-group.ts';
 import type { AccountId, Ids, TeamId } from '#server/platform/ids/ids.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
-import { isBrokenOff } from './client-disconnect.ts';
+import { isRequestAborted } from './client-disconnect.ts';
 import { ClientErrorResponder } from './client-error.ts';
 import { drainBody } from './drain-body.ts';
 import { pageHeaders, renderErrorPage } from './html-page.ts';
@@ -27,7 +27,7 @@ import { parseQuery } from './parse-query.ts';
 import { PipelineQueue } from './pipelining.ts';
 import { createProxyWarning } from './proxy-warning.ts';
 import { readJson } from './read-json.ts';
-import { byOf, type Reauthenticate, RequestContext } from './request-context.ts';
+import { auditActorOf, type Reauthenticate, RequestContext } from './request-context.ts';
 import { framingError } from './request-framing.ts';
 import type { Audience, Authenticator, Caller, LimitConcurrency, Route } from './route.ts';
 import { SlowReaders } from './slow-readers.ts';
@@ -172,7 +172,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
       durationMs: reply.elapsedTime,
       errorCode: request.errorCode,
       teamId: request.caller?.principal?.teamId,
-      by: request.errorCode && byOf(request),
+      by: request.errorCode && auditActorOf(request),
       accountId: request.caller?.signedIn?.accountId,
       audit: config.audit,
       target: (request.params as { readonly id?: string } | undefined)?.id ?? '',
@@ -304,7 +304,7 @@ function sendError(
   const appError = toAppError(options.explain?.(error) ?? error, request.routeOptions.bodyLimit);
   request.errorCode = appError.code;
   // Without a cause it is a refusal over capacity, which is no fault; nor is a body that its client broke off.
-  if (appError.code === 'internal_error' && appError.cause !== undefined && !isBrokenOff(request)) {
+  if (appError.code === 'internal_error' && appError.cause !== undefined && !isRequestAborted(request)) {
     options.logger.error({ err: appError.cause, requestId: request.id }, 'a request failed');
   }
   if (audienceOf(request) !== 'device') settleRest(appError, request, reply);
@@ -360,7 +360,7 @@ function deviceErrorHandler(options: HttpServerOptions, { onFailure }: Route) {
       if (appError.status === 413) keepConnectionOpen(reply);
     } else if (!(await drainBody(request, options.clock))) reply.header('connection', 'close');
     if (!onFailure) return sendError(options, appError, request, reply);
-    if (appError.code === 'internal_error' && !isBrokenOff(request))
+    if (appError.code === 'internal_error' && !isRequestAborted(request))
       options.logger.warn({ err: appError.cause ?? error, requestId: request.id }, 'a device call failed');
     setResponseHeaders(options, 'device', request, reply);
     reply.code(200).send(onFailure(appError));

@@ -1,6 +1,6 @@
 import { AppError, invalid } from '#server/platform/app-error.ts';
 import { jsonDepthMax, jsonValuesMax } from './limits.ts';
-import { cutName, printableName } from './validation-error.ts';
+import { printableName, shortenName } from './validation-error.ts';
 
 /** Smaller bodies cost little, whatever is in them: most requests are not scanned. */
 const scannedMinBytes = 2_048;
@@ -67,7 +67,7 @@ function endOfString(bytes: Uint8Array, start: number): number {
 function excess(field: Uint8Array | undefined, problem: string): AppError {
   const name = field && readName(field);
   if (name === undefined) return new AppError('invalid_request', `The body ${problem}.`);
-  return invalid(cutName(name), `${printableName(name)} ${problem}.`);
+  return invalid(shortenName(name), `${printableName(name)} ${problem}.`);
 }
 
 /** undefined where it is no string of JSON. */

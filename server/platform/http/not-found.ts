@@ -12,7 +12,7 @@ interface PathPattern {
 }
 
 /** A method that a more general path would take: GET /v1/messages/send, where only POST is served. */
-export interface Shadowed {
+export interface ShadowedMethod {
   readonly method: Method;
   readonly path: string;
 }
@@ -52,7 +52,7 @@ export class PathIndex {
   }
 
   /** Methods that the router would take for another path with a parameter in place of a word. They are to be refused. */
-  shadowed(): Shadowed[] {
+  shadowed(): ShadowedMethod[] {
     return [...this.#byLength.values()].flatMap((patterns) =>
       patterns.flatMap(({ path, segments, methods }) => {
         const general = patterns.filter((other) => other.path !== path && matches(other.segments, segments));

@@ -54,7 +54,7 @@ export class RequestContext implements Call {
   }
 
   get by() {
-    return byOf(this.request) ?? missing();
+    return auditActorOf(this.request) ?? missing();
   }
 }
 
@@ -63,7 +63,7 @@ function missing(): never {
   throw new Error('this audience has no such caller');
 }
 
-export function byOf(request: FastifyRequest): AuditActor | undefined {
+export function auditActorOf(request: FastifyRequest): AuditActor | undefined {
   const actor: Actor | undefined = request.caller?.principal?.actor ?? request.caller?.signedIn?.actor;
   return actor && { ...actor, ip: request.ip, requestId: request.id };
 }

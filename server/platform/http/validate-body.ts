@@ -2,7 +2,7 @@ import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { AppError, invalid } from '#server/platform/app-error.ts';
 import { jsonDepthMax } from './limits.ts';
-import { cutName, printableName, validationError } from './validation-error.ts';
+import { printableName, shortenName, validationError } from './validation-error.ts';
 
 export type BodyValidator = (body: unknown) => void;
 
@@ -30,7 +30,7 @@ export function validateStrings(value: unknown, param?: string, depth = 0): void
 /** The name itself may be what is broken. */
 function refuse(param: string | undefined, problem: string): AppError {
   if (param === undefined) return new AppError('invalid_request', `The body ${problem}.`);
-  return invalid(cutName(param), `${printableName(param)} ${problem}.`);
+  return invalid(shortenName(param), `${printableName(param)} ${problem}.`);
 }
 
 /** The check of a body against its schema. Its refusal names the field and what the field wants. */

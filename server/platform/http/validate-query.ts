@@ -5,7 +5,7 @@ import { isMailAddress } from '#server/platform/mail-address.ts';
 import { queryMaxCharacters, queryParametersMax } from './limits.ts';
 import { excessiveQuery } from './parse-query.ts';
 import { validateStrings } from './validate-body.ts';
-import { cutName, printableName, validationError } from './validation-error.ts';
+import { printableName, shortenName, validationError } from './validation-error.ts';
 
 /** @param url as it came: a parser keeps what it can't decode as it was written */
 export type QueryValidator = (query: unknown, url: string) => Readonly<Record<string, unknown>>;
@@ -51,7 +51,7 @@ function validateEncoding(url: string): void {
     const [name = ''] = pair.split('=', 1);
     if (isDecodable(pair)) continue;
     throw invalid(
-      cutName(name),
+      shortenName(name),
       `${printableName(name)} must be percent-encoded UTF-8, with every % itself written as %25.`,
     );
   }
@@ -74,13 +74,16 @@ function excessive(url: string): AppError {
   return new AppError(
     'invalid_request',
     `The query string is too long: ${queryMaxCharacters.toLocaleString('en')} characters and ${queryParametersMax} parameters at most.`,
-    parts.length > queryParametersMax ? {} : { param: cutName(name) },
+    parts.length > queryParametersMax ? {} : { param: shortenName(name) },
   );
 }
 
 function unknownParameter(name: string, known: readonly string[]) {
   const hint = known.length > 0 ? `Known parameters: ${known.join(', ')}.` : 'It takes none.';
-  return invalid(cutName(name), `${printableName(name)} is not a query parameter of this request. ${hint}`);
+  return invalid(
+    shortenName(name),
+    `${printableName(name)} is not a query parameter of this request. ${hint}`,
+  );
 }
 
 function readValue(name: string, text: string, schema: TSchema): unknown {

@@ -42,11 +42,11 @@ const nameMaxCharacters = 100;
 
 /** A name as a sentence shows it: well-formed, so that every parser can read the answer, and seen where it is empty. */
 export function printableName(name: string): string {
-  return name === '' ? '""' : cutName(name);
+  return name === '' ? '""' : shortenName(name);
 }
 
 /** A name as `param` shows it. */
-export function cutName(name: string): string {
+export function shortenName(name: string): string {
   const isLong = name.length > nameMaxCharacters;
   return (isLong ? `${name.slice(0, nameMaxCharacters)}…` : name).toWellFormed();
 }
@@ -60,7 +60,7 @@ export function validationError(schema: TSchema, value: unknown): AppError {
     path: [],
     says: 'is not valid',
   };
-  return invalid(cutName(path[0] ?? ''), `${path.map(printableName).join('.')} ${says}.`);
+  return invalid(shortenName(path[0] ?? ''), `${path.map(printableName).join('.')} ${says}.`);
 }
 
 function firstProblem(

@@ -93,7 +93,7 @@ export function parseId<P extends IdPrefix>(prefix: P, text: string): Id<P> | un
 }
 
 /** The moment that an id carries, to the millisecond. */
-export function momentOf(id: string): Date {
+export function timeOfId(id: string): Date {
   return new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16));
 }
 

@@ -2,8 +2,8 @@ import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
+import { refuseHiddenCharacters } from '#server/platform/hidden-characters.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
-import { refuseHiddenCharacters } from '#server/platform/plain-name.ts';
 import { lockTeam, setTeamName, type TeamRow } from '#server/teams/team/team-store.ts';
 import { recheckPermission } from './recheck-permission.ts';
 

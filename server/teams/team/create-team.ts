@@ -5,7 +5,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { invalid } from '#server/platform/app-error.ts';
-import { refuseHiddenCharacters } from '#server/platform/plain-name.ts';
+import { refuseHiddenCharacters } from '#server/platform/hidden-characters.ts';
 import { insertTeam, type TeamRow } from './team-store.ts';
 
 interface NewTeam {

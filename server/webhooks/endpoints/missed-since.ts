@@ -1,6 +1,6 @@
 import { statement, type Transaction } from '#server/database/statement.ts';
 import type { DeliveryId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
-import { momentOf } from '#server/platform/ids/ids.ts';
+import { timeOfId } from '#server/platform/ids/ids.ts';
 
 /** So many of the latest deliveries are looked through for the last success; what is pending is found whatever its age. */
 const examinedMax = 10_000;
@@ -33,5 +33,5 @@ export async function missedSince(
   webhookId: WebhookId,
 ): Promise<Date | undefined> {
   const id = (await find.row(trx, teamId, webhookId))?.id;
-  return id ? momentOf(id) : undefined;
+  return id ? timeOfId(id) : undefined;
 }

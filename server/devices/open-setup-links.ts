@@ -1,20 +1,20 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { CredentialLookup } from '#server/platform/network/credential-lookup.ts';
 import { linkExpired } from './claim-device.ts';
-import { findOpenLinks } from './device-store.ts';
+import { findOpenSetupLinks } from './device-store.ts';
 
 /** 32 bytes as base64url, as every setup link ends (randomToken). */
 const shape = /^[\w-]{43}$/;
 
 /** Which texts are the token of an open setup link, for claims, which come without any other credential. */
-export class OpenLinks {
+export class OpenSetupLinks {
   readonly #lookup: CredentialLookup<{ readonly hash: Buffer }>;
 
   constructor({ database, clock, config }: Pick<Runtime, 'database' | 'clock' | 'config'>) {
     this.#lookup = new CredentialLookup({
       clock,
       rateLimits: config.rateLimits,
-      find: (hashes) => findOpenLinks(database.hot, hashes, clock.now()),
+      find: (hashes) => findOpenSetupLinks(database.hot, hashes, clock.now()),
     });
   }
 

@@ -5,7 +5,7 @@ import type { TeamId } from '#server/platform/ids/ids.ts';
 import { dayOf, nextMonthOf } from '#server/platform/time/calendar.ts';
 import { findTeam } from '#server/teams/team/team-store.ts';
 import { listNotices } from './limit-notice-store.ts';
-import { findUsed, listUsageDays } from './usage-store.ts';
+import { findMonthUsage, listUsageDays } from './usage-store.ts';
 
 const dayMs = 86_400_000;
 
@@ -13,7 +13,7 @@ const dayMs = 86_400_000;
  * What a team used of a month, day by day (specification section 12.7).
  * @param month `2026-11`; undefined for the present one
  */
-export async function showUsage(
+export async function getUsage(
   { database, clock }: Pick<Runtime, 'database' | 'clock'>,
   teamId: TeamId,
   month: string | undefined,
@@ -24,7 +24,7 @@ export async function showUsage(
   const team = await findTeam(database.pool, teamId);
   if (!team) throw notFound('team');
   const [sent, rows, notices] = await Promise.all([
-    findUsed(database.pool, teamId, dayOf(first)),
+    findMonthUsage(database.pool, teamId, dayOf(first)),
     listUsageDays(database.pool, teamId, dayOf(first), dayOf(next)),
     listNotices(database.pool, teamId, dayOf(first)),
   ]);
