@@ -9,11 +9,16 @@ import type { PollRegistry } from '#server/device-protocol/poll-registry.ts';
 import { purgeSetupLinks } from '#server/devices/purge-setup-links.ts';
 import { writeFanOuts } from '#server/events/fan-out.ts';
 import type { FeedPollRegistry } from '#server/events/feed-poll-registry.ts';
-import { teamsWithNewEvents } from '#server/events/feed-store.ts';
+import { filterTeamsWithNewEvents } from '#server/events/feed-store.ts';
 import { publishEvents } from '#server/events/publish-events.ts';
 import { purgeMails } from '#server/mail/mail-worker.ts';
-import { numbersWithMessages } from '#server/messages/claim-message.ts';
-import { failExpired, failOrphaned, purgeOldKeys, resolveOverdue } from '#server/messages/sweep-messages.ts';
+import { filterNumbersWithMessages } from '#server/messages/claim-message.ts';
+import {
+  failExpired,
+  failOrphaned,
+  purgeKeysAndFingerprints,
+  resolveOverdue,
+} from '#server/messages/sweep-messages.ts';
 import { deleteOverduePending } from '#server/numbers/number-store.ts';
 import { Loop } from '#server/platform/concurrency/loop.ts';
 import type { ProcessRole } from '#server/platform/config.ts';
@@ -95,11 +100,11 @@ export function createBackgroundJobs(
     ...loop('api', 'wake held polls', second, 'keeps', async () => {
       heldPolls.purgeOldWakes();
       const numbers = heldPolls.numbers;
-      if (numbers.length > 0) heldPolls.wake(await numbersWithMessages(database.pool, numbers));
+      if (numbers.length > 0) heldPolls.wake(await filterNumbersWithMessages(database.pool, numbers));
     }),
     ...loop('api', 'wake held readers of events', second, 'keeps', async () => {
       const { positions } = feedPolls;
-      if (positions.length > 0) feedPolls.wake(await teamsWithNewEvents(database.pool, positions));
+      if (positions.length > 0) feedPolls.wake(await filterTeamsWithNewEvents(database.pool, positions));
     }),
     ...loop('api', 'write when keys were used', 5 * second, 'keeps', () => uses.flush()),
     ...loop('maintain', 'resolve overdue hand-outs', second, 'expires', () => resolveOverdue(services)),
@@ -108,7 +113,7 @@ export function createBackgroundJobs(
     ...loop('maintain', 'delete pending numbers', 60 * second, 'expires', () =>
       deleteOverduePending(database.pool, clock.now()),
     ),
-    ...loop('maintain', 'purge old keys', 600 * second, 'expires', () => purgeOldKeys(services)),
+    ...loop('maintain', 'purge old keys', 600 * second, 'expires', () => purgeKeysAndFingerprints(services)),
     ...loop('maintain', 'make partitions', 3_600 * second, 'keeps', () =>
       ensurePartitions(database.pool, clock, logger),
     ),

@@ -1,7 +1,7 @@
 import { queueChannel } from '#server/database/channels.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type DeviceDescription, findDeviceByToken } from '#server/devices/device-store.ts';
-import { type Claimant, claimMessage, type HandOut } from '#server/messages/claim-message.ts';
+import { type ClaimingPoll, claimMessage, type HandOut } from '#server/messages/claim-message.ts';
 import { reportMessage } from '#server/messages/report-message.ts';
 import { resolveUnconfirmed } from '#server/messages/resolve-unconfirmed.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
@@ -26,7 +26,7 @@ export interface Poll {
 }
 
 export type PollResult =
-  | { readonly kind: 'send'; readonly claimant: Claimant; readonly handOut: HandOut }
+  | { readonly kind: 'send'; readonly claimant: ClaimingPoll; readonly handOut: HandOut }
   | { readonly kind: 'idle'; readonly sessionId: SessionId }
   | { readonly kind: 'stop'; readonly reason: StopReason }
   | { readonly kind: 'unavailable' };
@@ -78,7 +78,7 @@ async function waitForMessage(
   // An older poll whose session moved on between the look and now has no number and waits for nothing.
   if (sessionId === null || row.poll === null) return { kind: 'stop', reason: 'superseded' };
   const settled = await resolveForgotten(services, row, sessionId);
-  const claimant: Claimant = {
+  const claimant: ClaimingPoll = {
     teamId: row.team_id,
     numberId: row.number_id,
     deviceId: row.device_id,

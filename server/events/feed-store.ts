@@ -87,7 +87,7 @@ export function readFeed(
 }
 
 /** The teams, of those at these positions, that have something behind them. */
-export async function teamsWithNewEvents(
+export async function filterTeamsWithNewEvents(
   db: Queryable,
   positions: readonly FeedPosition[],
 ): Promise<TeamId[]> {

@@ -6,7 +6,7 @@
 export const feedPollsMax = { ofTeam: 20, ofProcess: 2_000 } as const;
 
 /** Deliveries of one event that are written with it; those for more webhooks are written after the commit. */
-export const fanOutAtOnceMax = 100;
+export const immediateFanOutMax = 100;
 
 /** An event gets its position within milliseconds; where nobody publishes for so long, something is wrong. */
 export const publishTimeoutMs = 5_000;

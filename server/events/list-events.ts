@@ -31,13 +31,13 @@ export async function listEvents(
   { after = '', wait = 0, limit = feedLimitDefault }: ListEventsQuery,
   reader: FeedReader,
 ): Promise<EventList> {
-  const place = { teamId, position: await readAfter(services, teamId, after, reader) };
-  const look = () => reader.withPermit(() => readFeed(services.database.pages, place, limit + 1));
-  let found = await look();
+  const position = { teamId, position: await readAfter(services, teamId, after, reader) };
+  const readPage = () => reader.withPermit(() => readFeed(services.database.pages, position, limit + 1));
+  let found = await readPage();
   if (found.length === 0 && wait > 0) {
     found =
-      (await waitForEvents(services, place, wait * 1_000, reader, async () => {
-        const rows = await look();
+      (await waitForEvents(services, position, wait * 1_000, reader, async () => {
+        const rows = await readPage();
         return rows.length > 0 ? rows : undefined;
       })) ?? [];
     // A request may be held for longer than a key that is revoked goes on working.
@@ -87,7 +87,7 @@ async function waitUntilPublished(
   });
   if (position !== undefined) return position;
   throw unavailable(
-    'The event that after names has no place in the feed yet. Repeat the request in a moment.',
+    'The event that after names has no position in the feed yet. Repeat the request in a moment.',
   );
 }
 
@@ -97,7 +97,7 @@ async function waitForEvents<T>(
   position: FeedPosition,
   waitMs: number,
   { left }: FeedReader,
-  look: () => Promise<T | undefined>,
+  readPage: () => Promise<T | undefined>,
 ): Promise<T | undefined> {
   requireCapacity(feedPolls, position.teamId);
   const waiting = feedPolls.register(position);
@@ -109,7 +109,7 @@ async function waitForEvents<T>(
     for (;;) {
       await waiting.untilWoken();
       if (waiting.ended) return undefined;
-      const found = await look();
+      const found = await readPage();
       if (found !== undefined) return found;
     }
   } finally {

@@ -5,7 +5,7 @@ import type { DeviceId, MessageId, NumberId, SessionId, TeamId } from '#server/p
 import { sqlGuard, sqlTarget } from './message-status.ts';
 
 /** The poll that asks: only the newest one of the current session is handed anything. */
-export interface Claimant {
+export interface ClaimingPoll {
   readonly teamId: TeamId;
   readonly numberId: NumberId;
   readonly deviceId: DeviceId;
@@ -92,7 +92,7 @@ const release = statement<{ seq: number; to_handle: string }>(
 /** Hands the oldest message of the number to a poll. @returns undefined where there is none, or the poll may not have it */
 export function claimMessage(
   { database, clock, config }: Pick<Runtime, 'database' | 'clock' | 'config'>,
-  claimant: Claimant,
+  claimant: ClaimingPoll,
   sessionLiveUntil: Date,
 ): Promise<HandOut | undefined> {
   const { teamId, numberId, deviceId, sessionId, poll } = claimant;
@@ -117,7 +117,7 @@ export function claimMessage(
  */
 export async function releaseMessage(
   { database, clock }: Pick<Runtime, 'database' | 'clock'>,
-  claimant: Claimant,
+  claimant: ClaimingPoll,
   messageId: MessageId,
 ): Promise<void> {
   const { teamId, numberId, sessionId, poll } = claimant;
@@ -134,7 +134,7 @@ const waitingNumbers = statement<{ number_id: NumberId }>(
 );
 
 /** Which of these numbers have something to hand out. */
-export async function numbersWithMessages(
+export async function filterNumbersWithMessages(
   db: Queryable,
   numberIds: readonly NumberId[],
 ): Promise<NumberId[]> {

@@ -8,7 +8,7 @@ interface QueueRow {
   readonly in_flight: number;
 }
 
-const look = statement<QueueRow>(
+const selectQueue = statement<QueueRow>(
   'messages.queue-depth',
   `SELECT count(*) AS depth, min(queued_at) AS oldest, (SELECT count(*) FROM in_flight) AS in_flight FROM send_queue`,
 );
@@ -18,7 +18,7 @@ export function registerQueueMetrics(
   { database, clock, metrics }: Pick<Runtime, 'database' | 'clock' | 'metrics'>,
   polls: { readonly numbers: readonly unknown[] },
 ): void {
-  const row = cachedQuery(clock, () => look.row(database.pool));
+  const row = cachedQuery(clock, () => selectQueue.row(database.pool));
   const gauge = (name: string, help: string, read: () => Promise<number>) =>
     addGauge(metrics, name, help, read);
   gauge('ownline_queue_depth', 'Messages that wait for a phone.', async () => (await row())?.depth ?? 0);

@@ -169,7 +169,7 @@ export async function resolveOverdue(services: Services): Promise<number> {
 }
 
 /** Forgets idempotency keys after 24 h and inbound fingerprints once they decide nothing any more. */
-export async function purgeOldKeys({ database, clock }: Services): Promise<void> {
+export async function purgeKeysAndFingerprints({ database, clock }: Services): Promise<void> {
   await inRounds(
     async () => (await purgeKeys.rows(database.pool, clock.in(-idempotencyKeyMs), roundMax)).length,
   );

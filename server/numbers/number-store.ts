@@ -158,7 +158,7 @@ export async function insertNumber(trx: Transaction, number: NewNumber): Promise
   await insert.row(trx, number.teamId, number.id, number.phoneNumber, number.createdAt, number.pendingUntil);
 }
 
-export async function extendPending(
+export async function extendPendingNumber(
   trx: Transaction,
   teamId: TeamId,
   id: NumberId,

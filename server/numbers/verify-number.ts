@@ -10,7 +10,7 @@ import { lockTeam } from '#server/teams/team/team-store.ts';
 import { pendingNumberMs } from './limits.ts';
 import {
   countNumbers,
-  extendPending,
+  extendPendingNumber,
   findLiveNumberByPhone,
   findVerifiedNumber,
   insertNumber,
@@ -55,7 +55,7 @@ export async function verifyNumber(
         details: { phone_number: phoneNumber },
       });
     if (pending && pending.deleted_at === null) {
-      await extendPending(trx, teamId, pending.id, clock.in(pendingNumberMs));
+      await extendPendingNumber(trx, teamId, pending.id, clock.in(pendingNumberMs));
       const setupUrl = await createSetupLink(trx, services, teamId, pending.id);
       await endAllDevices(trx, teamId, pending.id, now);
       await noted(pending.id);

@@ -12,7 +12,7 @@ export const laneSlots = { live: 128, retry: 32, replay: 16, manual: 8 } as cons
 export type Lane = keyof typeof laneSlots;
 
 /** From this many failures in a row on a webhook gets one attempt at a time (specification section 6.3). */
-export const slowAfterFailures = 3;
+export const oneAtATimeFailuresMin = 3;
 
 /** Slots of a team in one process: two webhooks at full speed. Four teams whose receivers all hang fill a process. */
 export const teamSlots = 256;
@@ -21,10 +21,10 @@ export const teamSlots = 256;
 export const processSlots = 1_024;
 
 /** What one statement takes at most: more would keep the first of them waiting for the last. */
-export const claimedMax = 256;
+export const claimBatchMax = 256;
 
 /** Webhooks that one statement looks at; the next one goes on behind them. */
-export const walkedMax = 500;
+export const walkedWebhooksMax = 500;
 
 /** How much longer than its attempt a lease is, to write down what came of it: past it the process counts as dead. */
 export const leaseMarginMs = 20_000;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { purgeOldKeys } from '#server/messages/sweep-messages.ts';
+import { purgeKeysAndFingerprints } from '#server/messages/sweep-messages.ts';
 import { storedEvents } from '#test/support/events/stored-events.ts';
 import { storedMessages } from '#test/support/messages/stored-messages.ts';
 import { connectNumber, DeviceWire, type FlatAnswer } from '#test/support/phones/test-phone.ts';
@@ -50,7 +50,7 @@ describe('inbound messages (specification section 11.5)', () => {
     const text = { from: '+12125550100', text: 'Yes' };
     const first = await wire.call('inbound', text);
     service.clock.advance(19_000);
-    await purgeOldKeys(service.runtime);
+    await purgeKeysAndFingerprints(service.runtime);
     assert.equal((await wire.call('inbound', text)).id, first.id);
     assert.notEqual((await wire.call('inbound', { ...text, text: 'No' })).id, first.id);
     assert.notEqual((await wire.call('inbound', { ...text, from: '+12125550101' })).id, first.id);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type Claimant, claimMessage, releaseMessage } from '#server/messages/claim-message.ts';
+import { type ClaimingPoll, claimMessage, releaseMessage } from '#server/messages/claim-message.ts';
 import { resolveUnconfirmed } from '#server/messages/resolve-unconfirmed.ts';
 import { type MessageId, parseId, publicId } from '#server/platform/ids/ids.ts';
 import { findDeviceSession } from '#test/support/devices/stored-device-sessions.ts';
@@ -32,16 +32,16 @@ describe('who may claim a message, and how it goes back (specification section 1
   const queued = async ({ phoneNumber }: ConnectedNumber) =>
     (await queuedMessages(service, { phoneNumber })).length;
   /** The newest poll of the number's session, as a hand-out and its return name it. */
-  const claimantOf = async (number: ConnectedNumber): Promise<Claimant> => {
+  const claimantOf = async (number: ConnectedNumber): Promise<ClaimingPoll> => {
     const session = await findDeviceSession(service, number.phoneNumber);
     assert.ok(session);
     return session;
   };
-  const claimAs = async (claimant: Claimant) => {
+  const claimAs = async (claimant: ClaimingPoll) => {
     const handOut = await claimMessage(service.runtime, claimant, service.clock.in(60_000));
     return handOut && publicId('msg', handOut.message_id);
   };
-  const giveBackAs = (claimant: Claimant, id: string) =>
+  const giveBackAs = (claimant: ClaimingPoll, id: string) =>
     releaseMessage(service.runtime, claimant, parseId('msg', id) as MessageId);
   const lockSession = ({ phoneNumber }: ConnectedNumber) => holdRowLock(service, { sessionOf: phoneNumber });
 

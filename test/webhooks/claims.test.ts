@@ -9,7 +9,7 @@ import {
 } from '#server/webhooks/dispatch/claim-deliveries.ts';
 import { findLeased } from '#server/webhooks/dispatch/failure-store.ts';
 import { recordResults } from '#server/webhooks/dispatch/record-results.ts';
-import { slowAfterFailures, teamSlots } from '#server/webhooks/limits.ts';
+import { oneAtATimeFailuresMin, teamSlots } from '#server/webhooks/limits.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 import {
   bringForward,
@@ -57,7 +57,7 @@ describe('claims by several processes at once (specification section 6.3, decisi
     const { id: teamId } = await service.newTeam();
     const webhook = await addWebhook(service.runtime, teamId, 'https://hooks.example.com/');
     await emit(service.runtime, teamId, Array(deliveries).fill('Hello'));
-    await setFailureCount(service, webhook.id, slowAfterFailures);
+    await setFailureCount(service, webhook.id, oneAtATimeFailuresMin);
     return webhook;
   }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { deletedMax } from '#server/webhooks/queue/delete-pending.ts';
+import { deleteBatchMax } from '#server/webhooks/queue/delete-pending.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { newDelivery, newWebhook, nowhere, queueMany, uuidOf } from '#test/support/webhooks/make-webhooks.ts';
@@ -41,7 +41,7 @@ describe('DELETE /v1/webhooks/:id (§4.4/delete-webhook)', () => {
 
   it('takes a long backlog with it before it answers', async () => {
     const { id } = await newWebhook(team.api);
-    await queueMany(service, team, id, deletedMax + 5);
+    await queueMany(service, team, id, deleteBatchMax + 5);
     assert.equal((await team.api.delete(`/v1/webhooks/${id}`)).status, 200);
     const left = await dueDeliveries(service, { webhookId: uuidOf('wh', id) });
     assert.equal(left.length, 0);

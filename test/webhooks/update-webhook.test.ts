@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { skippedMax } from '#server/webhooks/queue/skip-pending.ts';
+import { skipBatchMax } from '#server/webhooks/queue/skip-pending.ts';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { field } from '#test/support/service/api-client.ts';
@@ -112,11 +112,11 @@ describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
   });
 
   it('active false skips a long backlog whole before it answers (§4.4/update-effects)', async () => {
-    await queueMany(service, team, id, skippedMax + 5);
+    await queueMany(service, team, id, skipBatchMax + 5);
     assert.equal((await put({ active: false })).status, 200);
     assert.equal(await due(), 0);
     const deliveries = await deliveriesOf(service, { id: uuidOf('wh', id) });
-    assert.equal(deliveries.length, skippedMax + 5);
+    assert.equal(deliveries.length, skipBatchMax + 5);
     assert.ok(deliveries.every(({ status }) => status === 'skipped'));
   });
 

@@ -10,7 +10,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { type DeliveryId, parseId } from '#server/platform/ids/ids.ts';
-import { targetOf } from '#server/webhooks/endpoints/routes.ts';
+import { webhookTargetOf } from '#server/webhooks/endpoints/routes.ts';
 import { findWebhook } from '#server/webhooks/endpoints/webhook-store.ts';
 import { findDelivery, listLatestAttempts } from './delivery-store.ts';
 import { deliveryDetailView, deliveryView } from './delivery-view.ts';
@@ -40,7 +40,7 @@ export function deliveryRoutes(services: Runtime): Route[] {
       query: ListDeliveriesQuery,
       answers: { 200: DeliveryList },
       handle: async (call) => {
-        const { teamId, webhookId } = targetOf(call);
+        const { teamId, webhookId } = webhookTargetOf(call);
         return { body: await listDeliveries(services, teamId, webhookId, call.query) };
       },
     }),
@@ -59,7 +59,7 @@ export function deliveryRoutes(services: Runtime): Route[] {
       },
       answers: { 200: DeliveryDetail },
       handle: async (call) => {
-        const { teamId, webhookId } = targetOf(call);
+        const { teamId, webhookId } = webhookTargetOf(call);
         if (!(await findWebhook(database.pool, teamId, webhookId))) throw notFound('webhook');
         const delivery = await findDelivery(database.pool, teamId, webhookId, deliveryIdOf(call.params));
         if (!delivery) throw notFound('delivery');
@@ -82,7 +82,7 @@ export function deliveryRoutes(services: Runtime): Route[] {
       },
       answers: { 202: Delivery },
       handle: async (call) => {
-        const delivery = await redeliver(services, targetOf(call), deliveryIdOf(call.params));
+        const delivery = await redeliver(services, webhookTargetOf(call), deliveryIdOf(call.params));
         return { status: 202, body: deliveryView(delivery) };
       },
     }),
@@ -104,7 +104,7 @@ export function deliveryRoutes(services: Runtime): Route[] {
       answers: { 202: QueuedReplay },
       handle: async (call) => ({
         status: 202,
-        body: { queued: await replay(services, targetOf(call), call.body) },
+        body: { queued: await replay(services, webhookTargetOf(call), call.body) },
       }),
     }),
     route({
@@ -124,7 +124,7 @@ export function deliveryRoutes(services: Runtime): Route[] {
       answers: { 202: Delivery },
       handle: async (call) => ({
         status: 202,
-        body: deliveryView(await testWebhook(services, targetOf(call))),
+        body: deliveryView(await testWebhook(services, webhookTargetOf(call))),
       }),
     }),
   ];

@@ -3,7 +3,7 @@ import { statement } from '#server/database/statement.ts';
 import { type AttemptId, firstIdAt } from '#server/platform/ids/ids.ts';
 
 /** Attempts of one batch, each with up to 16 KB of what was answered. */
-export const purgedMax = 1_000;
+export const purgeBatchMax = 1_000;
 
 /** Batches of a round; an hour later the next one goes on. */
 const batchesMax = 1_000;
@@ -30,9 +30,9 @@ export async function purgeAttempts({
   const bound = firstIdAt(clock.nowMs() - config.deliveryLogMs);
   let forgotten = 0;
   for (let batches = 0; batches < batchesMax; batches += 1) {
-    const rows = await purge.rows(database.pool, bound, purgedMax);
+    const rows = await purge.rows(database.pool, bound, purgeBatchMax);
     forgotten += rows.length;
-    if (rows.length < purgedMax) break;
+    if (rows.length < purgeBatchMax) break;
   }
   return forgotten;
 }

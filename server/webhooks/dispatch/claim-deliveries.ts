@@ -2,7 +2,7 @@ import type { EventType } from '#contract/event.ts';
 import { type Queryable, statement } from '#server/database/statement.ts';
 import type { DeliveryId, EventId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 import type { SealedSecrets } from '#server/webhooks/endpoints/webhook-secret.ts';
-import { type Lane, slowAfterFailures, teamSlots, walkedMax } from '#server/webhooks/limits.ts';
+import { type Lane, oneAtATimeFailuresMin, teamSlots, walkedWebhooksMax } from '#server/webhooks/limits.ts';
 import { sqlForEachLane, sqlWebhooksWithDue } from '#server/webhooks/queue/due-webhooks.ts';
 
 /** A delivery in the hands of this process until its lease ends, and all that its attempt needs. */
@@ -64,10 +64,10 @@ const claim = statement<
 >(
   'webhooks.claim-deliveries',
   `WITH RECURSIVE ${sqlWebhooksWithDue('webhook_id > $4')}, page AS MATERIALIZED (
-     SELECT webhook_id FROM walked WHERE webhook_id IS NOT NULL LIMIT ${walkedMax}
+     SELECT webhook_id FROM walked WHERE webhook_id IS NOT NULL LIMIT ${walkedWebhooksMax}
    ), hooks AS MATERIALIZED (
      SELECT w.* FROM page p CROSS JOIN LATERAL (
-       SELECT id, is_active, failure_count >= ${slowAfterFailures} AS is_slow, last_triggered_at
+       SELECT id, is_active, failure_count >= ${oneAtATimeFailuresMin} AS is_slow, last_triggered_at
        FROM webhooks WHERE id = p.webhook_id AND team_id <> ALL ($7::uuid[]) OFFSET 0
      ) w
    ), waiting AS MATERIALIZED (${sqlForEachLane(
@@ -116,7 +116,7 @@ const claim = statement<
      coalesce(t.body, e.body) AS body, coalesce(sample.event_type, e.type) AS event_type
    FROM (SELECT
        set_config('synchronous_commit', 'off', true),
-       (SELECT webhook_id FROM page OFFSET ${walkedMax - 1}) AS walked_to,
+       (SELECT webhook_id FROM page OFFSET ${walkedWebhooksMax - 1}) AS walked_to,
        CASE WHEN (SELECT count(*) FROM locked) < $3 THEN (SELECT min(due_at) FROM (${sqlForEachLane(
          (lane) => `
           SELECT d.due_at FROM hooks h CROSS JOIN LATERAL (

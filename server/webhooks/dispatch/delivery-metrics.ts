@@ -4,7 +4,7 @@ import { statement } from '#server/database/statement.ts';
 import { addGauge, ageSeconds, cachedQuery } from '#server/platform/process/metrics.ts';
 import type { AttemptResult } from './attempt-delivery.ts';
 
-const look = statement<{ readonly depth: number; readonly oldest: Date | null }>(
+const selectQueue = statement<{ readonly depth: number; readonly oldest: Date | null }>(
   'webhooks.due-depth',
   'SELECT count(*) AS depth, min(due_at) AS oldest FROM due_deliveries WHERE due_at <= $1',
 );
@@ -20,7 +20,7 @@ export function createDeliveryMetrics(
   inFlight: () => number,
 ): DeliveryMetrics {
   const registers = [metrics];
-  const queue = cachedQuery(clock, () => look.row(database.pool, clock.now()));
+  const queue = cachedQuery(clock, () => selectQueue.row(database.pool, clock.now()));
   const gauge = (name: string, help: string, read: () => Promise<number>) =>
     addGauge(metrics, name, help, read);
   gauge(

@@ -9,7 +9,7 @@ import { serverItself } from '#server/platform/actor.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { listMembers } from '#server/teams/members/member-store.ts';
 import { findTeam } from '#server/teams/team/team-store.ts';
-import { missedSince } from '#server/webhooks/endpoints/missed-since.ts';
+import { findMissedSince } from '#server/webhooks/endpoints/find-missed-since.ts';
 import { skipPending } from '#server/webhooks/queue/skip-pending.ts';
 import type { CountedWebhook } from './failure-store.ts';
 import { markDisabled } from './failure-store.ts';
@@ -28,7 +28,7 @@ export async function disableWebhook(
 ): Promise<void> {
   const at = services.clock.now();
   await markDisabled(trx, webhook.id, at, failuresMax);
-  const since = await missedSince(trx, webhook.team_id, webhook.id);
+  const since = await findMissedSince(trx, webhook.team_id, webhook.id);
   await skipPending(trx, webhook.id, at);
   const { team_id: teamId, url } = webhook;
   const target = publicId('wh', webhook.id);

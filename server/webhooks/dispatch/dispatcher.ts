@@ -3,7 +3,7 @@ import { Loop } from '#server/platform/concurrency/loop.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
 import { publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import type { OutboundHttp } from '#server/platform/outbound-http/outbound-http.ts';
-import { claimedMax, dispatcherStopMs, leaseMarginMs, processSlots } from '#server/webhooks/limits.ts';
+import { claimBatchMax, dispatcherStopMs, leaseMarginMs, processSlots } from '#server/webhooks/limits.ts';
 import { type AttemptServices, attemptDelivery } from './attempt-delivery.ts';
 import { type ClaimedDelivery, claimDeliveries, walkStart } from './claim-deliveries.ts';
 import { createDeliveryMetrics, type DeliveryMetrics } from './delivery-metrics.ts';
@@ -95,7 +95,7 @@ export class Dispatcher {
     // What stands before the beginning, and what a full claim has left, is for another lap.
     let needsAnotherRound = this.#after !== walkStart;
     while (!this.#isStopping) {
-      const free = Math.min(claimedMax, processSlots - this.#attempts.size);
+      const free = Math.min(claimBatchMax, processSlots - this.#attempts.size);
       if (free <= 0) break;
       const page = await this.#claim(free);
       for (const claimed of page.deliveries) this.#begin(claimed);
@@ -144,7 +144,7 @@ export class Dispatcher {
   #onSlotFree(): void {
     this.#freedSlots += 1;
     if (this.#freedSlots === 1) this.#gathering = setTimeout(() => this.#refill(), gatherMs);
-    if (this.#freedSlots === claimedMax) this.#refill();
+    if (this.#freedSlots === claimBatchMax) this.#refill();
   }
 
   #refill(): void {

@@ -3,8 +3,8 @@ import type { DeliveryId, WebhookId } from '#server/platform/ids/ids.ts';
 import type { CountedWebhook } from './failure-store.ts';
 import type { ClassifiedResult } from './result-statement.ts';
 
-export interface Counted<Judged> {
-  readonly results: readonly Judged[];
+export interface Counted<Classified> {
+  readonly results: readonly Classified[];
   /** Webhooks with another count than before. One at the limit is to be disabled. */
   readonly counts: ReadonlyMap<WebhookId, number>;
 }
@@ -15,11 +15,11 @@ export interface Counted<Judged> {
  * its url, nor what is in somebody else's hands.
  * @param leased deliveries that still have the lease of their attempt
  */
-export function countResults<Judged extends ClassifiedResult>(
+export function countResults<Classified extends ClassifiedResult>(
   webhooks: readonly CountedWebhook[],
   leased: ReadonlySet<DeliveryId>,
-  classified: readonly Judged[],
-): Counted<Judged> {
+  classified: readonly Classified[],
+): Counted<Classified> {
   const known = new Map(webhooks.map((webhook) => [webhook.id, webhook]));
   const counts = new Map<WebhookId, number>();
   const results = classified.map((one) => {

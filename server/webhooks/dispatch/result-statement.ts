@@ -77,11 +77,11 @@ const write = statement<{ readonly left: number }>(
  *   counted, and what would zero a count is left
  * @returns what was left
  */
-export async function writeResults<Judged extends ClassifiedResult>(
+export async function writeResults<Classified extends ClassifiedResult>(
   db: Queryable,
-  classified: readonly Judged[],
+  classified: readonly Classified[],
   { counting, at }: { readonly counting: 'here' | 'elsewhere'; readonly at: Date },
-): Promise<Judged[]> {
+): Promise<Classified[]> {
   // An array as PostgreSQL reads it, of what needs no quotes: pg's own way takes several times as long.
   const plain = (read: (classified: ClassifiedResult) => string | number | boolean | undefined) =>
     `{${classified.map((one) => read(one) ?? 'NULL').join(',')}}`;

@@ -1,5 +1,5 @@
 import type { Runtime } from '#server/database/runtime.ts';
-import { deletedMax, deletePending } from '#server/webhooks/queue/delete-pending.ts';
+import { deleteBatchMax, deletePending } from '#server/webhooks/queue/delete-pending.ts';
 import { removeWebhook } from './webhook-store.ts';
 import { type WebhookTarget, withLockedWebhook } from './with-locked-webhook.ts';
 
@@ -16,5 +16,5 @@ export async function deleteWebhook(
     await removeWebhook(trx, webhook);
     return { result: await deletePending(trx, webhook.id), noted: { url: webhook.url } };
   });
-  while (dropped === deletedMax) dropped = await deletePending(services.database.pool, target.webhookId);
+  while (dropped === deleteBatchMax) dropped = await deletePending(services.database.pool, target.webhookId);
 }

@@ -103,7 +103,7 @@ export function webhookRoutes(services: Runtime): Route[] {
       body: UpdateWebhookRequest,
       answers: { 200: Webhook },
       handle: async (call) => ({
-        body: shown(await updateWebhook(services, targetOf(call), call.body)),
+        body: shown(await updateWebhook(services, webhookTargetOf(call), call.body)),
       }),
     }),
     route({
@@ -121,7 +121,7 @@ export function webhookRoutes(services: Runtime): Route[] {
       },
       answers: { 200: Deleted },
       handle: async (call) => {
-        await deleteWebhook(services, targetOf(call));
+        await deleteWebhook(services, webhookTargetOf(call));
         return { body: { deleted: true } };
       },
     }),
@@ -141,7 +141,7 @@ export function webhookRoutes(services: Runtime): Route[] {
       },
       answers: { 200: RotatedSecret },
       handle: async (call) => {
-        const target = targetOf(call);
+        const target = webhookTargetOf(call);
         const { secret, takesOverAt } = await rotateSecret(services, target);
         const id = publicId('wh', target.webhookId);
         return { body: { id, secret, takes_over_at: takesOverAt.toISOString() } };
@@ -161,13 +161,13 @@ export function webhookRoutes(services: Runtime): Route[] {
         errorStatuses: [404, 409],
       },
       answers: { 200: Webhook },
-      handle: async (call) => ({ body: shown(await finishRotation(services, targetOf(call))) }),
+      handle: async (call) => ({ body: shown(await finishRotation(services, webhookTargetOf(call))) }),
     }),
   ];
 }
 
 /** Which webhook a call is about, and who calls. @throws AppError 404 where the path has no id of a webhook */
-export function targetOf({
+export function webhookTargetOf({
   principal,
   params,
   by,

@@ -1,8 +1,8 @@
 import type { UpdateWebhookRequest } from '#contract/webhook.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { skipPending, skippedMax } from '#server/webhooks/queue/skip-pending.ts';
+import { skipBatchMax, skipPending } from '#server/webhooks/queue/skip-pending.ts';
 import { requireOwnNumber, validateWebhookUrl } from './validate-webhook.ts';
-import { changedSettings } from './webhook-settings.ts';
+import { applyWebhookChange } from './webhook-settings.ts';
 import { lockWebhook, type WebhookRow, writeSettings } from './webhook-store.ts';
 import { type WebhookTarget, withLockedWebhook } from './with-locked-webhook.ts';
 
@@ -26,13 +26,13 @@ export async function updateWebhook(
       const { phone_number: phoneNumber } = change;
       if (typeof phoneNumber === 'string') await requireOwnNumber(trx, target.teamId, phoneNumber);
       const at = services.clock.now();
-      const webhook = await writeSettings(trx, before, changedSettings(before, change, at));
+      const webhook = await writeSettings(trx, before, applyWebhookChange(before, change, at));
       const skipped = webhook.is_active ? 0 : await skipPending(trx, webhook.id, at);
       const noted = Object.keys(change).length > 0 ? { ...change } : undefined;
       return { result: { webhook, skipped }, noted };
     },
   );
-  if (skipped === skippedMax) await skipTheRest(services, webhook);
+  if (skipped === skipBatchMax) await skipTheRest(services, webhook);
   return webhook;
 }
 
@@ -41,8 +41,8 @@ async function skipTheRest(
   { database, clock }: Pick<Runtime, 'database' | 'clock'>,
   { team_id: teamId, id }: WebhookRow,
 ): Promise<void> {
-  let skipped = skippedMax;
-  while (skipped === skippedMax) {
+  let skipped = skipBatchMax;
+  while (skipped === skipBatchMax) {
     skipped = await database.transaction(async (trx) => {
       const webhook = await lockWebhook(trx, teamId, id);
       return webhook && !webhook.is_active ? skipPending(trx, id, clock.now()) : 0;

@@ -8,13 +8,13 @@ import { validateUrl } from '#server/platform/outbound-http/validate-url.ts';
 
 /**
  * Refuses an address that events can't go to, as far as it can be told without a look-up (specification section 4.4);
- * what its name leads to is judged at each attempt.
+ * what its name leads to is validated at each attempt.
  * @param allowed EGRESS_ALLOW_CIDRS
  * @throws AppError 400, param url
  */
 export function validateWebhookUrl(url: string, allowed: readonly AddressRange[]): void {
-  const judged = validateUrl(url, allowed);
-  if ('refused' in judged) throw invalid('url', judged.refused);
+  const validated = validateUrl(url, allowed);
+  if ('refused' in validated) throw invalid('url', validated.refused);
 }
 
 /** Repeats are folded; the order stays. @throws AppError 400, param events, where there is none */

@@ -6,7 +6,7 @@ import type { WebhookRow, WebhookSettings } from './webhook-store.ts';
  * What a webhook is set to after a change (specification section 4.4). Enabling and a new url begin a generation: failures are
  * counted anew, and what was begun before counts no more (decision 0017). The same url again begins none.
  */
-export function changedSettings(
+export function applyWebhookChange(
   webhook: WebhookRow,
   change: UpdateWebhookRequest,
   at: Date,

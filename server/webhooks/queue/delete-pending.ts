@@ -2,12 +2,12 @@ import { type Queryable, statement } from '#server/database/statement.ts';
 import type { TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 
 /** A round, as of what is skipped. */
-export const deletedMax = 10_000;
+export const deleteBatchMax = 10_000;
 
 const deleteRound = statement<{ dropped: number; team_id: TeamId | null }>(
   'webhooks.delete-pending',
   `WITH round AS MATERIALIZED (
-     SELECT delivery_id FROM due_deliveries WHERE webhook_id = $1 ORDER BY delivery_id LIMIT ${deletedMax}
+     SELECT delivery_id FROM due_deliveries WHERE webhook_id = $1 ORDER BY delivery_id LIMIT ${deleteBatchMax}
    ),
    waiting AS (
      DELETE FROM due_deliveries WHERE webhook_id = $1 AND delivery_id = ANY(ARRAY(SELECT delivery_id FROM round))
@@ -24,7 +24,7 @@ const deleteRound = statement<{ dropped: number; team_id: TeamId | null }>(
 /**
  * What is pending for a webhook that is deleted vanishes (specification section 4.4); what was tried to its end stays in
  * the history of events.
- * @returns how many: where that is `deletedMax`, there may be more
+ * @returns how many: where that is `deleteBatchMax`, there may be more
  */
 export async function deletePending(db: Queryable, webhookId: WebhookId): Promise<number> {
   return (await deleteRound.row(db, webhookId))?.dropped ?? 0;

@@ -2,7 +2,7 @@ import { statement, type Transaction } from '#server/database/statement.ts';
 import type { TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 
 /** A round: a backlog of any length in one statement would take longer than statements may. */
-export const skippedMax = 10_000;
+export const skipBatchMax = 10_000;
 
 /** SQL: the status of a delivery of which no more attempts are made. What a receiver has taken, late or before, is taken. */
 export const sqlSkipped = `CASE WHEN succeeded_at IS NULL THEN 'skipped' ELSE 'succeeded' END`;
@@ -13,7 +13,7 @@ const skip = statement<{ skipped: number; team_id: TeamId | null }>(
   'webhooks.skip-pending',
   `WITH round AS MATERIALIZED (
      SELECT delivery_id FROM due_deliveries WHERE webhook_id = $1 AND lane <> 'manual'
-     ORDER BY delivery_id LIMIT ${skippedMax}
+     ORDER BY delivery_id LIMIT ${skipBatchMax}
    ),
    waiting AS (
      DELETE FROM due_deliveries WHERE webhook_id = $1 AND delivery_id = ANY(ARRAY(SELECT delivery_id FROM round))
@@ -30,7 +30,7 @@ const skip = statement<{ skipped: number; team_id: TeamId | null }>(
 /**
  * What waits for a webhook that is switched off is skipped and kept for a replay (specification section 6.3), in the
  * transaction that switches it off and holds the webhook's row FOR UPDATE.
- * @returns how many: where that is `skippedMax`, there may be more, which the caller or the sweep skips
+ * @returns how many: where that is `skipBatchMax`, there may be more, which the caller or the sweep skips
  */
 export async function skipPending(trx: Transaction, webhookId: WebhookId, at: Date): Promise<number> {
   return (await skip.row(trx, webhookId, at))?.skipped ?? 0;

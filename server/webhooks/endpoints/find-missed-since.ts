@@ -27,7 +27,7 @@ const find = statement<{ readonly id: DeliveryId | null }>(
  * From which moment on a webhook's events are to be replayed so that its receiver misses none: the oldest that waits, or
  * that came after the last success. A replay sends none again that succeeded.
  */
-export async function missedSince(
+export async function findMissedSince(
   trx: Transaction,
   teamId: TeamId,
   webhookId: WebhookId,
