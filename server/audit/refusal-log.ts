@@ -2,18 +2,13 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { CompletedRequest } from '#server/platform/http/http-server.ts';
 import { clientNetwork } from '#server/platform/network/client-network.ts';
 import { isAuditAction } from './audit-action.ts';
+import { refusalKindsMax, refusalWindowMs } from './limits.ts';
 import { type AuditRecord, recordAudit } from './record-audit.ts';
 
 /** Longer than any public id: what was asked for need not have been one. */
 const targetMaxCharacters = 64;
 
-/** Equal refusals are counted for so long before one row is written for them. */
-const windowMs = 60_000;
-
-/** Kinds of refusals that are noted of one team or account in a window. */
-export const kindsMax = 100;
-
-/** Kinds that a process remembers in all: a bound for its memory. */
+/** Kinds that a process keeps in memory, of all teams and accounts. */
 const kindsOfProcessMax = 10_000;
 
 /** Equal refusals: by one caller from one source, of one operation, with one code. */
@@ -60,7 +55,7 @@ export class RefusalLog {
 
   /** For refusals without a known caller that concern an account: a wrong password. The answer does not tell. */
   write(refused: AuditRecord): void {
-    this.#cancelAlarm ??= this.#services.clock.after(windowMs, () => this.#endWindow());
+    this.#cancelAlarm ??= this.#services.clock.after(refusalWindowMs, () => this.#endWindow());
     const { by, action, refusedWith } = refused;
     const owner = refused.teamId ?? refused.accountId ?? '';
     const key = [owner, by.kind, by.id, clientNetwork(by.ip), action, refusedWith].join(' ');
@@ -71,7 +66,7 @@ export class RefusalLog {
       return;
     }
     const kindsOfOwner = this.#kindsOf.get(owner) ?? 0;
-    if (kindsOfOwner >= kindsMax || this.#kinds.size >= kindsOfProcessMax) {
+    if (kindsOfOwner >= refusalKindsMax || this.#kinds.size >= kindsOfProcessMax) {
       this.#omitted += 1;
       return;
     }
@@ -107,7 +102,7 @@ export class RefusalLog {
       this.#omitted = 0;
     }
     if (this.#kinds.size > 0)
-      this.#cancelAlarm = this.#services.clock.after(windowMs, () => this.#endWindow());
+      this.#cancelAlarm = this.#services.clock.after(refusalWindowMs, () => this.#endWindow());
   }
 
   #forget(key: string, owner: string): void {

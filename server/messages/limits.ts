@@ -8,6 +8,9 @@ export const idempotencyKeyMs = 24 * 3_600_000;
 /** Several automations of an iPhone may fire for one text; the same text this soon is the same message. */
 export const duplicateInboundMs = 20_000;
 
+/** How long the fingerprint of an inbound message is kept: three times that. */
+export const fingerprintRetentionMs = 60_000;
+
 /** No real handle is longer; the indexes of the history could not hold one of any length. */
 export const handleMaxCharacters = 320;
 

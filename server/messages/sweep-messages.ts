@@ -5,7 +5,7 @@ import type { NumberRow } from '#server/numbers/number-store.ts';
 import { firstIdAt, type MessageId, type NumberId, type TeamId } from '#server/platform/ids/ids.ts';
 import { lockUsage } from '#server/usage/usage-store.ts';
 import { failQueued } from './fail-queued.ts';
-import { idempotencyKeyMs } from './limits.ts';
+import { fingerprintRetentionMs, idempotencyKeyMs } from './limits.ts';
 import type { InFlightRow } from './message-store.ts';
 import { resolveUnconfirmed } from './resolve-unconfirmed.ts';
 
@@ -19,9 +19,6 @@ const roundMax = 500;
 
 /** A send in progress when its number is deleted, and a sweep that was late. */
 const orphanSlackMs = 3_600_000;
-
-/** Three times what a repeat of an inbound message may take (specification section 11.5). */
-const fingerprintRetentionMs = 60_000;
 
 /** Rounds that follow each other at once, before other work has its turn. */
 const roundsMax = 50;

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { pino } from 'pino';
 import type { Grant } from '#contract/permissions.ts';
-import { kindsMax, RefusalLog } from '#server/audit/refusal-log.ts';
+import { refusalKindsMax } from '#server/audit/limits.ts';
+import { RefusalLog } from '#server/audit/refusal-log.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
@@ -112,7 +113,7 @@ describe('repeated refusals in the audit log (§12.6/repeated-refusals)', () => 
       });
     }
     await refusals.drain();
-    assert.equal((await rowsOf(team)).length, 2 * kindsMax);
+    assert.equal((await rowsOf(team)).length, 2 * refusalKindsMax);
     const noted = (await rowsOf(team)).reduce((sum, { details }) => sum + Number(details.repeats ?? 1), 0);
     assert.equal(noted, 10_000 / 2);
     assert.equal(logged.length, 1);

@@ -1,12 +1,12 @@
 import { connect as connectPlain, type Socket } from 'node:net';
 import { checkServerIdentity, connect as connectSecure, type SecureContext } from 'node:tls';
 import type { Dispatcher } from 'undici';
+import { responseHeaderMaxBytes } from './limits.ts';
 import { Client } from './undici-client.ts';
 import type { Target } from './validate-url.ts';
 
 /** Shorter than receivers wait themselves (the shortest we know of is 2 s), so that we are the ones to close. */
 const idleMs = 1_000;
-const headerMaxBytes = 16_384;
 
 /** Where a connection goes: a target, and the one address of it that was checked. */
 export interface Endpoint extends Target {
@@ -30,7 +30,7 @@ export class Connection {
         this.#socket = open(place, secureContext, done);
       },
       allowH2: false,
-      maxHeaderSize: headerMaxBytes,
+      maxHeaderSize: responseHeaderMaxBytes,
       keepAliveTimeout: idleMs,
       keepAliveMaxTimeout: idleMs,
       // The deadline of the request is the only one.

@@ -2,6 +2,7 @@ import type { TransportFailure } from '#contract/attempt-outcome.ts';
 import type { AddressRange } from '#server/platform/network/ip-address.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import { Deadline } from './deadline.ts';
+import { addressesMax, responseBodyMaxBytes } from './limits.ts';
 import { type ExchangeResult, ResponseReader } from './response-reader.ts';
 import { type Resolution, SafeResolver } from './safe-resolver.ts';
 import { type Target, type ValidatedUrl, validateUrl } from './validate-url.ts';
@@ -35,10 +36,7 @@ export interface OutboundHttpOptions {
   readonly authorities?: readonly string[];
 }
 
-const bodyMaxBytes = 16_384;
 const validatedMax = 1_000;
-/** Of a name with many addresses so many are tried, one after the other, where nobody is at home. */
-const addressesMax = 4;
 const retryableOnNextAddress: ReadonlySet<TransportFailure> = new Set([
   'connection_refused',
   'unreachable',
@@ -184,7 +182,7 @@ export class OutboundHttp {
       const connection = this.#pool.acquire(endpoint);
       const exchange = new ResponseReader(
         endpoint.secure,
-        request.bodyMaxBytes ?? bodyMaxBytes,
+        request.bodyMaxBytes ?? responseBodyMaxBytes,
         (exchanged, isReusable) => {
           if (isReusable) this.#pool.release(connection);
           else if (exchanged.kind === 'failed' && exchanged.class === 'connection_reset')

@@ -1,6 +1,7 @@
 import { Resolver } from 'node:dns/promises';
 import type { AddressRange } from '#server/platform/network/ip-address.ts';
 import { isBlockedIp } from './ip-blocklist.ts';
+import { dnsTtlMaxMs } from './limits.ts';
 
 /** What a name was found to lead to. Only `addresses`, all of them checked, may be connected to. */
 export type Resolution =
@@ -8,8 +9,6 @@ export type Resolution =
   | { readonly kind: 'forbidden' }
   | { readonly kind: 'nothing' };
 
-/** A checked answer is used for its TTL, and for no longer than this. */
-const ttlMaxMs = 60_000;
 const namesMax = 1_000;
 /** A resolver reads /etc/resolv.conf once, when it is made: after this long another one is. */
 const resolverLifetimeMs = 60_000;
@@ -99,7 +98,7 @@ export class SafeResolver {
     const resolution: Resolution = addresses.some((address) => isBlockedIp(address, this.#allowed))
       ? { kind: 'forbidden' }
       : { kind: 'addresses', addresses };
-    const ttlMs = Math.min(ttlMaxMs, ...records.map(({ ttl }) => ttl * 1_000));
+    const ttlMs = Math.min(dnsTtlMaxMs, ...records.map(({ ttl }) => ttl * 1_000));
     this.#remember(name, resolution, askedAtMs + ttlMs);
     return resolution;
   }
