@@ -32,11 +32,13 @@ export async function readSecrets(db: Queryable, config: Config): Promise<Secret
   const kept = await keepFingerprint.row(db, fingerprint);
   if (kept?.secrets_key_fingerprint.equals(fingerprint)) return secrets;
   throw new ConfigError([
-    `The key in ${config.secretsKey ? 'SECRETS_KEY' : file} is not the one this database was set up with. ${theRightKey}`,
+    `The key in ${config.secretsKey ? 'SECRETS_KEY' : file} is not the one this database was set up with. ${theRightKey} ${lostKey}`,
   ]);
 }
 
 const theRightKey = 'Set SECRETS_KEY to the text of secrets.key in the DATA_DIR of the first process.';
+
+const lostKey = 'Where the key is lost: docs/operations.md, "A lost secrets key".';
 
 /** @returns undefined where there is no such file */
 async function readKey(file: string): Promise<Buffer | undefined> {
@@ -51,7 +53,7 @@ async function readKey(file: string): Promise<Buffer | undefined> {
   if (key) return key;
   throw new ConfigError([
     `${file} does not hold a key of 32 bytes in base64. Restore it from a backup, or set SECRETS_KEY to the key that ` +
-      'this database was set up with.',
+      `this database was set up with. ${lostKey}`,
   ]);
 }
 
@@ -62,7 +64,7 @@ async function makeKey(db: Queryable, dataDir: string, file: string): Promise<Bu
     if (others) return others;
     throw new ConfigError([
       `${file} is missing, and this database was set up with a key. Restore it from a backup. In a further process: ` +
-        theRightKey,
+        `${theRightKey} ${lostKey}`,
     ]);
   }
   try {

@@ -97,14 +97,14 @@ describe('the secrets key (specification section 10.3, docs/configuration.md)', 
   it('where the file is lost and the database knows its key, no other one is made', async () => {
     await read();
     await rm(file);
-    await refused(/is missing.*Restore it from a backup/);
+    await refused(/is missing.*Restore it from a backup.*docs\/operations\.md, "A lost secrets key"/);
     assert.deepEqual(await readdir(dataDir), []);
   });
 
   it('another key than the one that the database was set up with is refused, and the file is named', async () => {
     await read();
     await writeFile(file, newKey());
-    await refused(/is not the one this database was set up with/);
+    await refused(/is not the one this database was set up with.*docs\/operations\.md, "A lost secrets key"/);
     await assert.rejects(
       read(newKey()),
       /The key in SECRETS_KEY is not the one this database was set up with/,

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { it } from 'node:test';
+import { claim } from '#test/support/phones/test-phone.ts';
+import { ApiClient } from '#test/support/service/api-client.ts';
+import { forgetSecretsKey } from '#test/support/service/forget-secrets-key.ts';
+import { firstKey, launchService, repository, spawnService } from '#test/support/service/spawned-service.ts';
+
+it('a lost secrets.key: the start names the section that helps, and its steps do (docs/operations.md)', async () => {
+  const parent = await mkdtemp(join(tmpdir(), 'ownline-key-'));
+  await chmod(parent, 0o711);
+  const dataDir = join(parent, 'data');
+  const settings = { DATA_DIR: dataDir, LOG_LEVEL: 'error', DEVICE_HOLD_SECONDS: '1' };
+  let service = await spawnService({ settings });
+  try {
+    const key = await firstKey(dataDir);
+    let api = new ApiClient(service.baseUrl, key);
+    const verify = await api.post('/v1/numbers/verify', { phone_number: '+14155550100' });
+    const phone = await claim(api, String(verify.json.setup_url));
+    await phone.poll();
+    const hook = await api.post('/v1/webhooks', { url: 'https://example.com/', events: ['message.sent'] });
+    await service.kill('SIGTERM');
+    await rm(join(dataDir, 'secrets.key'));
+
+    const failed = await launchService({ settings });
+    assert.equal(await failed.ended, 1);
+    const [, heading = ''] = /docs\/operations\.md, "([^"]+)"/.exec(failed.log()) ?? [];
+    const sections = (await readFile(join(repository, 'docs/operations.md'), 'utf8')).split(/^## /m);
+    const section = sections.find((text) => text.startsWith(`${heading}\n`));
+    assert.ok(heading && section, failed.log());
+    assert.match(section, /--single.* ownline$/m);
+
+    await forgetSecretsKey(dataDir);
+    service = await spawnService({ settings, port: Number(new URL(service.baseUrl).port) });
+    api = new ApiClient(service.baseUrl, key);
+    assert.equal((await phone.poll()).action, 'idle', 'a phone goes on with its token');
+    const path = `/v1/webhooks/${hook.json.id}/rotate-secret`;
+    const rotated = await api.post(path, {});
+    assert.equal(rotated.status, 200, rotated.text);
+    assert.equal((await api.post(`${path}/finish`, {})).status, 200);
+  } finally {
+    await service.kill('SIGTERM');
+    await rm(parent, { recursive: true, force: true });
+  }
+});
