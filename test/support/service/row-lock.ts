@@ -65,12 +65,3 @@ function selection(rows: LockedRows): readonly [from: string, ...values: unknown
     ];
   return [`messages r WHERE r.status = 'polling'`];
 }
-
-/** For test files that still name their rows in SQL. */
-export function lockRows(
-  databaseUrl: string,
-  select: string,
-  values: readonly unknown[],
-): Promise<HeldTransaction> {
-  return holdTransaction({ databaseUrl }, select, values);
-}
