@@ -6,41 +6,43 @@ import { disconnectSignal, isDisconnected } from '#server/platform/http/client-d
 import { type Route, route } from '#server/platform/http/route.ts';
 import { textFields } from '#server/platform/http/text-fields.ts';
 import { parseId } from '#server/platform/ids/ids.ts';
-import { FixedWindowLimiter } from '#server/platform/network/fixed-window-limiter.ts';
 import { type DeviceBody, optionalField, parseDeviceBody } from './device-body.ts';
 import { deviceBodyMaxBytes, overLimitHoldMs, pollsPerMinute } from './limits.ts';
 import { type Poll, type PollResult, type PollServices, poll, reportLast } from './poll.ts';
 import { pollAnswer, unavailableAnswer } from './poll-answer.ts';
 
 export function pollRoute(services: PollServices): Route {
-  const limit = new FixedWindowLimiter(services.clock, pollsPerMinute);
   return route({
     method: 'POST',
     path: '/v1/device/poll',
     audience: 'device',
     bodyLimitBytes: deviceBodyMaxBytes,
     held: true,
+    tokenPerMinute: pollsPerMinute,
     looseBody: textFields('session', 'last', 'last_status', 'last_error', 'device_name', 'os', 'v'),
     answers: { 200: Type.Record(Type.String(), Type.String()) },
     onFailure: ({ code }) =>
       code === 'unauthorized' ? pollAnswer({ kind: 'stop', reason: 'unauthorized' }) : unavailableAnswer,
-    handle: async ({ request, reply, deviceTokenHash }) => {
+    handle: async ({ request, reply, device, withPermit }) => {
       const body = parseDeviceBody(request.body);
       if (!body) return { body: unavailableAnswer };
-      const asked = readPoll(body, deviceTokenHash, disconnectSignal(reply));
-      if (services.config.rateLimits && !limit.allows(deviceTokenHash.toString('hex'))) {
+      const asked = { ...readPoll(body, device.tokenHash), left: disconnectSignal(reply), withPermit };
+      if (device.isOverLimit) {
         // An answer makes the phone forget what it reported: that is kept, also beyond the limit.
         await reportLast(services, asked);
         return answerOverLimit(services, body, asked.left);
       }
       const result = await poll(services, asked);
-      if (result.kind === 'send' && isDisconnected(reply)) return releaseUndelivered(services, result, reply);
+      if (result.kind === 'send' && isDisconnected(reply)) {
+        await withPermit(() => releaseUndelivered(services, result));
+        return hangUp(reply);
+      }
       return { body: pollAnswer(result) };
     },
   });
 }
 
-function readPoll(body: DeviceBody, tokenHash: Buffer, left: AbortSignal): Poll {
+function readPoll(body: DeviceBody, tokenHash: Buffer): Omit<Poll, 'left' | 'withPermit'> {
   const last = optionalField(body, 'last');
   const messageId = last === undefined ? undefined : parseId('msg', last);
   const session = optionalField(body, 'session');
@@ -58,7 +60,6 @@ function readPoll(body: DeviceBody, tokenHash: Buffer, left: AbortSignal): Poll 
       systemVersion: optionalField(body, 'os') ?? '',
       shortcutVersion: optionalField(body, 'v') ?? '',
     },
-    left,
   };
 }
 
@@ -69,10 +70,12 @@ const noSession = parseId('ses', 'ses_00000000000000000000000000');
 async function releaseUndelivered(
   services: PollServices,
   result: Extract<PollResult, { kind: 'send' }>,
-  reply: FastifyReply,
-): Promise<{ body: unknown }> {
+): Promise<void> {
   await releaseMessage(services, result.claimant, result.handOut.message_id);
   services.database.notify(queueChannel, [result.claimant.numberId]);
+}
+
+function hangUp(reply: FastifyReply): { body: unknown } {
   reply.hijack();
   reply.raw.destroy();
   return { body: undefined };

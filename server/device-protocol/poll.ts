@@ -5,11 +5,12 @@ import { type ClaimingPoll, claimMessage, type HandOut } from '#server/messages/
 import { reportMessage } from '#server/messages/report-message.ts';
 import { resolveUnconfirmed } from '#server/messages/resolve-unconfirmed.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
+import type { Call } from '#server/platform/http/route.ts';
 import type { MessageId, SessionId } from '#server/platform/ids/ids.ts';
 import { decidePoll, type StopReason } from './decide-poll.ts';
 import { repeatedPollMs } from './limits.ts';
 import { type PollLookupRow, type PollLookups, sessionLifeMs, shortenSession } from './look-up-polls.ts';
-import type { PollRegistry } from './poll-registry.ts';
+import type { HeldPoll, PollRegistry } from './poll-registry.ts';
 import { startSession } from './start-session.ts';
 
 /** A poll, read from its body. */
@@ -23,6 +24,8 @@ export interface Poll {
   readonly description: DeviceDescription;
   /** Aborted once the phone has left. */
   readonly left: AbortSignal;
+  /** Runs what the poll writes with a permit of its team; it waits for a message without one. */
+  readonly withPermit: Call['withPermit'];
 }
 
 export type PollResult =
@@ -48,7 +51,9 @@ export async function poll(services: PollServices, asked: Poll): Promise<PollRes
   if (decision.kind === 'stop') return decision;
   if (!row) return { kind: 'stop', reason: 'unauthorized' };
   if (decision.kind === 'continue') return waitForMessage(services, asked, row, serial);
-  const started = await startSession(services, asked.tokenHash, row, asked.description);
+  const started = await asked.withPermit(() =>
+    startSession(services, asked.tokenHash, row, asked.description),
+  );
   if ('stop' in started) return { kind: 'stop', reason: started.stop };
   return waitForMessage(services, asked, { ...row, current_session: started.sessionId, poll: 1 }, serial);
 }
@@ -56,7 +61,10 @@ export async function poll(services: PollServices, asked: Poll): Promise<PollRes
 /** What the poll says of the message that the phone has just handled; idempotent. */
 export async function reportLast(services: PollServices, asked: Poll): Promise<void> {
   const { last } = asked;
-  if (!last) return;
+  if (last) await asked.withPermit(() => report(services, asked, last));
+}
+
+async function report(services: PollServices, asked: Poll, last: NonNullable<Poll['last']>): Promise<void> {
   const device = await findDeviceByToken(services.database.pool, asked.tokenHash);
   if (!device) return;
   await reportMessage(services, device, {
@@ -77,7 +85,7 @@ async function waitForMessage(
   const sessionId = row.current_session;
   // An older poll whose session moved on between the look and now has no number and waits for nothing.
   if (sessionId === null || row.poll === null) return { kind: 'stop', reason: 'superseded' };
-  const settled = await resolveForgotten(services, row, sessionId);
+  const settled = await resolveForgotten(services, row, sessionId, asked.withPermit);
   const claimant: ClaimingPoll = {
     teamId: row.team_id,
     numberId: row.number_id,
@@ -94,8 +102,7 @@ async function waitForMessage(
     for (;;) {
       await heldPoll.untilWoken();
       if (heldPoll.ended) break;
-      const liveUntil = services.clock.in(sessionLifeMs(services.config.deviceHoldMs));
-      const handOut = await claimMessage(services, claimant, liveUntil);
+      const handOut = await asked.withPermit(() => handOutNext(services, heldPoll, claimant));
       if (!handOut) continue;
       failpoint('message handed out');
       return { kind: 'send', claimant, handOut };
@@ -105,8 +112,18 @@ async function waitForMessage(
     asked.left.removeEventListener('abort', onLeft);
     services.heldPolls.remove(heldPoll);
   }
-  if (heldPoll.ended === 'left') await shortenSession(services, claimant);
+  if (heldPoll.ended === 'left') await asked.withPermit(() => shortenSession(services, claimant));
   return heldPoll.ended === 'stopping' ? { kind: 'unavailable' } : { kind: 'idle', sessionId };
+}
+
+/** The poll may have ended while it waited for its permit. */
+async function handOutNext(
+  services: PollServices,
+  heldPoll: HeldPoll,
+  claimant: ClaimingPoll,
+): Promise<HandOut | undefined> {
+  if (heldPoll.ended) return undefined;
+  return claimMessage(services, claimant, services.clock.in(sessionLifeMs(services.config.deviceHoldMs)));
 }
 
 /**
@@ -117,16 +134,18 @@ async function resolveForgotten(
   services: PollServices,
   row: PollLookupRow,
   sessionId: SessionId,
+  withPermit: Poll['withPermit'],
 ): Promise<boolean> {
-  if (row.in_flight_id === null || row.handed_out_at === null || row.in_flight_session !== sessionId)
-    return false;
-  if (services.clock.nowMs() - row.handed_out_at.getTime() <= repeatedPollMs) return false;
-  const settled = await resolveUnconfirmed(services, {
+  const { in_flight_id: messageId, handed_out_at: handedOutAt } = row;
+  if (messageId === null || handedOutAt === null || row.in_flight_session !== sessionId) return false;
+  if (services.clock.nowMs() - handedOutAt.getTime() <= repeatedPollMs) return false;
+  const flight = {
     team_id: row.team_id,
     number_id: row.number_id,
-    message_id: row.in_flight_id,
+    message_id: messageId,
     hand_out: row.in_flight_hand_out,
-  });
+  };
+  const settled = await withPermit(() => resolveUnconfirmed(services, flight));
   // A newer poll of this session, perhaps on another process, may have waited for that.
   if (settled) services.database.notify(queueChannel, [row.number_id]);
   return settled;

@@ -1,15 +1,15 @@
 import { Type } from 'typebox';
 import { claimDevice } from '#server/devices/claim-device.ts';
 import { findDeviceByToken } from '#server/devices/device-store.ts';
+import { EndedTokenError } from '#server/devices/ended-token-error.ts';
 import { OpenSetupLinks } from '#server/devices/open-setup-links.ts';
 import { receiveMessage } from '#server/messages/receive-message.ts';
 import { reportMessage } from '#server/messages/report-message.ts';
 import { findNumber } from '#server/numbers/number-store.ts';
 import { AppError, invalid, notFound } from '#server/platform/app-error.ts';
-import { type Route, route } from '#server/platform/http/route.ts';
+import { type EndedTokenReason, type Route, route } from '#server/platform/http/route.ts';
 import { textFields } from '#server/platform/http/text-fields.ts';
 import { parseId, publicId } from '#server/platform/ids/ids.ts';
-import { FixedWindowLimiter } from '#server/platform/network/fixed-window-limiter.ts';
 import { optionalField, parseDeviceBody } from './device-body.ts';
 import {
   claimBodyMaxBytes,
@@ -59,7 +59,6 @@ function claimRoute(services: PollServices): Route {
 }
 
 function inboundRoute(services: PollServices): Route {
-  const limit = new FixedWindowLimiter(services.clock, inboundPerMinute);
   return route({
     method: 'POST',
     path: '/v1/device/inbound',
@@ -67,18 +66,22 @@ function inboundRoute(services: PollServices): Route {
     looseBody: textFields('from', 'text', 'recipients', 'id', 'v'),
     answers: { 200: flatStrings },
     bodyLimitBytes: inboundBodyMaxBytes,
+    tokenPerMinute: inboundPerMinute,
+    refusesEndedToken: true,
     onFailure,
-    handle: async ({ request, deviceTokenHash }) => {
-      if (services.config.rateLimits && !limit.allows(deviceTokenHash.toString('hex')))
-        return refuse('rate_limited');
+    handle: async ({ request, device: { tokenHash, endToken } }) => {
       const body = parseDeviceBody(request.body);
       if (!body) return refuse('unreadable');
-      const device = await findDeviceByToken(services.database.pool, deviceTokenHash);
+      const refuseEnded = (reason: EndedTokenReason) => {
+        endToken(reason);
+        return refuse(reason);
+      };
+      const device = await findDeviceByToken(services.database.pool, tokenHash);
       if (!device) return refuse('unauthorized');
       const number = await findNumber(services.database.pool, device.team_id, device.number_id);
-      if (!number || number.deleted_at) return refuse('deleted');
+      if (!number || number.deleted_at) return refuseEnded('deleted');
       // A token that a later verify ended; one that a newer phone superseded still brings its replies.
-      if (device.ended_at) return refuse('superseded');
+      if (device.ended_at) return refuseEnded('superseded');
       const received = await receiveMessage(services, number, {
         from: optionalField(body, 'from') ?? '',
         text: body.get('text') ?? '',
@@ -90,21 +93,19 @@ function inboundRoute(services: PollServices): Route {
 }
 
 function statusRoute(services: PollServices): Route {
-  const limit = new FixedWindowLimiter(services.clock, statusesPerMinute);
   return route({
     method: 'POST',
     path: '/v1/device/status',
     audience: 'device',
     bodyLimitBytes: deviceBodyMaxBytes,
+    tokenPerMinute: statusesPerMinute,
     looseBody: textFields('id', 'status', 'error'),
     answers: { 200: flatStrings },
     onFailure,
-    handle: async ({ request, deviceTokenHash }) => {
-      if (services.config.rateLimits && !limit.allows(deviceTokenHash.toString('hex')))
-        return refuse('rate_limited');
+    handle: async ({ request, device: { tokenHash } }) => {
       const body = parseDeviceBody(request.body);
       if (!body) return refuse('unreadable');
-      const device = await findDeviceByToken(services.database.pool, deviceTokenHash);
+      const device = await findDeviceByToken(services.database.pool, tokenHash);
       if (!device) return refuse('unauthorized');
       const messageId = parseId('msg', optionalField(body, 'id') ?? '');
       const status = optionalField(body, 'status');
@@ -124,7 +125,9 @@ function statusRoute(services: PollServices): Route {
 }
 
 /** The reason of an inbound message or a status that was not handled at all. */
-function onFailure({ code, status }: AppError): unknown {
-  if (code === 'unauthorized') return refuse('unauthorized').body;
+function onFailure(error: AppError): unknown {
+  const { code, status } = error;
+  if (error instanceof EndedTokenError) return refuse(error.reason).body;
+  if (code === 'unauthorized' || code === 'rate_limited') return refuse(code).body;
   return refuse(status === 413 ? 'too_large' : 'unavailable').body;
 }

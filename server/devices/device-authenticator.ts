@@ -1,22 +1,51 @@
 import type { Runtime } from '#server/database/runtime.ts';
-import { AppError } from '#server/platform/app-error.ts';
+import { AppError, tooManyRequests } from '#server/platform/app-error.ts';
 import { mapMaybe } from '#server/platform/concurrency/maybe-promise.ts';
-import type { Authenticator } from '#server/platform/http/route.ts';
+import type { AuthenticatedRoute, Authenticator, Caller } from '#server/platform/http/route.ts';
+import { FixedWindowLimiter } from '#server/platform/network/fixed-window-limiter.ts';
+import { BodyLimiter } from './body-limiter.ts';
+import { EndedTokenError } from './ended-token-error.ts';
 import { KnownTokens } from './known-tokens.ts';
 
 /**
- * The authenticator of device calls: the token is looked up before the body is read (specification section 11.1). A
- * claim has no token yet: the setup link in its body allows it.
+ * The authenticator of device calls. Before the body is read, the token is looked up (specification section 11.1), its
+ * calls are counted, and its large bodies wait for each other (section 11.7). A claim has no token yet: the setup link in
+ * its body allows it.
  */
 export function createDeviceAuthenticator(
   services: Pick<Runtime, 'database' | 'clock' | 'config'>,
 ): Authenticator {
   const tokens = new KnownTokens(services);
-  return ({ headers, ip }, _reply, { byToken }) => {
-    if (byToken) return {};
-    return mapMaybe(tokens.find(headers['x-device-token'], ip), (deviceTokenHash) => {
-      if (!deviceTokenHash) throw new AppError('unauthorized', 'This device token is not known.');
-      return { deviceTokenHash };
+  const bodies = new BodyLimiter(services);
+  const isOverLimit = createTokenLimiter(services);
+  return (request, reply, route) => {
+    if (route.byToken) return {};
+    const { headers, ip } = request;
+    return mapMaybe(tokens.find(headers['x-device-token'], ip), (token) => {
+      if (!token) throw new AppError('unauthorized', 'This device token is not known.');
+      if (route.refusesEndedToken && token.ended) throw new EndedTokenError(token.ended);
+      const key = token.hash.toString('hex');
+      const device = {
+        teamId: token.teamId,
+        tokenHash: token.hash,
+        isPoll: route.held === true,
+        isOverLimit: isOverLimit(key, route),
+        endToken: token.end,
+      };
+      // Returned with its device, so that the answer arrives: the rest of the body is read and discarded.
+      if (device.isOverLimit && !device.isPoll) return { device, refusal: tooManyRequests(60) };
+      return mapMaybe(bodies.admit(key, request, reply), (): Caller => ({ device }));
     });
+  };
+}
+
+/** Counts a call of a token. @returns whether it is beyond the limit of its route */
+function createTokenLimiter({ clock, config }: Pick<Runtime, 'clock' | 'config'>) {
+  const limiters = new Map<string, FixedWindowLimiter>();
+  return (key: string, { path, tokenPerMinute }: AuthenticatedRoute): boolean => {
+    if (tokenPerMinute === undefined || !config.rateLimits) return false;
+    const limiter = limiters.get(path) ?? new FixedWindowLimiter(clock, tokenPerMinute);
+    limiters.set(path, limiter);
+    return !limiter.allows(key);
   };
 }

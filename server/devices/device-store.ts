@@ -9,6 +9,14 @@ export interface DeviceRow {
   readonly ended_at: Date | null;
 }
 
+/** A token that was given to a phone. */
+export interface KnownTokenRow {
+  readonly hash: Buffer;
+  readonly team_id: TeamId;
+  /** null while it brings inbound messages. */
+  readonly ended: 'deleted' | 'superseded' | null;
+}
+
 export interface SetupLinkRow {
   readonly team_id: TeamId;
   readonly id: SetupLinkId;
@@ -70,9 +78,12 @@ const findByToken = statement<DeviceRow>(
   'devices.find-by-token',
   'SELECT team_id, id, number_id, ended_at FROM devices WHERE token_hash = $1',
 );
-const findTokens = statement<{ hash: Buffer }>(
+const findTokens = statement<KnownTokenRow>(
   'devices.find-known-tokens',
-  'SELECT token_hash AS hash FROM devices WHERE token_hash = ANY($1::bytea[])',
+  `SELECT d.token_hash AS hash, d.team_id,
+     CASE WHEN n.deleted_at IS NOT NULL THEN 'deleted' WHEN d.ended_at IS NOT NULL THEN 'superseded' END AS ended
+   FROM devices d JOIN numbers n ON n.team_id = d.team_id AND n.id = d.number_id
+   WHERE d.token_hash = ANY($1::bytea[])`,
 );
 // Only a newer link's phone could take the session away, and a newer link ends this one.
 const findSessionOfLink = statement<{ session_id: SessionId }>(
@@ -197,10 +208,7 @@ export async function insertDeviceOnce(
 }
 
 /** Which of these hashes are of tokens that were given to a phone, ended ones included. */
-export function findKnownTokens(
-  db: Queryable,
-  hashes: readonly Buffer[],
-): Promise<{ readonly hash: Buffer }[]> {
+export function findKnownTokens(db: Queryable, hashes: readonly Buffer[]): Promise<KnownTokenRow[]> {
   return findTokens.rows(db, hashes);
 }
 

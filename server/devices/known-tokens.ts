@@ -1,7 +1,9 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import type { MaybePromise } from '#server/platform/concurrency/maybe-promise.ts';
+import type { EndedTokenReason } from '#server/platform/http/route.ts';
+import type { TeamId } from '#server/platform/ids/ids.ts';
 import { CredentialLookup } from '#server/platform/network/credential-lookup.ts';
-import { findKnownTokens } from './device-store.ts';
+import { findKnownTokens, type KnownTokenRow } from './device-store.ts';
 
 /** `dev_` and 32 bytes as base64url; any other text is no token (Secrets.deviceToken). */
 const shape = /^dev_[\w-]{43}$/;
@@ -9,14 +11,38 @@ const shape = /^dev_[\w-]{43}$/;
 /** More phones than one process serves. */
 const keptMax = 50_000;
 
+/** A device token that was given to a phone. */
+export class KnownToken {
+  readonly hash: Buffer;
+  readonly teamId: TeamId;
+  #ended: EndedTokenReason | undefined;
+
+  constructor({ hash, team_id: teamId, ended }: KnownTokenRow) {
+    this.hash = hash;
+    this.teamId = teamId;
+    this.#ended = ended ?? undefined;
+  }
+
+  /** Why it has ended; undefined where this process has not seen that it has. */
+  get ended(): EndedTokenReason | undefined {
+    return this.#ended;
+  }
+
+  /** No token that has ended becomes valid again. */
+  readonly end = (reason: EndedTokenReason): void => {
+    this.#ended = reason;
+  };
+}
+
 /**
  * The device tokens that this process has found in the database. No device is ever deleted, so a token that was found
- * stays known, and a poll costs no look-up of its own. Whether it may still poll is asked by each call anew.
+ * stays known, and a poll costs no look-up of its own. Each call asks the database anew whether it may still do what it
+ * asks for; a token that was found to have ended is remembered as such.
  */
 export class KnownTokens {
-  readonly #lookup: CredentialLookup<{ readonly hash: Buffer }>;
-  /** Hashes by token; the one that was used last is the last. */
-  readonly #kept = new Map<string, Buffer>();
+  readonly #lookup: CredentialLookup<KnownTokenRow>;
+  /** By token; the one that was used last is the last. */
+  readonly #kept = new Map<string, KnownToken>();
 
   constructor({ database, clock, config }: Pick<Runtime, 'database' | 'clock' | 'config'>) {
     this.#lookup = new CredentialLookup({
@@ -26,8 +52,8 @@ export class KnownTokens {
     });
   }
 
-  /** @returns the token's hash; undefined, and counted for the client's network, where it is not known */
-  find(token: unknown, ip: string): MaybePromise<Buffer | undefined> {
+  /** @returns undefined, and counted for the client's network, where it is not known */
+  find(token: unknown, ip: string): MaybePromise<KnownToken | undefined> {
     if (typeof token !== 'string' || !shape.test(token)) return this.#refuse(ip);
     const kept = this.#kept.get(token);
     if (!kept) return this.#look(token, ip);
@@ -35,18 +61,19 @@ export class KnownTokens {
     return kept;
   }
 
-  async #look(token: string, ip: string): Promise<Buffer | undefined> {
+  async #look(token: string, ip: string): Promise<KnownToken | undefined> {
     const row = await this.#lookup.find(token, ip);
     if (!row) return this.#refuse(ip);
-    this.#keep(token, row.hash);
-    return row.hash;
+    const known = this.#kept.get(token) ?? new KnownToken(row);
+    this.#keep(token, known);
+    return known;
   }
 
-  #keep(token: string, hash: Buffer): void {
+  #keep(token: string, known: KnownToken): void {
     this.#kept.delete(token);
     const [oldest] = this.#kept.keys();
     if (oldest !== undefined && this.#kept.size >= keptMax) this.#kept.delete(oldest);
-    this.#kept.set(token, hash);
+    this.#kept.set(token, known);
   }
 
   /** The answer is the same past the limit; what is looked up for the network from then on goes the slow way. */

@@ -1,5 +1,5 @@
 /*
- * Periods of setup links (specification section 4.2).
+ * Periods of setup links (specification section 4.2), and limits of what one device token sends (section 11.7).
  */
 
 /** How long a setup link works (specification section 4.2). */
@@ -7,3 +7,9 @@ export const setupLinkMs = 24 * 3_600_000;
 
 /** How long an expired setup link is kept where no phone used it. */
 export const setupLinkRetentionMs = 30 * 86_400_000;
+
+/** Bodies of a device token beyond the size of an ordinary request that are in memory at a time. */
+export const largeDeviceBodiesMax = 4;
+
+/** How long one more may wait: as long as iOS waits for an answer. */
+export const deviceBodyWaitMaxMs = 60_000;

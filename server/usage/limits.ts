@@ -11,5 +11,11 @@ export const teamRequestsWaitingMax = 1_000;
 /** The time-out of that wait: as long as a statement may take, and shorter than the time-out of most clients. */
 export const teamRequestWaitMaxMs = 10_000;
 
+/**
+ * The same of a phone's call. A phone may not repeat a text that was refused, so it waits for as long as iOS waits for an
+ * answer. The limits per minute of a token bound how many do.
+ */
+export const deviceCallWaitMaxMs = 60_000;
+
 /** Requests per minute of all members of a team, as a multiple of what its keys have: pages send several at once. */
 export const memberRequestsMultiple = 5;

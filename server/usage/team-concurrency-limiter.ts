@@ -1,28 +1,54 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { unavailable } from '#server/platform/app-error.ts';
-import { KeyedSemaphore } from '#server/platform/concurrency/keyed-semaphore.ts';
-import type { LimitConcurrency } from '#server/platform/http/route.ts';
-import { teamRequestsRunningMax, teamRequestsWaitingMax, teamRequestWaitMaxMs } from './limits.ts';
+import { KeyedSemaphore, type KeyQueue } from '#server/platform/concurrency/keyed-semaphore.ts';
+import type { LimitConcurrency, Principal } from '#server/platform/http/route.ts';
+import {
+  deviceCallWaitMaxMs,
+  teamRequestsRunningMax,
+  teamRequestsWaitingMax,
+  teamRequestWaitMaxMs,
+} from './limits.ts';
 
 /**
- * Concurrency limiter: a semaphore per team in front of the work of its requests (specification section 8), so that no team takes all database
- * connections. Its keys and its members have a queue each, which alternate: a dashboard stays usable beside a busy
- * integration. What people ask for their own account is limited per account.
+ * The concurrency limiter: a semaphore per team in front of the work of its requests (specification section 8), so that no team takes all database
+ * connections. Its keys, its members, the polls of its phones and their other calls have a queue each, which alternate: a
+ * dashboard stays usable beside a busy integration. What people ask for their own account is limited per account.
  */
 export function createTeamConcurrencyLimiter({ clock }: Pick<Runtime, 'clock'>): LimitConcurrency {
-  const semaphore = new KeyedSemaphore({
-    clock,
-    runningMax: teamRequestsRunningMax,
-    waitingMax: teamRequestsWaitingMax,
-    waitMaxMs: teamRequestWaitMaxMs,
-    refuse: () =>
-      unavailable(
-        `Too many requests at once: ${teamRequestsRunningMax} run and ${teamRequestsWaitingMax} wait. Repeat the request in a moment, with fewer at a time.`,
-      ),
-  });
+  const semaphore = new KeyedSemaphore({ clock, runningMax: teamRequestsRunningMax });
   return (caller, work) => {
-    if (caller?.principal) return semaphore.run(caller.principal.teamId, caller.principal.actor.kind, work);
-    if (caller?.signedIn) return semaphore.run(caller.signedIn.accountId, 'account', work);
+    const { principal, signedIn, device } = caller ?? {};
+    if (principal) return semaphore.run(principal.teamId, requestQueues[principal.actor.kind], work);
+    if (signedIn) return semaphore.run(signedIn.accountId, requestQueues.account, work);
+    if (device) return semaphore.run(device.teamId, device.isPoll ? pollQueue : deviceCallQueue, work);
     return work();
   };
 }
+
+const requestQueue = (name: Principal['actor']['kind']): KeyQueue => ({
+  name,
+  waitingMax: teamRequestsWaitingMax,
+  waitMaxMs: teamRequestWaitMaxMs,
+  refuse: () =>
+    unavailable(
+      `Too many requests at once: ${teamRequestsRunningMax} run and ${teamRequestsWaitingMax} wait. Repeat the request in a moment, with fewer at a time.`,
+    ),
+});
+
+const requestQueues = {
+  key: requestQueue('key'),
+  member: requestQueue('member'),
+  account: requestQueue('account'),
+  operator: requestQueue('operator'),
+  server: requestQueue('server'),
+} as const;
+
+const deviceQueue = (name: string): KeyQueue => ({
+  name,
+  waitingMax: Number.POSITIVE_INFINITY,
+  waitMaxMs: deviceCallWaitMaxMs,
+  refuse: () => unavailable('Too many calls of phones of this team wait.'),
+});
+
+const pollQueue = deviceQueue('poll');
+const deviceCallQueue = deviceQueue('device');

@@ -1,19 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { KeyedSemaphore } from '#server/platform/concurrency/keyed-semaphore.ts';
+import { KeyedSemaphore, type KeyQueue } from '#server/platform/concurrency/keyed-semaphore.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 
 describe('the semaphore per key (§8/team-concurrency)', () => {
   const clock = new Clock();
-  const newSemaphore = () =>
-    new KeyedSemaphore({
-      clock,
-      runningMax: 2,
-      waitingMax: 3,
-      waitMaxMs: 5_000,
-      refuse: () => new Error('refused'),
-    });
+  const newSemaphore = () => new KeyedSemaphore({ clock, runningMax: 2 });
+  const queueOf = (name: string): KeyQueue => ({
+    name,
+    waitingMax: 3,
+    waitMaxMs: name === 'patient' ? 60_000 : 5_000,
+    refuse: () => new Error('refused'),
+  });
 
   /** Works that end when the test says so; `begun` has their names in the order of their start. */
   function works(semaphore: KeyedSemaphore) {
@@ -21,7 +20,7 @@ describe('the semaphore per key (§8/team-concurrency)', () => {
     const running = new Map<string, PromiseWithResolvers<string>>();
     const start = (key: string, queue: string, name: string): Promise<string> =>
       semaphore
-        .run(key, queue, () => {
+        .run(key, queueOf(queue), () => {
           begun.push(name);
           const work = Promise.withResolvers<string>();
           running.set(name, work);
@@ -78,6 +77,19 @@ describe('the semaphore per key (§8/team-concurrency)', () => {
     await end('late');
     assert.equal(await late, 'late');
     assert.deepEqual(begun, ['1', '2', 'late']);
+    await end('2');
+  });
+
+  it('a work waits as long as its queue allows', async () => {
+    const { start, end } = works(newSemaphore());
+    for (const name of ['1', '2']) void start('key', 'only', name);
+    const short = start('key', 'only', 'short');
+    const long = start('key', 'patient', 'long');
+    clock.advance(5_000);
+    assert.equal(await short, 'refused');
+    await end('1');
+    await end('long');
+    assert.equal(await long, 'long');
     await end('2');
   });
 });

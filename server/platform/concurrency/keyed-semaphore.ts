@@ -4,7 +4,12 @@ interface KeyedSemaphoreOptions {
   readonly clock: Clock;
   /** Works of one key that run at once. */
   readonly runningMax: number;
-  /** Works of one queue that may wait; one more is refused. */
+}
+
+/** A queue that each key has, and its bounds. */
+export interface KeyQueue {
+  readonly name: string;
+  /** Works that may wait; one more is refused. */
   readonly waitingMax: number;
   /** How long one may wait before it is refused. */
   readonly waitMaxMs: number;
@@ -40,11 +45,11 @@ export class KeyedSemaphore {
   }
 
   /** @throws what `refuse` returns, where the queue is full or the wait was too long: then `work` did not run */
-  async run<T>(key: string, queueName: string, work: () => Promise<T>): Promise<T> {
+  async run<T>(key: string, queue: KeyQueue, work: () => Promise<T>): Promise<T> {
     const state = this.#keys.get(key) ?? { running: 0, queues: new Map<string, Waiting[]>() };
     this.#keys.set(key, state);
     if (state.running < this.#options.runningMax) state.running += 1;
-    else await this.#wait(state, queueName);
+    else await this.#wait(state, queue);
     try {
       return await work();
     } finally {
@@ -52,15 +57,14 @@ export class KeyedSemaphore {
     }
   }
 
-  #wait({ queues }: KeyState, queueName: string): Promise<void> {
-    const { clock, waitingMax, waitMaxMs, refuse } = this.#options;
-    const queue = queues.get(queueName) ?? [];
+  #wait({ queues }: KeyState, { name, waitingMax, waitMaxMs, refuse }: KeyQueue): Promise<void> {
+    const queue = queues.get(name) ?? [];
     if (queue.length >= waitingMax) return Promise.reject(refuse());
-    queues.set(queueName, queue);
+    queues.set(name, queue);
     return new Promise((resolve, reject) => {
-      const cancelTimer = clock.after(waitMaxMs, () => {
+      const cancelTimer = this.#options.clock.after(waitMaxMs, () => {
         queue.splice(queue.indexOf(waiting), 1);
-        if (queue.length === 0) queues.delete(queueName);
+        if (queue.length === 0) queues.delete(name);
         reject(refuse());
       });
       const waiting = { start: resolve, cancelTimer };

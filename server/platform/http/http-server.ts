@@ -356,7 +356,7 @@ function setResponseHeaders(
 function deviceErrorHandler(options: HttpServerOptions, { onFailure }: Route) {
   return async (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const appError = toAppError(error, request.routeOptions.bodyLimit);
-    if (request.caller?.deviceTokenHash) {
+    if (request.caller?.device) {
       if (appError.status === 413) keepConnectionOpen(reply);
     } else if (!(await drainBody(request, options.clock))) reply.header('connection', 'close');
     if (!onFailure) return sendError(options, appError, request, reply);

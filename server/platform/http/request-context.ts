@@ -49,8 +49,8 @@ export class RequestContext implements Call {
     return this.request.caller?.signedIn ?? missing();
   }
 
-  get deviceTokenHash() {
-    return this.request.caller?.deviceTokenHash ?? missing();
+  get device() {
+    return this.request.caller?.device ?? missing();
   }
 
   get by() {

@@ -32,12 +32,28 @@ export interface SignedIn {
   readonly actor: Actor;
 }
 
+/** The phone that calls. */
+export interface DeviceCaller {
+  readonly teamId: TeamId;
+  /** SHA-256 of the device token, which the database knew. */
+  readonly tokenHash: Buffer;
+  /** Polls wait for a permit apart from the other calls. */
+  readonly isPoll: boolean;
+  /** A poll beyond the limit of its token: its report counts, and nothing is handed out. */
+  readonly isOverLimit: boolean;
+  /** Tells the authenticator that the token has ended for good; later calls are refused before their body is read. */
+  readonly endToken: (reason: EndedTokenReason) => void;
+}
+
+/** Why a device token brings no inbound messages any more: its number was deleted, or a later setup link replaced it. */
+export type EndedTokenReason = 'deleted' | 'superseded';
+
 /** What a authenticator found out about a caller: more, the further in it leads. */
 export interface Caller {
   readonly principal?: Principal;
   readonly signedIn?: SignedIn;
   /** Of the audience `device`. */
-  readonly deviceTokenHash?: Buffer;
+  readonly device?: DeviceCaller;
   /** Why somebody who is known may not enter; returned, not thrown, so that it is noted who it was. */
   readonly refusal?: AppError;
 }
@@ -50,17 +66,23 @@ export interface Caller {
 export type Authenticator = (
   request: FastifyRequest,
   reply: FastifyReply,
-  route: Pick<Route, 'method' | 'permission' | 'byToken'>,
+  route: AuthenticatedRoute,
   isAgain?: boolean,
 ) => MaybePromise<Caller>;
+
+/** The part of a route that an authenticator needs. */
+export type AuthenticatedRoute = Pick<
+  Route,
+  'method' | 'path' | 'permission' | 'byToken' | 'held' | 'tokenPerMinute' | 'refusesEndedToken'
+>;
 
 export interface Call<Body = unknown, Query = unknown> {
   /** Of the audiences `api` and `team`. */
   readonly principal: Principal;
   /** Of the audiences `team` and `account`. */
   readonly signedIn: SignedIn;
-  /** SHA-256 of the device token, which the database knew; of the audience `device`. */
-  readonly deviceTokenHash: Buffer;
+  /** Of the audience `device`. */
+  readonly device: DeviceCaller;
   /** For the audit log; of every audience with a caller. */
   readonly by: AuditActor;
   readonly params: Readonly<Record<string, string>>;
@@ -141,6 +163,10 @@ export interface Route {
   readonly ownQueue?: true;
   /** Bytes; only where the route needs more than the rest. */
   readonly bodyLimitBytes?: number;
+  /** For `device`: calls of one token per minute in this process, counted before the body is read. */
+  readonly tokenPerMinute?: number;
+  /** For `device`: a token that has ended is refused before the body is read. */
+  readonly refusesEndedToken?: true;
   /** For `device`: the answer, with HTTP 200, where anything goes wrong, since a shortcut can't see a status. */
   readonly onFailure?: (error: AppError) => unknown;
 }

@@ -9,10 +9,16 @@ type Service = Pick<TestService, 'query'>;
  * @param prefix of their names, such as `messages.accept-`
  */
 export async function untilBlocked(service: Service, prefix: string, count = 1): Promise<void> {
-  await until(`${count} of ${prefix} wait for a lock`, async () => {
-    const blocked = await service.query(`SELECT FROM pg_stat_activity WHERE ${isBlocked}`, [textsOf(prefix)]);
-    return blocked.length >= count;
-  });
+  await until(
+    `${count} of ${prefix} wait for a lock`,
+    async () => (await countBlocked(service, prefix)) >= count,
+  );
+}
+
+/** How many of these statements wait for a lock: each has a connection. */
+export async function countBlocked(service: Service, prefix: string): Promise<number> {
+  const blocked = await service.query(`SELECT FROM pg_stat_activity WHERE ${isBlocked}`, [textsOf(prefix)]);
+  return blocked.length;
 }
 
 /** Ends the connections of the first of these statements that wait for a lock, as a network or an operator does. */

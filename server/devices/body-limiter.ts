@@ -1,0 +1,49 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Runtime } from '#server/database/runtime.ts';
+import { unavailable } from '#server/platform/app-error.ts';
+import { KeyedSemaphore, type KeyQueue } from '#server/platform/concurrency/keyed-semaphore.ts';
+import type { MaybePromise } from '#server/platform/concurrency/maybe-promise.ts';
+import { isDisconnected } from '#server/platform/http/client-disconnect.ts';
+import { bodyMaxBytes } from '#server/platform/http/limits.ts';
+import { deviceBodyWaitMaxMs, largeDeviceBodiesMax } from './limits.ts';
+
+const queue: KeyQueue = {
+  name: 'body',
+  waitingMax: Number.POSITIVE_INFINITY,
+  waitMaxMs: deviceBodyWaitMaxMs,
+  refuse: () => unavailable('Too many large bodies of this phone wait.'),
+};
+
+/**
+ * Bounds the memory that the bodies of one device token take (specification section 11.7): a few large ones are read at a
+ * time, and the others stay unread until one of those calls is answered. Small ones are not delayed.
+ */
+export class BodyLimiter {
+  readonly #semaphore: KeyedSemaphore;
+
+  constructor({ clock }: Pick<Runtime, 'clock'>) {
+    this.#semaphore = new KeyedSemaphore({ clock, runningMax: largeDeviceBodiesMax });
+  }
+
+  /** Resolves once the body may be read. @throws AppError 503 where that takes too long */
+  admit(key: string, request: FastifyRequest, reply: FastifyReply): MaybePromise<void> {
+    if (!isLarge(request)) return undefined;
+    return new Promise((resolve, reject) => {
+      const read = () => {
+        resolve();
+        return untilClosed(reply);
+      };
+      this.#semaphore.run(key, queue, read).catch(reject);
+    });
+  }
+}
+
+/** Node keeps as much of every request in memory before anything is read. */
+function isLarge({ raw: { headers } }: FastifyRequest): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > bodyMaxBytes;
+}
+
+/** Resolves once the call is answered or its phone has left. */
+async function untilClosed(reply: FastifyReply): Promise<void> {
+  if (!isDisconnected(reply)) await new Promise<void>((resolve) => reply.raw.once('close', resolve));
+}

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { teamRequestsRunningMax } from '#server/usage/limits.ts';
+import { type ConnectedNumber, connectNumber, type FlatAnswer } from '#test/support/phones/test-phone.ts';
+import { countBlocked, untilBlocked } from '#test/support/service/blocked-statements.ts';
+import { holdRowLock } from '#test/support/service/row-lock.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
+
+const phones = 12;
+const textsEach = 25;
+const metricsToken = 'a-token-for-metrics';
+
+describe('many phones of one team (§8/device-concurrency)', () => {
+  let service: TestService;
+  let busy: TestTeam;
+  let victim: TestTeam;
+  const numbers: ConnectedNumber[] = [];
+
+  before(async () => {
+    service = await startTestService({ METRICS_TOKEN: metricsToken });
+    busy = await service.newTeam();
+    victim = await service.newTeam();
+    while (numbers.length < phones) numbers.push(await connectNumber(service, busy));
+  });
+  after(() => service.close());
+
+  /** Another team's requests that use the same connections as phones. */
+  async function assertUndisturbed(): Promise<void> {
+    for (const [method, path, body] of [
+      ['GET', '/v1/numbers', undefined],
+      ['PUT', '/v1/team', { name: 'Undisturbed' }],
+    ] as const) {
+      const answer = await victim.api.request(method, path, { body });
+      assert.equal(answer.status, 200, `${method} ${path}: ${answer.text}`);
+    }
+  }
+
+  it('every inbound message is taken, and they use no more connections than the requests of a team', async () => {
+    const lock = await holdRowLock(service, { teamId: busy.id });
+    const answers: FlatAnswer[] = [];
+    let all: Promise<unknown>;
+    try {
+      all = Promise.all(
+        numbers.flatMap(({ wire }) =>
+          Array.from({ length: textsEach }, async (_, n) =>
+            answers.push(await wire.call('inbound', { from: '+12125550100', text: `Text ${n}` })),
+          ),
+        ),
+      );
+      await untilBlocked(service, 'events.', teamRequestsRunningMax);
+      await assertUndisturbed();
+      assert.equal(await countBlocked(service, 'events.'), teamRequestsRunningMax);
+    } finally {
+      await lock.release();
+    }
+    await all;
+    const refused = answers.filter(({ ok }) => ok !== '1');
+    assert.deepEqual(refused, []);
+    assert.equal(answers.length, phones * textsEach);
+  });
+
+  it('polls that are held take no permit: requests and inbound messages go on', async () => {
+    const held = numbers.map(({ wire }) => wire.poll());
+    await until('all are held', async () => {
+      const headers = { authorization: `Bearer ${metricsToken}` };
+      const metrics = await (await fetch(`${service.baseUrl}/metrics`, { headers })).text();
+      return metrics.includes(`ownline_polls_held ${phones}\n`);
+    });
+    await assertUndisturbed();
+    assert.equal((await busy.api.get('/v1/numbers')).status, 200);
+    const [first] = numbers;
+    const text = await first?.wire.call('inbound', { from: '+12125550100', text: 'while polls are held' });
+    assert.equal(text?.ok, '1');
+    service.clock.advance(60_000);
+    for (const answer of await Promise.all(held)) assert.equal(answer.action, 'idle');
+  });
+});
