@@ -2,14 +2,12 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import { publicId } from '#server/platform/ids/ids.ts';
-import { OutboundHttp } from '#server/platform/outbound-http/outbound-http.ts';
-import { createMetrics } from '#server/platform/process/metrics.ts';
 import { claimDeliveries, walkStart } from '#server/webhooks/dispatch/claim-deliveries.ts';
-import { Dispatcher } from '#server/webhooks/dispatch/dispatcher.ts';
 import { releaseDelivery, skipDelivery } from '#server/webhooks/dispatch/release-delivery.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 import { dropDueDeliveries, moveToLanes } from '#test/support/webhooks/given-due-deliveries.ts';
+import { pausedAfter } from '#test/support/webhooks/paused-dispatcher.ts';
 import {
   attemptsOf,
   deliveriesOf,
@@ -37,30 +35,12 @@ describe('leases (specification section 6.3, decision 0017)', () => {
     await receiver.close();
   });
 
-  /** A process to which something happens after each of its claims and results, before it reads what the database said. */
-  function pausedAfter(pause: (statement: string) => Promise<void>) {
-    const { runtime } = service;
-    const { database, config } = runtime;
-    const outbound = new OutboundHttp({ allowed: config.egressAllowed });
-    const query = async (statement: { readonly name: string }) => {
-      const answer = await database.hot.query(statement as never);
-      await pause(statement.name);
-      return answer;
-    };
-    const hot = Object.create(database.hot, { query: { value: query } });
-    const paused = Object.create(database, { hot: { value: hot } });
-    const errors: unknown[] = [];
-    const logger = Object.create(runtime.logger, { error: { value: (what: unknown) => errors.push(what) } });
-    const services = { ...runtime, metrics: createMetrics(), database: paused, outbound, logger };
-    return { outbound, dispatcher: new Dispatcher(services), errors };
-  }
-
   it('a process that wakes up after the end of its lease sends nothing: the webhook may be off, or elsewhere, by then (§6.3/interrupted-attempts)', async () => {
     const { id: teamId, api } = await service.newTeam();
     const webhook = await addWebhook(service.runtime, teamId, receiver.url);
     await emit(service.runtime, teamId, ['Hello']);
     let isPaused = false;
-    const { dispatcher, outbound } = pausedAfter(async () => {
+    const { dispatcher, outbound } = pausedAfter(service.runtime, async () => {
       if (isPaused) return;
       isPaused = true;
       service.clock.advance(60_000);
@@ -83,7 +63,7 @@ describe('leases (specification section 6.3, decision 0017)', () => {
     it(`an attempt (${lane}) that a stop breaks off is in the log, counts as none, and is made again by whoever comes (§6.3/interrupted-attempts, §6.5/class-own-fault)`, async () => {
       const { id: teamId } = await service.newTeam();
       const silentOne = await startWebhookReceiver({ behaviour: silent });
-      const { dispatcher, outbound } = pausedAfter(async () => undefined);
+      const { dispatcher, outbound } = pausedAfter(service.runtime, async () => undefined);
       try {
         const webhook = await addWebhook(service.runtime, teamId, silentOne.url);
         await emit(service.runtime, teamId, ['Hello']);
@@ -120,7 +100,7 @@ describe('leases (specification section 6.3, decision 0017)', () => {
     const webhook = await addWebhook(service.runtime, teamId, receiver.url);
     await emit(service.runtime, teamId, ['Hello']);
     let isBroken = false;
-    const { dispatcher, outbound, errors } = pausedAfter(async (statement) => {
+    const { dispatcher, outbound, errors } = pausedAfter(service.runtime, async (statement) => {
       if (isBroken || statement !== 'webhooks.write-results') return;
       isBroken = true;
       throw new Error('Connection terminated unexpectedly');

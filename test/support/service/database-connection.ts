@@ -1,4 +1,6 @@
 import pg from 'pg';
+// It sets how types are read.
+import '#server/database/database.ts';
 import type { TestService } from './test-service.ts';
 
 /** The database of a service in another process, for the readers and makers of these folders. */

@@ -1,0 +1,29 @@
+import type { Runtime } from '#server/database/runtime.ts';
+import { OutboundHttp } from '#server/platform/outbound-http/outbound-http.ts';
+import { createMetrics } from '#server/platform/process/metrics.ts';
+import { Dispatcher } from '#server/webhooks/dispatch/dispatcher.ts';
+
+/** A process that makes attempts. */
+export interface PausedDispatcher {
+  readonly outbound: OutboundHttp;
+  readonly dispatcher: Dispatcher;
+  /** What it logged as an error. */
+  readonly errors: readonly unknown[];
+}
+
+/** @param pause runs after each of its claims and results, before it reads what the database said */
+export function pausedAfter(runtime: Runtime, pause: (statement: string) => Promise<void>): PausedDispatcher {
+  const { database, config } = runtime;
+  const outbound = new OutboundHttp({ allowed: config.egressAllowed });
+  const query = async (statement: { readonly name: string }) => {
+    const answer = await database.hot.query(statement as never);
+    await pause(statement.name);
+    return answer;
+  };
+  const hot = Object.create(database.hot, { query: { value: query } });
+  const paused = Object.create(database, { hot: { value: hot } });
+  const errors: unknown[] = [];
+  const logger = Object.create(runtime.logger, { error: { value: (what: unknown) => errors.push(what) } });
+  const services = { ...runtime, metrics: createMetrics(), database: paused, outbound, logger };
+  return { outbound, dispatcher: new Dispatcher(services), errors };
+}
