@@ -257,8 +257,6 @@ describe('the architecture (docs/architecture.md)', () => {
   it('tests have SQL only where they make or read rows (test/support) and where they test the schema (test/database)', () => {
     const found = readSources('test/**/*.ts').flatMap(({ path, text }) => {
       if (/^test\/(support|database)\//.test(path) || path === 'test/architecture.test.ts') return [];
-      // Not rewritten yet.
-      if (/^test\/webhooks\//.test(path)) return [];
       const sql = findSql(text);
       return sql === undefined ? [] : [`${path}: ${sql}`];
     });
