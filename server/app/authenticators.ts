@@ -33,15 +33,27 @@ interface Authenticators {
 export function createAuthenticators(services: AuthenticatorServices): Authenticators {
   const { clock, config, requireSession } = services;
   const authenticate = createAuthenticateKey(services);
-  const hasCredential = async (request: FastifyRequest) =>
-    (request.headers['x-api-key'] !== undefined && (await isAccepted(() => authenticate(request)))) ||
-    (request.headers.cookie !== undefined && (await isAccepted(() => requireSession(request))));
-  const limiterOf = (perMinute: number) =>
-    new NetworkRateLimiter({ clock, rateLimits: config.rateLimits, perMinute, hasCredential });
-  const openLimiter = limiterOf(openRequestsPerMinute);
+  const accountOf = async (request: FastifyRequest) =>
+    request.headers.cookie === undefined
+      ? undefined
+      : (await accepted(() => requireSession(request)))?.accountId;
+  const teamOf = async (request: FastifyRequest) =>
+    request.headers['x-api-key'] === undefined
+      ? undefined
+      : (await accepted(() => authenticate(request)))?.teamId;
+  const limiterOf = (
+    perMinute: number,
+    findSource: (request: FastifyRequest) => Promise<string | undefined>,
+  ) => new NetworkRateLimiter({ clock, rateLimits: config.rateLimits, perMinute, findSource });
+  const openLimiter = limiterOf(
+    openRequestsPerMinute,
+    async (request) => (await teamOf(request)) ?? (await accountOf(request)),
+  );
+  // Visitors sign in to accounts: a key of a team is none of their credentials.
+  const visitorLimiter = limiterOf(visitorRequestsPerMinute, accountOf);
   const teamLimiter = new TeamRateLimiter(services);
   const memberLimiter = new MemberRateLimiter(services.clock);
-  const visitor = createVisitorAuthenticator(requireSession, limiterOf(visitorRequestsPerMinute), services);
+  const visitor = createVisitorAuthenticator(requireSession, visitorLimiter, services);
   const byAudience = {
     api: createApiKeyAuthenticator({
       authenticate,
@@ -62,12 +74,11 @@ export function createAuthenticators(services: AuthenticatorServices): Authentic
   return { byAudience, notFoundLimiter: openLimiter };
 }
 
-/** Whether an authenticator accepts what it is given: it throws where it does not. */
-async function isAccepted(authenticate: () => MaybePromise<unknown>): Promise<boolean> {
+/** The result of an authenticator; undefined where it refuses, for which it throws. */
+async function accepted<T>(authenticate: () => MaybePromise<T>): Promise<T | undefined> {
   try {
-    await authenticate();
-    return true;
+    return await authenticate();
   } catch {
-    return false;
+    return undefined;
   }
 }

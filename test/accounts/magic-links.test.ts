@@ -208,7 +208,7 @@ describe('links that are asked for by mail (specification section 12.2)', () => 
       clock: services.clock,
       rateLimits: false,
       perMinute: 1,
-      hasCredential: async () => false,
+      findSource: async () => undefined,
     });
     const visitor = createVisitorAuthenticator(createRequireSession(services), limit, services);
     server = createHttpServer({

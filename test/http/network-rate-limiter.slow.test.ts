@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import type { FastifyRequest } from 'fastify';
 import { openRequestsPerMinute, visitorRequestsPerMinute } from '#server/app/limits.ts';
+import { NetworkRateLimiter } from '#server/platform/network/network-rate-limiter.ts';
+import { Clock } from '#server/platform/time/clock.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { nextMinute } from '#test/support/service/next-minute.ts';
 import { KeptConnections } from '#test/support/service/raw-http.ts';
@@ -80,7 +83,11 @@ describe('requests that need no credential are limited per client network (§7.2
     const signIn = (more = {}) => ask('/app/sign-in', '203.0.113.4', { ...headers, ...more }, 'POST');
     for (let n = 0; n < visitorRequestsPerMinute; n += 1) assert.equal((await signIn()).status, 400);
     assert.equal((await signIn()).status, 429);
-    assert.equal((await signIn({ cookie })).status, 400);
+    // Past it a session is counted for its account, with the same limit; a key is no credential of these.
+    for (let n = 0; n < visitorRequestsPerMinute; n += 1)
+      assert.equal((await signIn({ cookie })).status, 400);
+    assert.equal((await signIn({ cookie })).status, 429);
+    assert.equal((await signIn({ 'x-api-key': team.api.key })).status, 429);
     assert.equal((await ask('/sign-in', '203.0.113.4')).status, 200);
   });
 });
@@ -96,4 +103,32 @@ it('RATE_LIMITS=off lifts the limit of client networks (docs/configuration.md) (
     connections.close();
     await service.close();
   }
+});
+
+it('past the limit of its network, a request is counted for its team or account with the same limit (§7.2/anonymous-limit)', async () => {
+  const perMinute = 3;
+  const limiter = new NetworkRateLimiter({
+    clock: new Clock(),
+    rateLimits: true,
+    perMinute,
+    findSource: async ({ headers }) => headers['x-api-key']?.toString(),
+  });
+  const isServed = async (team?: string, ip = '203.0.113.1') => {
+    const request = { ip, headers: team === undefined ? {} : { 'x-api-key': team } } as FastifyRequest;
+    try {
+      await limiter.take(request);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const served = async (...asked: Parameters<typeof isServed>) => {
+    let count = 0;
+    for (let n = 0; n < 3 * perMinute; n += 1) if (await isServed(...asked)) count += 1;
+    return count;
+  };
+  assert.equal(await served(), perMinute);
+  assert.equal(await served('one'), perMinute);
+  assert.equal(await served('another'), perMinute);
+  assert.equal(await served('one', '203.0.113.2'), perMinute, 'from another network, within its own limit');
 });

@@ -9,8 +9,9 @@ import { publicId } from '#server/platform/ids/ids.ts';
 import { FixedWindowLimiter } from '#server/platform/network/fixed-window-limiter.ts';
 import type { NetworkRateLimiter } from '#server/platform/network/network-rate-limiter.ts';
 import { csrfRefusal } from './csrf.ts';
+import { LiveSessions } from './live-sessions.ts';
 import { SessionCookie } from './session-cookie.ts';
-import { findLiveSession, type LiveSessionRow, touchSession } from './session-store.ts';
+import { type LiveSessionRow, touchSession } from './session-store.ts';
 
 /** A session's last use is written no more often than this. */
 const touchMs = 60_000;
@@ -24,6 +25,7 @@ export function createRequireSession(
   const { database, clock, config } = services;
   const cookie = new SessionCookie(config);
   const limiter = new FixedWindowLimiter(clock, sessionRequestsPerMinute);
+  const sessions = new LiveSessions(services);
 
   const touch = async (session: LiveSessionRow): Promise<void> => {
     if (clock.nowMs() - session.last_used_at.getTime() < touchMs) return;
@@ -32,13 +34,13 @@ export function createRequireSession(
 
   return async (request) => {
     const token = cookie.read(request);
-    if (token === undefined) throw notSignedIn();
+    if (token === undefined) throw new NotSignedIn();
     const hash = sha256(token);
     // Counted before the look-up, which therefore has the same limit.
     if (config.rateLimits && !limiter.allows(hash.toString('latin1')))
       throw tooManyRequests(limiter.secondsLeft);
-    const session = await findLiveSession(database.pool, hash, clock.expiryNow());
-    if (!session) throw notSignedIn();
+    const session = await sessions.find(token, request.ip);
+    if (!session) throw new NotSignedIn(sessions.refuse(request.ip));
     await touch(session);
     return {
       accountId: session.account_id,
@@ -48,8 +50,15 @@ export function createRequireSession(
   };
 }
 
-function notSignedIn(): AppError {
-  return new AppError('unauthorized', 'You are not signed in. Sign in, and repeat this.');
+/** The refusal of a request without a session: 401, or 429 past the limit of refusals of its client network. */
+class NotSignedIn extends AppError {
+  constructor(pastLimit?: AppError) {
+    super(
+      pastLimit?.code ?? 'unauthorized',
+      pastLimit?.message ?? 'You are not signed in. Sign in, and repeat this.',
+      pastLimit ? { headers: pastLimit.headers } : {},
+    );
+  }
 }
 
 /** Who is signed in; undefined where nobody is: for pages, which then show something else. */
@@ -60,7 +69,7 @@ export async function findSignedIn(
   try {
     return await requireSession(request);
   } catch (error) {
-    if (error instanceof AppError && error.code === 'unauthorized') return undefined;
+    if (error instanceof NotSignedIn) return undefined;
     throw error;
   }
 }

@@ -16,6 +16,8 @@ export interface AccountSessionRow {
 /** A session that lives, and whose it is. */
 export interface LiveSessionRow extends AccountSessionRow {
   readonly email: string;
+  /** Of its token. */
+  readonly hash: Buffer;
 }
 
 const columns =
@@ -28,8 +30,8 @@ const insert = statement<AccountSessionRow>(
 );
 const findLive = statement<LiveSessionRow>(
   'account-sessions.find-live',
-  `SELECT ${columns}, a.email FROM account_sessions s JOIN accounts a ON a.id = s.account_id
-   WHERE s.token_hash = $1 AND s.expires_at > $2`,
+  `SELECT ${columns}, s.token_hash AS hash, a.email FROM account_sessions s JOIN accounts a ON a.id = s.account_id
+   WHERE s.token_hash = ANY($1::bytea[]) AND s.expires_at > $2`,
 );
 const find = statement<AccountSessionRow>(
   'account-sessions.find',
@@ -80,12 +82,13 @@ export async function insertSession(
   );
 }
 
-export function findLiveSession(
+/** Those among the sessions with these hashes that live, in any order. */
+export function findLiveSessions(
   db: Queryable,
-  tokenHash: Buffer,
+  tokenHashes: readonly Buffer[],
   now: Date,
-): Promise<LiveSessionRow | undefined> {
-  return findLive.row(db, tokenHash, now);
+): Promise<LiveSessionRow[]> {
+  return findLive.rows(db, tokenHashes, now);
 }
 
 /** One of an account, while it lives. */

@@ -1,4 +1,4 @@
-import { tooManyRequests, unavailable } from '#server/platform/app-error.ts';
+import { type AppError, tooManyRequests, unavailable } from '#server/platform/app-error.ts';
 import { Batcher } from '#server/platform/concurrency/batcher.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
@@ -20,10 +20,12 @@ interface CredentialLookupOptions<Row> {
   readonly rateLimits: boolean;
   /** The rows of valid credentials among those with these hashes, in any order. */
   readonly find: (hashes: readonly Buffer[]) => Promise<readonly Row[]>;
+  /** true: no request shares a look-up that began before it, so that a credential ends at once. */
+  readonly startsAnew?: boolean;
 }
 
 /**
- * Batched look-up of credentials (API keys, device tokens, setup links) by their hash, for those that this process does
+ * Batched look-up of credentials (API keys, device tokens, setup links, sessions) by their hash, for those that this process does
  * not know to be valid (specification section 7.2). It bounds what guessing costs the database without refusing a valid
  * credential for the wrong ones of its network:
  *
@@ -34,6 +36,7 @@ interface CredentialLookupOptions<Row> {
 export class CredentialLookup<Row extends { readonly hash: Buffer }> {
   readonly #clock: Clock;
   readonly #rateLimits: boolean;
+  readonly #startsAnew: boolean;
   readonly #refusals: FixedWindowLimiter;
   readonly #fast: Batcher<Buffer, Found<Row>>;
   readonly #slow: Batcher<Buffer, Found<Row>>;
@@ -41,9 +44,10 @@ export class CredentialLookup<Row extends { readonly hash: Buffer }> {
   /** The time until which each is refused from memory, oldest first. */
   readonly #unknown = new Map<string, number>();
 
-  constructor({ clock, rateLimits, find }: CredentialLookupOptions<Row>) {
+  constructor({ clock, rateLimits, find, startsAnew = false }: CredentialLookupOptions<Row>) {
     this.#clock = clock;
     this.#rateLimits = rateLimits;
+    this.#startsAnew = startsAnew;
     this.#refusals = new FixedWindowLimiter(clock, refusedCredentialsPerMinute);
     const batcher = (windowMs: number, inFlightMax: number) =>
       new Batcher<Buffer, Found<Row>>({
@@ -63,13 +67,14 @@ export class CredentialLookup<Row extends { readonly hash: Buffer }> {
   }
 
   /**
-   * Looks a credential up; requests with the same one share the look-up.
+   * Looks a credential up; requests with the same one share the look-up, but for `startsAnew`.
    * @param credential of the right form: anything else is refused before, without the database
    * @param ip of the client; undefined for a credential that was valid a moment ago, which has no limit
    */
   async find(credential: string, ip: string | undefined): Promise<Row | undefined> {
     const refusedUntilMs = this.#unknown.get(credential);
     if (refusedUntilMs !== undefined && refusedUntilMs > this.#clock.elapsedMs()) return undefined;
+    if (this.#startsAnew) return this.#lookUp(credential, ip);
     const inFlight = this.#inFlight.get(credential);
     if (inFlight) return inFlight;
     const found = this.#lookUp(credential, ip);
@@ -87,7 +92,7 @@ export class CredentialLookup<Row extends { readonly hash: Buffer }> {
   }
 
   /** 429 for a refusal past the limit of its client network; the next minute allows more. */
-  tooManyRefusals(): Error {
+  tooManyRefusals(): AppError {
     return tooManyRequests(this.#refusals.secondsLeft);
   }
 

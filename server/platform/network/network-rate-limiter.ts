@@ -10,21 +10,27 @@ interface NetworkRateLimiterOptions {
   /** RATE_LIMITS */
   readonly rateLimits: boolean;
   readonly perMinute: number;
-  /** Whether the request carries a valid credential of any kind. Asked past the limit only. */
-  readonly hasCredential: (request: FastifyRequest) => Promise<boolean>;
+  /**
+   * The team or account that a valid credential of the request belongs to, which it is counted for past the limit of its
+   * network; undefined without one. Called past that limit only.
+   */
+  readonly findSource: (request: FastifyRequest) => Promise<string | undefined>;
 }
 
 /**
- * Rate limiter per client network, for requests that need no credential (specification section 7.2). One with a valid
- * credential is served past the limit: a network may be that of a whole office, or of a proxy that TRUST_PROXY does not name.
+ * Rate limiter per client network, for requests that need no credential (specification section 7.2). Past the limit, one
+ * with a valid credential is counted for its team or account, with the same limit: a network may be that of a whole office,
+ * or of a proxy that TRUST_PROXY does not name.
  */
 export class NetworkRateLimiter {
   readonly #options: NetworkRateLimiterOptions;
   readonly #limit: FixedWindowLimiter;
+  readonly #sourceLimit: FixedWindowLimiter;
 
   constructor(options: NetworkRateLimiterOptions) {
     this.#options = options;
     this.#limit = new FixedWindowLimiter(options.clock, options.perMinute);
+    this.#sourceLimit = new FixedWindowLimiter(options.clock, options.perMinute);
   }
 
   /** Counts a request. @throws AppError 429 with retry-after: whole seconds until the minute ends */
@@ -34,6 +40,8 @@ export class NetworkRateLimiter {
   }
 
   async #takePastLimit(request: FastifyRequest): Promise<void> {
-    if (!(await this.#options.hasCredential(request))) throw tooManyRequests(this.#limit.secondsLeft);
+    const source = await this.#options.findSource(request);
+    if (source === undefined || !this.#sourceLimit.allows(source))
+      throw tooManyRequests(this.#limit.secondsLeft);
   }
 }

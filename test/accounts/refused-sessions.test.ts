@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import { newMember } from '#test/support/people/people.ts';
+import { nextMinute } from '#test/support/service/next-minute.ts';
+import { KeptConnections } from '#test/support/service/raw-http.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { watchStatements } from '#test/support/service/watch-statements.ts';
+
+const perMinute = 60;
+
+describe('session cookies that nobody has (§12.3/refused-sessions)', () => {
+  let service: TestService;
+  let team: TestTeam;
+  let connections: KeptConnections;
+  let cookie: string;
+
+  before(async () => {
+    service = await startTestService({ RATE_LIMITS: 'on' });
+    team = await service.newTeam();
+    ({ cookie } = await newMember(service, team, 'member'));
+    connections = new KeptConnections(service.baseUrl, 16);
+  });
+  after(async () => {
+    connections.close();
+    await service.close();
+  });
+
+  const ask = (value: string, path = '/app/account') =>
+    connections.ask({ method: 'GET', path, headers: { host: 'localhost', cookie: value } });
+  const madeUp = () => `ownline=${randomBytes(32).toString('base64url')}`;
+  const statusesOf = async (cookies: readonly string[]) => {
+    const answers = await Promise.all(cookies.map((value) => ask(value)));
+    return Object.fromEntries(
+      [...Map.groupBy(answers, ({ status }) => status)].map(([status, of]) => [status, of.length]),
+    );
+  };
+  const many = (count: number) => Array.from({ length: count }, madeUp);
+
+  it('are refused with 401 up to a limit of their client network and with 429 after, in few statements', async () => {
+    nextMinute(service.clock);
+    const watch = watchStatements(['account-sessions.find-live']);
+    try {
+      assert.deepEqual(await statusesOf(many(400)), { 401: perMinute, 429: 400 - perMinute });
+      const shared = watch.take().length;
+      assert.ok(shared > 0 && shared < 200, `${shared} statements for 400 cookies`);
+      const wrong = madeUp();
+      await ask(wrong);
+      watch.take();
+      assert.deepEqual(await statusesOf(Array.from({ length: 10 }, () => wrong)), { 429: 10 });
+      assert.deepEqual(await statusesOf(['ownline=x', `${madeUp()}0`]), { 429: 2 });
+      assert.deepEqual(watch.take(), [], 'refused from memory, or by their form');
+    } finally {
+      watch.stop();
+    }
+  });
+
+  it('refuse no valid session of their network, seen before or not, and no page', async () => {
+    nextMinute(service.clock);
+    await statusesOf(many(perMinute + 1));
+    const { cookie: unseen } = await newMember(service, team, 'member');
+    assert.deepEqual(await statusesOf([cookie, unseen, madeUp(), cookie]), { 200: 3, 429: 1 });
+    assert.equal((await ask(madeUp(), '/sign-in')).status, 200);
+  });
+
+  it('an ended session is refused at once, also while its look-ups are under way', async () => {
+    nextMinute(service.clock);
+    const { cookie: ending } = await newMember(service, team, 'member');
+    assert.equal((await ask(ending)).status, 200);
+    const before = Array.from({ length: 20 }, () => ask(ending));
+    const out = await connections.ask({
+      method: 'POST',
+      path: '/app/account/sign-out',
+      headers: { host: 'localhost', origin: service.baseUrl, cookie: ending },
+    });
+    assert.ok(out.status < 300, `${out.status} ${out.body}`);
+    assert.deepEqual(await statusesOf(Array.from({ length: 20 }, () => ending)), { 401: 20 });
+    await Promise.all(before);
+  });
+});
