@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { roleChangedHooks } from '#server/app/transaction-hooks.ts';
+import { explainUnreachableLinks } from '#server/platform/network/unreachable-address.ts';
 import { createOperatorLink } from '#server/teams/invitations/create-operator-link.ts';
 import { printResult, withRuntime } from './command-context.ts';
 import { readTeamId } from './team-commands.ts';
@@ -13,9 +14,15 @@ export function addLinkCommands(program: Command): void {
     .option('--json', 'print as JSON', false)
     .action(async (options: { email: string; team?: string; json: boolean }) => {
       const teamId = options.team === undefined ? undefined : readTeamId(options.team);
-      const link = await withRuntime((runtime) =>
-        createOperatorLink({ ...runtime, onRoleChanged: roleChangedHooks(runtime) }, options.email, teamId),
-      );
-      printResult({ ...link }, options.json);
+      const link = await withRuntime(async (runtime) => ({
+        result: await createOperatorLink(
+          { ...runtime, onRoleChanged: roleChangedHooks(runtime) },
+          options.email,
+          teamId,
+        ),
+        problems: explainUnreachableLinks(runtime.config),
+      }));
+      printResult({ ...link.result }, options.json);
+      if (!options.json) for (const sentence of link.problems) process.stderr.write(`${sentence}\n`);
     });
 }

@@ -6,6 +6,7 @@ import { AppError } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { pageHeaders } from '#server/platform/http/html-page.ts';
 import { type Answer, type Route, route } from '#server/platform/http/route.ts';
+import { explainUnreachableLinks } from '#server/platform/network/unreachable-address.ts';
 import { findNumber, type NumberRow } from './number-store.ts';
 import { renderSetupDone, renderSetupExpired, renderSetupPage } from './setup-page.ts';
 
@@ -34,6 +35,7 @@ export function setupPageRoutes(services: Runtime): Route[] {
       renderSetupPage({
         phoneNumber: number.phone_number,
         server: services.config.appUrl,
+        problems: explainUnreachableLinks(services.config, [services.config.appUrl]),
         doneUrl: `${services.config.appUrl}/setup/${token}/done`,
         deviceToken,
         connected: await hasPhonePolled(pool, link),

@@ -5,6 +5,8 @@ import { renderPage } from '#server/platform/http/html-page.ts';
 export interface SetupPage {
   readonly phoneNumber: string;
   readonly server: string;
+  /** Why no iPhone can open that address, where it can't. */
+  readonly problems: readonly string[];
   /** Where the form of Done goes. */
   readonly doneUrl: string;
   readonly deviceToken: string | undefined;
@@ -29,6 +31,7 @@ export function renderSetupPage(page: SetupPage): string {
 </ul></section>
 <section><h2>2. Address and device token</h2>
 <p>Address</p><code class="value">${escapeHtml(page.server)}</code>
+${page.problems.map((problem) => `<p><b>${escapeHtml(problem)}</b></p>`).join('')}
 ${
   page.deviceToken === undefined
     ? `<form method="post"><button type="submit">Show the device token</button></form>

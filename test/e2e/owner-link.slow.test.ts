@@ -90,6 +90,7 @@ describe('how the operator lets people in (specification sections 10.1 and 12.1)
     assert.deepEqual(await ofSignIn(made.url), ['ada@example.com', 24]);
     const plain = await commandLine.run(['link', '--email', 'ada@example.com'], settings());
     assert.match(plain.output, /^url +http:\S+\/link\/[\w-]{43}$/m);
+    assert.match(plain.errors, /^Links begin with \S+, which no iPhone can open: set BASE_URL to \S.*\n$/);
   });
 
   it('where the team has an owner, an address without an account is to be invited', async () => {

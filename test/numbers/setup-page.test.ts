@@ -48,4 +48,21 @@ describe('the setup page (specification section 11.8)', () => {
     assert.equal((await device.poll()).action, 'idle');
     assert.match(await pageOf(setupUrl), polled);
   });
+
+  it('says in one sentence that no iPhone can open its address, and names the setting; else nothing', async () => {
+    const setupPage = async (of: TestService) => {
+      const { api } = await of.newTeam();
+      const verify = await api.post('/v1/numbers/verify', { phone_number: '+14155550102' });
+      const path = new URL(String(verify.json.setup_url)).pathname;
+      return (await fetch(`${of.baseUrl}${path}`)).text();
+    };
+    const sentence = /no iPhone can open: set BASE_URL to an address/g;
+    assert.equal((await setupPage(service)).match(sentence)?.length, 1);
+    const reachable = await startTestService({ BASE_URL: 'http://192.0.2.20:3000' });
+    try {
+      assert.doesNotMatch(await setupPage(reachable), /no iPhone can open/);
+    } finally {
+      await reachable.close();
+    }
+  });
 });
