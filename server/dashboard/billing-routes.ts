@@ -47,7 +47,7 @@ async function plansInUse(
       monthlyMessageLimit: monthly_message_limit,
       sent: await findMonthUsage(pool, teamId, monthOf(now)),
       resetsOn: dayOf(nextMonthOf(now)),
-      members: await countSeats(pool, teamId, now),
+      members: await countSeats(pool, { clock }, teamId),
       numbers: await countNumbers(pool, teamId),
       webhooks: await countWebhooks(pool, teamId),
     })),

@@ -14,7 +14,7 @@ export class OpenSetupLinks {
     this.#lookup = new CredentialLookup({
       clock,
       rateLimits: config.rateLimits,
-      find: (hashes) => findOpenSetupLinks(database.hot, hashes, clock.now()),
+      find: (hashes) => findOpenSetupLinks(database.hot, hashes, clock.expiryNow()),
     });
   }
 

@@ -5,9 +5,9 @@ import { saveReading } from '#server/database/clock-store.ts';
 import { startClock } from '#server/database/start-clock.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 import { readHostClock } from '#server/platform/time/host-clock.ts';
-import { invite, opens } from '#test/support/people/invite.ts';
+import { ask, assertRefused, invite, opens } from '#test/support/people/invite.ts';
 import { newPerson, PageClient } from '#test/support/people/people.ts';
-import { connectNumber } from '#test/support/phones/test-phone.ts';
+import { claim, connectNumber } from '#test/support/phones/test-phone.ts';
 import { ApiClient, field } from '#test/support/service/api-client.ts';
 import {
   clockOf,
@@ -175,7 +175,7 @@ describe('the time of a process that starts (specification section 10.7, decisio
 it('a process that starts in doubt refuses no session, link, invitation or Idempotency-Key for being over, and believes the clock after 10 minutes (specification section 10.7)', async () => {
   const service = await startSteppingService();
   try {
-    const team = await service.newTeam();
+    const team = await service.newTeam({ plan: 'starter' });
     const { phoneNumber } = await connectNumber(service, team);
     const send = (api: ApiClient) =>
       api.post(
@@ -187,6 +187,8 @@ it('a process that starts in doubt refuses no session, link, invitation or Idemp
     const verify = await team.api.post('/v1/numbers/verify', { phone_number: '+14155550177' });
     const setupPath = new URL(String(verify.json.setup_url)).pathname;
     const made = await invite(team.api, 'sam@example.com');
+    // With these two, every seat of the plan is taken.
+    for (const name of ['kim', 'lee']) await invite(team.api, `${name}@example.com`);
     const person = await newPerson(service);
     await service.app.lifecycle.close();
     // As after a boot, or on another machine.
@@ -198,9 +200,14 @@ it('a process that starts in doubt refuses no session, link, invitation or Idemp
     try {
       assert.deepEqual(await clockOf(other.baseUrl), { settled: false, step_seconds: 0 });
       assert.ok(clock.nowMs() - Date.now() > 399 * dayMs);
-      const again = await send(new ApiClient(other.baseUrl, team.api.key));
+      const api = new ApiClient(other.baseUrl, team.api.key);
+      const again = await send(api);
       assert.equal(field(again.json, 'id'), field(sent.json, 'id'), 'one message, and not two');
       assert.equal((await fetch(other.baseUrl + setupPath)).status, 200);
+      const phone = await claim(api, String(verify.json.setup_url));
+      assert.match(phone.token, /^dev_/, 'the setup link gives its token');
+      assertRefused(await ask(api, 'sam@example.com'), 409, 'conflict', 'email');
+      assertRefused(await ask(api, 'pat@example.com'), 402, 'plan_limit_exceeded');
       assert.equal(
         (await new PageClient(other.baseUrl, person.cookie).get('/app/account')).status,
         200,

@@ -34,7 +34,10 @@ export class DeviceCookie {
   ): string | undefined {
     const [accountId, setMs, browser] = this.#open(this.#cookie.read(request)).split(' ');
     const { device_cookies_valid_from: since } = account;
-    const oldestMs = Math.max(since?.getTime() ?? 0, this.#services.clock.nowMs() - cookieDays * 86_400_000);
+    const oldestMs = Math.max(
+      since?.getTime() ?? 0,
+      this.#services.clock.expiryNow().getTime() - cookieDays * 86_400_000,
+    );
     return accountId === account.id && Number(setMs) >= oldestMs ? browser : undefined;
   }
 

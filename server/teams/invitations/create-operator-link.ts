@@ -86,7 +86,7 @@ async function grantOwnership(
   const which = { emailKey: account.normalized_email, ownerLinks: true };
   await revokeOpenInvitations(trx, services, team.id, which, operator);
   if (!(await findMemberOfAccount(trx, team.id, account.id))) {
-    const seats = await countSeats(trx, team.id, services.clock.now());
+    const seats = await countSeats(trx, services, team.id);
     requireFreeSeat(team, seats, services.config, allSeatsTaken);
   }
   const held = await lockAccount(trx, account.id);

@@ -36,7 +36,7 @@ export async function createOwnerLink(
   const now = services.clock.now();
   const key = email === undefined ? null : normalizeEmail(email);
   await revokeOpenInvitations(trx, services, teamId, { emailKey: key, ownerLinks: true }, by);
-  requireFreeSeat(team, await countSeats(trx, teamId, now), services.config, allSeatsTaken);
+  requireFreeSeat(team, await countSeats(trx, services, teamId), services.config, allSeatsTaken);
   const { url, tokenHash, expiresAt } = newInvitationLink(services);
   const id = services.ids.next('inv');
   const invitation = {

@@ -41,7 +41,7 @@ export async function inviteMember(
     if (await findMemberByEmail(trx, teamId, key)) {
       throw conflict(`${email} is a member already. PUT /v1/team/members/:id/role changes what they may do.`);
     }
-    const live = await findLiveInvitationByEmail(trx, teamId, key, now);
+    const live = await findLiveInvitationByEmail(trx, teamId, key, services.clock.expiryNow());
     if (live) {
       const advice =
         live.role === 'owner'
@@ -51,7 +51,7 @@ export async function inviteMember(
     }
     requireFreeSeat(
       team,
-      await countSeats(trx, teamId, now),
+      await countSeats(trx, services, teamId),
       services.config,
       'Invitations that are open count. Remove a member, revoke an invitation, or upgrade.',
     );

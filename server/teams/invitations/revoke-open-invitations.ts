@@ -29,7 +29,7 @@ export async function revokeOpenInvitations(
   for (const invitation of ended) {
     const target = publicId('inv', invitation.id);
     await cancelMails(trx, services, target);
-    if (invitation.expires_at <= now) continue;
+    if (invitation.expires_at <= services.clock.expiryNow()) continue;
     await recordAudit(trx, services, { by, action: 'invitation.revoked', teamId, target });
   }
 }

@@ -1,4 +1,5 @@
 import { plans } from '#contract/plans.ts';
+import type { Runtime } from '#server/database/runtime.ts';
 import type { Queryable } from '#server/database/statement.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import type { Config } from '#server/platform/config.ts';
@@ -8,8 +9,12 @@ import type { TeamRow } from '#server/teams/team/team-store.ts';
 import { countLiveInvitations } from './invitation-store.ts';
 
 /** Members and live invitations together: what a plan counts where one more is invited (specification section 4.1). */
-export async function countSeats(db: Queryable, teamId: TeamId, now: Date): Promise<number> {
-  return (await countMembers(db, teamId)) + (await countLiveInvitations(db, teamId, now));
+export async function countSeats(
+  db: Queryable,
+  { clock }: Pick<Runtime, 'clock'>,
+  teamId: TeamId,
+): Promise<number> {
+  return (await countMembers(db, teamId)) + (await countLiveInvitations(db, teamId, clock.expiryNow()));
 }
 
 /**
