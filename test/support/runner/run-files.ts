@@ -32,7 +32,11 @@ export async function runTests(run: TestRun): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'ot-'));
   // PostgreSQL's own user has to pass it.
   await chmod(folder, 0o755);
-  const waiting = files.map((file, place) => ({ file, folder: join(folder, String(place)) }));
+  // Of equal length: the path of one folder is never the beginning of another's, by which processes are found.
+  const waiting = files.map((file, index) => ({
+    file,
+    folder: join(folder, String(index).padStart(4, '0')),
+  }));
   const results: FileResult[] = [];
   const print = files.length > 1 ? (text: string) => process.stdout.write(text) : undefined;
   const work = async () => {
