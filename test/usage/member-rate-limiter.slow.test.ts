@@ -55,7 +55,14 @@ describe('requests of members per minute (specification section 12.3)', () => {
       const statuses = (await Promise.all(asked)).map(({ status }) => status);
       assert.equal(statuses.filter((status) => status === 200).length, 600);
       assert.equal(statuses.filter((status) => status === 429).length, 300);
-      assert.equal(watch.take().length, 600);
+      // Look-ups of the same moment share a statement.
+      const lookUps = watch.take().length;
+      assert.ok(lookUps > 0 && lookUps <= 600, `${lookUps} look-ups`);
+      const further = await Promise.all(
+        Array.from({ length: 100 }, () => person.get('/app/account/sessions')),
+      );
+      assert.ok(further.every(({ status }) => status === 429));
+      assert.deepEqual(watch.take(), []);
     } finally {
       watch.stop();
     }
