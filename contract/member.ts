@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { listLimitDefault, listLimitMax } from './paging.ts';
-import { givenRoles, roles } from './permissions.ts';
+import { assignableRoles, roles } from './permissions.ts';
 import { cursorOf, publicIdOf, strictObject, stringEnum, timestamp } from './schema.ts';
 import { nameMaxCharacters } from './team.ts';
 
@@ -24,7 +24,9 @@ export type Member = Type.Static<typeof Member>;
 
 export const MemberList = strictObject({ members: Type.Array(Member, { description: 'Oldest first.' }) });
 
-const givenRole = stringEnum(givenRoles, { description: 'Owners are made by an owner, in the dashboard.' });
+const givenRole = stringEnum(assignableRoles, {
+  description: 'Owners are made by an owner, in the dashboard.',
+});
 
 /** An Invitation (specification section 2.4). */
 export const Invitation = strictObject({

@@ -28,8 +28,8 @@ export const roles = ['owner', 'admin', 'member', 'viewer'] as const;
 export type Role = (typeof roles)[number];
 
 /** Roles that an invitation or a change of role can give through /v1; owners are made by owners, in the dashboard. */
-export const givenRoles = ['admin', 'member', 'viewer'] as const;
-export type GivenRole = (typeof givenRoles)[number];
+export const assignableRoles = ['admin', 'member', 'viewer'] as const;
+export type GivenRole = (typeof assignableRoles)[number];
 
 /** What each role may do (specification section 5.3): the one table that both audiences ask. */
 export const roleGrants: Readonly<Record<Role, readonly RoleGrant[]>> = {

@@ -28,7 +28,7 @@ default ${steps.join(', ')}. --repository: the service of another checkout. --ke
     const { values } = parseArgs({ args: attachSteps(args), options });
     return runClocks(
       {
-        clocks: (values.clock ?? [...clocks]).map(readClock),
+        clocks: (values.clock ?? [...clocks]).map(sampleDatabaseClock),
         steps: (values.step ?? steps).map(readStep),
         forSeconds: wholeNumber('for', values.for),
         repository: realpathSync(values.repository ?? repository),
@@ -47,7 +47,7 @@ function attachSteps(words: readonly string[]): string[] {
   });
 }
 
-function readClock(text: string): ClockName {
+function sampleDatabaseClock(text: string): ClockName {
   const found = clocks.find((clock) => clock === text);
   if (found) return found;
   throw new Error(`--clock must be one of ${clocks.join(', ')}, not "${text}".`);

@@ -8,20 +8,20 @@ export const operatorLinkHours = 24;
 export const mailedLinkHours = 0.5;
 
 /** In an hour: links that are mailed to one address, and requests for links that one client network may make. */
-export const magicLinksPerAddress = 5;
+export const magicLinksPerAddressAndHour = 5;
 
-export const magicLinkRequestsPerNetwork = 60;
+export const magicLinkRequestsPerNetworkAndHour = 60;
 
 /** How long failed passwords are counted together. */
 export const loginWindowMs = 900_000;
 
 /** Failed passwords that a window takes (specification section 12.2); browsers with a device cookie are counted apart from client networks. */
 export const loginFailuresMax = {
-  ofAddressFromSource: 10,
-  fromSource: 50,
-  ofAddress: 100,
-  ofBrowser: 10,
-  ofBrowsers: 100,
+  perEmailAndNetwork: 10,
+  perNetwork: 50,
+  perEmail: 100,
+  perBrowser: 10,
+  perEmailFromKnownBrowsers: 100,
 } as const;
 
 export const passwordMinCharacters = 12;

@@ -114,12 +114,16 @@ export async function writeKeyUses(
 }
 
 /** Those that the person of a membership made, in whatever membership of the team. */
-export function listLiveKeysOf(db: Queryable, teamId: TeamId, memberId: MemberId): Promise<ApiKeyRow[]> {
+export function listLiveKeysByMember(
+  db: Queryable,
+  teamId: TeamId,
+  memberId: MemberId,
+): Promise<ApiKeyRow[]> {
   return listLiveOf.rows(db, teamId, memberId);
 }
 
 /** Revokes keys that a person made, in whatever membership of the team. @param only which; left out, all @returns those that worked until now */
-export function revokeKeysOf(
+export function revokeKeysByMember(
   db: Queryable,
   teamId: TeamId,
   memberId: MemberId,

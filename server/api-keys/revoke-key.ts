@@ -5,7 +5,7 @@ import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { AppError, notFound } from '#server/platform/app-error.ts';
 import { type KeyId, type MemberId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
-import { findAccountOfMember, lockMember, type MemberRow } from '#server/teams/members/member-store.ts';
+import { findAccountByMember, lockMember, type MemberRow } from '#server/teams/members/member-store.ts';
 import { requirePermission } from '#server/teams/members/role-policy.ts';
 import { type ApiKeyRow, lockKey, markRevoked } from './api-key-store.ts';
 
@@ -54,6 +54,6 @@ export async function revokeKey(
 
 /** Whether the person made it, in this membership or in an earlier one of the team. */
 async function isMadeBy(trx: Transaction, key: ApiKeyRow, member: MemberRow): Promise<boolean> {
-  const maker = key.created_by && (await findAccountOfMember(trx, key.team_id, key.created_by));
+  const maker = key.created_by && (await findAccountByMember(trx, key.team_id, key.created_by));
   return maker?.id === member.account_id;
 }

@@ -4,7 +4,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { type KeyId, type MemberId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
-import { listLiveKeysOf, revokeKeysOf } from './api-key-store.ts';
+import { listLiveKeysByMember, revokeKeysByMember } from './api-key-store.ts';
 
 type KeyCreator = { readonly team_id: TeamId; readonly id: MemberId };
 
@@ -28,7 +28,7 @@ export async function revokeExcessKeys(
   creator: KeyCreator & { readonly role: Role },
   by: AuditActor,
 ): Promise<void> {
-  const keys = await listLiveKeysOf(trx, creator.team_id, creator.id);
+  const keys = await listLiveKeysByMember(trx, creator.team_id, creator.id);
   const wider = keys.filter(({ permissions }) => !covers(roleGrants[creator.role], permissions));
   if (wider.length === 0) return;
   await revoke(
@@ -47,7 +47,7 @@ async function revoke(
   by: AuditActor,
   only?: readonly KeyId[],
 ): Promise<void> {
-  const revoked = await revokeKeysOf(trx, teamId, id, services.clock.now(), only);
+  const revoked = await revokeKeysByMember(trx, teamId, id, services.clock.now(), only);
   for (const key of revoked) {
     const target = publicId('key', key.id);
     await recordAudit(trx, services, {

@@ -17,7 +17,7 @@ import {
 } from '#server/database/channels.ts';
 import { ClockSync } from '#server/database/clock-sync.ts';
 import { startEngine } from '#server/database/engine/engine.ts';
-import { explainDatabase } from '#server/database/explain-database.ts';
+import { withDatabaseErrors } from '#server/database/explain-database.ts';
 import { createExplainWriteFailure } from '#server/database/explain-write-failure.ts';
 import { NotificationListener } from '#server/database/listener.ts';
 import { migrate } from '#server/database/migrate.ts';
@@ -53,7 +53,7 @@ import {
   createPublisher,
 } from './background-jobs.ts';
 import { leasePostponers } from './clock-step-effects.ts';
-import { explainListen } from './explain-listen.ts';
+import { listenErrorSentence } from './explain-listen.ts';
 import { firstRun } from './first-run.ts';
 import { warnOfUnreachableLinks } from './link-warnings.ts';
 import { openRuntime } from './open-runtime.ts';
@@ -94,7 +94,7 @@ async function open(
 ): Promise<App> {
   const databaseUrl = config.databaseUrl ?? (await openEngine(config, logger, lifecycle));
   const { signal } = lifecycle;
-  const runtime = await explainDatabase(config.databaseUrl, async () => {
+  const runtime = await withDatabaseErrors(config.databaseUrl, async () => {
     await migrate(databaseUrl, { logger, signal });
     return openRuntime(config, databaseUrl, logger, clock);
   });
@@ -197,7 +197,7 @@ async function open(
   warnOfUnreachableLinks(config, logger);
   if (delivers) checkMailServer(createSmtpCheck(config.mail), config.mail, mailHealth, logger);
   const address = await server.listen({ host: config.host, port: config.port }).catch((error: unknown) => {
-    throw explainListen(error, config);
+    throw listenErrorSentence(error, config);
   });
   return { lifecycle, address, routes, changes };
 }

@@ -3,7 +3,7 @@ import type { Config } from '#server/platform/config.ts';
 import { StartError } from '#server/platform/start-error.ts';
 
 /** @returns what to change where the service can't listen; the error itself where it is of another kind */
-export function explainListen(error: unknown, { host, port }: Pick<Config, 'host' | 'port'>): unknown {
+export function listenErrorSentence(error: unknown, { host, port }: Pick<Config, 'host' | 'port'>): unknown {
   const text = sentenceFor(errorCodeOf(error), host, port);
   return text === undefined ? error : new StartError(text, error);
 }

@@ -28,7 +28,7 @@ import { acceptancePageRoutes } from '#server/teams/acceptance/acceptance-page-r
 import { acceptanceRoutes } from '#server/teams/acceptance/acceptance-routes.ts';
 import { invitationRoutes } from '#server/teams/invitations/invitation-routes.ts';
 import { memberRoutes } from '#server/teams/members/member-routes.ts';
-import { teamRoutes } from '#server/teams/members/routes.ts';
+import { teamRoutes } from '#server/teams/members/team-routes.ts';
 import { usageRoutes } from '#server/usage/routes.ts';
 import { deliveryRoutes } from '#server/webhooks/deliveries/delivery-routes.ts';
 import { webhookRoutes } from '#server/webhooks/endpoints/routes.ts';

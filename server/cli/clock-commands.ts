@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { leasePostponers } from '#server/app/clock-step-effects.ts';
-import { readClock } from '#server/database/clock-store.ts';
+import { sampleDatabaseClock } from '#server/database/clock-store.ts';
 import { ClockSync } from '#server/database/clock-sync.ts';
 import { followClockStep } from '#server/database/follow-clock-step.ts';
 import type { Runtime } from '#server/database/runtime.ts';
@@ -42,7 +42,7 @@ function watch(runtime: Runtime): ClockSync {
 }
 
 async function clockStatus({ database }: Runtime) {
-  const look = await readClock(database.pool);
+  const look = await sampleDatabaseClock(database.pool);
   return {
     settled: look.held_ms === 0,
     step_seconds: look.held_ms === 0 ? 0 : -look.held_ms / 1_000,

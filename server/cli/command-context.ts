@@ -1,6 +1,6 @@
 import { openRuntime } from '#server/app/open-runtime.ts';
 import { findEngineUrl } from '#server/database/engine/engine-url.ts';
-import { explainDatabase } from '#server/database/explain-database.ts';
+import { withDatabaseErrors } from '#server/database/explain-database.ts';
 import { migrate } from '#server/database/migrate.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError } from '#server/platform/app-error.ts';
@@ -19,7 +19,7 @@ export function databaseUrlOf(config: Config): Promise<string> {
 export async function withRuntime<T>(command: (runtime: Runtime) => Promise<T>): Promise<T> {
   const config = readConfig(loadEnvironment());
   const databaseUrl = await databaseUrlOf(config);
-  const runtime = await explainDatabase(config.databaseUrl, async () => {
+  const runtime = await withDatabaseErrors(config.databaseUrl, async () => {
     await migrate(databaseUrl);
     return openRuntime(config, databaseUrl, createLogger('error'));
   });

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { simulatePhone } from '#simulated-phone/simulate-command.ts';
 import { readNumber } from './read-number.ts';
-import { readSecrets, secretHint } from './read-secret.ts';
+import { readSecrets, secretOptionHint } from './read-secret.ts';
 
 interface SimulateOptions {
   readonly setupUrl: string;
@@ -22,7 +22,7 @@ export function addPhoneCommands(program: Command): void {
     .addOption(
       new Option(
         '--setup-url <url>',
-        `setup_url from POST /v1/numbers/verify, or - for standard input; ${secretHint}`,
+        `setup_url from POST /v1/numbers/verify, or - for standard input; ${secretOptionHint}`,
       )
         .env('OWNLINE_SETUP_URL')
         .makeOptionMandatory(),

@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 
 /** Of an option that holds a secret: what the words of a process are, every user of the machine can read. */
-export const secretHint = 'better not as a word, which others on this machine can read';
+export const secretOptionHint = 'better not as a word, which others on this machine can read';
 
 /** Texts of an option, `-` replaced by the lines of standard input. */
 export async function readSecrets(values: readonly string[]): Promise<string[]> {

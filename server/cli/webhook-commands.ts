@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { listenForEvents } from '#webhook-listener/listen-command.ts';
 import { readNumber } from './read-number.ts';
-import { readSecrets, secretHint } from './read-secret.ts';
+import { readSecrets, secretOptionHint } from './read-secret.ts';
 
 interface ListenOptions {
   readonly port: string;
@@ -25,7 +25,7 @@ export function addWebhookCommands(program: Command): void {
     .addOption(
       new Option(
         '--secret <whsec>',
-        `the secret that POST /v1/webhooks showed, or - for standard input; ${secretHint}. Twice, or two with a comma, during a rotation. Without it signatures are not checked`,
+        `the secret that POST /v1/webhooks showed, or - for standard input; ${secretOptionHint}. Twice, or two with a comma, during a rotation. Without it signatures are not checked`,
       )
         .env('OWNLINE_WEBHOOK_SECRET')
         .argParser((written: string, before: readonly string[] = []) => [...before, ...written.split(',')])

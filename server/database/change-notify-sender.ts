@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import type { ResourceType } from '#contract/change.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
-import { formatChange, idsMax, type RecordChange } from './change.ts';
+import { type ChangeRecorder, formatChange, idsMax } from './change.ts';
 import { changesChannel } from './channels.ts';
 
 /** How long the first change waits for others: a thousand of one type make one notification. */
@@ -10,7 +10,7 @@ const windowMs = 50;
 
 /**
  * Tells every process what was committed, by team and resource type: all of some 50 ms in one statement. Apart from the
- * Notifier, whose channels wake phones and loops and wait far less.
+ * NotifySender, whose channels wake phones and loops and wait far less.
  */
 export class ChangeNotifySender {
   readonly #pool: Pool;
@@ -24,7 +24,7 @@ export class ChangeNotifySender {
     this.#logger = logger;
   }
 
-  readonly record: RecordChange = (teamId, type, ids) => {
+  readonly record: ChangeRecorder = (teamId, type, ids) => {
     const byType = this.#waiting.get(teamId) ?? new Map<ResourceType, Set<string> | 'all'>();
     const waiting = byType.get(type);
     if (waiting === 'all') return;

@@ -8,7 +8,7 @@ export interface Change {
 }
 
 /** Takes down what was changed, to be told once it is committed. Without ids: any of that type. */
-export type RecordChange = (teamId: TeamId, type: ResourceType, ids: readonly string[]) => void;
+export type ChangeRecorder = (teamId: TeamId, type: ResourceType, ids: readonly string[]) => void;
 
 /** Where a statement has ids: in a parameter, `$1`, or in a column of what it returns; one uuid or an array of them. */
 type Source<Row> = `$${number}` | (string extends keyof Row ? never : keyof Row & string);
@@ -22,11 +22,11 @@ export interface DeclaredChange<Row, Where = Source<Row>> {
 }
 
 /** What notes a declared change, for each run of its statement: with the parameters, and the rows that came back. */
-export function changeRecorder<Row extends object>({ changes, team, ids }: DeclaredChange<Row>) {
+export function createChangeRecorder<Row extends object>({ changes, team, ids }: DeclaredChange<Row>) {
   const teamsIn = readerOf<Row>(team);
   const idsIn = ids === undefined ? () => [] : readerOf<Row>(ids);
   const isOnce = [team, ids].every((source) => source === undefined || source.startsWith('$'));
-  return (note: RecordChange, values: readonly unknown[], rows: readonly Row[]): void => {
+  return (note: ChangeRecorder, values: readonly unknown[], rows: readonly Row[]): void => {
     for (const row of isOnce ? [undefined] : rows) {
       const changed = idsIn(values, row);
       for (const teamId of teamsIn(values, row)) note(teamId as TeamId, changes, changed);

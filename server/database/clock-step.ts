@@ -38,6 +38,6 @@ export function classifyClockStep({
 }
 
 /** Whether a step holds expiry back: the database's clock went ahead by more than a little. */
-export function stepHoldsExpiry(heldMs: number): boolean {
+export function shouldPauseExpiry(heldMs: number): boolean {
   return heldMs < -clockAheadMaxMs;
 }

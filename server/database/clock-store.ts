@@ -64,7 +64,7 @@ const writeReading = statement<Record<string, never>>(
 );
 
 /** Reads the database's clock as precisely as the way there allows. */
-export async function readClock(pool: Pool): Promise<ClockSample> {
+export async function sampleDatabaseClock(pool: Pool): Promise<ClockSample> {
   // The connection first: waiting for one is no part of asking.
   const client = await pool.connect();
   try {

@@ -1,8 +1,14 @@
 import { Counter } from 'prom-client';
 import { addGauge } from '#server/platform/process/metrics.ts';
 import { type HostClock, readHostClock } from '#server/platform/time/host-clock.ts';
-import { classifyClockStep, stepHoldsExpiry } from './clock-step.ts';
-import { type ClockSample, type ClockState, readClock, saveReading, writeStep } from './clock-store.ts';
+import { classifyClockStep, shouldPauseExpiry } from './clock-step.ts';
+import {
+  type ClockSample,
+  type ClockState,
+  sampleDatabaseClock,
+  saveReading,
+  writeStep,
+} from './clock-store.ts';
 import { followClockStep, type PostponeLeases } from './follow-clock-step.ts';
 import { clockReadingMs, clockSettleMs, clockStepMinMs } from './limits.ts';
 import type { Runtime } from './runtime.ts';
@@ -97,7 +103,7 @@ export class ClockSync {
   /** @returns false where this changed the state, so that the clock has to be read again */
   async #read(): Promise<boolean> {
     const { database, clock } = this.#services;
-    const sample = await readClock(database.pool);
+    const sample = await sampleDatabaseClock(database.pool);
     this.#take(sample);
     const ownMs = clock.atMs(sample.atMs);
     const { held_ms: heldMs, databaseMs, uncertaintyMs } = sample;
@@ -145,7 +151,7 @@ export class ClockSync {
 
   #doubtFromStart(sample: ClockSample): void {
     const { clock, logger } = this.#services;
-    if (clock.mayExpire || stepHoldsExpiry(sample.held_ms)) return;
+    if (clock.mayExpire || shouldPauseExpiry(sample.held_ms)) return;
     this.#doubt = { sinceMs: clock.elapsedMs(), version: sample.version };
     const aheadSeconds = Math.round((clock.nowMs() - clock.expiryNow().getTime()) / 1_000);
     logger.warn(
@@ -159,7 +165,7 @@ export class ClockSync {
     const doubt = this.#doubt;
     if (doubt && (sample.version !== doubt.version || clock.elapsedMs() - doubt.sinceMs >= clockSettleMs))
       this.#doubt = undefined;
-    if (stepHoldsExpiry(sample.held_ms)) clock.holdExpiry();
+    if (shouldPauseExpiry(sample.held_ms)) clock.holdExpiry();
     else if (!this.#doubt) clock.allowExpiry();
   }
 
@@ -178,7 +184,7 @@ export class ClockSync {
     else
       logger.warn(
         line,
-        `the database's clock was set: the service keeps its own time until that clock has stood for ${clockSettleMs / 60_000} minutes. ${stepHoldsExpiry(heldMs) ? advice : ''}`.trim(),
+        `the database's clock was set: the service keeps its own time until that clock has stood for ${clockSettleMs / 60_000} minutes. ${shouldPauseExpiry(heldMs) ? advice : ''}`.trim(),
       );
   }
 

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { Logger } from '#server/platform/process/logger.ts';
-import type { RecordChange } from './change.ts';
+import type { ChangeRecorder } from './change.ts';
 import { ChangeNotifySender } from './change-notify-sender.ts';
 import { NoConnection, throwNoConnection } from './no-connection.ts';
 import { NotifySender } from './notify-sender.ts';
@@ -94,8 +94,8 @@ export class Database {
     const notifyAfterCommit: Transaction['notifyAfterCommit'] = (channel, ids = []) => {
       notices.push([channel, ids]);
     };
-    const changes: Parameters<RecordChange>[] = [];
-    const recordChange: RecordChange = (...change) => void changes.push(change);
+    const changes: Parameters<ChangeRecorder>[] = [];
+    const recordChange: ChangeRecorder = (...change) => void changes.push(change);
     try {
       await client.query('BEGIN');
       const result = await work(

@@ -7,7 +7,7 @@ import { errorCodeOf } from './database.ts';
  * @param databaseUrl what the setting DATABASE_URL says; undefined: the embedded database
  * @throws StartError that names the setting and says what to do, where the reason is one that an operator can remove
  */
-export async function explainDatabase<T>(
+export async function withDatabaseErrors<T>(
   databaseUrl: string | undefined,
   work: () => Promise<T>,
 ): Promise<T> {

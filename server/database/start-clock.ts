@@ -1,7 +1,7 @@
 import type { Clock } from '#server/platform/time/clock.ts';
 import { type HostClock, readHostClock } from '#server/platform/time/host-clock.ts';
-import { stepHoldsExpiry } from './clock-step.ts';
-import { type ClockReading, type ClockSample, listReadings, readClock } from './clock-store.ts';
+import { shouldPauseExpiry } from './clock-step.ts';
+import { type ClockReading, type ClockSample, listReadings, sampleDatabaseClock } from './clock-store.ts';
 import { clockAheadMaxMs, clockStepMinMs } from './limits.ts';
 import type { StatementPool } from './statement.ts';
 
@@ -10,11 +10,11 @@ const uptimeSlackMs = 1_000;
 
 /** Gives a process that starts its time (decision 0020). It only reads: commands of the command line begin so too. */
 export async function startClock(pool: StatementPool, clock: Clock, host = readHostClock()): Promise<void> {
-  const sample = await readClock(pool);
+  const sample = await sampleDatabaseClock(pool);
   const { timeMs, doubtMs } = firstTime(sample, await listReadings(pool), host);
   clock.start(timeMs, sample.atMs, sample.followed_ms);
   if (doubtMs !== undefined) clock.holdExpiry(doubtMs);
-  else if (stepHoldsExpiry(timeMs - sample.databaseMs)) clock.holdExpiry();
+  else if (shouldPauseExpiry(timeMs - sample.databaseMs)) clock.holdExpiry();
   else clock.allowExpiry();
 }
 

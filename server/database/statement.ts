@@ -1,23 +1,23 @@
 import type { Pool, PoolClient, QueryResultRow } from 'pg';
-import { changeRecorder, type DeclaredChange, type RecordChange } from './change.ts';
+import { type ChangeRecorder, createChangeRecorder, type DeclaredChange } from './change.ts';
 import { throwNoConnection } from './no-connection.ts';
 
 /** Where a statement can run: a pool, or the connection of a transaction. */
 export type Queryable = StatementPool | Transaction;
 
 /** A pool whose statements are told of once they succeeded. */
-export type StatementPool = Pool & { readonly recordChange: RecordChange };
+export type StatementPool = Pool & { readonly recordChange: ChangeRecorder };
 
 /** A connection with an open transaction. Store functions that lock take this and nothing else. */
 export type Transaction = PoolClient & {
   readonly transaction: true;
   /**
    * Tells every process once this has committed, and nobody where it rolls back. Said by the connection that says all of
-   * them (Notifier): a commit that notifies by itself waits for every other one that does.
+   * them (NotifySender): a commit that notifies by itself waits for every other one that does.
    */
   readonly notifyAfterCommit: (channel: string, ids?: Iterable<string>) => void;
   /** Said once this has committed, too. Statements call it, by what they declare. */
-  readonly recordChange: RecordChange;
+  readonly recordChange: ChangeRecorder;
 };
 
 /** SQL with a name, prepared once per connection. Names are unique; tests walk the list of all. */
@@ -52,7 +52,7 @@ export function statement<Row extends object>(
 ): Statement<Row> {
   if (known.has(name)) throw new Error(`two statements are named ${name}`);
   known.set(name, { text, changes });
-  const recorders = changes.map(changeRecorder);
+  const recorders = changes.map(createChangeRecorder);
   const rows = async (db: Queryable, ...values: readonly unknown[]) => {
     const asked = db.query<Row & QueryResultRow>({ name, text, values: [...values] });
     const result = await asked.catch(throwNoConnection);

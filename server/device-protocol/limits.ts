@@ -25,7 +25,7 @@ export const claimBodyMaxBytes = 4 * 1_024;
 export const inboundBodyMaxBytes = 1_024 * 1_024;
 
 /** The body of a poll or a status. */
-export const deviceBodyMaxBytes = 256 * 1_024;
+export const pollBodyMaxBytes = 256 * 1_024;
 
 /** Fields of a device's body: a flat one has a dozen. */
 export const deviceFieldsMax = 32;

@@ -7,7 +7,7 @@ import { type Route, route } from '#server/platform/http/route.ts';
 import { textFields } from '#server/platform/http/text-fields.ts';
 import { parseId } from '#server/platform/ids/ids.ts';
 import { type DeviceBody, optionalField, parseDeviceBody } from './device-body.ts';
-import { deviceBodyMaxBytes, overLimitHoldMs, pollsPerMinute } from './limits.ts';
+import { overLimitHoldMs, pollBodyMaxBytes, pollsPerMinute } from './limits.ts';
 import { type Poll, type PollResult, type PollServices, poll, reportLast } from './poll.ts';
 import { pollAnswer, unavailableAnswer } from './poll-answer.ts';
 
@@ -16,7 +16,7 @@ export function pollRoute(services: PollServices): Route {
     method: 'POST',
     path: '/v1/device/poll',
     audience: 'device',
-    bodyLimitBytes: deviceBodyMaxBytes,
+    bodyLimitBytes: pollBodyMaxBytes,
     held: true,
     tokenPerMinute: pollsPerMinute,
     looseBody: textFields('session', 'last', 'last_status', 'last_error', 'device_name', 'os', 'v'),

@@ -5,7 +5,7 @@ import { type ClaimingPoll, claimMessage, type HandOut } from '#server/messages/
 import { reportMessage } from '#server/messages/report-message.ts';
 import { resolveUnconfirmed } from '#server/messages/resolve-unconfirmed.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
-import type { Call } from '#server/platform/http/route.ts';
+import type { HandlerContext } from '#server/platform/http/route.ts';
 import type { MessageId, SessionId } from '#server/platform/ids/ids.ts';
 import { decidePoll, type StopReason } from './decide-poll.ts';
 import { repeatedPollMs } from './limits.ts';
@@ -25,7 +25,7 @@ export interface Poll {
   /** Aborted once the phone has left. */
   readonly left: AbortSignal;
   /** Runs what the poll writes with a permit of its team; it waits for a message without one. */
-  readonly withPermit: Call['withPermit'];
+  readonly withPermit: HandlerContext['withPermit'];
 }
 
 export type PollResult =

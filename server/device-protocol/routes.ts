@@ -13,9 +13,9 @@ import { parseId, publicId } from '#server/platform/ids/ids.ts';
 import { optionalField, parseDeviceBody } from './device-body.ts';
 import {
   claimBodyMaxBytes,
-  deviceBodyMaxBytes,
   inboundBodyMaxBytes,
   inboundPerMinute,
+  pollBodyMaxBytes,
   statusesPerMinute,
 } from './limits.ts';
 import type { PollServices } from './poll.ts';
@@ -97,7 +97,7 @@ function statusRoute(services: PollServices): Route {
     method: 'POST',
     path: '/v1/device/status',
     audience: 'device',
-    bodyLimitBytes: deviceBodyMaxBytes,
+    bodyLimitBytes: pollBodyMaxBytes,
     tokenPerMinute: statusesPerMinute,
     looseBody: textFields('id', 'status', 'error'),
     answers: { 200: flatStrings },

@@ -16,7 +16,7 @@ export async function claimDevice(
   const deviceToken = secrets.deviceToken(setupToken);
   return database.transaction(async (trx) => {
     const link = await lockOpenSetupLink(trx, sha256(setupToken), clock.expiryNow());
-    if (!link) throw linkExpired();
+    if (!link) throw setupLinkExpiredError();
     await insertDeviceOnce(trx, link, {
       id: ids.next('dev'),
       tokenHash: sha256(deviceToken),
@@ -31,10 +31,11 @@ export async function finishSetup(
   { database, clock }: Pick<Runtime, 'database' | 'clock'>,
   setupToken: string,
 ): Promise<void> {
-  if (!(await endSetupLink(database.pool, sha256(setupToken), clock.expiryNow()))) throw linkExpired();
+  if (!(await endSetupLink(database.pool, sha256(setupToken), clock.expiryNow())))
+    throw setupLinkExpiredError();
 }
 
-export function linkExpired(): AppError {
+export function setupLinkExpiredError(): AppError {
   return new AppError(
     'not_found',
     'This setup link is used up or expired. Make a new one with POST /v1/numbers/:id/reconnect, ' +

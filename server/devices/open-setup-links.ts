@@ -1,6 +1,6 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { CredentialLookup } from '#server/platform/network/credential-lookup.ts';
-import { linkExpired } from './claim-device.ts';
+import { setupLinkExpiredError } from './claim-device.ts';
 import { findOpenSetupLinks } from './device-store.ts';
 
 /** 32 bytes as base64url, as every setup link ends (randomToken). */
@@ -22,6 +22,6 @@ export class OpenSetupLinks {
   async requireOpen(token: string, ip: string): Promise<void> {
     const link = shape.test(token) ? await this.#lookup.find(token, ip) : undefined;
     if (link) return;
-    throw this.#lookup.countRefusal(ip) ? linkExpired() : this.#lookup.tooManyRefusals();
+    throw this.#lookup.countRefusal(ip) ? setupLinkExpiredError() : this.#lookup.tooManyRefusals();
   }
 }

@@ -2,10 +2,10 @@ import { Counter } from 'prom-client';
 import type { Runtime } from '#server/database/runtime.ts';
 import { addGauge, ageSeconds, cachedQuery } from '#server/platform/process/metrics.ts';
 import type { MailHealth } from './mail-health.ts';
-import { findWaitingMails } from './mail-store.ts';
+import { readMailQueue } from './mail-store.ts';
 
 /** What an attempt to send a mail came to: a failed one is made again later, one that is given up is not. */
-export type AttemptResult = 'sent' | 'failed' | 'given_up';
+export type MailAttemptResult = 'sent' | 'failed' | 'given_up';
 
 /**
  * The mails that wait, of all processes, looked at when /metrics is read (specification section 10.4).
@@ -14,8 +14,8 @@ export type AttemptResult = 'sent' | 'failed' | 'given_up';
 export function registerMailMetrics(
   { database, clock, metrics }: Pick<Runtime, 'database' | 'clock' | 'metrics'>,
   health: MailHealth,
-): (end: AttemptResult) => void {
-  const waiting = cachedQuery(clock, () => findWaitingMails(database.pool));
+): (end: MailAttemptResult) => void {
+  const waiting = cachedQuery(clock, () => readMailQueue(database.pool));
   addGauge(
     metrics,
     'ownline_mails_queued',

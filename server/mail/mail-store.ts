@@ -15,7 +15,7 @@ export interface ClaimedMail {
 }
 
 /** What was neither sent nor given up. */
-export interface WaitingMails {
+export interface MailQueue {
   readonly depth: number;
   readonly oldest: Date | null;
 }
@@ -59,7 +59,7 @@ const cancel = statement<Record<string, never>>(
   `UPDATE mails SET failed_at = $2, body = NULL, leased_until = NULL, last_error = $3
    WHERE reference = $1 AND body IS NOT NULL`,
 );
-const selectWaiting = statement<WaitingMails>(
+const selectWaiting = statement<MailQueue>(
   'mail.waiting',
   'SELECT count(*) AS depth, min(created_at) AS oldest FROM mails WHERE body IS NOT NULL',
 );
@@ -122,7 +122,7 @@ export async function markMailsCancelled(trx: Transaction, reference: string, at
   await cancel.row(trx, reference, at, expiredMail);
 }
 
-export async function findWaitingMails(db: Queryable): Promise<WaitingMails> {
+export async function readMailQueue(db: Queryable): Promise<MailQueue> {
   return (await selectWaiting.row(db)) ?? { depth: 0, oldest: null };
 }
 

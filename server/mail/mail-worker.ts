@@ -8,7 +8,7 @@ import {
   mailRetentionMs,
   mailStopMs,
 } from './limits.ts';
-import type { AttemptResult } from './mail-metrics.ts';
+import type { MailAttemptResult } from './mail-metrics.ts';
 import { nextAttemptAt, staleMs } from './mail-schedule.ts';
 import {
   type ClaimedMail,
@@ -38,13 +38,13 @@ type Services = Pick<Runtime, 'database' | 'clock' | 'secrets' | 'logger'>;
 export class MailWorker {
   readonly #services: Services;
   readonly #send: SendMail;
-  readonly #count: (end: AttemptResult) => void;
+  readonly #count: (end: MailAttemptResult) => void;
   readonly #loop: Loop;
   readonly #attempts = new Set<Promise<void>>();
   readonly #abort = new AbortController();
 
   /** @param count is told what each attempt came to, once that is written down */
-  constructor(services: Services, send: SendMail, count: (end: AttemptResult) => void) {
+  constructor(services: Services, send: SendMail, count: (end: MailAttemptResult) => void) {
     this.#services = services;
     this.#send = send;
     this.#count = count;

@@ -21,7 +21,7 @@ const findKey = statement<{ message_id: MessageId }>(
   'messages.find-idempotency-key',
   'SELECT message_id FROM idempotency_keys WHERE team_id = $1 AND key = $2 AND created_at > $3',
 );
-const findKeys = statement<{ n: number; same: boolean }>(
+const findIdempotencyKeys = statement<{ n: number; same: boolean }>(
   'messages.find-idempotency-keys',
   `SELECT i.n, k.fingerprint = i.fingerprint AS same
    FROM unnest($1::int[], $2::uuid[], $3::text[], $4::bytea[]) AS i (n, team_id, key, fingerprint)
@@ -54,20 +54,20 @@ export interface SendOutcome {
 }
 
 /** Whether a repeat with this key would meet an earlier message of the team. */
-export async function isKeyKnown(
+export async function isIdempotencyKeyKnown(
   { database, clock }: Pick<Runtime, 'database' | 'clock'>,
   teamId: TeamId,
   key: string,
 ): Promise<boolean> {
-  return (await findKey.row(database.hot, teamId, key, keysSince(clock))) !== undefined;
+  return (await findKey.row(database.hot, teamId, key, idempotencyKeysSince(clock))) !== undefined;
 }
 
 /** Keys that were made before are kept no more (specification section 4.3). */
-function keysSince(clock: Runtime['clock']): Date {
+function idempotencyKeysSince(clock: Runtime['clock']): Date {
   return new Date(clock.expiryNow().getTime() - idempotencyKeyMs);
 }
 
-export type Locking = 'wait' | 'skip_locked';
+export type LockWaitPolicy = 'wait' | 'skip_locked';
 
 /**
  * One outcome per row, in order. A row that lost a race for its key, or that found its month not begun, runs again
@@ -83,12 +83,12 @@ export async function acceptSends(
 export async function acceptSends(
   services: Services,
   rows: readonly SendRow[],
-  locking: Locking,
+  locking: LockWaitPolicy,
 ): Promise<(SendOutcome | Locked)[]>;
 export async function acceptSends(
   services: Services,
   rows: readonly SendRow[],
-  locking: Locking = 'wait',
+  locking: LockWaitPolicy = 'wait',
 ): Promise<(SendOutcome | Locked)[]> {
   const outcomes: (SendOutcome | Locked | undefined)[] = rows.map(() => undefined);
   let open = rows.map((_, index) => index);
@@ -100,7 +100,7 @@ export async function acceptSends(
       return row ? { ...row, messageId: services.ids.next('msg', at.getTime()) } : [];
     });
     const results = await runBatch(services, batch, at, locking);
-    const repeats = await findRepeats(services, batch, results);
+    const repeats = await findIdempotentRepeats(services, batch, results);
     for (const [position, result] of results.entries()) {
       const index = open[position];
       if (index === undefined) continue;
@@ -134,7 +134,7 @@ const refusals: ReadonlySet<SendVerdict> = new Set([
  * what refuses a row through locks that it may have waited for: behind the request that the row repeats, whose message
  * took the month's last place, or whose number was deleted since.
  */
-async function findRepeats(
+async function findIdempotentRepeats(
   { database, clock }: Services,
   batch: readonly SendRow[],
   results: readonly SendOutcomeRow[],
@@ -145,14 +145,14 @@ async function findRepeats(
     return row && row.idempotencyKey !== null && refusals.has(verdict) ? [{ position, row, verdict }] : [];
   });
   if (refused.length === 0) return new Set();
-  const known = await findKeys
+  const known = await findIdempotencyKeys
     .rows(
       database.hot,
       refused.map((_, n) => n),
       refused.map(({ row }) => row.teamId),
       refused.map(({ row }) => row.idempotencyKey),
       refused.map(({ row }) => row.fingerprint),
-      keysSince(clock),
+      idempotencyKeysSince(clock),
     )
     .catch(throwOutcomeUnknown);
   return new Set(
@@ -183,7 +183,7 @@ async function runBatch(
   services: Services,
   rows: readonly Attempt[],
   at: Date,
-  locking: Locking,
+  locking: LockWaitPolicy,
 ): Promise<SendOutcomeRow[]> {
   try {
     return await runStatement(services, rows, at, locking);
@@ -227,7 +227,7 @@ async function runStatement(
   services: Services,
   rows: readonly Attempt[],
   at: Date,
-  locking: Locking,
+  locking: LockWaitPolicy,
 ): Promise<SendOutcomeRow[]> {
   const accept = locking === 'wait' ? acceptWaiting : acceptUnlocked;
   const groups = await accept.rows(
@@ -241,7 +241,7 @@ async function runStatement(
     rows.map((row) => row.fingerprint),
     at,
     monthOf(at),
-    keysSince(services.clock),
+    idempotencyKeysSince(services.clock),
     dayOf(at),
   );
   const woken = new Set(

@@ -2,7 +2,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
 import { lockCurrentSession } from '#server/devices/device-store.ts';
 import type { DeviceId, MessageId, NumberId, SessionId, TeamId } from '#server/platform/ids/ids.ts';
-import { sqlGuard, sqlTarget } from './message-status.ts';
+import { sqlNextStatus, sqlStatusGuard } from './message-status.ts';
 
 /** The poll that asks: only the newest one of the current session is handed anything. */
 export interface ClaimingPoll {
@@ -49,7 +49,7 @@ const claim = statement<HandOut>(
    ), flying AS (
      INSERT INTO in_flight (number_id, team_id, message_id, hand_out, device_id, session_id, poll_sequence, seq, handed_out_at, leased_until)
      SELECT n.number_id, n.team_id, n.message_id, m.hand_out_count + 1, $3, $4, $5, n.seq, $6, $7
-     FROM next n JOIN messages m ON m.team_id = $1 AND m.id = n.message_id AND ${sqlGuard('hand_out', 'm')}
+     FROM next n JOIN messages m ON m.team_id = $1 AND m.id = n.message_id AND ${sqlStatusGuard('hand_out', 'm')}
        AND m.id = ANY (ARRAY(SELECT message_id FROM next))
      ON CONFLICT (number_id) DO NOTHING
      RETURNING message_id, hand_out
@@ -62,7 +62,7 @@ const claim = statement<HandOut>(
      -- The session lives for hold + 35 s after this answer.
      UPDATE device_sessions s SET expires_at = $8 FROM flying f WHERE s.number_id = $2
    )
-   UPDATE messages m SET status = ${sqlTarget('hand_out')}, hand_out_count = f.hand_out
+   UPDATE messages m SET status = ${sqlNextStatus('hand_out')}, hand_out_count = f.hand_out
    FROM flying f WHERE m.team_id = $1 AND m.id = f.message_id AND m.id = ANY (ARRAY(SELECT message_id FROM flying))
    RETURNING m.id AS message_id, f.hand_out, m.to_handle, m.content`,
   { changes: 'message', team: '$1', ids: 'message_id' },
@@ -77,8 +77,8 @@ const release = statement<{ seq: number; to_handle: string }>(
    ), forgotten AS (
      DELETE FROM hand_outs h USING landed l WHERE h.message_id = l.message_id AND h.hand_out = l.hand_out
    ), back AS (
-     UPDATE messages m SET status = ${sqlTarget('release')}, hand_out_count = l.hand_out - 1
-     FROM landed l WHERE m.team_id = $1 AND m.id = $3 AND m.id = l.message_id AND ${sqlGuard('release', 'm')}
+     UPDATE messages m SET status = ${sqlNextStatus('release')}, hand_out_count = l.hand_out - 1
+     FROM landed l WHERE m.team_id = $1 AND m.id = $3 AND m.id = l.message_id AND ${sqlStatusGuard('release', 'm')}
      RETURNING m.id, m.to_handle
    ), counted AS (
      UPDATE device_sessions s SET requeue_count = s.requeue_count + 1 FROM back b WHERE s.number_id = $2

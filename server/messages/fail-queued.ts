@@ -5,7 +5,7 @@ import { dayOf } from '#server/platform/time/calendar.ts';
 import { refundMessages } from '#server/usage/usage-store.ts';
 import { type MessageRow, sqlMessage } from './message.ts';
 import { appendMessageEvents } from './message-event.ts';
-import { sqlGuard, sqlTarget } from './message-status.ts';
+import { sqlNextStatus, sqlStatusGuard } from './message-status.ts';
 
 const takeFromQueue = statement<{ message_id: MessageId }>(
   'messages.take-from-queue',
@@ -13,8 +13,8 @@ const takeFromQueue = statement<{ message_id: MessageId }>(
 );
 const failUnsent = statement<MessageRow>(
   'messages.fail-unsent',
-  `UPDATE messages m SET status = ${sqlTarget('fail_unsent')}, failed_at = $3, error_code = $4, last_event_sequence = m.last_event_sequence + 1
-   WHERE m.team_id = $1 AND m.id = ANY($2::uuid[]) AND ${sqlGuard('fail_unsent', 'm')} RETURNING ${sqlMessage('m')}`,
+  `UPDATE messages m SET status = ${sqlNextStatus('fail_unsent')}, failed_at = $3, error_code = $4, last_event_sequence = m.last_event_sequence + 1
+   WHERE m.team_id = $1 AND m.id = ANY($2::uuid[]) AND ${sqlStatusGuard('fail_unsent', 'm')} RETURNING ${sqlMessage('m')}`,
   { changes: 'message', team: '$1', ids: 'id' },
 );
 

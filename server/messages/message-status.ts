@@ -49,12 +49,12 @@ export const messageSteps: Readonly<Record<MessageAction, Step>> = {
 };
 
 /** The SQL condition under which an action may act, made from the table: `m.status = 'queued'`. */
-export function sqlGuard(action: MessageAction, alias: string): string {
+export function sqlStatusGuard(action: MessageAction, alias: string): string {
   return `${alias}.status = '${messageSteps[action].from}'`;
 }
 
 /** The status that an action leads to, as an SQL literal. */
-export function sqlTarget(action: MessageAction): string {
+export function sqlNextStatus(action: MessageAction): string {
   return `'${messageSteps[action].to}'`;
 }
 

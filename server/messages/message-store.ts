@@ -2,7 +2,7 @@ import type { FailureCode } from '#contract/message.ts';
 import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
 import type { DeviceId, MessageId, NumberId, SessionId, TeamId } from '#server/platform/ids/ids.ts';
 import { type MessageRow, sqlMessage } from './message.ts';
-import { sqlGuard, sqlTarget } from './message-status.ts';
+import { sqlNextStatus, sqlStatusGuard } from './message-status.ts';
 
 /** One time a message was given to a device. */
 export interface HandOutRow {
@@ -66,46 +66,46 @@ const joinQueue = statement<Record<string, never>>(
 );
 
 /** A confirmation ends every doubt, so may_have_been_sent and what a time-out left are cleared. */
-const sentColumns = `status = ${sqlTarget('confirm_sent')}, sent_at = $3, failed_at = NULL, error_code = NULL,
+const sentColumns = `status = ${sqlNextStatus('confirm_sent')}, sent_at = $3, failed_at = NULL, error_code = NULL,
   device_error = NULL, may_have_been_sent = false, last_event_sequence = m.last_event_sequence + 1`;
 const markSent = statement<MessageRow>(
   'messages.mark-sent',
   `UPDATE messages m SET ${sentColumns} WHERE m.team_id = $1 AND m.id = $2
-     AND (${sqlGuard('confirm_sent', 'm')}
-       OR (${sqlGuard('confirm_sent_in_queue', 'm')} AND m.hand_out_count > 0)
-       OR (${sqlGuard('confirm_sent_late', 'm')} AND m.error_code = 'device_timeout'))
+     AND (${sqlStatusGuard('confirm_sent', 'm')}
+       OR (${sqlStatusGuard('confirm_sent_in_queue', 'm')} AND m.hand_out_count > 0)
+       OR (${sqlStatusGuard('confirm_sent_late', 'm')} AND m.error_code = 'device_timeout'))
    RETURNING ${sqlMessage('m')}`,
   { changes: 'message', team: '$1', ids: '$2' },
 );
 const markDelivered = statement<MessageRow>(
   'messages.mark-delivered',
-  `UPDATE messages m SET status = ${sqlTarget('confirm_delivered')}, delivered_at = $3, last_event_sequence = m.last_event_sequence + $4
-   WHERE m.team_id = $1 AND m.id = $2 AND ${sqlGuard('confirm_delivered', 'm')} RETURNING ${sqlMessage('m')}`,
+  `UPDATE messages m SET status = ${sqlNextStatus('confirm_delivered')}, delivered_at = $3, last_event_sequence = m.last_event_sequence + $4
+   WHERE m.team_id = $1 AND m.id = $2 AND ${sqlStatusGuard('confirm_delivered', 'm')} RETURNING ${sqlMessage('m')}`,
   { changes: 'message', team: '$1', ids: '$2' },
 );
 const failedColumns = `status = 'failed', failed_at = $3, error_code = $4, device_error = $5, last_event_sequence = m.last_event_sequence + 1`;
 const markFailedByDevice = statement<MessageRow>(
   'messages.mark-failed-by-device',
   `UPDATE messages m SET ${failedColumns}
-   WHERE m.team_id = $1 AND m.id = $2 AND ${sqlGuard('fail_device_error', 'm')} RETURNING ${sqlMessage('m')}`,
+   WHERE m.team_id = $1 AND m.id = $2 AND ${sqlStatusGuard('fail_device_error', 'm')} RETURNING ${sqlMessage('m')}`,
   { changes: 'message', team: '$1', ids: '$2' },
 );
 const markUnconfirmed = statement<MessageRow>(
   'messages.mark-unconfirmed',
   `UPDATE messages m SET ${failedColumns}, may_have_been_sent = true
-   WHERE m.team_id = $1 AND m.id = $2 AND ${sqlGuard('fail_unconfirmed', 'm')} RETURNING ${sqlMessage('m')}`,
+   WHERE m.team_id = $1 AND m.id = $2 AND ${sqlStatusGuard('fail_unconfirmed', 'm')} RETURNING ${sqlMessage('m')}`,
   { changes: 'message', team: '$1', ids: '$2' },
 );
 const markNotDelivered = statement<MessageRow>(
   'messages.mark-not-delivered',
   `UPDATE messages m SET ${failedColumns}
-   WHERE m.team_id = $1 AND m.id = $2 AND ${sqlGuard('fail_not_delivered', 'm')} RETURNING ${sqlMessage('m')}`,
+   WHERE m.team_id = $1 AND m.id = $2 AND ${sqlStatusGuard('fail_not_delivered', 'm')} RETURNING ${sqlMessage('m')}`,
   { changes: 'message', team: '$1', ids: '$2' },
 );
 const markRetried = statement<MessageRow>(
   'messages.mark-retried',
-  `UPDATE messages m SET status = ${sqlTarget('retry')}, may_have_been_sent = true
-   WHERE m.team_id = $1 AND m.id = $2 AND ${sqlGuard('retry', 'm')} RETURNING ${sqlMessage('m')}`,
+  `UPDATE messages m SET status = ${sqlNextStatus('retry')}, may_have_been_sent = true
+   WHERE m.team_id = $1 AND m.id = $2 AND ${sqlStatusGuard('retry', 'm')} RETURNING ${sqlMessage('m')}`,
   { changes: 'message', team: '$1', ids: '$2' },
 );
 

@@ -5,7 +5,7 @@ import { sha256 } from '#server/platform/crypto.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
 import type { MessageId } from '#server/platform/ids/ids.ts';
 import { dayOf } from '#server/platform/time/calendar.ts';
-import { countReceived } from '#server/usage/usage-store.ts';
+import { countInboundMessage } from '#server/usage/usage-store.ts';
 import { duplicateInboundMs, handleMaxCharacters } from './limits.ts';
 import { type MessageRow, sqlMessage } from './message.ts';
 import { appendMessageEvents } from './message-event.ts';
@@ -67,7 +67,7 @@ export async function receiveMessage(
       now,
     );
     if (message) await appendMessageEvents(trx, services, 'message.received', [message]);
-    await countReceived(trx, number.team_id, dayOf(now));
+    await countInboundMessage(trx, number.team_id, dayOf(now));
     return { id, repeated: false };
   });
   failpoint('text stored');

@@ -7,7 +7,7 @@ import { AppError, invalid, notFound, unavailable } from '#server/platform/app-e
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import { nextMonthOf } from '#server/platform/time/calendar.ts';
 import { findTeam } from '#server/teams/team/team-store.ts';
-import { isKeyKnown, type SendOutcome } from './accept-sends.ts';
+import { isIdempotencyKeyKnown, type SendOutcome } from './accept-sends.ts';
 import { findMessage } from './message-store.ts';
 import { acceptedView } from './message-view.ts';
 import type { SendBatcher } from './send-batcher.ts';
@@ -81,7 +81,7 @@ async function refuseMedia(
   input: SendMessageRequest,
   idempotencyKey: string | undefined,
 ): Promise<never> {
-  if (idempotencyKey !== undefined && (await isKeyKnown(services, teamId, idempotencyKey))) {
+  if (idempotencyKey !== undefined && (await isIdempotencyKeyKnown(services, teamId, idempotencyKey))) {
     throw refusal(services, 'key_reused', undefined, input.from);
   }
   const number = await findLiveNumberByPhone(services.database.pool, teamId, input.from);

@@ -11,7 +11,7 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /** Why a file or folder can't be used, in words; the error's own ones where there are none. */
-export function explainFile(error: unknown): string {
+export function fileErrorSentence(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   return reasons[code] === undefined ? error.message : `${reasons[code]} (${code})`;

@@ -6,9 +6,9 @@
 export const invitationMs = 7 * 24 * 3_600_000;
 
 /** Invitations that are mailed in an hour: to one address by all teams together, and by one team. */
-export const invitationMailsPerAddress = 5;
+export const invitationMailsPerAddressAndHour = 5;
 
-export const invitationMailsPerTeam = 100;
+export const invitationMailsPerTeamAndHour = 100;
 
 /** How long an invitation is kept that was accepted, revoked or not used: whom it was for is nobody's business for ever. */
 export const endedInvitationRetentionMs = 30 * 24 * 3_600_000;

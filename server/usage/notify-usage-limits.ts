@@ -48,9 +48,9 @@ async function notify(
   now: Date,
 ): Promise<void> {
   const members = await listMembers(trx, near.team_id);
-  const told = members.filter(({ role }) => role === 'owner' || role === 'admin');
+  const recipients = members.filter(({ role }) => role === 'owner' || role === 'admin');
   // A team that has nobody yet is told once it has somebody.
-  if (told.length === 0 && isMailEnabled(services.config)) return;
+  if (recipients.length === 0 && isMailEnabled(services.config)) return;
   // Both at once: the higher one says it all, and the lower one counts as told.
   const percents = near.percent === 100 ? ([80, 100] as const) : ([80] as const);
   let isNew = false;
@@ -59,7 +59,7 @@ async function notify(
   }
   if (!isNew) return;
   const message = noticeMessage(near, services.config.appUrl, nextMonthOf(now));
-  for (const { email } of told) await queueMail(trx, services, { to: email, message });
+  for (const { email } of recipients) await queueMail(trx, services, { to: email, message });
 }
 
 function noticeMessage(near: NearLimitRow, appUrl: string, resetsAt: Date): MailContent {

@@ -81,7 +81,7 @@ export async function refundMessages(
 }
 
 /** Last in its transaction: the row is one that all inbound messages of the team write. */
-export async function countReceived(trx: Transaction, teamId: TeamId, day: string): Promise<void> {
+export async function countInboundMessage(trx: Transaction, teamId: TeamId, day: string): Promise<void> {
   await countInbound.row(trx, teamId, day);
 }
 

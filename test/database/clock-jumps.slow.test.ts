@@ -4,7 +4,7 @@ import { leasePostponers, limitFutureTimes } from '#server/app/clock-step-effect
 import { followClockStep } from '#server/database/follow-clock-step.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
-import { claimDeliveries, walkStart } from '#server/webhooks/dispatch/claim-deliveries.ts';
+import { claimDeliveries, firstWebhookId } from '#server/webhooks/dispatch/claim-deliveries.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { field } from '#test/support/service/api-client.ts';
 import {
@@ -84,7 +84,7 @@ describe('where the service follows a step (specification section 10.7, decision
         leasedUntil: service.clock.in(30_000),
         free: 10,
         inFlight: new Map(),
-        after: walkStart,
+        after: firstWebhookId,
       });
     assert.equal((await claim()).deliveries.length, 1);
     const mail = await queueMail(1, {

@@ -8,7 +8,7 @@ import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import { pino } from 'pino';
 import { type Engine, startEngine } from '#server/database/engine/engine.ts';
-import { explainDatabase } from '#server/database/explain-database.ts';
+import { withDatabaseErrors } from '#server/database/explain-database.ts';
 import { migrate } from '#server/database/migrate.ts';
 import { StartError } from '#server/platform/start-error.ts';
 import { until } from '#test/support/service/until.ts';
@@ -67,7 +67,7 @@ describe('a DATABASE_URL that does not work ends the start in a sentence (specif
     `postgresql://${role}${secret === '' ? '' : `:${secret}`}@${at}/${database}${query}`;
 
   async function explained(databaseUrl: string): Promise<string> {
-    const problem = await explainDatabase(databaseUrl, () => migrate(databaseUrl)).then(
+    const problem = await withDatabaseErrors(databaseUrl, () => migrate(databaseUrl)).then(
       () => assert.fail(`${databaseUrl} works`),
       (error: unknown) => error,
     );
@@ -88,7 +88,7 @@ describe('a DATABASE_URL that does not work ends the start in a sentence (specif
 
   it('works with all of that right', async () => {
     const right = url('guests');
-    assert.ok((await explainDatabase(right, () => migrate(right))).length > 0);
+    assert.ok((await withDatabaseErrors(right, () => migrate(right))).length > 0);
   });
 
   it('no PostgreSQL listens there, at a port or a socket', async () => {

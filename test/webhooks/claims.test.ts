@@ -5,7 +5,7 @@ import type { Queryable } from '#server/database/statement.ts';
 import {
   type ClaimedDelivery,
   claimDeliveries,
-  walkStart,
+  firstWebhookId,
 } from '#server/webhooks/dispatch/claim-deliveries.ts';
 import { findLeased } from '#server/webhooks/dispatch/failure-store.ts';
 import { recordResults } from '#server/webhooks/dispatch/record-results.ts';
@@ -35,7 +35,13 @@ describe('claims by several processes at once (specification section 6.3, decisi
 
   const claimed = (db: Queryable, inFlight = new Map()) => {
     const { clock } = service;
-    const limits = { now: clock.now(), leasedUntil: clock.in(20_000), free: 100, after: walkStart, inFlight };
+    const limits = {
+      now: clock.now(),
+      leasedUntil: clock.in(20_000),
+      free: 100,
+      after: firstWebhookId,
+      inFlight,
+    };
     return claimDeliveries(db, limits);
   };
   const claim = async (db: Queryable, inFlight = new Map()): Promise<readonly ClaimedDelivery[]> =>

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import { publicId } from '#server/platform/ids/ids.ts';
-import { claimDeliveries, walkStart } from '#server/webhooks/dispatch/claim-deliveries.ts';
+import { claimDeliveries, firstWebhookId } from '#server/webhooks/dispatch/claim-deliveries.ts';
 import { releaseDelivery, skipDelivery } from '#server/webhooks/dispatch/release-delivery.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
@@ -134,7 +134,7 @@ describe('leases (specification section 6.3, decision 0017)', () => {
     const { pool } = service.runtime.database;
     const claim = async () => {
       const { clock } = service;
-      const limits = { now: clock.now(), leasedUntil: clock.in(20_000), free: 10, after: walkStart };
+      const limits = { now: clock.now(), leasedUntil: clock.in(20_000), free: 10, after: firstWebhookId };
       const { deliveries } = await claimDeliveries(pool, { ...limits, inFlight: new Map() });
       const [claimed] = deliveries.filter(({ webhook_id: id }) => id === webhook.id);
       if (!claimed) throw new Error('it was not claimed');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { claimDeliveries, walkStart } from '#server/webhooks/dispatch/claim-deliveries.ts';
+import { claimDeliveries, firstWebhookId } from '#server/webhooks/dispatch/claim-deliveries.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 import { dropLeasedDeliveries, moveToLanes } from '#test/support/webhooks/given-due-deliveries.ts';
 import { addWebhook, emit, startWebhooking } from '#test/support/webhooks/webhook-world.ts';
@@ -25,7 +25,7 @@ describe('slots (specification section 6.3)', () => {
     await moveToLanes(service, webhook.id, ...lanes);
     /** What another process takes, of each lane. */
     const claim = async () => {
-      const limits = { now: clock.now(), leasedUntil: clock.in(20_000), free: 1_024, after: walkStart };
+      const limits = { now: clock.now(), leasedUntil: clock.in(20_000), free: 1_024, after: firstWebhookId };
       const { deliveries } = await claimDeliveries(runtime.database.pool, { ...limits, inFlight: new Map() });
       return Object.fromEntries(
         lanes.map((lane) => [lane, deliveries.filter((claimed) => claimed.lane === lane).length]),

@@ -1,8 +1,8 @@
 import { findAccountByEmail } from '#server/accounts/account/account-store.ts';
 import { normalizeEmail, parseEmail } from '#server/accounts/account/email.ts';
 import {
-  magicLinkRequestsPerNetwork,
-  magicLinksPerAddress,
+  magicLinkRequestsPerNetworkAndHour,
+  magicLinksPerAddressAndHour,
   mailedLinkHours,
 } from '#server/accounts/limits.ts';
 import type { ClientInfo } from '#server/accounts/sessions/create-session.ts';
@@ -79,7 +79,7 @@ export class MagicLinkRequests {
     const subjects = [`links source ${source}`, `links address ${key}`, `links both ${source} ${key}`];
     const counts = await incrementCounters(database.pool, subjects.map(sha256), windowStart);
     const [ofSource = 0, ofAddress = 0, ofBoth = 0] = counts;
-    if (ofSource > magicLinkRequestsPerNetwork) {
+    if (ofSource > magicLinkRequestsPerNetworkAndHour) {
       const seconds = Math.max(1, Math.ceil((windowStart.getTime() + hourMs - clock.nowMs()) / 1_000));
       throw new AppError(
         'rate_limited',
@@ -102,7 +102,11 @@ export class MagicLinkRequests {
     if (!account) return;
     // Others who ask for links of this address must not leave its owner without one.
     const isOwners = () => isKnownNetwork(database.pool, account.id, ip, clock.expiryNow());
-    if (ofAddress > magicLinksPerAddress && (ofBoth > magicLinksPerAddress || !(await isOwners()))) return;
+    if (
+      ofAddress > magicLinksPerAddressAndHour &&
+      (ofBoth > magicLinksPerAddressAndHour || !(await isOwners()))
+    )
+      return;
     await database.transaction(async (trx) => {
       const by = { kind: 'server', id: '', name: '', ip, requestId } as const;
       const url = await createMagicLink(trx, this.#services, account, { hours: mailedLinkHours, by });

@@ -6,7 +6,13 @@ import { AppError } from '#server/platform/app-error.ts';
 import { appPath } from '#server/platform/http/app-path.ts';
 import { pageHeaders } from '#server/platform/http/html-page.ts';
 import { parseForm } from '#server/platform/http/parse-form.ts';
-import { type Answer, type Call, type Route, route, type SignedIn } from '#server/platform/http/route.ts';
+import {
+  type Answer,
+  type HandlerContext,
+  type Route,
+  route,
+  type SignedIn,
+} from '#server/platform/http/route.ts';
 import { textFields } from '#server/platform/http/text-fields.ts';
 import { PasswordFlash } from './password-flash.ts';
 import { type PasswordForm, type PasswordProblem, renderPasswordPage } from './password-page.ts';
@@ -34,7 +40,7 @@ export function passwordPageRoutes(services: Services): Route[] {
     const body = renderPasswordPage(form, appPath(config.appUrl, '/'), problem);
     return { status, body, headers: pageHeaders };
   };
-  const set = async ({ request }: Call, signedIn: SignedIn): Promise<Answer> => {
+  const set = async ({ request }: HandlerContext, signedIn: SignedIn): Promise<Answer> => {
     const by = { ...signedIn.actor, ip: request.ip, requestId: request.id };
     try {
       const field = parseForm(request);

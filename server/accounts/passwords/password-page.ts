@@ -1,11 +1,11 @@
 import { passwordMaxCharacters, passwordMinCharacters } from '#server/accounts/limits.ts';
 import { escapeHtml } from '#server/platform/escape-html.ts';
 import { messageHtml, renderPage } from '#server/platform/http/html-page.ts';
-import type { PasswordNeeds } from './set-password.ts';
+import type { PasswordRequirement } from './set-password.ts';
 
 export interface PasswordForm {
   readonly hasPassword: boolean;
-  readonly needs: PasswordNeeds;
+  readonly needs: PasswordRequirement;
   /** For the password manager, which keeps the password under it. */
   readonly email: string;
   /** Where the form is sent to. */

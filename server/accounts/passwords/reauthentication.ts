@@ -15,7 +15,7 @@ import type { SignedIn } from '#server/platform/http/route.ts';
 type Services = Pick<Runtime, 'database' | 'clock' | 'config' | 'secrets'>;
 
 /** The present password, as it is given, and the request that brings it. */
-export interface GivenPassword {
+export interface PasswordInput {
   readonly request: Pick<ClientInfo, 'ip' | 'headers'>;
   readonly currentPassword: string | undefined;
 }
@@ -50,7 +50,7 @@ export function isRecentSignIn({ clock }: Pick<Runtime, 'clock'>, { session }: C
 export async function requireReauthentication(
   services: Services,
   present: CurrentSession,
-  given: GivenPassword,
+  given: PasswordInput,
 ): Promise<void> {
   if (isRecentSignIn(services, present)) return;
   if (present.account.password_hash === null) {
@@ -69,7 +69,7 @@ export async function requireReauthentication(
 export async function requirePassword(
   services: Services,
   { account }: CurrentSession,
-  { request, currentPassword }: GivenPassword,
+  { request, currentPassword }: PasswordInput,
   instead: string,
 ): Promise<void> {
   const { email, id: accountId, password_hash: hash } = account;

@@ -12,15 +12,15 @@ import { publicId } from '#server/platform/ids/ids.ts';
 import {
   type CurrentSession,
   findCurrentSession,
-  type GivenPassword,
   isRecentSignIn,
+  type PasswordInput,
   requirePassword,
   requireReauthentication,
   signedOutError,
 } from './reauthentication.ts';
 
 /** What setting a password asks for (specification section 12.2). */
-export type PasswordNeeds =
+export type PasswordRequirement =
   /** The new one alone: the sign-in is fresh. */
   | 'new'
   /** The present one too. */
@@ -28,7 +28,7 @@ export type PasswordNeeds =
   /** There is none to ask for, and the sign-in is too old. */
   | 'sign_in';
 
-interface NewPassword extends GivenPassword {
+interface NewPassword extends PasswordInput {
   readonly password: string;
 }
 
@@ -73,7 +73,10 @@ export async function setPassword(
 }
 
 /** What setting a password asks for: of the form, and of the request that it sends. */
-export function passwordNeeds(services: Pick<Runtime, 'clock'>, present: CurrentSession): PasswordNeeds {
+export function passwordNeeds(
+  services: Pick<Runtime, 'clock'>,
+  present: CurrentSession,
+): PasswordRequirement {
   const isNow = isRecentSignIn(services, present);
   if (present.account.password_hash === null) return isNow ? 'new' : 'sign_in';
   // Whoever forgot it comes by a link.
@@ -84,7 +87,7 @@ export function passwordNeeds(services: Pick<Runtime, 'clock'>, present: Current
 async function requireCurrentPassword(
   services: Services,
   present: CurrentSession,
-  given: GivenPassword,
+  given: PasswordInput,
 ): Promise<void> {
   if (present.account.password_hash === null) return requireReauthentication(services, present, given);
   if (passwordNeeds(services, present) === 'new') return;

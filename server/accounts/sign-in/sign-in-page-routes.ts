@@ -11,7 +11,7 @@ import { sha256 } from '#server/platform/crypto.ts';
 import { appPath, safeRedirect } from '#server/platform/http/app-path.ts';
 import { pageHeaders } from '#server/platform/http/html-page.ts';
 import { parseForm } from '#server/platform/http/parse-form.ts';
-import { type Answer, type Call, type Route, route } from '#server/platform/http/route.ts';
+import { type Answer, type HandlerContext, type Route, route } from '#server/platform/http/route.ts';
 import { textFields } from '#server/platform/http/text-fields.ts';
 import {
   renderMagicLink,
@@ -42,7 +42,7 @@ export function signInPageRoutes(services: SignInPages): Route[] {
   });
   const expired = () => page(renderMagicLinkExpired(appPath(config.appUrl, '/sign-in'), isMailEnabled), 404);
 
-  const signIn = async ({ request }: Call, next: string): Promise<Answer> => {
+  const signIn = async ({ request }: HandlerContext, next: string): Promise<Answer> => {
     const form = parseForm(request);
     const email = form('email');
     try {

@@ -13,16 +13,16 @@ interface SignInPage {
 
 /** The form for address and password; the address is enough for a link (specification section 12.2). */
 export function renderSignIn({ email, problem, isMailEnabled }: SignInPage): string {
-  const told = problem === undefined ? '' : ' aria-describedby="problem"';
+  const describedBy = problem === undefined ? '' : ' aria-describedby="problem"';
   return renderPage(
     'Sign in',
     `<h1>Sign in</h1>
 ${problem === undefined ? '' : `<p class="error" role="alert" id="problem">${messageHtml(problem)}</p>`}
 <section><form method="post">
 <label for="email">E-mail address</label>
-<input id="email" name="email" value="${escapeHtml(email)}" inputmode="email" autocomplete="username" autocapitalize="none" spellcheck="false" required${told}>
+<input id="email" name="email" value="${escapeHtml(email)}" inputmode="email" autocomplete="username" autocapitalize="none" spellcheck="false" required${describedBy}>
 <label for="password">Password</label>
-<input id="password" name="password" type="password" autocomplete="current-password"${told}>
+<input id="password" name="password" type="password" autocomplete="current-password"${describedBy}>
 <button type="submit" name="by" value="password">Sign in</button>
 ${isMailEnabled ? '<button class="second" type="submit" name="by" value="link">Mail me a link instead</button>' : ''}
 </form></section>

@@ -63,13 +63,13 @@ async function isNetworkThrottled(
   [both = 0, ofSource = 0, ofAddress = 0]: readonly number[],
   now: Date,
 ): Promise<boolean> {
-  if (both > loginFailuresMax.ofAddressFromSource || ofSource > loginFailuresMax.fromSource) return true;
-  return ofAddress > loginFailuresMax.ofAddress && !(await isKnownNetwork(trx, accountId, ip, now));
+  if (both > loginFailuresMax.perEmailAndNetwork || ofSource > loginFailuresMax.perNetwork) return true;
+  return ofAddress > loginFailuresMax.perEmail && !(await isKnownNetwork(trx, accountId, ip, now));
 }
 
 /** Of an account's browsers together too, or whoever collected cookies while they could sign in would guess without end. */
 function isDeviceThrottled([ofBrowser = 0, ofBrowsers = 0]: readonly number[]): boolean {
-  return ofBrowser > loginFailuresMax.ofBrowser || ofBrowsers > loginFailuresMax.ofBrowsers;
+  return ofBrowser > loginFailuresMax.perBrowser || ofBrowsers > loginFailuresMax.perEmailFromKnownBrowsers;
 }
 
 /** Whether a password that was counted is right. One that could not be looked at does not count. @throws 503 */

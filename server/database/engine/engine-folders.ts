@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { chmod, lchown, lstat, mkdir, readdir, realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { explainFile } from '#server/platform/explain-file.ts';
+import { fileErrorSentence } from '#server/platform/explain-file.ts';
 import { createDataDir } from '../data-dir.ts';
 import { EngineError } from './engine-error.ts';
 import type { EngineUser } from './engine-user.ts';
@@ -28,7 +28,7 @@ export async function prepareDataDir(path: string): Promise<string> {
     return dataDir;
   } catch (error) {
     throw new EngineError(
-      `DATA_DIR ${path} can't be used: ${explainFile(error)}. Choose a folder that this user may write to.`,
+      `DATA_DIR ${path} can't be used: ${fileErrorSentence(error)}. Choose a folder that this user may write to.`,
       error,
     );
   }

@@ -1,4 +1,4 @@
-import { explainFile, isFileError } from '#server/platform/explain-file.ts';
+import { fileErrorSentence, isFileError } from '#server/platform/explain-file.ts';
 import { fullDisk } from '../disk-space.ts';
 import { EngineError } from './engine-error.ts';
 
@@ -12,7 +12,7 @@ export async function explainFailure(error: unknown, dataDir: string): Promise<u
   }
   if (!isFileError(error)) return error;
   return new EngineError(
-    `DATA_DIR ${dataDir} can't be used, because of ${error.path}: ${explainFile(error)}. Start Ownline as the user who owns ` +
+    `DATA_DIR ${dataDir} can't be used, because of ${error.path}: ${fileErrorSentence(error)}. Start Ownline as the user who owns ` +
       'the folder, or choose another DATA_DIR.',
     error,
   );

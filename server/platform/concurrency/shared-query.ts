@@ -1,17 +1,17 @@
 import type { Clock } from '#server/platform/time/clock.ts';
 
 /**
- * Single flight with a cache: calls share the query that runs, and its result or failure, for `retentionMs` after it ended. However
+ * Single flight with a cache: calls share the query that runs, and its result or failure, for `ttlMs` after it ended. However
  * many callers there are, the query runs no more often than that.
  */
 export function sharedQuery<T>(
   clock: Pick<Clock, 'elapsedMs'>,
-  retentionMs: number,
+  ttlMs: number,
   query: () => Promise<T>,
 ): () => Promise<T> {
   let latest: { readonly result: Promise<T>; endedAtMs: number } | undefined;
   return () => {
-    if (latest && clock.elapsedMs() - latest.endedAtMs < retentionMs) return latest.result;
+    if (latest && clock.elapsedMs() - latest.endedAtMs < ttlMs) return latest.result;
     const current = { result: query(), endedAtMs: Number.POSITIVE_INFINITY };
     const end = () => {
       current.endedAtMs = clock.elapsedMs();

@@ -227,7 +227,7 @@ function register(
         const query = isJson ? validateQuery(request.query, request.url) : request.query;
         const body = isJson ? readJson(request) : request.body;
         if (isJson) validateBody(body);
-        const asked = new RequestContext(
+        const context = new RequestContext(
           request,
           reply,
           query,
@@ -236,8 +236,8 @@ function register(
           route.held ? limit : withoutLimit,
         );
         const answer = await (route.held || route.ownQueue
-          ? route.handle(asked)
-          : limit(request.caller, () => route.handle(asked)));
+          ? route.handle(context)
+          : limit(request.caller, () => route.handle(context)));
         // A handler that holds the raw connection (a long poll whose phone left) has nothing more to say.
         if (reply.sent) return;
         const status = answer.status ?? 200;

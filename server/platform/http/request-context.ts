@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Actor, AuditActor } from '#server/platform/actor.ts';
-import type { Call, LimitConcurrency } from './route.ts';
+import type { HandlerContext, LimitConcurrency } from './route.ts';
 
 export type Reauthenticate = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
 /** The request as a handler is given it, with its caller. */
-export class RequestContext implements Call {
+export class RequestContext implements HandlerContext {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly query: unknown;
@@ -29,7 +29,7 @@ export class RequestContext implements Call {
     this.#limitConcurrency = limitConcurrency;
   }
 
-  get withPermit(): Call['withPermit'] {
+  get withPermit(): HandlerContext['withPermit'] {
     return (work) => this.#limitConcurrency(this.request.caller, work);
   }
 

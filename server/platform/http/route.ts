@@ -48,20 +48,20 @@ export interface DeviceCaller {
 /** Why a device token brings no inbound messages any more: its number was deleted, or a later setup link replaced it. */
 export type EndedTokenReason = 'deleted' | 'superseded';
 
-/** What a authenticator found out about a caller: more, the further in it leads. */
+/** The caller of a request, as far as its authenticator established it. */
 export interface Caller {
   readonly principal?: Principal;
   readonly signedIn?: SignedIn;
   /** Of the audience `device`. */
   readonly device?: DeviceCaller;
-  /** Why somebody who is known may not enter; returned, not thrown, so that it is noted who it was. */
+  /** The refusal of a known caller. It is returned and not thrown, so that the audit log can name the caller. */
   readonly refusal?: AppError;
 }
 
 /**
- * Stands before the routes of an audience, and is asked before a body is read: throws 401 or 429, and refuses with 403,
+ * Establishes the caller of an audience's routes before a body is read. Throws 401 or 429, and refuses with 403,
  * in that order (specification section 7.2). Headers that it sets are on refusals too.
- * @param isReauthentication for a request that it let in before (`Call.knockAgain`): it is counted once
+ * @param isAgain for a request that it let in before (`HandlerContext.reauthenticate`): it is counted once
  */
 export type Authenticator = (
   request: FastifyRequest,
@@ -76,7 +76,7 @@ export type AuthenticatedRoute = Pick<
   'method' | 'path' | 'permission' | 'byToken' | 'held' | 'tokenPerMinute' | 'refusesEndedToken'
 >;
 
-export interface Call<Body = unknown, Query = unknown> {
+export interface HandlerContext<Body = unknown, Query = unknown> {
   /** Of the audiences `api` and `team`. */
   readonly principal: Principal;
   /** Of the audiences `team` and `account`. */
@@ -156,7 +156,7 @@ export interface Route {
   readonly query?: TObject;
   /** Success answers by status; tests hold every answer against them before it is serialised. */
   readonly answers: Readonly<Record<number, TSchema>>;
-  readonly handle: (call: Call) => Promise<Answer>;
+  readonly handle: (call: HandlerContext) => Promise<Answer>;
   /** A long poll: the answer may be held until there is something to send, without a permit of its caller. */
   readonly held?: true;
   /** Its work waits in a bounded queue of its own, and takes no permit of its caller. */
@@ -175,13 +175,13 @@ export interface Route {
 export function route<B extends TSchema>(
   definition: Omit<Route, 'body' | 'handle'> & {
     readonly body: B;
-    readonly handle: (call: Call<Static<B>>) => Promise<Answer>;
+    readonly handle: (call: HandlerContext<Static<B>>) => Promise<Answer>;
   },
 ): Route;
 export function route<Q extends TObject>(
   definition: Omit<Route, 'query' | 'handle'> & {
     readonly query: Q;
-    readonly handle: (call: Call<unknown, Static<Q>>) => Promise<Answer>;
+    readonly handle: (call: HandlerContext<unknown, Static<Q>>) => Promise<Answer>;
   },
 ): Route;
 export function route(definition: Route): Route;

@@ -1,5 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net';
-import { bytesOfGroup, groupsOfAddress } from './ip-address.ts';
+import { bytesOfGroup, ipv6Groups } from './ip-address.ts';
 
 /**
  * What attempts from an address are counted under (specification section 12.2): the address, and of IPv6 the network of
@@ -10,7 +10,7 @@ export function clientNetwork(ip: string): string {
   const address = withoutPort(ip.trim()).replace(/%.*$/, '');
   if (isIPv4(address)) return address;
   if (!isIPv6(address)) return 'unknown';
-  const groups = groupsOfAddress(address);
+  const groups = ipv6Groups(address);
   if (groups.slice(0, 6).join(':') === '0:0:0:0:0:ffff')
     return groups.slice(6).flatMap(bytesOfGroup).join('.');
   return `${groups.slice(0, 4).join(':')}::/64`;

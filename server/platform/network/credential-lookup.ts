@@ -7,8 +7,8 @@ import { FixedWindowLimiter } from './fixed-window-limiter.ts';
 import {
   refusedCredentialsPerMinute,
   slowLookupMs,
-  unknownCredentialMs,
-  unknownCredentialsMax,
+  unknownCredentialCacheMax,
+  unknownCredentialTtlMs,
 } from './limits.ts';
 
 const batchMax = 1_000;
@@ -106,8 +106,8 @@ export class CredentialLookup<Row extends { readonly hash: Buffer }> {
 
   #cacheUnknown(credential: string): void {
     const [oldest] = this.#unknown.keys();
-    if (oldest !== undefined && this.#unknown.size >= unknownCredentialsMax) this.#unknown.delete(oldest);
-    this.#unknown.set(credential, this.#clock.elapsedMs() + unknownCredentialMs);
+    if (oldest !== undefined && this.#unknown.size >= unknownCredentialCacheMax) this.#unknown.delete(oldest);
+    this.#unknown.set(credential, this.#clock.elapsedMs() + unknownCredentialTtlMs);
   }
 }
 

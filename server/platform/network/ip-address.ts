@@ -4,11 +4,11 @@ import { isIPv4, isIPv6 } from 'node:net';
 export function bytesOfAddress(text: string): Uint8Array | undefined {
   if (isIPv4(text)) return Uint8Array.from(text.split('.'), Number);
   if (!isIPv6(text) || text.includes('%')) return undefined;
-  return Uint8Array.from(groupsOfAddress(text).flatMap(bytesOfGroup));
+  return Uint8Array.from(ipv6Groups(text).flatMap(bytesOfGroup));
 }
 
 /** The eight groups of an IPv6 address, in lower case and without leading zeros, as the URL standard writes it. */
-export function groupsOfAddress(address: string): string[] {
+export function ipv6Groups(address: string): string[] {
   const written = new URL(`http://[${address}]`).hostname.slice(1, -1);
   const [before = [], after = []] = written.split('::').map((part) => (part === '' ? [] : part.split(':')));
   const zeros = Array.from({ length: 8 - before.length - after.length }, () => '0');

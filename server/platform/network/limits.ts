@@ -6,10 +6,10 @@
 export const refusedCredentialsPerMinute = 60;
 
 /** How long an unknown credential is refused from memory, without another look-up. */
-export const unknownCredentialMs = 10_000;
+export const unknownCredentialTtlMs = 10_000;
 
 /** Unknown credentials that are kept in memory; the oldest is evicted. */
-export const unknownCredentialsMax = 10_000;
+export const unknownCredentialCacheMax = 10_000;
 
 /** How often the look-ups of networks past their limit share a statement. */
 export const slowLookupMs = 50;

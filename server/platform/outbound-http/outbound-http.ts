@@ -43,7 +43,7 @@ const retryableOnNextAddress: ReadonlySet<TransportFailure> = new Set([
   'no_network',
 ]);
 /** Failures before a connection stands that may be those of our own network. */
-const noWay: ReadonlySet<TransportFailure> = new Set(['dns', 'unreachable', 'timeout']);
+const networkSuspectFailures: ReadonlySet<TransportFailure> = new Set(['dns', 'unreachable', 'timeout']);
 /**
  * How long before its deadline a request without an answer asks whether the network works: time for a probe that times out
  * and for one that is answered. c-ares looks for time-outs once a second, so the first takes up to 2 s.
@@ -159,7 +159,12 @@ export class OutboundHttp {
     deadline: Deadline,
     startedMs: number,
   ): Promise<boolean> {
-    if (isLiteral || exchanged.kind === 'answered' || exchanged.connected || !noWay.has(exchanged.class))
+    if (
+      isLiteral ||
+      exchanged.kind === 'answered' ||
+      exchanged.connected ||
+      !networkSuspectFailures.has(exchanged.class)
+    )
       return false;
     if (!this.#resolver.answeredSince(startedMs)) await deadline.within(this.#resolver.probe(startedMs));
     return deadline.ended !== 'aborted' && !this.#resolver.answeredSince(startedMs);

@@ -8,7 +8,7 @@ import { randomToken } from '#server/platform/crypto.ts';
 import { appPath } from '#server/platform/http/app-path.ts';
 import { pageHeaders } from '#server/platform/http/html-page.ts';
 import { parseForm } from '#server/platform/http/parse-form.ts';
-import { type Answer, type Call, type Route, route } from '#server/platform/http/route.ts';
+import { type Answer, type HandlerContext, type Route, route } from '#server/platform/http/route.ts';
 import { textFields } from '#server/platform/http/text-fields.ts';
 import type { RoleChangeServices } from '#server/teams/members/apply-role.ts';
 import { acceptInvitation } from './accept-invitation.ts';
@@ -32,7 +32,11 @@ export function acceptancePageRoutes(
   const { appUrl } = services.config;
   const pathTo = (path: string) => appPath(appUrl, path);
 
-  const show = async ({ params, request }: Call, refused?: FormProblem, status = 200): Promise<Answer> => {
+  const show = async (
+    { params, request }: HandlerContext,
+    refused?: FormProblem,
+    status = 200,
+  ): Promise<Answer> => {
     const token = params.token ?? '';
     const opened = await loadInvitation(services, token, await findSignedIn(requireSession, request));
     return page(
@@ -47,7 +51,11 @@ export function acceptancePageRoutes(
     );
   };
 
-  const join = async ({ params, request }: Call, formToken: string, fields: AcceptInvitationRequest) => {
+  const join = async (
+    { params, request }: HandlerContext,
+    formToken: string,
+    fields: AcceptInvitationRequest,
+  ) => {
     const signedIn = await findSignedIn(requireSession, request);
     // Refusals are noted under their name.
     if (signedIn) request.caller = { signedIn };
@@ -63,7 +71,7 @@ export function acceptancePageRoutes(
     }
   };
 
-  const accept = async (call: Call): Promise<Answer> => {
+  const accept = async (call: HandlerContext): Promise<Answer> => {
     const { request } = call;
     let field: (name: string) => string = () => '';
     try {
@@ -86,7 +94,7 @@ export function acceptancePageRoutes(
     }
   };
 
-  const onExpired = async (error: unknown, { params }: Call): Promise<Answer> => {
+  const onExpired = async (error: unknown, { params }: HandlerContext): Promise<Answer> => {
     if (!(error instanceof AppError && error.code === 'not_found')) throw error;
     const end = await findInvitationEnd(services.database.pool, services.clock, params.token ?? '');
     return page(renderInvitationExpired(end, pathTo), 404);

@@ -17,7 +17,7 @@ interface Opening {
  * signed in to it, and comes to life for an address that has none. A link that was shown proves no address, and lets no
  * account join whose own is not proven: somebody else may have made it (section 12.1).
  */
-export function invitationNeedsOf({
+export function invitationRequirements({
   email,
   accountId,
   signedInId,

@@ -10,7 +10,7 @@ import {
   findLiveInvitationByToken,
   type LoadedInvitationRow,
 } from '#server/teams/invitations/invitation-store.ts';
-import { invitationNeedsOf } from './invitation-needs.ts';
+import { invitationRequirements } from './invitation-needs.ts';
 
 /** A live invitation with what its acceptance still needs from the caller. */
 export interface LoadedInvitation {
@@ -29,7 +29,12 @@ export async function loadInvitation(
   if (!invitation) throw invitationExpired(await findInvitationEnd(database.pool, clock, token));
   const { email, account_id: accountId } = invitation;
   const isEmailVerified = invitation.verifies_email || invitation.account_verified === true;
-  const needs = invitationNeedsOf({ email, accountId, signedInId: signedIn?.accountId, isEmailVerified });
+  const needs = invitationRequirements({
+    email,
+    accountId,
+    signedInId: signedIn?.accountId,
+    isEmailVerified,
+  });
   return { invitation, needs, signedIn };
 }
 

@@ -8,7 +8,7 @@ import { operator } from '#server/platform/actor.ts';
 import { AppError, invalid, notFound } from '#server/platform/app-error.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import type { RoleChangeServices } from '#server/teams/members/apply-role.ts';
-import { countOwners, findMemberOfAccount } from '#server/teams/members/member-store.ts';
+import { countOwners, findMemberByAccount } from '#server/teams/members/member-store.ts';
 import { findOnlyTeam, hasTeams, lockTeam, type TeamRow } from '#server/teams/team/team-store.ts';
 import { allSeatsTaken, createOwnerLink } from './create-owner-link.ts';
 import { joinTeam } from './join-team.ts';
@@ -85,7 +85,7 @@ async function grantOwnership(
 ): Promise<void> {
   const which = { emailKey: account.normalized_email, ownerLinks: true };
   await revokeOpenInvitations(trx, services, team.id, which, operator);
-  if (!(await findMemberOfAccount(trx, team.id, account.id))) {
+  if (!(await findMemberByAccount(trx, team.id, account.id))) {
     const seats = await countSeats(trx, services, team.id);
     requireFreeSeat(team, seats, services.config, allSeatsTaken);
   }

@@ -5,7 +5,7 @@ import type { Transaction } from '#server/database/statement.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { publicId, type TeamId } from '#server/platform/ids/ids.ts';
-import { invitationMailsPerAddress, invitationMailsPerTeam } from '#server/teams/limits.ts';
+import { invitationMailsPerAddressAndHour, invitationMailsPerTeamAndHour } from '#server/teams/limits.ts';
 
 const hourMs = 3_600_000;
 
@@ -26,11 +26,11 @@ export async function countInvitationMail(
     `invitations team ${publicId('team', teamId)}`,
   ];
   const [ofAddress = 0, ofTeam = 0] = await incrementCounters(trx, subjects.map(sha256), windowStart);
-  if (ofAddress <= invitationMailsPerAddress && ofTeam <= invitationMailsPerTeam) return;
+  if (ofAddress <= invitationMailsPerAddressAndHour && ofTeam <= invitationMailsPerTeamAndHour) return;
   const seconds = Math.max(1, Math.ceil((windowStart.getTime() + hourMs - clock.nowMs()) / 1_000));
   throw new AppError(
     'rate_limited',
-    `Too many invitations were mailed ${ofTeam > invitationMailsPerTeam ? 'by this team' : 'to this address'} in this hour. Retry in ${seconds} seconds.`,
+    `Too many invitations were mailed ${ofTeam > invitationMailsPerTeamAndHour ? 'by this team' : 'to this address'} in this hour. Retry in ${seconds} seconds.`,
     { headers: { 'retry-after': String(seconds) } },
   );
 }

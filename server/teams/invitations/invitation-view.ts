@@ -1,11 +1,11 @@
 import type { Invitation } from '#contract/member.ts';
-import { givenRoles } from '#contract/permissions.ts';
+import { assignableRoles } from '#contract/permissions.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import type { InvitationRow } from './invitation-store.ts';
 
 /** The Invitation object of the API (specification section 2.4). Links of owners are never shown as one. */
 export function invitationView(invitation: InvitationRow): Invitation {
-  const role = givenRoles.find((given) => given === invitation.role);
+  const role = assignableRoles.find((given) => given === invitation.role);
   if (role === undefined || invitation.email === null) throw new Error('an owner’s link is nobody’s to see');
   return {
     invitation_id: publicId('inv', invitation.id),

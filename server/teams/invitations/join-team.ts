@@ -6,7 +6,7 @@ import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { type MemberId, publicId } from '#server/platform/ids/ids.ts';
 import { applyRole, type RoleChangeServices } from '#server/teams/members/apply-role.ts';
-import { countMembers, findMemberOfAccount, insertMember } from '#server/teams/members/member-store.ts';
+import { countMembers, findMemberByAccount, insertMember } from '#server/teams/members/member-store.ts';
 import type { TeamRow } from '#server/teams/team/team-store.ts';
 import { revokeOpenInvitations } from './revoke-open-invitations.ts';
 import { requireFreeSeat } from './seat-limit.ts';
@@ -30,7 +30,7 @@ export async function joinTeam(
   team: TeamRow,
   { account, role, by }: Joining,
 ): Promise<MemberId> {
-  const present = await findMemberOfAccount(trx, team.id, account.id);
+  const present = await findMemberByAccount(trx, team.id, account.id);
   const memberId = present?.id ?? services.ids.next('usr');
   if (present) {
     await applyRole(trx, services, present, role, by);

@@ -2,7 +2,7 @@ import type { Transaction } from '#server/database/statement.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import type { Principal } from '#server/platform/http/route.ts';
 import type { AccountId, MemberId, TeamId } from '#server/platform/ids/ids.ts';
-import { findAccountOfMember } from './member-store.ts';
+import { findAccountByMember } from './member-store.ts';
 
 /** Who gives somebody a seat or a role: a member by a session, or a key and, where a member made it, that member. */
 export type Grantor = Pick<Principal, 'teamId' | 'permissions' | 'keyCreator'>;
@@ -20,7 +20,7 @@ export async function forbidSelfGrant(
   keyCreator: MemberId | undefined,
   receiver: { readonly accountId: AccountId } | { readonly emailKey: string },
 ): Promise<void> {
-  const creator = keyCreator && (await findAccountOfMember(trx, teamId, keyCreator));
+  const creator = keyCreator && (await findAccountByMember(trx, teamId, keyCreator));
   if (!creator) return;
   const isCreator =
     'accountId' in receiver

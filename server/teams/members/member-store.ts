@@ -111,7 +111,7 @@ export function findMember(
   return find.row(db, teamId, memberId);
 }
 
-export function findMemberOfAccount(
+export function findMemberByAccount(
   db: Queryable,
   teamId: TeamId,
   accountId: AccountId,
@@ -129,7 +129,7 @@ export function findMemberByEmail(
 }
 
 /** The account behind a membership, also where that has ended. */
-export function findAccountOfMember(
+export function findAccountByMember(
   db: Queryable,
   teamId: TeamId,
   memberId: MemberId,

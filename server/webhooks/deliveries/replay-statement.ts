@@ -7,13 +7,13 @@ import type { DeliveryId, TeamId, WebhookId } from '#server/platform/ids/ids.ts'
 export const roundMax = 5_000;
 
 /** Of one round: how many it queued, how many it looked at, and how far it came. */
-export interface ReplayRound {
+export interface ReplayBatch {
   readonly queued: number;
   readonly examined: number;
   readonly last_id: DeliveryId | null;
 }
 
-const round = statement<ReplayRound>(
+const round = statement<ReplayBatch>(
   'deliveries.replay',
   // In the order of the webhook's index, so that neither its length nor the statistics lead elsewhere.
   `WITH examined AS MATERIALIZED (
@@ -59,7 +59,7 @@ export interface ReplayRange {
 }
 
 /** The oldest of a range that failed or were skipped become pending again. The caller holds the webhook. */
-export async function replayRound(trx: Transaction, range: ReplayRange): Promise<ReplayRound> {
+export async function requeueReplayBatch(trx: Transaction, range: ReplayRange): Promise<ReplayBatch> {
   const { teamId, webhookId, after, before, only, dueAt } = range;
   const row = await round.row(trx, teamId, webhookId, after, before, statusesOf[only], dueAt);
   if (!row) throw new Error('a round returned no row');

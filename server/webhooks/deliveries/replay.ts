@@ -6,7 +6,7 @@ import { publicId } from '#server/platform/ids/ids.ts';
 import { lockWebhook } from '#server/webhooks/endpoints/webhook-store.ts';
 import type { WebhookTarget } from '#server/webhooks/endpoints/with-locked-webhook.ts';
 import { replayRange } from './replay-range.ts';
-import { type ReplayRange, type ReplayRound, replayRound, roundMax } from './replay-statement.ts';
+import { type ReplayBatch, type ReplayRange, requeueReplayBatch, roundMax } from './replay-statement.ts';
 
 /**
  * What failed or was skipped is delivered again (specification section 4.4): the same deliveries, with a round of attempts
@@ -27,7 +27,7 @@ export async function replay(
   let queued = 0;
   let after: string | null = range.after;
   for (let isFirst = true; after !== null && queued < replayedMax; isFirst = false) {
-    const done: ReplayRound = await oneRound(
+    const done: ReplayBatch = await oneRound(
       services,
       target,
       { ...range, after },
@@ -45,7 +45,7 @@ function oneRound(
   { teamId, webhookId, by }: WebhookTarget,
   range: ReplayRange,
   noted: ReplayRequest | undefined,
-): Promise<ReplayRound> {
+): Promise<ReplayBatch> {
   return services.database.transaction(async (trx) => {
     // FOR UPDATE: results, which come late for what was skipped, must not meet the round half-way.
     const webhook = await lockWebhook(trx, teamId, webhookId);
@@ -67,6 +67,6 @@ function oneRound(
         details: { ...noted },
       });
     }
-    return replayRound(trx, range);
+    return requeueReplayBatch(trx, range);
   });
 }

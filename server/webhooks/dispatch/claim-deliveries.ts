@@ -136,7 +136,7 @@ const claim = statement<
 );
 
 /** Where a walk begins: every id is larger. */
-export const walkStart = '00000000-0000-0000-0000-000000000000' as WebhookId;
+export const firstWebhookId = '00000000-0000-0000-0000-000000000000' as WebhookId;
 
 /**
  * Takes what is due, fairly, and commits (decision 0017): no more of each webhook, lane and team than they have slots, for

@@ -5,7 +5,7 @@ import { publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import type { OutboundHttp } from '#server/platform/outbound-http/outbound-http.ts';
 import { claimBatchMax, dispatcherStopMs, leaseMarginMs, processSlots } from '#server/webhooks/limits.ts';
 import { type AttemptServices, attemptDelivery } from './attempt-delivery.ts';
-import { type ClaimedDelivery, claimDeliveries, walkStart } from './claim-deliveries.ts';
+import { type ClaimedDelivery, claimDeliveries, firstWebhookId } from './claim-deliveries.ts';
 import { createDeliveryMetrics, type DeliveryMetrics } from './delivery-metrics.ts';
 import { LastTriggered } from './last-triggered.ts';
 import { createOpenSecrets } from './open-secrets.ts';
@@ -43,7 +43,7 @@ export class Dispatcher {
   #freedSlots = 0;
   #gathering: NodeJS.Timeout | undefined;
   #isStopping = false;
-  #after = walkStart;
+  #after = firstWebhookId;
   #cancelAlarm = () => {};
 
   constructor(services: Services) {
@@ -93,7 +93,7 @@ export class Dispatcher {
   async #fillSlots(): Promise<void> {
     let alarmAt: Date | undefined;
     // What stands before the beginning, and what a full claim has left, is for another lap.
-    let needsAnotherRound = this.#after !== walkStart;
+    let needsAnotherRound = this.#after !== firstWebhookId;
     while (!this.#isStopping) {
       const free = Math.min(claimBatchMax, processSlots - this.#attempts.size);
       if (free <= 0) break;
@@ -101,7 +101,7 @@ export class Dispatcher {
       for (const claimed of page.deliveries) this.#begin(claimed);
       if (page.nextDueAt && (!alarmAt || page.nextDueAt < alarmAt)) alarmAt = page.nextDueAt;
       needsAnotherRound ||= page.deliveries.length === free;
-      this.#after = page.walkedTo ?? walkStart;
+      this.#after = page.walkedTo ?? firstWebhookId;
       if (page.walkedTo !== undefined) continue;
       if (!needsAnotherRound) break;
       needsAnotherRound = false;

@@ -8,7 +8,7 @@ import { nextAttemptAt } from './delivery-schedule.ts';
 import { type DisableServices, disableWebhook } from './disable-webhook.ts';
 import { countResults } from './failure-count.ts';
 import { findLeased, lockFailureCounts, writeFailureCounts } from './failure-store.ts';
-import { type ClassifiedResult, webhooksOf, writeResults } from './result-statement.ts';
+import { type ClassifiedResult, webhookIdsOfResults, writeResults } from './result-statement.ts';
 
 type Services = DisableServices & Pick<Runtime, 'database'>;
 
@@ -68,7 +68,7 @@ function needsCount({ result, isCounted }: ClassifiedResult): boolean {
 async function countAndWrite(services: Services, classified: readonly ClassifiedResult[]): Promise<number> {
   if (classified.length === 0) return 0;
   return services.database.transaction(async (trx) => {
-    const webhooks = await lockFailureCounts(trx, webhooksOf(classified));
+    const webhooks = await lockFailureCounts(trx, webhookIdsOfResults(classified));
     const owned = await findLeased(
       trx,
       classified.map(({ result }) => result.claimed),

@@ -102,13 +102,13 @@ export async function writeResults<Classified extends ClassifiedResult>(
     classified.map(({ result }) => result.claimed.url),
     classified.map(({ result }) => result.responseBody),
     plain(({ result }) => result.responseTruncated),
-    webhooksOf(classified),
+    webhookIdsOfResults(classified),
     counting === 'here',
     at,
   );
   return rows.flatMap(({ left }) => classified[left - 1] ?? []);
 }
 
-export function webhooksOf(classified: readonly ClassifiedResult[]): WebhookId[] {
+export function webhookIdsOfResults(classified: readonly ClassifiedResult[]): WebhookId[] {
   return [...new Set(classified.map(({ result }) => result.claimed.webhook_id))];
 }

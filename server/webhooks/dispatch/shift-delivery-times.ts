@@ -2,7 +2,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { statement, type Transaction } from '#server/database/statement.ts';
 import { leaseMarginMs } from '#server/webhooks/limits.ts';
 import { sqlForEachLane, sqlWebhooksWithDue } from '#server/webhooks/queue/due-webhooks.ts';
-import { walkStart } from './claim-deliveries.ts';
+import { firstWebhookId } from './claim-deliveries.ts';
 
 /** A correction of the clock that is no step: times that are this much too far ahead are left alone. */
 const slackMs = 10_000;
@@ -10,7 +10,7 @@ const slackMs = 10_000;
 /** Of one lane of a webhook in one round; the next round takes the rest. */
 const limitedMax = 1_000;
 
-const fromTheFirst = `webhook_id > '${walkStart}'`;
+const fromTheFirst = `webhook_id > '${firstWebhookId}'`;
 
 // What is in some process's hands stands at the beginning of its lane: claims take the first rows.
 const leased = sqlForEachLane(

@@ -9,7 +9,7 @@ import {
 } from '#contract/webhook.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
-import { type Call, type Route, route } from '#server/platform/http/route.ts';
+import { type HandlerContext, type Route, route } from '#server/platform/http/route.ts';
 import { parseId, publicId, type WebhookId } from '#server/platform/ids/ids.ts';
 import { createWebhook } from './create-webhook.ts';
 import { deleteWebhook } from './delete-webhook.ts';
@@ -171,7 +171,7 @@ export function webhookTargetOf({
   principal,
   params,
   by,
-}: Pick<Call, 'principal' | 'params' | 'by'>): WebhookTarget {
+}: Pick<HandlerContext, 'principal' | 'params' | 'by'>): WebhookTarget {
   return { teamId: principal.teamId, webhookId: webhookIdOf(params), by };
 }
 
