@@ -1,7 +1,7 @@
 import { dueDeliveriesChannel } from '#server/database/channels.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
-import type { TeamId } from '#server/platform/ids/ids.ts';
+import { publicId, type TeamId } from '#server/platform/ids/ids.ts';
 
 /** Deliveries of an event that one statement writes, in some 20 ms. */
 const batchMax = 500;
@@ -52,22 +52,33 @@ const writePart = statement<{ readonly team_id: TeamId; readonly due: boolean }>
 
 /**
  * Fan-out: writes the deliveries of events for many webhooks (decision 0023). In each round every team gets one batch of its
- * oldest event, so no team waits for another one. Several processes may do so at once; a batch that a kill interrupts is written again.
+ * oldest event, so no team waits for another one. A team whose batch fails is left out until the next run. Several processes
+ * may do so at once; a batch that a kill interrupts is written again.
  */
 export async function writeFanOuts(
-  { database, clock }: Pick<Runtime, 'database' | 'clock'>,
+  { database, clock, logger }: Pick<Runtime, 'database' | 'clock' | 'logger'>,
   rounds = roundsMax,
 ): Promise<void> {
+  const failed = new Set<TeamId>();
   for (let round = 0; round < rounds; round += 1) {
     const teams = await listTeams.rows(database.pool);
     if (teams.length === 0) return;
     let written = 0;
     for (const { team_id: teamId } of teams) {
-      const batch = await writePart.row(database.pool, teamId, clock.now());
-      if (batch) written += 1;
-      if (batch?.due) database.notify(dueDeliveriesChannel, []);
+      if (failed.has(teamId)) continue;
+      try {
+        const batch = await writePart.row(database.pool, teamId, clock.now());
+        if (batch) written += 1;
+        if (batch?.due) database.notify(dueDeliveriesChannel, []);
+      } catch (error) {
+        failed.add(teamId);
+        logger.error(
+          { err: error, team: publicId('team', teamId) },
+          'deliveries of an event could not be written; they are tried again',
+        );
+      }
     }
-    // Other processes have all of them.
+    // Other processes have the rest, or it failed.
     if (written === 0) return;
   }
 }

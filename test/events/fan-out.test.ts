@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { pino } from 'pino';
 import { openRuntime } from '#server/app/open-runtime.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { writeFanOuts } from '#server/events/fan-out.ts';
 import { putSubscriptions } from '#test/support/events/given-subscriptions.ts';
 import { countDue, countFanOuts, writtenDeliveries } from '#test/support/events/stored-deliveries.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
+import { refuseInsertsOf } from '#test/support/service/table-faults.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 import { startReceiver } from '#test/support/webhooks/raw-receiver.ts';
@@ -87,6 +89,31 @@ describe('an event for many webhooks (decision 0023) (§6.3/fan-out)', () => {
     assert.ok(written > 0 && written < many, `${written} of ${3 * many}`);
     await writeFanOuts(service.runtime);
     assert.equal(await counted(), 3 * many);
+  });
+
+  it('a team whose deliveries can not be written keeps no other team waiting, and is tried again', async () => {
+    await newTeam(300);
+    await cancelOne();
+    const failing = team;
+    const refusal = await refuseInsertsOf(service, failing.id, 'due_deliveries');
+    // Whatever the order of the teams: some of them come after the one that fails.
+    const others: TestTeam[] = [];
+    for (let teams = 0; teams < 8; teams += 1) {
+      await newTeam(101);
+      await cancelOne();
+      others.push(team);
+    }
+    const lines: string[] = [];
+    const logger = pino({}, { write: (line) => void lines.push(line) });
+    await writeFanOuts({ ...service.runtime, logger });
+    for (const { id } of others) assert.equal((await writtenDeliveries(service, id)).length, 101);
+    assert.equal((await writtenDeliveries(service, failing.id)).length, 0);
+    assert.equal(lines.length, 1, 'once in a run');
+    assert.match(String(lines[0]), /"level":50.*refuses_one_team/);
+    assert.equal(JSON.parse(String(lines[0])).team, failing.publicId);
+    await refusal.end();
+    await writeFanOuts(service.runtime);
+    assert.equal((await writtenDeliveries(service, failing.id)).length, 300);
   });
 
   it('reaches every webhook once', async () => {

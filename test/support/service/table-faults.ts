@@ -1,4 +1,5 @@
 import type { Transaction } from '#server/database/statement.ts';
+import type { TeamId } from '#server/platform/ids/ids.ts';
 import type { TestService } from './test-service.ts';
 
 /** Makes every statement that names a table fail until it is restored. */
@@ -25,6 +26,17 @@ export async function refuseInserts(
     CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN RAISE EXCEPTION 'refused for a test' USING ERRCODE = '${condition}'; END $$`);
   await query(`CREATE TRIGGER refuse BEFORE INSERT ON ${table} FOR EACH STATEMENT EXECUTE FUNCTION refuse()`);
+}
+
+/** PostgreSQL refuses each row of a team that is inserted into a table, until `end`. */
+export async function refuseInsertsOf(
+  { query }: Pick<TestService, 'query'>,
+  teamId: TeamId,
+  table: 'due_deliveries',
+): Promise<{ readonly end: () => Promise<void> }> {
+  await query(`
+    ALTER TABLE ${table} ADD CONSTRAINT refuses_one_team CHECK (team_id <> '${teamId}'::uuid) NOT VALID`);
+  return { end: async () => void (await query(`ALTER TABLE ${table} DROP CONSTRAINT refuses_one_team`)) };
 }
 
 /** A constraint that no message fulfils: the message of PostgreSQL's error quotes the whole row. */
