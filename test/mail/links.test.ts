@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { after, before, describe, it } from 'node:test';
+import { notifyUsageLimits } from '#server/usage/notify-usage-limits.ts';
+import { Browser } from '#test/support/browser/browser-client.ts';
+import { type MailServer, type ReceivedMail, startMailServer } from '#test/support/mail/mail-server.ts';
+import { newMember, newPerson } from '#test/support/people/people.ts';
+import { connectNumber } from '#test/support/phones/test-phone.ts';
+import { ApiClient } from '#test/support/service/api-client.ts';
+import type { TestService } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
+import { addWebhook, emit, startWebhooking } from '#test/support/webhooks/webhook-world.ts';
+
+/** The calls of a mail for a shell. */
+const callPattern = /curl -X (\w+) '([^']+)' \\\n-H [^\n]+ \\\n-d '([^']+)'/g;
+
+describe('the links of mails lead somewhere (§12.5/links-and-mail)', () => {
+  let mail: MailServer;
+  let service: TestService;
+  let receiver: WebhookReceiver;
+
+  before(async () => {
+    mail = await startMailServer();
+    service = await startWebhooking({ SMTP_URL: mail.url, MAIL_FROM: 'texts@example.com' });
+    receiver = await startWebhookReceiver();
+  });
+  after(async () => {
+    await service.close();
+    await receiver.close();
+    await mail.close();
+  });
+
+  const mailTo = (address: string): Promise<ReceivedMail> =>
+    until(`a mail to ${address}`, () => mail.received.find(({ to }) => to.includes(address)));
+
+  /** Opens each address of a mail as its recipient does. @returns their paths */
+  async function openLinks({ text, html }: ReceivedMail, browser: Browser): Promise<readonly string[]> {
+    const rest = text.replaceAll(callPattern, '');
+    const shown = rest.match(/https?:\/\/[^\s'"<>]+/g) ?? [];
+    const linked = [...html.matchAll(/href="([^"]+)"/g)].map(([, address = '']) => address);
+    const addresses = new Set([...shown, ...linked]);
+    for (const address of addresses) {
+      assert.ok(address.startsWith(`${service.baseUrl}/`), address);
+      const answer = await browser.open(address);
+      if (answer.status === 303) {
+        const location = answer.headers.get('location') ?? '';
+        assert.match(location, /^\/sign-in(\?|$)/, address);
+        assert.equal((await browser.open(location)).status, 200, location);
+      } else assert.equal(answer.status, 200, `${address}: ${answer.status}`);
+    }
+    return [...addresses].map((address) => new URL(address).pathname);
+  }
+
+  const visitor = () => new Browser(service.baseUrl);
+
+  /** By the file that queues the mail. */
+  const mails: Readonly<Record<string, () => Promise<void>>> = {
+    'server/accounts/magic-links/send-magic-link.ts': async () => {
+      const person = await newPerson(service);
+      const answer = await visitor().post('/app/sign-in/link', { email: person.email });
+      assert.equal(answer.status, 202, answer.text);
+      const paths = await openLinks(await mailTo(person.email), visitor());
+      assert.match(paths.join(' '), /^\/link\/[\w-]{43}$/);
+    },
+    'server/teams/invitations/mail-invitation.ts': async () => {
+      const team = await service.newTeam();
+      const email = 'invited@example.com';
+      const answer = await team.api.post('/v1/team/members/invite', { email, role: 'viewer' });
+      assert.equal(answer.status, 201, answer.text);
+      const paths = await openLinks(await mailTo(email), visitor());
+      assert.match(paths.join(' '), /^\/invite\/[\w-]{43}$/);
+    },
+    'server/usage/notify-usage-limits.ts': async () => {
+      const team = await service.newTeam({ plan: 'pro', monthlyLimit: 1 });
+      const owner = await newMember(service, team, 'owner');
+      const { phoneNumber } = await connectNumber(service, team);
+      await team.api.send({ from: phoneNumber, to: '+14155550101', content: 'Hello' });
+      await notifyUsageLimits(service.runtime);
+      const message = await mailTo(owner.email);
+      // Signed in and not.
+      for (const browser of [new Browser(service.baseUrl, { cookie: owner.cookie }), visitor()])
+        assert.deepEqual(await openLinks(message, browser), ['/billing']);
+    },
+    'server/webhooks/dispatch/disable-webhook.ts': async () => {
+      const team = await service.newTeam();
+      const owner = await newMember(service, team, 'owner');
+      const webhook = await addWebhook(service.runtime, team.id, receiver.url);
+      const open: ServerResponse[] = [];
+      receiver.behave((answer) => open.push(answer));
+      const events = Array.from({ length: 10 }, (_, n) => `event ${n}`);
+      await emit(service.runtime, webhook.teamId, events);
+      await until('all of them run', () => open.length === events.length);
+      for (const answer of open) answer.writeHead(500).end();
+      const message = await mailTo(owner.email);
+      receiver.behave((answer) => void answer.writeHead(200).end());
+      assert.deepEqual(await openLinks(message, visitor()), []);
+      const { key } = await service.makeKey(team.id, ['webhooks:manage']);
+      const calls = [...message.text.matchAll(callPattern)];
+      assert.deepEqual(
+        calls.map(([, method]) => method),
+        ['PUT', 'POST'],
+      );
+      for (const [, method = '', address = '', body = ''] of calls) {
+        assert.ok(address.startsWith(`${service.baseUrl}/`), address);
+        const { pathname } = new URL(address);
+        const answer = await new ApiClient(service.baseUrl, key).request(method, pathname, {
+          body: JSON.parse(body),
+        });
+        assert.ok(answer.status === 200 || answer.status === 202, `${method} ${pathname}: ${answer.text}`);
+      }
+    },
+  };
+
+  it('has a case for each file that queues a mail', () => {
+    const queuing = globSync('server/**/*.ts').filter((file) =>
+      /\bawait queueMail\(/.test(readFileSync(file, 'utf8')),
+    );
+    assert.deepEqual(queuing.sort(), Object.keys(mails).sort());
+  });
+
+  for (const [file, open] of Object.entries(mails)) it(`each address in the mail of ${file} is served`, open);
+});
