@@ -43,3 +43,10 @@ export function isInRange(address: Uint8Array, { bytes, prefix }: AddressRange):
     return (byte ^ (address[at] ?? 0)) >> (8 - bits) === 0;
   });
 }
+
+/** Writes `10.0.0.0/8` or `fd00::/8`: what `parseAddressRange` reads. */
+export function formatAddressRange({ bytes, prefix }: AddressRange): string {
+  if (bytes.length === 4) return `${bytes.join('.')}/${prefix}`;
+  const groups = Buffer.from(bytes).toString('hex').match(/.{4}/g) ?? [];
+  return `${new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1)}/${prefix}`;
+}

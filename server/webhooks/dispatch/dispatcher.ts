@@ -9,6 +9,7 @@ import { type ClaimedDelivery, claimDeliveries, firstWebhookId } from './claim-d
 import { createDeliveryMetrics, type DeliveryMetrics } from './delivery-metrics.ts';
 import { LastTriggered } from './last-triggered.ts';
 import { createOpenSecrets } from './open-secrets.ts';
+import { createProcessFailureLog } from './process-failure-log.ts';
 import { releaseDelivery, skipDelivery } from './release-delivery.ts';
 import { ResultWriter } from './result-writer.ts';
 
@@ -36,6 +37,7 @@ export class Dispatcher {
   readonly #lastTriggeredLoop: Loop;
   readonly #writer: ResultWriter;
   readonly #metrics: DeliveryMetrics;
+  readonly #logProcessFailure: ReturnType<typeof createProcessFailureLog>;
   readonly #attemptServices: AttemptServices;
   readonly #attempts = new Set<Promise<void>>();
   readonly #inFlight = new Map<TeamId, number>();
@@ -52,6 +54,7 @@ export class Dispatcher {
     this.#attemptServices = { ...services, openSecrets: createOpenSecrets(services.secrets) };
     this.#lastTriggered = new LastTriggered(services);
     this.#metrics = createDeliveryMetrics(services, () => this.#attempts.size);
+    this.#logProcessFailure = createProcessFailureLog(services);
     this.#writer = new ResultWriter(services, { onDisabled: (webhooks) => this.#metrics.disabled(webhooks) });
     this.#loop = new Loop({
       name: 'make deliveries',
@@ -165,6 +168,7 @@ export class Dispatcher {
       const result = await attemptDelivery(this.#attemptServices, claimed, body, this.#abort.signal);
       this.#lastTriggered.record(claimed.webhook_id, result.startedAt);
       this.#metrics.attempted(result);
+      this.#logProcessFailure(result);
       await this.#writer.write(result);
     } catch (error) {
       logger.error(

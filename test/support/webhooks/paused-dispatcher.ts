@@ -9,6 +9,8 @@ export interface PausedDispatcher {
   readonly dispatcher: Dispatcher;
   /** What it logged as an error. */
   readonly errors: readonly unknown[];
+  /** The fields of its warnings. */
+  readonly warnings: readonly object[];
 }
 
 /** @param pause runs after each of its claims and results, before it reads what the database said */
@@ -23,7 +25,11 @@ export function pausedAfter(runtime: Runtime, pause: (statement: string) => Prom
   const hot = Object.create(database.hot, { query: { value: query } });
   const paused = Object.create(database, { hot: { value: hot } });
   const errors: unknown[] = [];
-  const logger = Object.create(runtime.logger, { error: { value: (what: unknown) => errors.push(what) } });
+  const warnings: object[] = [];
+  const logger = Object.create(runtime.logger, {
+    error: { value: (what: unknown) => errors.push(what) },
+    warn: { value: (what: object) => warnings.push(what) },
+  });
   const services = { ...runtime, metrics: createMetrics(), database: paused, outbound, logger };
-  return { outbound, dispatcher: new Dispatcher(services), errors };
+  return { outbound, dispatcher: new Dispatcher(services), errors, warnings };
 }

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { hostname } from 'node:os';
+import { after, before, describe, it } from 'node:test';
+import { pino } from 'pino';
+import { parseAddressRange } from '#server/platform/network/ip-address.ts';
+import { createProcessFailureLog } from '#server/webhooks/dispatch/process-failure-log.ts';
+import type { TestService } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
+import { pausedAfter } from '#test/support/webhooks/paused-dispatcher.ts';
+import { attemptsOf } from '#test/support/webhooks/stored-deliveries.ts';
+import {
+  answering,
+  startWebhookReceiver,
+  type WebhookReceiver,
+} from '#test/support/webhooks/webhook-receiver.ts';
+import { addWebhook, emit, startWebhooking } from '#test/support/webhooks/webhook-world.ts';
+
+describe('failures that may be due to one process (specification section 10.4)', () => {
+  let service: TestService;
+  let receiver: WebhookReceiver;
+
+  before(async () => {
+    service = await startWebhooking({ ROLES: 'api' });
+    receiver = await startWebhookReceiver();
+    receiver.behave(answering(200));
+  });
+  after(async () => {
+    await service.close();
+    await receiver.close();
+  });
+
+  const ranges = ['10.1.0.0/16', 'fd00::/8'];
+  const config = () => ({
+    ...service.runtime.config,
+    egressAllowed: ranges.flatMap((range) => parseAddressRange(range) ?? []),
+  });
+  const named = { hostname: hostname(), pid: process.pid, EGRESS_ALLOW_CIDRS: '10.1.0.0/16,fd00::/8' };
+
+  it('a process that may not reach the receiver writes one line about many attempts, with its host, id and ranges', async () => {
+    const { id: teamId } = await service.newTeam();
+    const webhook = await addWebhook(service.runtime, teamId, receiver.url);
+    const events = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
+    await emit(service.runtime, teamId, events);
+    const other = pausedAfter({ ...service.runtime, config: config() }, async () => undefined);
+    other.dispatcher.start();
+    await until('all are attempted', async () => {
+      return (await attemptsOf(service, webhook)).length === events.length;
+    });
+    await other.dispatcher.stop();
+    await other.outbound.close();
+    assert.equal(receiver.received.length, 0);
+    const [line, ...rest] = other.warnings as Record<string, unknown>[];
+    assert.deepEqual(rest, []);
+    const { delivery, ...fields } = line ?? {};
+    assert.match(String(delivery), /^dlv_/);
+    assert.deepEqual(fields, { failure: 'forbidden_address', ...named });
+  });
+
+  it('each of the two classes has a line of its own; other outcomes have none', () => {
+    const lines: Record<string, unknown>[] = [];
+    const logger = pino({}, { write: (line) => void lines.push(JSON.parse(line)) });
+    const log = createProcessFailureLog({ config: config(), logger });
+    const claimed = { delivery_id: service.runtime.ids.next('dlv') };
+    for (const outcome of ['succeeded', 'timeout', 'dns', 'no_network', 'forbidden_address'] as const)
+      for (let attempts = 0; attempts < 100; attempts += 1) log({ outcome, claimed });
+    assert.deepEqual(
+      lines.map(({ level, failure, pid }) => [level, failure, pid]),
+      [
+        [40, 'no_network', process.pid],
+        [40, 'forbidden_address', process.pid],
+      ],
+    );
+  });
+});
