@@ -21,6 +21,9 @@ interface DatabaseOptions {
 
 const defaultStatementTimeoutMs = 10_000;
 
+/** How long a statement waits for a lock of another transaction. */
+export const lockTimeoutMs = 5_000;
+
 /** How much longer we wait than PostgreSQL itself: past it, the connection is taken for dead and thrown away. */
 const clientTimeoutMarginMs = 2_000;
 
@@ -139,7 +142,7 @@ function openPool(options: DatabaseOptions, own: OwnOptions, onLost: (error: Err
     connectionTimeoutMillis: 5_000,
     statement_timeout: statementTimeoutMs,
     query_timeout: statementTimeoutMs + clientTimeoutMarginMs,
-    lock_timeout: 5_000,
+    lock_timeout: lockTimeoutMs,
     idle_in_transaction_session_timeout: 15_000,
     keepAlive: true,
   });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { lockTimeoutMs } from '#server/database/database.ts';
 import { feedPollsMax } from '#server/events/limits.ts';
 import {
   teamRequestsRunningMax,
@@ -74,17 +75,18 @@ describe('fairness between teams (§8/team-concurrency)', () => {
   }
 
   /**
-   * Those that had a place. On a slow machine a few have waited for the test's lock until its time-out, and others in the
-   * queue for longer than they may.
+   * Those that had a place. Only where the run took that long, a few may have waited for the test's lock until its time-out, and
+   * others in the queue for longer than they may.
    */
   async function assertServed({ answers, all, startedMs }: ReturnType<typeof flood>): Promise<void> {
     await all;
-    const isSlow = performance.now() - startedMs >= teamRequestWaitMaxMs;
+    const elapsedMs = performance.now() - startedMs;
     const hadPlace = answers.slice(many - teamRequestsRunningMax - teamRequestsWaitingMax);
     const timedOut = hadPlace.filter(({ status }) => status === 500).length;
-    assert.ok(timedOut <= 2 * teamRequestsRunningMax, `${timedOut} timed out`);
+    const timedOutMax = elapsedMs >= lockTimeoutMs ? 2 * teamRequestsRunningMax : 0;
+    assert.ok(timedOut <= timedOutMax, `${timedOut} timed out in ${Math.round(elapsedMs)} ms`);
     const others = hadPlace.filter(({ status }) => status !== 200 && status !== 500);
-    if (isSlow) assertRefused(others);
+    if (elapsedMs >= teamRequestWaitMaxMs) assertRefused(others);
     else assert.deepEqual(others, []);
   }
 
