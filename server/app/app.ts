@@ -11,7 +11,7 @@ import {
   fanOutsChannel,
   feedChannel,
   mailChannel,
-  queueChannel,
+  phoneQueueChannel,
   settingsChannel,
   unpublishedEventsChannel,
 } from '#server/database/channels.ts';
@@ -114,7 +114,7 @@ async function open(
   const heldPolls = new PollRegistry();
   registerQueueMetrics(runtime, heldPolls);
   const notifications = new NotificationListener(databaseUrl, logger);
-  notifications.on(queueChannel, (payload) => {
+  notifications.on(phoneQueueChannel, (payload) => {
     if (payload === '') heldPolls.wakeAll();
     else heldPolls.wake(payload.split(',') as NumberId[]);
   });

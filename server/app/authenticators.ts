@@ -16,7 +16,7 @@ import { NetworkRateLimiter } from '#server/platform/network/network-rate-limite
 import { createMemberAuthenticator } from '#server/teams/members/member-authenticator.ts';
 import { MemberRateLimiter } from '#server/usage/member-rate-limiter.ts';
 import { TeamRateLimiter } from '#server/usage/team-rate-limiter.ts';
-import { openRequestsPerMinute, visitorRequestsPerMinute } from './limits.ts';
+import { publicRequestsPerMinute, visitorRequestsPerMinute } from './limits.ts';
 
 interface AuthenticatorServices extends Runtime {
   readonly uses: LastUsedTimes;
@@ -46,7 +46,7 @@ export function createAuthenticators(services: AuthenticatorServices): Authentic
     findSource: (request: FastifyRequest) => Promise<string | undefined>,
   ) => new NetworkRateLimiter({ clock, rateLimits: config.rateLimits, perMinute, findSource });
   const openLimiter = limiterOf(
-    openRequestsPerMinute,
+    publicRequestsPerMinute,
     async (request) => (await teamOf(request)) ?? (await accountOf(request)),
   );
   // Visitors sign in to accounts: a key of a team is none of their credentials.

@@ -8,7 +8,7 @@ import { serverItself } from '#server/platform/actor.ts';
 import { ConfigError } from '#server/platform/config-error.ts';
 import { createOwnerLink } from '#server/teams/invitations/create-owner-link.ts';
 import { createTeam } from '#server/teams/team/create-team.ts';
-import { hasTeams, lockTeams } from '#server/teams/team/team-store.ts';
+import { anyTeamExists, lockTeams } from '#server/teams/team/team-store.ts';
 
 /**
  * On an empty database, which is one without a team: makes one team, a first API key with every permission, and the link
@@ -19,11 +19,11 @@ import { hasTeams, lockTeams } from '#server/teams/team/team-store.ts';
  */
 export async function firstRun(services: Runtime, terminal: NodeJS.WriteStream): Promise<void> {
   const { database, config } = services;
-  if (await hasTeams(database.pool)) return;
+  if (await anyTeamExists(database.pool)) return;
   const shown = await database.transaction(async (trx) => {
     // Another start, or the command line, may be making a team just now.
     await lockTeams(trx);
-    if (await hasTeams(trx)) return undefined;
+    if (await anyTeamExists(trx)) return undefined;
     const team = await createTeam(trx, services, {
       name: 'My team',
       plan: config.defaultPlan,

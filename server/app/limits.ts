@@ -3,7 +3,7 @@
  */
 
 /** Pages, static content and requests that no route serves, per minute and client network. */
-export const openRequestsPerMinute = 6_000;
+export const publicRequestsPerMinute = 6_000;
 
 /** Forms and operations without a session, such as signing in, per minute and client network. */
 export const visitorRequestsPerMinute = 120;

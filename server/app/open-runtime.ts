@@ -1,6 +1,6 @@
 import { Database } from '#server/database/database.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { readSecrets } from '#server/database/secrets-key.ts';
+import { resolveSecretOptions } from '#server/database/secrets-key.ts';
 import { startClock } from '#server/database/start-clock.ts';
 import type { Config } from '#server/platform/config.ts';
 import { Ids } from '#server/platform/ids/ids.ts';
@@ -18,7 +18,7 @@ export async function openRuntime(
   const database = new Database({ databaseUrl, logger });
   try {
     await startClock(database.pool, clock);
-    const secrets = await readSecrets(database.pool, config);
+    const secrets = await resolveSecretOptions(database.pool, config);
     return { config, clock, ids: new Ids(clock), secrets, database, logger, metrics: createMetrics() };
   } catch (error) {
     await database.close();

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { simulatePhone } from '#simulated-phone/simulate-command.ts';
 import { readNumber } from './read-number.ts';
-import { readSecrets, secretOptionHint } from './read-secret.ts';
+import { resolveSecretOptions, secretOptionHint } from './read-secret.ts';
 
 interface SimulateOptions {
   readonly setupUrl: string;
@@ -37,7 +37,7 @@ export function addPhoneCommands(program: Command): void {
     .option('--no-delivered', 'do not report deliveries, as a real shortcut cannot')
     .option('--json', 'one JSON value per line', false)
     .action(async (options: SimulateOptions) => {
-      const [setupUrl = ''] = await readSecrets([options.setupUrl]);
+      const [setupUrl = ''] = await resolveSecretOptions([options.setupUrl]);
       await simulatePhone({
         setupUrl,
         inboundFile: options.inbound,

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { listenForEvents } from '#webhook-listener/listen-command.ts';
 import { readNumber } from './read-number.ts';
-import { readSecrets, secretOptionHint } from './read-secret.ts';
+import { resolveSecretOptions, secretOptionHint } from './read-secret.ts';
 
 interface ListenOptions {
   readonly port: string;
@@ -38,7 +38,7 @@ export function addWebhookCommands(program: Command): void {
       await listenForEvents({
         host: options.host,
         port: readNumber('--port', options.port, 0, 65_535),
-        secrets: await readSecrets(options.secret),
+        secrets: await resolveSecretOptions(options.secret),
         status: readNumber('--status', options.status, 200, 599),
         count:
           options.count === undefined ? undefined : readNumber('--count', options.count, 1, 1_000_000_000),

@@ -24,7 +24,7 @@ export interface PlanInUse {
 const firstStandard = planNames.find((name) => plans[name].standard);
 
 /** What can be said of plans where nobody sells them (specification section 8). @param teams undefined for who is not signed in */
-export function renderBilling(teams: readonly PlanInUse[] | undefined, signInPath: string): string {
+export function renderPlans(teams: readonly PlanInUse[] | undefined, signInPath: string): string {
   return renderPage(
     'Plans and limits',
     `<h1>Plans and limits</h1>

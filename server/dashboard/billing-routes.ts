@@ -11,7 +11,7 @@ import { countSeats } from '#server/teams/invitations/seat-limit.ts';
 import { listMemberships } from '#server/teams/members/member-store.ts';
 import { findMonthUsage } from '#server/usage/usage-store.ts';
 import { countWebhooks } from '#server/webhooks/endpoints/webhook-store.ts';
-import { type PlanInUse, renderBilling } from './billing-page.ts';
+import { type PlanInUse, renderPlans } from './billing-page.ts';
 
 /** Where every `upgrade_url` leads (specification section 8). */
 export function billingRoutes(services: Runtime & { readonly requireSession: RequireSession }): Route[] {
@@ -26,7 +26,7 @@ export function billingRoutes(services: Runtime & { readonly requireSession: Req
       handle: async ({ request }) => {
         const signedIn = await findSignedIn(requireSession, request);
         const teams = signedIn && (await plansInUse(services, signedIn.accountId));
-        return { body: renderBilling(teams, signInPath), headers: pageHeaders };
+        return { body: renderPlans(teams, signInPath), headers: pageHeaders };
       },
     }),
   ];

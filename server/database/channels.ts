@@ -9,7 +9,7 @@ export const changesChannel = 'changes';
 export const clockChannel = 'service_clock';
 
 /** The notification channel whose payload names the numbers that have something new for their phone. */
-export const queueChannel = 'phone_queue';
+export const phoneQueueChannel = 'phone_queue';
 
 /** The notification channel that says: there is mail to send. */
 export const mailChannel = 'mail_queue';

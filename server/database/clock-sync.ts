@@ -1,6 +1,7 @@
 import { Counter } from 'prom-client';
 import { addGauge } from '#server/platform/process/metrics.ts';
 import { type HostClock, readHostClock } from '#server/platform/time/host-clock.ts';
+import { adoptClockStep, type PostponeLeases } from './adopt-clock-step.ts';
 import { classifyClockStep, shouldPauseExpiry } from './clock-step.ts';
 import {
   type ClockSample,
@@ -9,7 +10,6 @@ import {
   saveReading,
   writeStep,
 } from './clock-store.ts';
-import { followClockStep, type PostponeLeases } from './follow-clock-step.ts';
 import { clockReadingMs, clockSettleMs, clockStepMinMs } from './limits.ts';
 import type { Runtime } from './runtime.ts';
 
@@ -119,7 +119,7 @@ export class ClockSync {
       return false;
     }
     if (step.kind === 'settled') {
-      await followClockStep(this.#services, this.#options.leases, sample.version);
+      await adoptClockStep(this.#services, this.#options.leases, sample.version);
       return false;
     }
     // Differences within the reading's own error are not corrected.

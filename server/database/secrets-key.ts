@@ -24,7 +24,7 @@ const keepFingerprint = statement<{ secrets_key_fingerprint: Buffer }>(
  * what is encrypted. For the same reason none is made where the database was begun with one.
  * @throws ConfigError that says what to do
  */
-export async function readSecrets(db: Queryable, config: Config): Promise<Secrets> {
+export async function resolveSecretOptions(db: Queryable, config: Config): Promise<Secrets> {
   const file = join(config.dataDir, 'secrets.key');
   const key = config.secretsKey ?? (await readKey(file)) ?? (await makeKey(db, config.dataDir, file));
   const secrets = new Secrets(key);

@@ -1,5 +1,5 @@
 import { checkJsonBounds } from '#server/platform/http/json-bounds.ts';
-import { deviceFieldsMax, deviceValuesMax } from './limits.ts';
+import { deviceBodyValuesMax, deviceFieldsMax } from './limits.ts';
 
 /** A device's body as the protocol reads it: flat, strings only (specification section 11.1). */
 export type DeviceBody = ReadonlyMap<string, string>;
@@ -14,7 +14,7 @@ export function parseDeviceBody(raw: unknown): DeviceBody | undefined {
   if (!Buffer.isBuffer(raw)) return undefined;
   let parsed: unknown;
   try {
-    checkJsonBounds(raw, deviceValuesMax);
+    checkJsonBounds(raw, deviceBodyValuesMax);
     parsed = JSON.parse(raw.toString('utf8'));
   } catch {
     return undefined;

@@ -31,4 +31,4 @@ export const pollBodyMaxBytes = 256 * 1_024;
 export const deviceFieldsMax = 32;
 
 /** Values of a device's body, counted before it is parsed: a text that a shortcut sends as a list may have many lines. */
-export const deviceValuesMax = 4_096;
+export const deviceBodyValuesMax = 4_096;

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
-import { queueChannel } from '#server/database/channels.ts';
+import { phoneQueueChannel } from '#server/database/channels.ts';
 import { releaseMessage } from '#server/messages/claim-message.ts';
 import { disconnectSignal, isDisconnected } from '#server/platform/http/client-disconnect.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
@@ -72,7 +72,7 @@ async function releaseUndelivered(
   result: Extract<PollResult, { kind: 'send' }>,
 ): Promise<void> {
   await releaseMessage(services, result.claimant, result.handOut.message_id);
-  services.database.notify(queueChannel, [result.claimant.numberId]);
+  services.database.notify(phoneQueueChannel, [result.claimant.numberId]);
 }
 
 function hangUp(reply: FastifyReply): { body: unknown } {

@@ -1,4 +1,4 @@
-import { queueChannel } from '#server/database/channels.ts';
+import { phoneQueueChannel } from '#server/database/channels.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type DeviceDescription, findDeviceByToken } from '#server/devices/device-store.ts';
 import { type ClaimingPoll, claimMessage, type HandOut } from '#server/messages/claim-message.ts';
@@ -11,7 +11,7 @@ import { decidePoll, type StopReason } from './decide-poll.ts';
 import { repeatedPollMs } from './limits.ts';
 import { type PollLookupRow, type PollLookups, sessionLifeMs, shortenSession } from './look-up-polls.ts';
 import type { HeldPoll, PollRegistry } from './poll-registry.ts';
-import { startSession } from './start-session.ts';
+import { startDeviceSession } from './start-session.ts';
 
 /** A poll, read from its body. */
 export interface Poll {
@@ -52,7 +52,7 @@ export async function poll(services: PollServices, asked: Poll): Promise<PollRes
   if (!row) return { kind: 'stop', reason: 'unauthorized' };
   if (decision.kind === 'continue') return waitForMessage(services, asked, row, serial);
   const started = await asked.withPermit(() =>
-    startSession(services, asked.tokenHash, row, asked.description),
+    startDeviceSession(services, asked.tokenHash, row, asked.description),
   );
   if ('stop' in started) return { kind: 'stop', reason: started.stop };
   return waitForMessage(services, asked, { ...row, current_session: started.sessionId, poll: 1 }, serial);
@@ -147,6 +147,6 @@ async function resolveForgotten(
   };
   const settled = await withPermit(() => resolveUnconfirmed(services, flight));
   // A newer poll of this session, perhaps on another process, may have waited for that.
-  if (settled) services.database.notify(queueChannel, [row.number_id]);
+  if (settled) services.database.notify(phoneQueueChannel, [row.number_id]);
   return settled;
 }

@@ -28,7 +28,7 @@ const generationOf = statement<{ generation: number }>(
  * Takeover: the poll's device and a new session become the current ones (specification section 11.2). The first poll
  * verifies the number. The decision on the batched look-up is repeated under the locks of number and session.
  */
-export async function startSession(
+export async function startDeviceSession(
   services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config'>,
   tokenHash: Buffer,
   arrival: PollLookupRow,

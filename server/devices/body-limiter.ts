@@ -1,13 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Runtime } from '#server/database/runtime.ts';
 import { unavailable } from '#server/platform/app-error.ts';
-import { KeyedSemaphore, type KeyQueue } from '#server/platform/concurrency/keyed-semaphore.ts';
+import { KeyedSemaphore, type QueueBounds } from '#server/platform/concurrency/keyed-semaphore.ts';
 import type { MaybePromise } from '#server/platform/concurrency/maybe-promise.ts';
 import { isDisconnected } from '#server/platform/http/client-disconnect.ts';
 import { bodyMaxBytes } from '#server/platform/http/limits.ts';
 import { deviceBodyWaitMaxMs, largeDeviceBodiesMax } from './limits.ts';
 
-const queue: KeyQueue = {
+const queue: QueueBounds = {
   name: 'body',
   waitingMax: Number.POSITIVE_INFINITY,
   waitMaxMs: deviceBodyWaitMaxMs,

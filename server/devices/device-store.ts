@@ -104,7 +104,7 @@ const lockSession = statement<SessionRow>(
   `SELECT number_id, team_id, device_id, session_id, expires_at, last_seen_at
    FROM device_sessions WHERE team_id = $1 AND number_id = $2 FOR UPDATE`,
 );
-const startSession = statement<Record<string, never>>(
+const startDeviceSession = statement<Record<string, never>>(
   'devices.start-session',
   `INSERT INTO device_sessions (number_id, team_id, device_id, session_id, poll_sequence, expires_at, last_seen_at)
    VALUES ($2, $1, $3, $4, 1, $5, $6)
@@ -247,5 +247,5 @@ export function lockCurrentSession(
 
 export async function replaceSession(trx: Transaction, session: SessionRow): Promise<void> {
   const { team_id, number_id, device_id, session_id, expires_at, last_seen_at } = session;
-  await startSession.row(trx, team_id, number_id, device_id, session_id, expires_at, last_seen_at);
+  await startDeviceSession.row(trx, team_id, number_id, device_id, session_id, expires_at, last_seen_at);
 }

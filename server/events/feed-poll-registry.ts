@@ -1,7 +1,7 @@
 import { LongPoll } from '#server/platform/concurrency/long-poll.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import type { FeedPosition } from './feed-store.ts';
-import { feedPollsMax } from './limits.ts';
+import { heldFeedRequestsMax } from './limits.ts';
 
 /** How a wait ended without an event. */
 type FeedPollEnd = 'held' | 'left' | 'stopping';
@@ -32,8 +32,8 @@ export class FeedPollRegistry {
 
   /** @returns what there is no room for: another reader of this team, or of anybody; undefined where there was room */
   fullFor(teamId: TeamId): 'team' | 'process' | undefined {
-    if ((this.#polls.get(teamId)?.size ?? 0) >= feedPollsMax.ofTeam) return 'team';
-    return this.#count >= feedPollsMax.ofProcess ? 'process' : undefined;
+    if ((this.#polls.get(teamId)?.size ?? 0) >= heldFeedRequestsMax.ofTeam) return 'team';
+    return this.#count >= heldFeedRequestsMax.ofProcess ? 'process' : undefined;
   }
 
   register(position: FeedPosition): FeedPoll {

@@ -3,7 +3,7 @@
  */
 
 /** Requests for events that one process holds for a team, and for all together (specification section 4.5). */
-export const feedPollsMax = { ofTeam: 20, ofProcess: 2_000 } as const;
+export const heldFeedRequestsMax = { ofTeam: 20, ofProcess: 2_000 } as const;
 
 /** Deliveries of one event that are written with it; those for more webhooks are written after the commit. */
 export const immediateFanOutMax = 100;

@@ -4,7 +4,7 @@ import { invalid, tooManyRequests, unavailable } from '#server/platform/app-erro
 import { parseId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import type { FeedPollRegistry } from './feed-poll-registry.ts';
 import { type FeedEvent, type FeedPosition, positionOfEvent, readFeed } from './feed-store.ts';
-import { feedPollsMax, publishTimeoutMs } from './limits.ts';
+import { heldFeedRequestsMax, publishTimeoutMs } from './limits.ts';
 
 /** Before every event. */
 const beginning = 0;
@@ -124,7 +124,7 @@ function requireCapacity(feedPolls: FeedPollRegistry, teamId: TeamId): void {
   if (full === 'team') throw tooManyRequests(1);
   if (full === 'process') {
     throw unavailable(
-      `${feedPollsMax.ofProcess} requests wait for events here. Repeat the request in a moment.`,
+      `${heldFeedRequestsMax.ofProcess} requests wait for events here. Repeat the request in a moment.`,
     );
   }
 }

@@ -1,4 +1,4 @@
-import { queueChannel } from '#server/database/channels.ts';
+import { phoneQueueChannel } from '#server/database/channels.ts';
 import { errorCodeOf, isDatabaseAway } from '#server/database/database.ts';
 import { diskFullCode } from '#server/database/explain-write-failure.ts';
 import { NoConnection } from '#server/database/no-connection.ts';
@@ -247,7 +247,7 @@ async function runStatement(
   const woken = new Set(
     groups.flatMap((group) => (group.verdict === 'accepted' ? (group.number_id ?? []) : [])),
   );
-  if (woken.size > 0) services.database.notify(queueChannel, woken);
+  if (woken.size > 0) services.database.notify(phoneQueueChannel, woken);
   return perRow(groups);
 }
 

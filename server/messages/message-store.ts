@@ -236,6 +236,6 @@ export function failNotDelivered(
   );
 }
 
-export function retryMessage(trx: Transaction, message: MessageRow): Promise<MessageRow | undefined> {
+export function markForRetry(trx: Transaction, message: MessageRow): Promise<MessageRow | undefined> {
   return markRetried.row(trx, message.team_id, message.id);
 }

@@ -7,9 +7,9 @@ import {
   failUnconfirmed,
   type InFlightRow,
   lockMessage,
+  markForRetry,
   recordOutcome,
   removeInFlight,
-  retryMessage,
   returnToQueue,
 } from './message-store.ts';
 
@@ -40,7 +40,7 @@ async function resolve(services: Services, trx: Transaction, flight: InFlightRow
   if (!message) return;
   const number = await findNumber(trx, flight.team_id, flight.number_id);
   if (number?.on_unconfirmed === 'retry_once' && number.deleted_at === null && flight.hand_out === 1) {
-    const retried = await retryMessage(trx, message);
+    const retried = await markForRetry(trx, message);
     if (retried) await returnToQueue(trx, retried, flight.seq, now);
     return;
   }

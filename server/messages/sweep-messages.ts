@@ -1,4 +1,4 @@
-import { queueChannel } from '#server/database/channels.ts';
+import { phoneQueueChannel } from '#server/database/channels.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement, type Transaction } from '#server/database/statement.ts';
 import type { NumberRow } from '#server/numbers/number-store.ts';
@@ -161,7 +161,7 @@ export async function resolveOverdue(services: Services): Promise<number> {
       services.logger.error({ err: error }, 'a hand-out could not be settled');
     }
   }
-  if (freed.length > 0) services.database.notify(queueChannel, freed);
+  if (freed.length > 0) services.database.notify(phoneQueueChannel, freed);
   return freed.length;
 }
 

@@ -1,5 +1,5 @@
 import { recordAudit } from '#server/audit/record-audit.ts';
-import { queueChannel } from '#server/database/channels.ts';
+import { phoneQueueChannel } from '#server/database/channels.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
@@ -38,5 +38,5 @@ export async function deleteNumber(
       details: { phone_number: number.phone_number },
     });
   });
-  database.notify(queueChannel, [numberId]);
+  database.notify(phoneQueueChannel, [numberId]);
 }

@@ -1,6 +1,6 @@
 import type { UpdateNumberRequest } from '#contract/number.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
-import { queueChannel } from '#server/database/channels.ts';
+import { phoneQueueChannel } from '#server/database/channels.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
@@ -39,6 +39,6 @@ export async function updateNumber(
     }
     return number;
   });
-  if (change.status === 'active') database.notify(queueChannel, [numberId]);
+  if (change.status === 'active') database.notify(phoneQueueChannel, [numberId]);
   return changed;
 }

@@ -1,6 +1,6 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { unavailable } from '#server/platform/app-error.ts';
-import { KeyedSemaphore, type KeyQueue } from '#server/platform/concurrency/keyed-semaphore.ts';
+import { KeyedSemaphore, type QueueBounds } from '#server/platform/concurrency/keyed-semaphore.ts';
 import type { LimitConcurrency, Principal } from '#server/platform/http/route.ts';
 import {
   deviceCallWaitMaxMs,
@@ -25,7 +25,7 @@ export function createTeamConcurrencyLimiter({ clock }: Pick<Runtime, 'clock'>):
   };
 }
 
-const requestQueue = (name: Principal['actor']['kind']): KeyQueue => ({
+const requestQueue = (name: Principal['actor']['kind']): QueueBounds => ({
   name,
   waitingMax: teamRequestsWaitingMax,
   waitMaxMs: teamRequestWaitMaxMs,
@@ -43,7 +43,7 @@ const requestQueues = {
   server: requestQueue('server'),
 } as const;
 
-const deviceQueue = (name: string): KeyQueue => ({
+const deviceQueue = (name: string): QueueBounds => ({
   name,
   waitingMax: Number.POSITIVE_INFINITY,
   waitMaxMs: deviceCallWaitMaxMs,

@@ -4,7 +4,7 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import type { ResourceType } from '#contract/change.ts';
 import { type ChangeListener, Changes } from '#server/dashboard/changes.ts';
 import { formatChange, idsMax } from '#server/database/change.ts';
-import { changesChannel, queueChannel } from '#server/database/channels.ts';
+import { changesChannel, phoneQueueChannel } from '#server/database/channels.ts';
 import { Database } from '#server/database/database.ts';
 import { deleteOverduePending } from '#server/numbers/number-store.ts';
 import { publicId, type TeamId } from '#server/platform/ids/ids.ts';
@@ -91,11 +91,11 @@ describe('what changed is told (decision 0018)', () => {
     const most = (performance.now() - startedMs) / 50 + 2;
     assert.ok(told.length >= 1 && told.length <= most, `${told.length} notifications, ${most} at most`);
 
-    const { heard: order, stop } = await hearNotifications(service, queueChannel, changesChannel);
+    const { heard: order, stop } = await hearNotifications(service, phoneQueueChannel, changesChannel);
     await team.api.send(message);
     await until('both are told', () => new Set(order.map(({ channel }) => channel)).size === 2);
     await stop();
-    assert.equal(order[0]?.channel, queueChannel);
+    assert.equal(order[0]?.channel, phoneQueueChannel);
   });
 
   it(`tells ids together, ${idsMax} of a noun at most; of more, that any may have changed, which covers ids said beside it`, async () => {

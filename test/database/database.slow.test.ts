@@ -9,7 +9,7 @@ import { NotifySender } from '#server/database/notify-sender.ts';
 import { startClock } from '#server/database/start-clock.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { Clock } from '#server/platform/time/clock.ts';
-import { hasTeams } from '#server/teams/team/team-store.ts';
+import { anyTeamExists } from '#server/teams/team/team-store.ts';
 import { startFreezingProxy } from '#test/support/service/freezing-proxy.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/service/test-database.ts';
 import { until } from '#test/support/service/until.ts';
@@ -152,7 +152,7 @@ describe('connections to the database (specification section 10.3)', () => {
     const client = await small.pool.connect();
     const refused = await Promise.allSettled([
       small.transaction(async () => undefined),
-      hasTeams(small.pool),
+      anyTeamExists(small.pool),
     ]);
     client.release();
     for (const result of refused) {
@@ -161,7 +161,7 @@ describe('connections to the database (specification section 10.3)', () => {
       assert.equal(result.reason.headers['retry-after'], '2');
       assert.ok(isDatabaseAway(result.reason), 'a background task tries again');
     }
-    assert.equal(await hasTeams(small.pool), false);
+    assert.equal(await anyTeamExists(small.pool), false);
     await small.close();
   });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { FeedPollRegistry } from '#server/events/feed-poll-registry.ts';
-import { feedPollsMax } from '#server/events/limits.ts';
+import { heldFeedRequestsMax } from '#server/events/limits.ts';
 import { Ids } from '#server/platform/ids/ids.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 
@@ -12,7 +12,7 @@ describe('requests for events that a process holds (specification section 4.5)',
     const feedPolls = new FeedPollRegistry();
     const teams = Array.from({ length: 100 }, () => ids.next('team'));
     const held = teams.flatMap((teamId) =>
-      Array.from({ length: feedPollsMax.ofTeam }, () => {
+      Array.from({ length: heldFeedRequestsMax.ofTeam }, () => {
         assert.equal(feedPolls.fullFor(teamId), undefined);
         return feedPolls.register({ teamId, position: 7 });
       }),

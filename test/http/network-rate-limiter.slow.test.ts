@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { FastifyRequest } from 'fastify';
-import { openRequestsPerMinute, visitorRequestsPerMinute } from '#server/app/limits.ts';
+import { publicRequestsPerMinute, visitorRequestsPerMinute } from '#server/app/limits.ts';
 import { NetworkRateLimiter } from '#server/platform/network/network-rate-limiter.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 import { newMember } from '#test/support/people/people.ts';
@@ -36,7 +36,7 @@ describe('requests that need no credential are limited per client network (§7.2
   const useUp = async (network: string) => {
     const paths = ['/nothing', '/v1/messages/send', '/sign-in', '/v1/openapi.json', '/v1/nothing'];
     const one = (n: number) => ask(paths[n % paths.length] ?? '/', network, {}, 'HEAD');
-    for (let n = 0; n < openRequestsPerMinute; n += 500) {
+    for (let n = 0; n < publicRequestsPerMinute; n += 500) {
       const answers = await Promise.all(Array.from({ length: 500 }, (_, index) => one(n + index)));
       assert.ok(!answers.some(({ status }) => status === 429));
     }
@@ -97,7 +97,7 @@ it('RATE_LIMITS=off lifts the limit of client networks (docs/configuration.md) (
   const connections = new KeptConnections(service.baseUrl, 16);
   try {
     const ask = () => connections.ask({ method: 'GET', path: '/nothing', headers: { host: 'localhost' } });
-    const answers = await Promise.all(Array.from({ length: openRequestsPerMinute + 1 }, ask));
+    const answers = await Promise.all(Array.from({ length: publicRequestsPerMinute + 1 }, ask));
     assert.ok(answers.every(({ status }) => status === 404));
   } finally {
     connections.close();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { queueChannel } from '#server/database/channels.ts';
+import { phoneQueueChannel } from '#server/database/channels.ts';
 import { handOutsOf } from '#test/support/messages/stored-messages.ts';
 import { holdPause } from '#test/support/numbers/given-numbers.ts';
 import { heldPoll } from '#test/support/phones/held-poll.ts';
@@ -85,7 +85,7 @@ describe('a pause (specification section 3.3)', () => {
     const poll = await heldPoll(service, number);
     const inbound = await number.wire.call('inbound', { from: to, text: 'while it is paused' });
     assert.equal(inbound.ok, '1');
-    const notifications = await hearNotifications(service, queueChannel);
+    const notifications = await hearNotifications(service, phoneQueueChannel);
     try {
       await setStatus(number, 'active');
       // The sweep would wake the poll too, a second later; every process is told at once.

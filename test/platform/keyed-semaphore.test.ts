@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { KeyedSemaphore, type KeyQueue } from '#server/platform/concurrency/keyed-semaphore.ts';
+import { KeyedSemaphore, type QueueBounds } from '#server/platform/concurrency/keyed-semaphore.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 
 describe('the semaphore per key (§8/team-concurrency)', () => {
   const clock = new Clock();
   const newSemaphore = () => new KeyedSemaphore({ clock, runningMax: 2 });
-  const queueOf = (name: string): KeyQueue => ({
+  const queueOf = (name: string): QueueBounds => ({
     name,
     waitingMax: 3,
     waitMaxMs: name === 'patient' ? 60_000 : 5_000,

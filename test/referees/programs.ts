@@ -13,10 +13,10 @@ const quiet = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true'
 
 /** Installs the locked versions where they are missing or others. */
 export async function installReferees(): Promise<void> {
-  const wanted: Record<string, string> = readJson('package.json').devDependencies;
+  const wanted: Record<string, string> = readJsonBody('package.json').devDependencies;
   const isInstalled = Object.entries(wanted).every(([name, version]) => {
     try {
-      return readJson(`node_modules/${name}/package.json`).version === version;
+      return readJsonBody(`node_modules/${name}/package.json`).version === version;
     } catch {
       return false;
     }
@@ -37,7 +37,7 @@ export async function lint(document: string): Promise<string[]> {
     ['redocly', redocly],
     ['spectral', spectral],
   ] as const) {
-    console.log(`\n${name} ${readJson('package.json').devDependencies[packageOf[name]]}`);
+    console.log(`\n${name} ${readJsonBody('package.json').devDependencies[packageOf[name]]}`);
     if ((await exitOf(start(name, args))) !== 0) found.push(name);
   }
   return found;
@@ -106,6 +106,6 @@ function exitOf(child: ChildProcess): Promise<number> {
   });
 }
 
-function readJson(path: string) {
+function readJsonBody(path: string) {
   return JSON.parse(readFileSync(join(folder, path), 'utf8'));
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { lockTimeoutMs } from '#server/database/database.ts';
-import { feedPollsMax } from '#server/events/limits.ts';
+import { heldFeedRequestsMax } from '#server/events/limits.ts';
 import {
   teamRequestsRunningMax,
   teamRequestsWaitingMax,
@@ -136,7 +136,7 @@ describe('fairness between teams (§8/team-concurrency)', () => {
     const all = Promise.all(
       Array.from({ length: many }, async () => answers.push(await busy.api.get('/v1/events?wait=25'))),
     );
-    await until('the rest is refused', () => answers.length >= many - feedPollsMax.ofTeam);
+    await until('the rest is refused', () => answers.length >= many - heldFeedRequestsMax.ofTeam);
     const refused = answers.length;
     for (const { status, text } of answers) assert.ok(status === 429 || status === 503, text);
     assert.equal((await busy.api.get('/v1/numbers')).status, 200);

@@ -7,7 +7,7 @@ interface KeyedSemaphoreOptions {
 }
 
 /** A queue that each key has, and its bounds. */
-export interface KeyQueue {
+export interface QueueBounds {
   readonly name: string;
   /** Works that may wait; one more is refused. */
   readonly waitingMax: number;
@@ -45,7 +45,7 @@ export class KeyedSemaphore {
   }
 
   /** @throws what `refuse` returns, where the queue is full or the wait was too long: then `work` did not run */
-  async run<T>(key: string, queue: KeyQueue, work: () => Promise<T>): Promise<T> {
+  async run<T>(key: string, queue: QueueBounds, work: () => Promise<T>): Promise<T> {
     const state = this.#keys.get(key) ?? { running: 0, queues: new Map<string, Waiting[]>() };
     this.#keys.set(key, state);
     if (state.running < this.#options.runningMax) state.running += 1;
@@ -57,7 +57,7 @@ export class KeyedSemaphore {
     }
   }
 
-  #wait({ queues }: KeyState, { name, waitingMax, waitMaxMs, refuse }: KeyQueue): Promise<void> {
+  #wait({ queues }: KeyState, { name, waitingMax, waitMaxMs, refuse }: QueueBounds): Promise<void> {
     const queue = queues.get(name) ?? [];
     if (queue.length >= waitingMax) return Promise.reject(refuse());
     queues.set(name, queue);

@@ -17,16 +17,16 @@ import type { Logger } from '#server/platform/process/logger.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
 import { isRequestAborted } from './client-disconnect.ts';
 import { ClientErrorResponder } from './client-error.ts';
+import { DelayedClose, hasLargeRest } from './delayed-close.ts';
 import { drainBody } from './drain-body.ts';
 import { pageHeaders, renderErrorPage } from './html-page.ts';
 import { bodyMaxBytes } from './limits.ts';
-import { hasLargeRest, LingeringClose } from './lingering-close.ts';
 import { audienceOf, PathIndex, wantsHtml } from './not-found.ts';
 import { OpenSockets } from './open-sockets.ts';
-import { parseQuery } from './parse-query.ts';
+import { parseQueryString } from './parse-query-string.ts';
 import { PipelineQueue } from './pipelining.ts';
 import { createProxyWarning } from './proxy-warning.ts';
-import { readJson } from './read-json.ts';
+import { readJsonBody } from './read-json-body.ts';
 import { auditActorOf, type Reauthenticate, RequestContext } from './request-context.ts';
 import { framingError } from './request-framing.ts';
 import type { Audience, Authenticator, Caller, LimitConcurrency, Route } from './route.ts';
@@ -37,7 +37,7 @@ import { compileQueryValidator } from './validate-query.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    lingeringClose: LingeringClose;
+    delayedClose: DelayedClose;
     /** Authenticators and handlers that run. */
     inFlight: WaitGroup;
     openSockets: OpenSockets;
@@ -124,7 +124,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     // Long polls hold 50 s at most; the header time-out still ends a peer that never finishes asking.
     requestTimeout: 70_000,
     keepAliveTimeout: 75_000,
-    routerOptions: { maxParamLength: paramMaxCharacters, querystringParser: parseQuery },
+    routerOptions: { maxParamLength: paramMaxCharacters, querystringParser: parseQueryString },
     onProtoPoisoning: 'ignore',
     // Node's own refusal of a request without Host has no body; ours has the envelope.
     http: { requireHostHeader: false },
@@ -132,7 +132,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     clientErrorHandler: clientErrors.onClientError,
   });
   clientErrors.listenTo(server.server);
-  server.decorate('lingeringClose', new LingeringClose(options.clock));
+  server.decorate('delayedClose', new DelayedClose(options.clock));
   const openSockets = new OpenSockets();
   openSockets.watch(server.server);
   server.decorate('openSockets', openSockets);
@@ -156,7 +156,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   server.addHook('onRequest', (request, reply, done) => {
     warnOfProxy(request);
     if (options.isStopping()) reply.header('connection', 'close');
-    if (readsNoBody(request) && hasLargeRest(request.raw)) server.lingeringClose.apply(request, reply);
+    if (readsNoBody(request) && hasLargeRest(request.raw)) server.delayedClose.apply(request, reply);
     // Which is no address; the router takes it for the start page.
     const refusal = request.url === '*' ? paths.refusal(request) : framingError(request.raw);
     pipeline.enqueue(request.raw, reply.raw, () => (refusal ? done(refusal) : done()));
@@ -225,7 +225,7 @@ function register(
       inFlight.begin();
       try {
         const query = isJson ? validateQuery(request.query, request.url) : request.query;
-        const body = isJson ? readJson(request) : request.body;
+        const body = isJson ? readJsonBody(request) : request.body;
         if (isJson) validateBody(body);
         const context = new RequestContext(
           request,
@@ -326,7 +326,7 @@ function settleRest({ status }: AppError, request: FastifyRequest, reply: Fastif
   const { principal, signedIn } = request.caller ?? {};
   const isKnown = principal !== undefined || signedIn !== undefined;
   if (!(status === 413 && isKnown) && hasLargeRest(request.raw))
-    request.server.lingeringClose.apply(request, reply);
+    request.server.delayedClose.apply(request, reply);
   // Closed at once, which Fastify asks for, the connection breaks while its client writes, and the answer is lost.
   else if (status === 413) keepConnectionOpen(reply);
 }

@@ -26,10 +26,10 @@ export const formFieldsMax = 50;
 export const pipelinedRequestsMax = 32;
 
 /** How long an answer may take to its client, where the connection is closed behind it with a body unread. */
-export const lingerMs = 2_000;
+export const delayedCloseMs = 2_000;
 
 /** Connections that linger at a time; the kernel keeps some 100 KB of unread bytes for each. */
-export const lingeringSocketsMax = 256;
+export const delayedClosesMax = 256;
 
 /** What is read of a body that is refused unread, and for how long, before its connection is closed. */
 export const drainMaxBytes = 64 * 1_024;

@@ -3,7 +3,7 @@ import { Compile } from 'typebox/compile';
 import { AppError, invalid } from '#server/platform/app-error.ts';
 import { isMailAddress } from '#server/platform/mail-address.ts';
 import { queryMaxCharacters, queryParametersMax } from './limits.ts';
-import { excessiveQuery } from './parse-query.ts';
+import { excessiveQuery } from './parse-query-string.ts';
 import { validateStrings } from './validate-body.ts';
 import { printableName, shortenName, validationError } from './validation-error.ts';
 

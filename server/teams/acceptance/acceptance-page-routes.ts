@@ -12,7 +12,7 @@ import { type Answer, type HandlerContext, type Route, route } from '#server/pla
 import { textFields } from '#server/platform/http/text-fields.ts';
 import type { RoleChangeServices } from '#server/teams/members/apply-role.ts';
 import { acceptInvitation } from './accept-invitation.ts';
-import { type FormProblem, renderAcceptancePage, renderInvitationExpired } from './acceptance-page.ts';
+import { type FormProblem, renderAcceptancePage, renderInvitationEnd } from './acceptance-page.ts';
 import { resolveDoubleSubmit } from './double-submit.ts';
 import { findInvitationEnd, loadInvitation } from './load-invitation.ts';
 
@@ -97,7 +97,7 @@ export function acceptancePageRoutes(
   const onExpired = async (error: unknown, { params }: HandlerContext): Promise<Answer> => {
     if (!(error instanceof AppError && error.code === 'not_found')) throw error;
     const end = await findInvitationEnd(services.database.pool, services.clock, params.token ?? '');
-    return page(renderInvitationExpired(end, pathTo), 404);
+    return page(renderInvitationEnd(end, pathTo), 404);
   };
 
   return [

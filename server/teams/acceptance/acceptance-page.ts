@@ -133,7 +133,7 @@ function field(
 }
 
 /** A link that lets nobody in any more, and what became of it. */
-export function renderInvitationExpired(end: InvitationEnd, own: (path: string) => string): string {
+export function renderInvitationEnd(end: InvitationEnd, own: (path: string) => string): string {
   const { what, next } = invitationEnds[end];
   return renderPage(
     'Invitation',

@@ -5,7 +5,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import type { SignedIn } from '#server/platform/http/route.ts';
-import { type FormTokenRow, findFormToken } from '#server/teams/invitations/invitation-store.ts';
+import { type FormTokenRow, findAcceptance } from '#server/teams/invitations/invitation-store.ts';
 import { doubleSubmitMs } from '#server/teams/limits.ts';
 import { findMembership } from '#server/teams/members/member-store.ts';
 import { hashFormToken } from './form-token-hash.ts';
@@ -34,7 +34,7 @@ export async function resolveDoubleSubmit(
   const { token, formToken, signedIn, request } = submission;
   if (formToken === '') return undefined;
   return services.database.transaction(async (trx) => {
-    const first = await findFormToken(
+    const first = await findAcceptance(
       trx,
       sha256(token),
       new Date(services.clock.expiryNow().getTime() - doubleSubmitMs),

@@ -9,7 +9,7 @@ import { AppError, invalid, notFound } from '#server/platform/app-error.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import type { RoleChangeServices } from '#server/teams/members/apply-role.ts';
 import { countOwners, findMemberByAccount } from '#server/teams/members/member-store.ts';
-import { findOnlyTeam, hasTeams, lockTeam, type TeamRow } from '#server/teams/team/team-store.ts';
+import { anyTeamExists, findOnlyTeam, lockTeam, type TeamRow } from '#server/teams/team/team-store.ts';
 import { allSeatsTaken, createOwnerLink } from './create-owner-link.ts';
 import { joinTeam } from './join-team.ts';
 import { revokeOpenInvitations } from './revoke-open-invitations.ts';
@@ -46,7 +46,7 @@ export async function createOperatorLink(
       if (team && !isOwned) await grantOwnership(trx, services, team, account);
       return signInLink(trx, services, account);
     }
-    if (!team && !(await hasTeams(trx))) {
+    if (!team && !(await anyTeamExists(trx))) {
       throw new AppError(
         'conflict',
         `${email} has no account, and this server has no team yet. Make one first: ownline team create.`,

@@ -219,7 +219,7 @@ export async function recordFormToken(
 }
 
 /** The form by which an invitation was accepted after `since`; undefined where none was. */
-export function findFormToken(
+export function findAcceptance(
   db: Queryable,
   tokenHash: Buffer,
   since: Date,

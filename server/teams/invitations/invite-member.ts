@@ -5,7 +5,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { AppError, notFound } from '#server/platform/app-error.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
-import { forbidSelfGrant, type Grantor } from '#server/teams/members/forbid-self-grant.ts';
+import { forbidGrantToKeyCreator, type Grantor } from '#server/teams/members/forbid-grant-to-key-creator.ts';
 import { findMemberByEmail } from '#server/teams/members/member-store.ts';
 import { recheckPermission } from '#server/teams/members/recheck-permission.ts';
 import { forbidEscalation } from '#server/teams/members/role-policy.ts';
@@ -36,7 +36,7 @@ export async function inviteMember(
     const team = await lockTeam(trx, teamId);
     if (!team) throw notFound('team');
     const inviter = await recheckPermission(trx, teamId, by, 'team:write');
-    await forbidSelfGrant(trx, teamId, keyCreator, { emailKey: key });
+    await forbidGrantToKeyCreator(trx, teamId, keyCreator, { emailKey: key });
     const now = services.clock.now();
     if (await findMemberByEmail(trx, teamId, key)) {
       throw conflict(`${email} is a member already. PUT /v1/team/members/:id/role changes what they may do.`);

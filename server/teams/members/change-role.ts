@@ -5,7 +5,7 @@ import { invalid, notFound } from '#server/platform/app-error.ts';
 import type { MemberId } from '#server/platform/ids/ids.ts';
 import { lockTeam } from '#server/teams/team/team-store.ts';
 import { applyRole, type RoleChangeServices } from './apply-role.ts';
-import { forbidSelfGrant, type Grantor } from './forbid-self-grant.ts';
+import { forbidGrantToKeyCreator, type Grantor } from './forbid-grant-to-key-creator.ts';
 import { findMember, type PersonRow } from './member-store.ts';
 import { recheckPermission } from './recheck-permission.ts';
 import { forbidEscalation } from './role-policy.ts';
@@ -33,7 +33,7 @@ export async function changeRole(
       throw invalid('id', 'This member is an owner. Owners are made and unmade by owners, in the dashboard.');
     }
     forbidEscalation(permissions, role, member.role);
-    await forbidSelfGrant(trx, teamId, keyCreator, { accountId: member.account_id });
+    await forbidGrantToKeyCreator(trx, teamId, keyCreator, { accountId: member.account_id });
     return applyRole(trx, services, member, role, by);
   });
 }

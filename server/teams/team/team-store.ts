@@ -30,7 +30,7 @@ const firstTwo = statement<TeamRow>('teams.first-two', 'SELECT * FROM teams ORDE
 const lock = statement<TeamRow>('teams.lock', 'SELECT * FROM teams WHERE id = $1 FOR NO KEY UPDATE');
 const findAny = statement<{ id: TeamId }>('teams.find-any', 'SELECT id FROM teams LIMIT 1');
 
-export async function hasTeams(db: Queryable): Promise<boolean> {
+export async function anyTeamExists(db: Queryable): Promise<boolean> {
   return (await findAny.row(db)) !== undefined;
 }
 

@@ -5,7 +5,7 @@ import { AppError, notFound } from '#server/platform/app-error.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { lockWebhook } from '#server/webhooks/endpoints/webhook-store.ts';
 import type { WebhookTarget } from '#server/webhooks/endpoints/with-locked-webhook.ts';
-import { replayRange } from './replay-range.ts';
+import { parseReplayRange } from './replay-range.ts';
 import { type ReplayBatch, type ReplayRange, requeueReplayBatch, roundMax } from './replay-statement.ts';
 
 /**
@@ -23,7 +23,7 @@ export async function replay(
 ): Promise<number> {
   const { teamId, webhookId } = target;
   const dueAt = services.clock.now();
-  const range = { ...replayRange(request, dueAt), teamId, webhookId, only: request.only, dueAt };
+  const range = { ...parseReplayRange(request, dueAt), teamId, webhookId, only: request.only, dueAt };
   let queued = 0;
   let after: string | null = range.after;
   for (let isFirst = true; after !== null && queued < replayedMax; isFirst = false) {

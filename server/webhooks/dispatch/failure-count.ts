@@ -15,7 +15,7 @@ export interface Counted<Classified> {
  * its url, nor what is in somebody else's hands.
  * @param leased deliveries that still have the lease of their attempt
  */
-export function countResults<Classified extends ClassifiedResult>(
+export function countFailures<Classified extends ClassifiedResult>(
   webhooks: readonly CountedWebhook[],
   leased: ReadonlySet<DeliveryId>,
   classified: readonly Classified[],

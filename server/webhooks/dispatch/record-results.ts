@@ -6,7 +6,7 @@ import type { WebhookId } from '#server/platform/ids/ids.ts';
 import type { AttemptResult } from './attempt-delivery.ts';
 import { nextAttemptAt } from './delivery-schedule.ts';
 import { type DisableServices, disableWebhook } from './disable-webhook.ts';
-import { countResults } from './failure-count.ts';
+import { countFailures } from './failure-count.ts';
 import { findLeased, lockFailureCounts, writeFailureCounts } from './failure-store.ts';
 import { type ClassifiedResult, webhookIdsOfResults, writeResults } from './result-statement.ts';
 
@@ -73,7 +73,7 @@ async function countAndWrite(services: Services, classified: readonly Classified
       trx,
       classified.map(({ result }) => result.claimed),
     );
-    const { results, counts } = countResults(webhooks, owned, classified);
+    const { results, counts } = countFailures(webhooks, owned, classified);
     await writeResults(trx, results, { counting: 'here', at: services.clock.now() });
     const tripped = webhooks.filter(({ id }) => counts.get(id) === failuresMax);
     await writeFailureCounts(trx, new Map([...counts].filter(([, count]) => count < failuresMax)));

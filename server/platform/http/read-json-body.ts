@@ -4,7 +4,7 @@ import { checkJsonBounds } from './json-bounds.ts';
 import { validateStrings } from './validate-body.ts';
 
 /** The parsed body. One that is empty or was not sent reads as an object without fields, so that fields are missed by name. */
-export function readJson(request: FastifyRequest): unknown {
+export function readJsonBody(request: FastifyRequest): unknown {
   if (!Buffer.isBuffer(request.body) || request.body.length === 0) return {};
   const { 'content-encoding': encoding, 'content-type': type } = request.headers;
   if (encoding !== undefined && !/^(identity)?$/i.test(encoding)) {

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { AppError } from '#server/platform/app-error.ts';
 import { createHttpServer } from '#server/platform/http/http-server.ts';
-import { lingeringSocketsMax, lingerMs } from '#server/platform/http/limits.ts';
+import { delayedCloseMs, delayedClosesMax } from '#server/platform/http/limits.ts';
 import type { Route } from '#server/platform/http/route.ts';
 import { Ids, type TeamId } from '#server/platform/ids/ids.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
@@ -96,7 +96,7 @@ describe('refused requests whose body is large (§7.1/unread-bodies)', () => {
       await until('the server has ended its side', () => connection.served.writableFinished);
       assert.ok(connection.served.bytesRead <= readBytesMax, `${request}: ${connection.served.bytesRead}`);
       assert.equal(connection.served.destroyed, false);
-      clock.advance(lingerMs);
+      clock.advance(delayedCloseMs);
       await connection.closed;
       assert.ok(connection.served.bytesRead <= readBytesMax, `${request}: ${connection.served.bytesRead}`);
     }
@@ -110,21 +110,21 @@ describe('refused requests whose body is large (§7.1/unread-bodies)', () => {
     );
     await until('it is answered', isAnswered(connection, 401));
     await until('the server has ended its side', () => connection.served.writableFinished);
-    clock.advance(lingerMs);
+    clock.advance(delayedCloseMs);
     await connection.closed;
     assert.ok(connection.served.bytesRead <= readBytesMax, `${connection.served.bytesRead}`);
   });
 
   it('wait for their close in a bounded number: those past it are closed with their answer', async () => {
     const opened: Connection[] = [];
-    while (opened.length < lingeringSocketsMax + 20) {
+    while (opened.length < delayedClosesMax + 20) {
       const connection = await open();
       connection.client.write(head('POST /refused', `content-length: ${largeBytes}`));
       opened.push(connection);
     }
     await Promise.all(opened.map((one) => until('it is answered', isAnswered(one, 401))));
     await until('20 are closed', () => opened.filter(({ served }) => served.destroyed).length === 20);
-    clock.advance(lingerMs);
+    clock.advance(delayedCloseMs);
     await Promise.all(opened.map(({ closed }) => closed));
   });
 

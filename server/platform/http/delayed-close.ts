@@ -2,14 +2,14 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '#server/platform/time/clock.ts';
-import { drainMaxBytes, lingeringSocketsMax, lingerMs } from './limits.ts';
+import { delayedCloseMs, delayedClosesMax, drainMaxBytes } from './limits.ts';
 
 /**
  * Lingering close (RFC 9112, section 9.6) for requests whose body is not read: the answer is sent, nothing more is
  * read, and the connection is closed 2 s later. Closing it at once would reset it before the client reads the answer;
  * reading the rest would let strangers use the event loop for bodies that are discarded.
  */
-export class LingeringClose {
+export class DelayedClose {
   readonly #clock: Clock;
   readonly #lingering = new Set<Socket>();
 
@@ -21,13 +21,13 @@ export class LingeringClose {
   apply({ raw }: FastifyRequest, reply: FastifyReply): void {
     reply.header('connection', 'close');
     const { socket } = raw;
-    if (this.#lingering.size >= lingeringSocketsMax) return;
+    if (this.#lingering.size >= delayedClosesMax) return;
     // With a listener for it, Node reads 64 KB of the body and stops, and does not discard the rest after the answer.
     raw.on('readable', () => {});
     // Node calls this after the last answer of a connection.
     socket.destroySoon = () => {
       this.#lingering.add(socket);
-      const cancel = this.#clock.after(lingerMs, () => socket.destroy());
+      const cancel = this.#clock.after(delayedCloseMs, () => socket.destroy());
       socket.once('close', () => {
         cancel();
         this.#lingering.delete(socket);

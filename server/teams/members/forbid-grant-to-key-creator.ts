@@ -14,7 +14,7 @@ export type Grantor = Pick<Principal, 'teamId' | 'permissions' | 'keyCreator'>;
  * @param receiver the account that is given something, or the compared address that is invited
  * @throws AppError 403
  */
-export async function forbidSelfGrant(
+export async function forbidGrantToKeyCreator(
   trx: Transaction,
   teamId: TeamId,
   keyCreator: MemberId | undefined,

@@ -9,7 +9,7 @@ export const excessiveQuery: Query = Object.freeze(Object.create(null));
  * The parser of query strings. A parameter that comes several times is a list. What is not decodable stays as it was
  * written.
  */
-export function parseQuery(text: string): Query {
+export function parseQueryString(text: string): Query {
   if (text.length > queryMaxCharacters) return excessiveQuery;
   const parts = text.split('&', queryParametersMax + 1);
   if (parts.length > queryParametersMax) return excessiveQuery;

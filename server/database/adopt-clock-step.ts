@@ -12,7 +12,7 @@ export type PostponeLeases = (trx: Transaction, now: Date, byMs: number) => Prom
  * @param version of the state by which it was decided; undefined: whatever the state is
  * @returns by how much the service's time moves
  */
-export async function followClockStep(
+export async function adoptClockStep(
   { database, clock }: Pick<Runtime, 'database' | 'clock'>,
   leases: readonly PostponeLeases[],
   version?: number,
