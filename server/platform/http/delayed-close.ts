@@ -22,8 +22,9 @@ export class DelayedClose {
     reply.header('connection', 'close');
     const { socket } = raw;
     if (this.#lingering.size >= delayedClosesMax) return;
-    // With a listener for it, Node reads 64 KB of the body and stops, and does not discard the rest after the answer.
-    raw.on('readable', () => {});
+    // Marks the body as taken: Node discards one that nothing took after the answer, which reads all of it.
+    raw.read(0);
+    socket.pause();
     // Node calls this after the last answer of a connection.
     socket.destroySoon = () => {
       this.#lingering.add(socket);
