@@ -22,7 +22,7 @@ const personName = Type.String({
   examples: ['Ada Example'],
 });
 
-/** Somebody who can sign in (specification section 12.1). */
+/** A person who can sign in (specification section 12.1). */
 export const Account = strictObject({
   id: publicIdOf('acc', 'The id of the account.'),
   email,
@@ -40,15 +40,14 @@ export const AccountTeam = strictObject({
 });
 export type AccountTeam = Type.Static<typeof AccountTeam>;
 
-/** Whose account it is. */
 export const AccountAnswer = strictObject({ account: Account });
-/** Who is signed in, and in which teams, the one joined first first. */
+/** The signed-in account and its teams, in the order in which they were joined. */
 export const AccountOverview = strictObject({ account: Account, teams: Type.Array(AccountTeam) });
 export type AccountOverview = Type.Static<typeof AccountOverview>;
 
 export const SignInRequest = strictObject({ email, password });
 export const LinkRequest = strictObject({ email });
-/** The same for every address, so that it tells nobody which ones have an account. */
+/** The same answer for every address, so that it does not reveal which addresses have an account. */
 export const LinkAnswer = strictObject({ sent: Type.Literal(true) });
 
 export const UpdateAccountRequest = strictObject({ name: Type.Optional(personName) });
@@ -96,11 +95,14 @@ export const Passkey = strictObject({
 export type Passkey = Type.Static<typeof Passkey>;
 export const PasskeyList = strictObject({ passkeys: Type.Array(Passkey, { description: 'Oldest first.' }) });
 
-/** What a browser's credentials API is to be given: its own words, which change with browsers, so they are left open. */
+/**
+ * Input of the browser's credentials API. Its fields are WebAuthn's and change with browsers, so the schema leaves them
+ * open.
+ */
 export const PasskeyOptions = Type.Object({ challenge: Type.String() });
 
 const base64Url = Type.String({ maxLength: 65_536, description: 'Bytes in base64url.' });
-/** What a browser made of the options, as its `toJSON` gives it. It may say more than is read. */
+/** The browser's credential, as its `toJSON` gives it. It may have more fields than are read. */
 const credential = { id: base64Url, rawId: base64Url, type: Type.Literal('public-key') };
 
 export const PasskeySignInRequest = strictObject({

@@ -20,7 +20,7 @@ export type ApiKey = Type.Static<typeof ApiKey>;
 
 export const ApiKeyList = strictObject({ keys: Type.Array(ApiKey, { description: 'Newest first.' }) });
 
-/** What making one answers: the only time that its text is shown. */
+/** The answer to the creation of a key: the only one that shows its text. */
 export const MadeApiKey = strictObject({
   ...ApiKey.properties,
   key: Type.String({ description: 'own_live_…' }),

@@ -1,7 +1,6 @@
 /**
- * What an HTTP attempt that was no success failed with, one word per kind of fault (specification section 6.5), and what
- * it says to whoever runs the receiver. The first three are judged from a status; with the others there is no whole
- * answer to judge.
+ * Failure classes of an HTTP attempt, one word per kind of fault (specification section 6.5), each with a sentence for
+ * the operator of the receiver. The first three are derived from a status; the others have no complete response.
  */
 export const attemptFailures = {
   redirect: 'It answered with a redirect (3xx), which is never followed. Change the URL to where it leads.',
@@ -26,7 +25,7 @@ export const attemptFailures = {
 
 export type AttemptFailure = keyof typeof attemptFailures;
 export type StatusFailure = 'redirect' | 'http_4xx' | 'http_5xx';
-/** Those where no whole answer came. */
+/** The classes of attempts without a complete response. */
 export type TransportFailure = Exclude<AttemptFailure, StatusFailure>;
 
 /** @returns undefined for 2xx, which alone is success (specification section 6.3) */

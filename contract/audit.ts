@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { cursorOf, publicIdOf, strictObject, stringEnum, timestamp } from './schema.ts';
 
-/** What was done, or refused, by whom (specification section 12.6). */
+/** An action, or a refusal of one, with its actor (specification section 12.6). */
 export const AuditEntry = strictObject({
   id: publicIdOf('aud', 'The id of the entry.'),
   at: timestamp('When.'),

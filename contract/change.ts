@@ -1,6 +1,6 @@
 /**
- * What a change is of: everything that a team sees change without asking, each under one name. Of a message that is its
- * hand-outs too, of a number its phone and setup link, of a delivery its attempts.
+ * Resource types of changes: everything that a team sees change without a request, each under one name. The type
+ * message includes its hand-outs, number its phone and setup link, delivery its attempts.
  */
 export const resourceTypes = [
   'team',

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { publicIdOf, strictObject, stringEnum, timestamp } from './schema.ts';
 
-/** What happens to messages and is told to webhooks (specification section 6). */
+/** Types of the events of messages that webhooks receive (specification section 6). */
 export const eventTypes = [
   'message.received',
   'message.sent',

@@ -37,7 +37,7 @@ export const Invitation = strictObject({
 });
 export type Invitation = Type.Static<typeof Invitation>;
 
-/** What makes an invitation answers: without SMTP its link as well, to be passed on by hand. */
+/** The answer to an invitation. Without SMTP it has the link as well, which the inviter passes on. */
 export const MadeInvitation = strictObject({
   ...Invitation.properties,
   accept_url: Type.Optional(
@@ -98,14 +98,14 @@ export const RemoveMemberQuery = strictObject({
   ),
 });
 
-/** What leaving a team answers, in the dashboard. */
+/** The dashboard's answer after a member has left a team. */
 export const Left = strictObject({ left: Type.Literal(true) });
 
-/** What somebody who opens an invitation has to bring (specification section 12.4). */
+/** Requirements for the person who opens an invitation (specification section 12.4). */
 export const invitationNeeds = ['nothing', 'sign_in', 'proof', 'name', 'email_and_name'] as const;
 export type InvitationNeeds = (typeof invitationNeeds)[number];
 
-/** An invitation as the person is shown it who opens its link. */
+/** An invitation as its link shows it. */
 export const OpenedInvitation = strictObject({
   team_name: Type.String(),
   email: Type.String({ description: 'Whom it is for; "" for the link of a first owner.' }),
@@ -119,10 +119,12 @@ export const OpenedInvitation = strictObject({
 });
 export type OpenedInvitation = Type.Static<typeof OpenedInvitation>;
 
-/** A field for a password takes more than passwords may have: the rule for them says how many that is. */
+/**
+ * A password field accepts more characters than a password may have, so that the password rule can state its maximum.
+ */
 export const passwordFieldMaxCharacters = 1_000;
 
-/** Which of them are needed, `needs` says; a password may be given with a name. */
+/** `needs` lists the required ones. A password may be sent together with a name. */
 export const AcceptInvitationRequest = strictObject({
   email: Type.Optional(Type.String({ maxLength: emailMaxCharacters })),
   name: Type.Optional(Type.String({ maxLength: nameMaxCharacters })),

@@ -1,4 +1,4 @@
-/** What an API key can be allowed to do (specification section 5.2). `*` is everything, present and future. */
+/** Permissions of API keys (specification section 5.2). `*` is everything, present and future. */
 export const permissions = [
   'team:read',
   'team:write',
@@ -10,7 +10,10 @@ export const permissions = [
 ] as const;
 export type Permission = (typeof permissions)[number];
 
-/** What only people do, in the dashboard: no API key can be given it by name, and `*` of a key opens no such route. */
+/**
+ * Permissions of people only, in the dashboard: a key cannot be granted one by name, and a key's `*` opens no such
+ * route.
+ */
 export const personalPermissions = [
   'keys:manage',
   'audit:read',
@@ -21,7 +24,7 @@ export const personalPermissions = [
 export type PersonalPermission = (typeof personalPermissions)[number];
 
 export type Grant = Permission | '*';
-/** What a role may be granted: an API key's permissions and those that only people have. */
+/** Grants of a role: the permissions of API keys and those of people only. */
 export type RoleGrant = Grant | PersonalPermission;
 
 export const roles = ['owner', 'admin', 'member', 'viewer'] as const;
@@ -31,7 +34,10 @@ export type Role = (typeof roles)[number];
 export const assignableRoles = ['admin', 'member', 'viewer'] as const;
 export type GivenRole = (typeof assignableRoles)[number];
 
-/** What each role may do (specification section 5.3): the one table that both audiences ask. */
+/**
+ * Grants of each role (specification section 5.3): the one table that authorizes members and bounds the keys they
+ * create.
+ */
 export const roleGrants: Readonly<Record<Role, readonly RoleGrant[]>> = {
   owner: ['*'],
   admin: [...permissions, 'keys:manage', 'audit:read', 'webhooks:read'],
@@ -51,13 +57,13 @@ export function isGrant(text: string): text is Grant {
   return text === '*' || permissions.some((permission) => permission === text);
 }
 
-/** messages:send includes messages:read: who may send may see what became of it. */
+/** messages:send includes messages:read: a sender may read the status of its messages. */
 export function allows(grants: readonly RoleGrant[], permission: Permission | PersonalPermission): boolean {
   if (grants.includes('*') || grants.includes(permission)) return true;
   return permission === 'messages:read' && grants.includes('messages:send');
 }
 
-/** Whether a maker with these grants may give these: a key holds no more than its creator does. */
+/** Whether a creator with these grants may pass these on: a key never holds more than its creator. */
 export function covers(grants: readonly RoleGrant[], wanted: readonly Grant[]): boolean {
   return wanted.every((grant) => (grant === '*' ? grants.includes('*') : allows(grants, grant)));
 }

@@ -1,4 +1,4 @@
-/** What a plan allows (specification section 8). Infinity is "unlimited"; amounts are per team. */
+/** Limits and features of a plan (specification section 8). Infinity is "unlimited"; amounts are per team. */
 export interface Plan {
   readonly requestsPerMinute: number;
   readonly monthlyMessages: number;

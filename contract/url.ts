@@ -1,2 +1,2 @@
-/** So long may a URL be that requests go to (specification section 6.5): where it is given, and wherever it leads. */
+/** The longest URL that a request may give, and that an outgoing request is sent to (specification section 6.5). */
 export const urlMaxCharacters = 2_048;

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { strictObject, timestamp } from './schema.ts';
 
-/** What a team used of a month (specification section 12.7). */
+/** A team's usage in a month (specification section 12.7). */
 export const Usage = strictObject({
   month: Type.String({ description: 'In UTC.', examples: ['2026-11'] }),
   sent: Type.Integer({

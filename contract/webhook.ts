@@ -148,7 +148,7 @@ export type DeliveryList = Type.Static<typeof DeliveryList>;
 export const attemptOutcomes = ['succeeded', ...(Object.keys(attemptFailures) as AttemptFailure[])] as const;
 export type AttemptOutcome = (typeof attemptOutcomes)[number];
 
-/** So many attempts of a delivery are shown, the latest ones; attempt_count counts them all. */
+/** The latest attempts of a delivery that an answer lists at most; attempt_count counts all of them. */
 export const shownAttemptsMax = 50;
 
 /** One HTTP try of a delivery (specification section 6.3). */
@@ -180,7 +180,7 @@ export type DeliveryDetail = Type.Static<typeof DeliveryDetail>;
 export const replayChoices = ['failed', 'skipped', 'all'] as const;
 export type ReplayChoice = (typeof replayChoices)[number];
 
-/** One request puts so many deliveries back into the queue at most; the next one goes on behind them. */
+/** Deliveries that one replay request queues at most; the next request continues after them. */
 export const replayedMax = 100_000;
 
 /** Times in ISO 8601 are shorter. */
