@@ -31,10 +31,10 @@ export const passwordMaxCharacters = 200;
 /** Each one takes 19 MiB and a core: more at a time would take the machine from those who send messages. */
 export const passwordHashesInFlightMax = 2;
 
-/** How long a sign-in is fresh: for so long nobody is asked again who they are. */
+/** A sign-in counts as recent for this long: sensitive changes ask for no password within it. */
 export const recentSignInMs = 900_000;
 
-/** What a person and a page of theirs may ask in a minute; far more than a page asks for. */
+/** Requests per minute of one session; far more than a page sends. */
 export const sessionRequestsPerMinute = 600;
 
 /**
@@ -43,7 +43,7 @@ export const sessionRequestsPerMinute = 600;
  */
 export const sessionDays = 30;
 
-/** More than anybody has devices. */
+/** More passkeys than a person has devices. */
 export const passkeysPerAccountMax = 50;
 
 /** How long a browser may take, from the options to the answer. */

@@ -8,7 +8,7 @@ export interface AccountRow {
   readonly normalized_email: string;
   readonly name: string;
   readonly password_hash: string | null;
-  /** When somebody first showed that the address is theirs; null before (specification section 12.1). */
+  /** When the owner of the address first proved that it is theirs; null before (specification section 12.1). */
   readonly email_verified_at: Date | null;
   /** Browsers that signed in before that are not known any more (specification section 12.2). */
   readonly device_cookies_valid_from: Date | null;

@@ -54,7 +54,7 @@ export async function createAccount(
   return account;
 }
 
-/** What somebody calls themselves, or a thing of theirs, without blanks around it. @throws 400 with param name */
+/** Trims the name of a person or of one of their things. @throws 400 with param name */
 export function parseName(text: string): string {
   const name = text.trim();
   const { length } = [...name];

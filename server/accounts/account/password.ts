@@ -59,13 +59,13 @@ async function argon2id(password: string, nonce: Buffer): Promise<Buffer> {
     return await derive('argon2id', { message, nonce, parallelism, tagLength, memory, passes });
   } finally {
     const next = waiting.shift();
-    // The place is handed over, so that nobody who comes just now can take it too.
+    /** The slot passes to the next waiter directly: a call that arrives now cannot take it too. */
     if (next) next();
     else running -= 1;
   }
 }
 
-/** Resolves with a place, its own or one that was handed over. */
+/** Resolves once the caller has a slot. @throws 503 where too many calls wait */
 async function acquireSlot(): Promise<void> {
   if (running < passwordHashesInFlightMax) {
     running += 1;

@@ -4,12 +4,12 @@ import type { Config } from '#server/platform/config.ts';
 
 type Settings = Pick<Config, 'mail' | 'appUrl'>;
 
-/** How somebody comes by a magic link: nobody is told of a mail that this server does not send. */
+/** How a person gets a magic link. The text mentions mail only if this server sends it. */
 export function magicLinkHint({ mail }: Pick<Settings, 'mail'>): string {
   return isMailEnabled({ mail }) ? 'a link by mail' : 'a link, for which you ask your administrator';
 }
 
-/** What signs in beside a password, as far as this server has it; the same whatever the account has. */
+/** Ways to sign in without a password, as far as this server has them. The text is the same for every account. */
 export function otherSignInHint(config: Settings): string {
   return supportsPasskeys(config.appUrl) ? `a passkey or ${magicLinkHint(config)}` : magicLinkHint(config);
 }

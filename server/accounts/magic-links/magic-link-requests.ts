@@ -15,7 +15,7 @@ import { clientNetwork } from '#server/platform/network/client-network.ts';
 import { createMagicLink } from './create-magic-link.ts';
 import type { SendMagicLink } from './send-magic-link.ts';
 
-/** What an address was sent in this hour, whoever asked, and what one client network asked for it. */
+/** Links mailed in this hour: to an address in all, and to it at the request of one client network. */
 interface Counts {
   readonly ofAddress: number;
   readonly ofBoth: number;
@@ -26,9 +26,9 @@ const hourMs = 3_600_000;
 type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'logger'>;
 
 /**
- * Magic links: requests for a link by mail (specification section 12.2). What is answered, and when, is the same for every address:
- * the limits are counted for all of them, and the answer waits for nothing that depends on whether there is an account.
- * What is under way when the server stops is finished; a crash loses it, and the person asks again.
+ * Magic links: requests for a link by mail (specification section 12.2). The answer and its time are the same for every
+ * address. Limits are counted for all addresses, and the answer waits for nothing that depends on an account. A stop
+ * waits for the mails in progress; a crash loses them, and the person asks again.
  */
 export class MagicLinkRequests {
   readonly #services: Services;

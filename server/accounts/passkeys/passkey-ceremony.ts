@@ -13,17 +13,17 @@ const algorithms = [-8, -7, -257];
 const idMaxBytes = 1_023;
 const keyMaxBytes = 2_048;
 
-/** What a new passkey brings. */
+/** The data of a new passkey. */
 export interface RegisteredPasskey {
   readonly credentialId: Buffer;
   readonly publicKey: Buffer;
   readonly counter: number;
 }
 
-/** 30 MB and a fifth of a second: read when somebody first uses a passkey, not by every server at its start. */
+/** 30 MB and 0.2 s: loaded at the first use of a passkey, not at the start of every server. */
 const library = () => import('@simplewebauthn/server');
 
-/** What a browser is given to sign somebody in with any passkey that it has for us. */
+/** WebAuthn options for a sign-in with any passkey that the browser has for this server. */
 export async function signInOptions(party: RelyingParty) {
   const { generateAuthenticationOptions } = await library();
   return generateAuthenticationOptions({
@@ -34,8 +34,9 @@ export async function signInOptions(party: RelyingParty) {
 }
 
 /**
- * What a browser is given to make a passkey that can be found without an address.
- * @param user the account's id as bytes, which comes back with each sign-in @param present passkeys not to be made again
+ * WebAuthn options for a new discoverable passkey, one that signs in without an address.
+ * @param user the account's id as bytes, which comes back with each sign-in
+ * @param present passkeys that must not be created again
  */
 export async function registrationOptions(
   party: RelyingParty,
@@ -72,8 +73,8 @@ export function challengeOf({ clientDataJSON }: { readonly clientDataJSON: strin
 }
 
 /**
- * Whether a passkey signed this challenge, here and in the presence of a person.
- * @returns what it counts itself now; undefined where anything is wrong
+ * Verifies that a passkey signed this challenge for this relying party, with a person present.
+ * @returns the passkey's own new counter; undefined where anything is wrong
  */
 export async function verifySignIn(
   party: RelyingParty,
@@ -102,12 +103,12 @@ export async function verifySignIn(
     });
     return verified ? authenticationInfo.newCounter : undefined;
   } catch {
-    // The library throws for whatever a browser, or somebody who pretends to be one, got wrong.
+    /** The library throws for every mistake of a browser, and for every forgery. */
     return undefined;
   }
 }
 
-/** What a browser made of the options for a new passkey; undefined where anything is wrong. */
+/** Verifies the browser's answer to the options for a new passkey. @returns undefined where anything is wrong */
 export async function verifyRegistration(
   party: RelyingParty,
   challenge: string,

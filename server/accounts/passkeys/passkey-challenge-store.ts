@@ -15,7 +15,7 @@ const purge = statement<Record<string, never>>(
   'DELETE FROM passkey_challenges WHERE expires_at <= $1',
 );
 
-/** @param accountId of a passkey that is to be added; undefined for signing in */
+/** @param accountId the account that adds a passkey; undefined for a sign-in */
 export async function insertChallenge(
   db: Queryable,
   challengeHash: Buffer,

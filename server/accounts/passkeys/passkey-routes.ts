@@ -17,10 +17,10 @@ import { removePasskey } from './remove-passkey.ts';
 import { renamePasskey } from './rename-passkey.ts';
 import { startPasskeyRegistration } from './start-passkey-registration.ts';
 
-/** What some authenticators attest with fills several KiB; base64url and JSON make more of it. */
+/** Attestations of some authenticators fill several KiB; base64url and JSON enlarge them. */
 const attestationLimitBytes = 64 * 1_024;
 
-/** The passkeys of whoever is signed in (specification section 12.2). */
+/** The passkeys of the signed-in account (specification section 12.2). */
 export function passkeyRoutes(services: Runtime): Route[] {
   return [
     route({

@@ -7,7 +7,7 @@ export interface PasskeyRow {
   readonly credential_id: Buffer;
   /** COSE. */
   readonly public_key: Buffer;
-  /** What it last counted itself; 0 for those that don't count. */
+  /** The passkey's own signature counter, as of its last use; 0 for those that don't count. */
   readonly counter: number;
   readonly transports: string[];
   readonly name: string;
@@ -48,7 +48,7 @@ const removeAll = statement<{ id: PasskeyId }>(
    RETURNING id`,
 );
 
-/** @returns undefined where somebody has this passkey already */
+/** @returns undefined where an account has this passkey already */
 export function insertPasskey(
   db: Queryable,
   passkey: Omit<PasskeyRow, 'last_used_at'>,
@@ -101,7 +101,7 @@ export function setPasskeyName(
   return rename.row(db, accountId, passkeyId, name);
 }
 
-/** @returns what it was; undefined where the account has no such passkey */
+/** @returns the deleted row; undefined where the account has no such passkey */
 export function deletePasskey(
   db: Queryable,
   accountId: AccountId,

@@ -26,7 +26,7 @@ const answers = Object.fromEntries(
 
 type Services = Runtime & { readonly requireSession: RequireSession };
 
-/** The form for the password of whoever is signed in, which needs no script (specification section 12.2). */
+/** The password form of the signed-in account, which needs no script (specification section 12.2). */
 export function passwordPageRoutes(services: Services): Route[] {
   const { config, requireSession } = services;
   const notice = new PasswordFlash(config);
@@ -85,7 +85,7 @@ export function passwordPageRoutes(services: Services): Route[] {
   ];
 }
 
-/** What the form for the password of an account shows. @throws 401 where the session ended meanwhile */
+/** The state of the account's password form. @throws 401 where the session ended meanwhile */
 export async function readPasswordForm(
   services: Pick<Runtime, 'database' | 'clock' | 'config'>,
   signedIn: SignedIn,

@@ -10,7 +10,7 @@ export interface PasswordForm {
   readonly email: string;
   /** Where the form is sent to. */
   readonly path: string;
-  /** How somebody comes by a link (sign-in-hints.ts). */
+  /** How a person gets a magic link (sign-in-hints.ts). */
   readonly byLink: string;
 }
 
@@ -21,7 +21,7 @@ export interface PasswordProblem {
   readonly param: string | undefined;
 }
 
-/** A section for the password of whoever is signed in: to set the first one, or to change it. */
+/** A page section that sets the first password of the signed-in account, or changes it. */
 export function renderPasswordForm(form: PasswordForm, problem?: PasswordProblem): string {
   const { hasPassword, needs, path, byLink } = form;
   const heading = `<h2>${hasPassword ? 'Change your password' : 'Set a password'}</h2>`;

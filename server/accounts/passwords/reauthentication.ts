@@ -63,8 +63,10 @@ export async function requireReauthentication(
 }
 
 /**
- * Wrong ones count like those of signing in: of a browser that is known to the account, in a count of its own.
- * @param instead what else would do @throws 400, param current_password, where it is not given or wrong; 429
+ * Checks the current password. Wrong ones count like those of a sign-in: a browser with a device cookie of the account
+ * has a count of its own.
+ * @param instead the alternative that an error names
+ * @throws 400, param current_password, where it is missing or wrong; 429
  */
 export async function requirePassword(
   services: Services,

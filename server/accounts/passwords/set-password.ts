@@ -19,7 +19,7 @@ import {
   signedOutError,
 } from './reauthentication.ts';
 
-/** What setting a password asks for (specification section 12.2). */
+/** Requirements for setting a password (specification section 12.2). */
 export type PasswordRequirement =
   /** The new one alone: the sign-in is fresh. */
   | 'new'
@@ -72,14 +72,14 @@ export async function setPassword(
   });
 }
 
-/** What setting a password asks for: of the form, and of the request that it sends. */
+/** Requirements for setting a password: the form shows them, and the request has to meet them. */
 export function passwordNeeds(
   services: Pick<Runtime, 'clock'>,
   present: CurrentSession,
 ): PasswordRequirement {
   const isNow = isRecentSignIn(services, present);
   if (present.account.password_hash === null) return isNow ? 'new' : 'sign_in';
-  // Whoever forgot it comes by a link.
+  /** A person who forgot the password signs in by magic link first. */
   return isNow && present.session.method === 'link' ? 'new' : 'present_and_new';
 }
 

@@ -13,14 +13,14 @@ import { DeviceCookie } from './device-cookie.ts';
 import { SessionCookie } from './session-cookie.ts';
 import { endSessionByToken, insertSession } from './session-store.ts';
 
-/** Somebody who has just signed in. */
+/** The result of a sign-in. */
 export interface SignInResult {
   readonly account: AccountRow;
   /** The headers set-cookie. */
   readonly cookies: string[];
 }
 
-/** What of a request a session keeps. */
+/** The parts of a request that a session records. */
 export type ClientInfo = Pick<FastifyRequest, 'ip' | 'id' | 'headers'>;
 
 const userAgentMaxCharacters = 300;
@@ -57,7 +57,7 @@ export async function createSession(
   return [sessionCookie.set(token), new DeviceCookie(services).set(account)];
 }
 
-/** What the browser carried until now signs in nobody any more, whoever else may hold it; it may be another account's. */
+/** Ends the session of the cookie that the browser sent, perhaps another account's: a copy of it signs in no more. */
 async function endPreviousSession(
   db: Queryable,
   services: Pick<Runtime, 'ids' | 'clock'>,

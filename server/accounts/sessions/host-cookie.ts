@@ -1,7 +1,9 @@
 import type { FastifyRequest } from 'fastify';
 import type { Config } from '#server/platform/config.ts';
 
-/** How long a browser keeps a cookie of ours, the longest that browsers allow. What it is worth, the server decides. */
+/**
+ * Lifetime of our cookies in a browser, the longest that browsers allow. The server decides by itself when one expires.
+ */
 export const cookieDays = 400;
 const cookieSeconds = cookieDays * 86_400;
 
@@ -19,7 +21,7 @@ export class HostCookie {
     this.#attributes = `; Path=/; HttpOnly; SameSite=Lax${isHttps ? '; Secure' : ''}`;
   }
 
-  /** What a request carries; undefined where it carries none. */
+  /** The value of this cookie in a request; undefined where it has none. */
   read({ headers }: Pick<FastifyRequest, 'headers'>): string | undefined {
     const { cookie = '' } = headers;
     const name = `${this.#name}=`;

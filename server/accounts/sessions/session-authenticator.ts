@@ -16,7 +16,10 @@ import { type LiveSessionRow, touchSession } from './session-store.ts';
 /** A session's last use is written no more often than this. */
 const touchMs = 60_000;
 
-/** Who is signed in, by the cookie: 401 without one. Nothing is cached, so a session that ended has ended everywhere. */
+/**
+ * Finds the account session by the cookie: 401 without one. Nothing is cached, so the end of a session holds on every
+ * process.
+ */
 export type RequireSession = (request: FastifyRequest) => Promise<SignedIn>;
 
 export function createRequireSession(
@@ -61,7 +64,7 @@ class NotSignedIn extends AppError {
   }
 }
 
-/** Who is signed in; undefined where nobody is: for pages, which then show something else. */
+/** The signed-in account; undefined without a session. Pages use it, which then show something else. */
 export async function findSignedIn(
   requireSession: RequireSession,
   request: FastifyRequest,
@@ -74,7 +77,7 @@ export async function findSignedIn(
   }
 }
 
-/** The authenticator of what anybody does who is signed in (specification section 12.3). */
+/** Authenticator of the audience `account`: any signed-in person (specification section 12.3). */
 export function createAccountAuthenticator(
   requireSession: RequireSession,
   { config }: Pick<Runtime, 'config'>,
@@ -86,7 +89,10 @@ export function createAccountAuthenticator(
   };
 }
 
-/** The authenticator of what the dashboard asks before somebody is signed in. A forged request is noted where the browser is. */
+/**
+ * Authenticator of the audience `visitor`: requests of the dashboard before a sign-in. A forged request is recorded for
+ * the account that the browser is signed in to.
+ */
 export function createVisitorAuthenticator(
   requireSession: RequireSession,
   limiter: NetworkRateLimiter,
@@ -102,8 +108,8 @@ export function createVisitorAuthenticator(
 }
 
 /**
- * The authenticator of pages: opening one changes nothing, and has the limit of what is open to everybody. A form is let in like
- * anything else that a visitor sends.
+ * Authenticator of pages. Opening one changes nothing and has the network limit of open routes. A form needs the same
+ * as any other request of a visitor.
  */
 export function createPageAuthenticator(
   visitorAuthenticator: Authenticator,

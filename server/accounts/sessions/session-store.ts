@@ -16,7 +16,7 @@ export interface AccountSessionRow {
 /** A session that lives, and whose it is. */
 export interface LiveSessionRow extends AccountSessionRow {
   readonly email: string;
-  /** Of its token. */
+  /** SHA-256 of the session's token. */
   readonly hash: Buffer;
 }
 

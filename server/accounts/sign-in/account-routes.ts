@@ -19,7 +19,7 @@ import { type Route, route } from '#server/platform/http/route.ts';
 import { parseId } from '#server/platform/ids/ids.ts';
 import { signOutEverywhere } from './sign-out-everywhere.ts';
 
-/** What people do with their own account (specification section 12.3). */
+/** Routes of a person's own account (specification section 12.3). */
 export function accountRoutes(services: Runtime): Route[] {
   const { database, clock, config } = services;
   const signedOut = {

@@ -4,10 +4,13 @@ import { purgeExpiredSessions } from '#server/accounts/sessions/session-store.ts
 import { purgeWindows } from '#server/accounts/throttling/throttle-store.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 
-/** Of what is counted, the longest window is an hour. */
+/** The longest window of a throttle is an hour. */
 const windowMs = 3_600_000;
 
-/** Deletes sessions, links, challenges and counts that can't matter any more: what has expired does not work before, either. */
+/**
+ * Deletes sessions, links, challenges and counts that have expired. None of them has an effect after its expiry, even
+ * before this runs.
+ */
 export async function purgeExpired({ database, clock }: Pick<Runtime, 'database' | 'clock'>): Promise<void> {
   const now = clock.now();
   await purgeExpiredSessions(database.pool, now);

@@ -3,7 +3,7 @@ import { escapeHtml } from '#server/platform/escape-html.ts';
 import { messageHtml, renderPage } from '#server/platform/http/html-page.ts';
 
 interface SignInPage {
-  /** What the person wrote before. */
+  /** The address that the person entered before. */
   readonly email: string;
   /** Why they are not signed in yet. */
   readonly problem?: string;
@@ -41,7 +41,7 @@ interface SwitchAccountPage {
   readonly signOutPath: string;
 }
 
-/** For who is signed in already, perhaps as somebody else than they mean to be. */
+/** The page for a person who is signed in already, perhaps with another account than the intended one. */
 export function renderSwitchAccount({ email, nextPath, signOutPath }: SwitchAccountPage): string {
   return renderPage(
     'Signed in',
@@ -60,7 +60,7 @@ export function renderMagicLinkSent(): string {
   );
 }
 
-/** What a link opens: acting on a click, so that a scanner of mail uses no link up. */
+/** The page that a magic link opens. It signs in on a click only, so that a mail scanner does not use the link up. */
 export function renderMagicLink({
   email,
   email_verified_at,

@@ -16,7 +16,7 @@ import { type Answer, type Route, route } from '#server/platform/http/route.ts';
 import { signInWithPasskey } from './sign-in-with-passkey.ts';
 import { signInWithPassword } from './sign-in-with-password.ts';
 
-/** How the dashboard signs somebody in (specification section 12.2). */
+/** Sign-in routes of the dashboard (specification section 12.2). */
 export function signInRoutes(
   services: Runtime & { readonly magicLinks: MagicLinkRequests; readonly refusals: RefusalLog },
 ): Route[] {

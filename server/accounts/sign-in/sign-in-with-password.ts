@@ -30,8 +30,9 @@ interface Credentials {
 
 /**
  * Signs in by address and password (specification section 12.2). An unknown address runs the same statements and one
- * argon2id like a wrong password, and gets the same answer. A wrong one is noted for the account, and nobody waits for it.
- * @throws 400 for what is no address; 401; 429 where too many failed
+ * argon2id like a wrong password, and gets the same answer. A wrong one is recorded for the account; the answer does
+ * not wait for that.
+ * @throws 400 for an invalid address; 401; 429 where too many failed
  */
 export async function signInWithPassword(
   services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'> & {
@@ -56,7 +57,7 @@ export async function signInWithPassword(
     throw refusal(services);
   }
   return database.transaction(async (trx) => {
-    // Somebody may have set another password meanwhile, which ended all sessions: this one must not outlive that.
+    /** Another password may have been set meanwhile. That ended all sessions, and this one must not outlive it. */
     const present = await lockAccountForShare(trx, account.id);
     if (present?.password_hash !== account.password_hash) throw refusal(services);
     await refundPasswordAttempt(trx, attempt);

@@ -15,9 +15,9 @@ import { type AccountSessionId, publicId } from '#server/platform/ids/ids.ts';
 type Services = Pick<Runtime, 'clock' | 'ids'>;
 
 /**
- * Notes that the address of an account is that of whoever acts (specification section 12.1). Where it was not proven
- * before, somebody else may have made the account: what they would come in by ends. The caller holds the account.
- * @param own the session that acts, which stays; undefined where it is yet to be opened
+ * Records that the acting person owns the account's address (specification section 12.1). If it was unverified, another
+ * person may have created the account: its other credentials are revoked. The caller has locked the account.
+ * @param own the acting session, which stays; undefined where it is yet to be created
  */
 export async function markEmailVerified(
   trx: Transaction,
@@ -32,8 +32,8 @@ export async function markEmailVerified(
 }
 
 /**
- * Ends whatever somebody who prepared an account would come in by, before it is given what they must not see: only a link
- * signs in to it then. The caller holds the account.
+ * Revokes the credentials of an account with an unverified address before it gets access to confidential data. Another
+ * person may have prepared it. After this only a magic link signs in. The caller has locked the account.
  */
 export async function revokeUnverifiedCredentials(
   trx: Transaction,

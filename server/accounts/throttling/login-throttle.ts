@@ -17,11 +17,11 @@ export interface PasswordAttempt {
   readonly windowStart: Date;
 }
 
-/** Who tries a password. */
+/** One attempt to sign in with a password. */
 interface LoginAttempt {
   readonly email: string;
   readonly ip: string;
-  /** Of the address, where it has an account. */
+  /** The account of the address, if there is one. */
   readonly accountId: AccountId | undefined;
   /** Where that account knows the browser (device-cookie.ts). */
   readonly browser?: string | undefined;
@@ -67,7 +67,10 @@ async function isNetworkThrottled(
   return ofAddress > loginFailuresMax.perEmail && !(await isKnownNetwork(trx, accountId, ip, now));
 }
 
-/** Of an account's browsers together too, or whoever collected cookies while they could sign in would guess without end. */
+/**
+ * The sum over an account's browsers has a limit too: otherwise a former user with many device cookies could guess
+ * without end.
+ */
 function isDeviceThrottled([ofBrowser = 0, ofBrowsers = 0]: readonly number[]): boolean {
   return ofBrowser > loginFailuresMax.perBrowser || ofBrowsers > loginFailuresMax.perEmailFromKnownBrowsers;
 }
