@@ -7,8 +7,8 @@ import { KeyCache } from './key-cache.ts';
 import type { LastUsedTimes } from './last-used-times.ts';
 
 /**
- * Who holds the key of a request: 401 where it is missing or not valid, 429 past the limit of refusals of its client
- * network. A valid key is never refused for the wrong ones of its network (specification section 7.2).
+ * Authenticates a request by its API key: 401 where it is missing or not valid, 429 past the limit of refusals of its
+ * client network. A valid key is never refused for the wrong ones of its network (specification section 7.2).
  */
 export function createAuthenticateKey(
   services: Pick<Runtime, 'database' | 'clock' | 'config'> & { readonly uses: LastUsedTimes },

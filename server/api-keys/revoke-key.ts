@@ -13,14 +13,14 @@ interface Revocation {
   /** undefined: of any team, for the operator. */
   readonly teamId: TeamId | undefined;
   readonly keyId: KeyId;
-  /** Who asks, whose role is read under a lock; undefined for the operator. */
+  /** The acting member, whose role is read under a lock; undefined for the operator. */
   readonly memberId?: MemberId;
   readonly by: AuditActor;
 }
 
 /**
- * Makes a key useless, within a second on every process (specification section 5.1). A second time changes nothing.
- * @throws 404; 403 where somebody else made it and the caller's role revokes only their own
+ * Revokes a key, within a second on every process (specification section 5.1). A second call changes nothing.
+ * @throws 404; 403 where another member created it and the caller's role revokes only its own
  */
 export async function revokeKey(
   services: Pick<Runtime, 'database' | 'ids' | 'clock'>,

@@ -108,7 +108,10 @@ const styles = [
   '47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=',
 ].map((hash) => `'sha256-${hash}'`);
 
-/** The renderer loads nothing from elsewhere and calls nobody but this server. Its styles and scripts are named. */
+/**
+ * The renderer loads nothing from elsewhere and calls only this server. The policy lists its styles and scripts by
+ * hash.
+ */
 function contentSecurityPolicy(page: string): string {
   const inline = [...page.matchAll(/<script[^>]*>([^<]+)<\/script>/g)].map(
     ([, script = '']) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,

@@ -66,7 +66,7 @@ export interface App {
   /** Where it listens: `http://127.0.0.1:3000`. */
   readonly address: string;
   readonly routes: readonly Route[];
-  /** What changes in teams, in whatever process: for the live updates of the dashboard, which no route serves yet. */
+  /** Changes in teams, made by any process: for the live updates of the dashboard, which no route serves yet. */
   readonly changes: Changes;
 }
 

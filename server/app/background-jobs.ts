@@ -32,8 +32,8 @@ import { limitFutureTimes } from './clock-step-effects.ts';
 const second = 1_000;
 
 /**
- * Gives events their positions in the feed. A process role of `maintain`: the feed is there whether or not this installation delivers to
- * anybody, and it talks to nothing but the database.
+ * Publishes events: gives them their positions in the feed. It has the process role `maintain`, because the feed exists
+ * without webhooks too and the loop uses only the database.
  */
 export function createPublisher(services: Runtime): Loop {
   return new Loop({
@@ -73,7 +73,7 @@ type Expiry = 'expires' | 'keeps';
 /** A loop, and whether anything expires by it. */
 export type SweepLoop = Loop & { readonly sweep: string; readonly expiry: Expiry };
 
-/** What this process does without being asked, by process role. A sweep stands behind every notification. */
+/** The background jobs of this process, by process role. A sweep backs up every notification. */
 export function createBackgroundJobs(
   services: Runtime & {
     readonly heldPolls: PollRegistry;

@@ -11,11 +11,11 @@ import { createTeam } from '#server/teams/team/create-team.ts';
 import { anyTeamExists, lockTeams } from '#server/teams/team/team-store.ts';
 
 /**
- * On an empty database, which is one without a team: makes one team, a first API key with every permission, and the link
- * for its owner (specification section 10.1). On a terminal both are printed once; otherwise they are written to
- * DATA_DIR/first-start.txt (0600) and the path is printed. The file is written before the commit, so that a kill in
- * between leaves nothing that nobody was shown.
- * @throws ConfigError where the file can't be written; nothing is made then
+ * On an empty database, which is one without a team: creates one team, a first API key with every permission, and the
+ * link for its owner (specification section 10.1). On a terminal both are printed once; otherwise they are written to
+ * DATA_DIR/first-start.txt (0600) and the path is printed. The file is written before the commit: after a kill in
+ * between no team exists whose key was never shown.
+ * @throws ConfigError where the file can't be written; nothing is created then
  */
 export async function firstRun(services: Runtime, terminal: NodeJS.WriteStream): Promise<void> {
   const { database, config } = services;

@@ -10,8 +10,8 @@ const refusedMax = 3;
 
 /**
  * Counts and logs every answer (specification section 10.4). A log line names the route's pattern, the status and the
- * request id, never an address, a header or a body. A refusal is `info`, every other answer `debug`. Below the level debug
- * repeats of a refusal are collapsed, so that nobody fills the log.
+ * request id, never an address, a header or a body. A refusal is `info`, every other answer `debug`. Below the level
+ * debug repeats of a refusal are collapsed, so that no client can fill the log.
  */
 export function createRequestLog(metrics: Metrics, logger: Logger): (answered: CompletedRequest) => void {
   collectDefaultMetrics({ register: metrics });
@@ -37,7 +37,7 @@ export function createRequestLog(metrics: Metrics, logger: Logger): (answered: C
   });
   return (answered) => {
     const { method: asked, status, errorCode: code } = answered;
-    // Clients choose methods: where no route takes one, it is no label, or anybody could add series.
+    /** Clients choose the method. Where no route matches, it is no label, so that they cannot add series. */
     const { method, route } = answered.audience
       ? { method: asked, route: answered.route ?? 'none' }
       : { method: 'any', route: 'none' };
