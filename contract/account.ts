@@ -96,8 +96,8 @@ export type Passkey = Type.Static<typeof Passkey>;
 export const PasskeyList = strictObject({ passkeys: Type.Array(Passkey, { description: 'Oldest first.' }) });
 
 /**
- * Input of the browser's credentials API. Its fields are WebAuthn's and change with browsers, so the schema leaves them
- * open.
+ * Input of the browser's credentials API. Its fields are WebAuthn's and change with browsers, so the
+ * schema leaves them open.
  */
 export const PasskeyOptions = Type.Object({ challenge: Type.String() });
 

@@ -11,8 +11,8 @@ export const permissions = [
 export type Permission = (typeof permissions)[number];
 
 /**
- * Permissions of people only, in the dashboard: a key cannot be granted one by name, and a key's `*` opens no such
- * route.
+ * Permissions of people only, in the dashboard: a key cannot be granted one by name, and a key's
+ * `*` opens no such route.
  */
 export const personalPermissions = [
   'keys:manage',
@@ -35,8 +35,8 @@ export const assignableRoles = ['admin', 'member', 'viewer'] as const;
 export type GivenRole = (typeof assignableRoles)[number];
 
 /**
- * Grants of each role (specification section 5.3): the one table that authorizes members and bounds the keys they
- * create.
+ * Grants of each role (specification section 5.3): the one table that authorizes members and
+ * bounds the keys they create.
  */
 export const roleGrants: Readonly<Record<Role, readonly RoleGrant[]>> = {
   owner: ['*'],

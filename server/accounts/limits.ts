@@ -31,7 +31,7 @@ export const passwordMaxCharacters = 200;
 /** Each one takes 19 MiB and a core: more at a time would take the machine from those who send messages. */
 export const passwordHashesInFlightMax = 2;
 
-/** A sign-in counts as recent for this long: sensitive changes ask for no password within it. */
+/** A sign-in counts as recent for this long (reauthentication.ts). */
 export const recentSignInMs = 900_000;
 
 /** Requests per minute of one session; far more than a page sends. */

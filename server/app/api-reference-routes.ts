@@ -109,8 +109,8 @@ const styles = [
 ].map((hash) => `'sha256-${hash}'`);
 
 /**
- * The renderer loads nothing from elsewhere and calls only this server. The policy lists its styles and scripts by
- * hash.
+ * The renderer loads nothing from elsewhere and calls only this server. The policy lists its
+ * styles and scripts by hash.
  */
 function contentSecurityPolicy(page: string): string {
   const inline = [...page.matchAll(/<script[^>]*>([^<]+)<\/script>/g)].map(

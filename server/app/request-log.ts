@@ -37,7 +37,7 @@ export function createRequestLog(metrics: Metrics, logger: Logger): (answered: C
   });
   return (answered) => {
     const { method: asked, status, errorCode: code } = answered;
-    /** Clients choose the method. Where no route matches, it is no label, so that they cannot add series. */
+    // Clients choose the method. Where no route matches, it is no label, so that they cannot add series.
     const { method, route } = answered.audience
       ? { method: asked, route: answered.route ?? 'none' }
       : { method: 'any', route: 'none' };

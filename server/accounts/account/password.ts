@@ -59,7 +59,7 @@ async function argon2id(password: string, nonce: Buffer): Promise<Buffer> {
     return await derive('argon2id', { message, nonce, parallelism, tagLength, memory, passes });
   } finally {
     const next = waiting.shift();
-    /** The slot passes to the next waiter directly: a call that arrives now cannot take it too. */
+    // The slot passes to the next waiter directly: a call that arrives now cannot take it too.
     if (next) next();
     else running -= 1;
   }

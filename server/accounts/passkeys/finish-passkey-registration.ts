@@ -49,7 +49,7 @@ export async function finishPasskeyRegistration(
   }
   return database.transaction(async (trx) => {
     await lockAccount(trx, accountId);
-    /** The session may have ended meanwhile, for example by a sign-out everywhere. */
+    // The session may have ended meanwhile, for example by a sign-out everywhere.
     if (!(await findSession(trx, accountId, sessionId, clock.expiryNow()))) throw signedOutError();
     if ((await listPasskeys(trx, accountId)).length >= passkeysPerAccountMax) {
       throw new AppError(

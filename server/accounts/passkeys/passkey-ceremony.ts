@@ -103,7 +103,7 @@ export async function verifySignIn(
     });
     return verified ? authenticationInfo.newCounter : undefined;
   } catch {
-    /** The library throws for every mistake of a browser, and for every forgery. */
+    // The library throws for every mistake of a browser, and for every forgery.
     return undefined;
   }
 }

@@ -63,8 +63,8 @@ export async function requireReauthentication(
 }
 
 /**
- * Checks the current password. Wrong ones count like those of a sign-in: a browser with a device cookie of the account
- * has a count of its own.
+ * Checks the current password. Wrong ones count like those of a sign-in: a browser with a device cookie of the
+ * account has a count of its own.
  * @param instead the alternative that an error names
  * @throws 400, param current_password, where it is missing or wrong; 429
  */

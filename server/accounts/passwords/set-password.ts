@@ -79,7 +79,7 @@ export function passwordNeeds(
 ): PasswordRequirement {
   const isNow = isRecentSignIn(services, present);
   if (present.account.password_hash === null) return isNow ? 'new' : 'sign_in';
-  /** A person who forgot the password signs in by magic link first. */
+  // A person who forgot the password signs in by magic link first.
   return isNow && present.session.method === 'link' ? 'new' : 'present_and_new';
 }
 

@@ -7,10 +7,10 @@ import { cookieDays, HostCookie } from './host-cookie.ts';
 const purpose = 'known browser';
 
 /**
- * Device cookie (OWASP): marks a browser that signed in to an account before. Its failed passwords are counted apart,
- * so that strangers on its client network can't lock it out (specification section 12.2). It grants no sign-in: a
- * stolen one allows as many password attempts as one more client network. It is sealed with the secrets key, and stored
- * nowhere.
+ * Device cookie (OWASP): marks a browser that signed in to an account before. Its failed passwords are counted
+ * apart, so that strangers on its client network can't lock it out (specification section 12.2). It grants no
+ * sign-in: a stolen one allows as many password attempts as one more client network. It is sealed with the secrets
+ * key, and stored nowhere.
  */
 export class DeviceCookie {
   readonly #services: Pick<Runtime, 'config' | 'clock' | 'secrets'>;

@@ -17,8 +17,8 @@ import { type LiveSessionRow, touchSession } from './session-store.ts';
 const touchMs = 60_000;
 
 /**
- * Finds the account session by the cookie: 401 without one. Nothing is cached, so the end of a session holds on every
- * process.
+ * Finds the account session by the cookie: 401 without one. Nothing is cached, so the end of a
+ * session holds on every process.
  */
 export type RequireSession = (request: FastifyRequest) => Promise<SignedIn>;
 

@@ -8,8 +8,8 @@ import type { Runtime } from '#server/database/runtime.ts';
 const windowMs = 3_600_000;
 
 /**
- * Deletes sessions, links, challenges and counts that have expired. None of them has an effect after its expiry, even
- * before this runs.
+ * Deletes sessions, links, challenges and counts that have expired. None of them has an effect after its
+ * expiry, even before this runs.
  */
 export async function purgeExpired({ database, clock }: Pick<Runtime, 'database' | 'clock'>): Promise<void> {
   const now = clock.now();

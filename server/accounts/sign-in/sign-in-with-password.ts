@@ -29,9 +29,9 @@ interface Credentials {
 }
 
 /**
- * Signs in by address and password (specification section 12.2). An unknown address runs the same statements and one
- * argon2id like a wrong password, and gets the same answer. A wrong one is recorded for the account; the answer does
- * not wait for that.
+ * Signs in by address and password (specification section 12.2). An unknown address runs the same statements and
+ * one argon2id like a wrong password, and gets the same answer. A wrong one is recorded for the account; the
+ * answer does not wait for that.
  * @throws 400 for an invalid address; 401; 429 where too many failed
  */
 export async function signInWithPassword(
@@ -57,7 +57,7 @@ export async function signInWithPassword(
     throw refusal(services);
   }
   return database.transaction(async (trx) => {
-    /** Another password may have been set meanwhile. That ended all sessions, and this one must not outlive it. */
+    // Another password may have been set meanwhile. That ended all sessions, and this one must not outlive it.
     const present = await lockAccountForShare(trx, account.id);
     if (present?.password_hash !== account.password_hash) throw refusal(services);
     await refundPasswordAttempt(trx, attempt);

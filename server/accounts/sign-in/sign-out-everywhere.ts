@@ -13,7 +13,7 @@ export function signOutEverywhere(
   by: AuditActor,
 ): Promise<void> {
   return services.database.transaction(async (trx) => {
-    /** A magic link that was requested before this must not sign in afterwards. */
+    // A magic link that was requested before this must not sign in afterwards.
     await lockAccount(trx, accountId);
     await revokeDeviceCookies(trx, accountId, services.clock.now());
     const links = await revokeMagicLinks(trx, accountId);

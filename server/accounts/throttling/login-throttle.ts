@@ -68,8 +68,8 @@ async function isNetworkThrottled(
 }
 
 /**
- * The sum over an account's browsers has a limit too: otherwise a former user with many device cookies could guess
- * without end.
+ * The sum over an account's browsers has a limit too: otherwise a former user with many device cookies
+ * could guess without end.
  */
 function isDeviceThrottled([ofBrowser = 0, ofBrowsers = 0]: readonly number[]): boolean {
   return ofBrowser > loginFailuresMax.perBrowser || ofBrowsers > loginFailuresMax.perEmailFromKnownBrowsers;
