@@ -9,7 +9,7 @@ const newest = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 /**
  * A page of entries, newest first.
  * @param read the entries before an id, no more than asked for
- * @param show what an entry says to who reads it
+ * @param show an entry as its reader may see it
  * @throws 400, param cursor
  */
 export async function auditPage(

@@ -67,7 +67,7 @@ export function listTeamAudit(
   return listOfTeam.rows(db, teamId, before, limit);
 }
 
-/** What concerns one account: its sign-ins, its password. Newest first. */
+/** Audit entries of one account, such as its sign-ins and password changes. Newest first. */
 export function listAccountAudit(
   db: Queryable,
   accountId: AccountId,

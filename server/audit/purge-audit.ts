@@ -22,8 +22,8 @@ const findAny = statement<{ id: string }>(
 );
 
 /**
- * Drops the months of the audit log that are older than AUDIT_DAYS as a whole (specification section 12.6): the database refuses
- * to delete rows of it. A month that somebody reads or writes is left to the next round.
+ * Drops the months of the audit log that are older than AUDIT_DAYS as a whole (specification section 12.6): the
+ * database refuses to delete its rows. A month that another transaction reads or writes is left to the next round.
  * @returns how many months were dropped
  */
 export async function purgeAudit(

@@ -8,12 +8,12 @@ import { insertAudit } from './audit-store.ts';
 export interface AuditRecord {
   readonly by: AuditActor;
   readonly action: AuditAction;
-  /** Of one of the two at least. */
+  /** An entry has a team, an account, or both. */
   readonly teamId?: TeamId;
   readonly accountId?: AccountId;
   /** The public id of what it was done to; left out for the team itself. */
   readonly target?: string;
-  /** What was asked for, in the words of the API. Never a key, a token, a password or the text of a message. */
+  /** The input, in the API's names. Never a key, a token, a password or the text of a message. */
   readonly details?: Readonly<Record<string, unknown>>;
   /** The code of the error, where it was refused. */
   readonly refusedWith?: string;

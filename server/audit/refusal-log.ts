@@ -127,7 +127,7 @@ export class RefusalLog {
   }
 }
 
-/** What PostgreSQL takes: an address may hold U+0000, percent-encoded, which no text of its does. */
+/** Replaces U+0000, which PostgreSQL's text does not take: an address may hold it percent-encoded. */
 function storable(target: string): string {
   return target.slice(0, targetMaxCharacters).toWellFormed().replaceAll('\0', '\ufffd');
 }

@@ -38,8 +38,8 @@ export function auditRoutes({ database }: Pick<Runtime, 'database'>): Route[] {
 }
 
 /**
- * An entry as the account may read it that it concerns: of others who acted, their names and where they were are theirs.
- * @param email of the account, by which it is named in all teams
+ * An entry as its account may read it: without the names, addresses and request ids of other people who acted.
+ * @param email the account's address, which names it in the log of every team
  */
 function withoutOthers(row: AuditRow, email: string): AuditRow {
   const isPerson = row.actor_kind === 'account' || row.actor_kind === 'member';

@@ -72,7 +72,7 @@ function cell(value: unknown): string {
   return Array.isArray(value) ? value.join(', ') : String(value);
 }
 
-/** What went wrong, in a sentence for the person at the terminal; anything unforeseen keeps its stack. */
+/** The error as a sentence for the person at the terminal; an unforeseen one keeps its stack. */
 export function explain(error: unknown): string {
   if (error instanceof AppError || error instanceof StartError) return error.message;
   if (!(error instanceof Error)) return String(error);

@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 
-/** Of an option that holds a secret: what the words of a process are, every user of the machine can read. */
+/** Hint for options that take a secret: every user of the machine can read a process's arguments. */
 export const secretOptionHint = 'better not as a word, which others on this machine can read';
 
 /** Texts of an option, `-` replaced by the lines of standard input. */

@@ -23,7 +23,10 @@ export interface PlanInUse {
 /** The smallest plan with what smaller ones lack. */
 const firstStandard = planNames.find((name) => plans[name].standard);
 
-/** What can be said of plans where nobody sells them (specification section 8). @param teams undefined for who is not signed in */
+/**
+ * The page about plans on a server that sells none (specification section 8).
+ * @param teams undefined without a session
+ */
 export function renderPlans(teams: readonly PlanInUse[] | undefined, signInPath: string): string {
   return renderPage(
     'Plans and limits',
@@ -52,7 +55,7 @@ function teamHtml(team: PlanInUse): string {
 ${raiseHtml(team)}</section>`;
 }
 
-/** What to ask the administrator for; nothing where there is no more to have. */
+/** Tells the person which plan to ask the administrator for, or that no plan allows more. */
 function raiseHtml({ teamId, plan, monthlyMessageLimit }: PlanInUse): string {
   const isBelowPlan = monthlyMessageLimit < plans[plan].monthlyMessages;
   const next = planNames[planNames.indexOf(plan) + 1] ?? (isBelowPlan ? plan : undefined);

@@ -32,7 +32,7 @@ export function billingRoutes(services: Runtime & { readonly requireSession: Req
   ];
 }
 
-/** Of all teams of somebody, the one joined first first. */
+/** The plans of an account's teams, in the order in which they were joined. */
 async function plansInUse(
   { database: { pool }, clock }: Pick<Runtime, 'database' | 'clock'>,
   accountId: AccountId,

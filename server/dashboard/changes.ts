@@ -2,12 +2,12 @@ import { type Change, parseChange } from '#server/database/change.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
 
-/** Is told what changed in a team; `everything` where something may have been missed. */
+/** Receives the changes of a team; `everything` after a gap in which some may have been missed. */
 export type ChangeListener = (change: Change | 'everything') => void;
 
 /**
- * What changes in teams, for those in this process who show it (decision 0018). It is a hint to read again, and may be
- * one for nothing: whoever hears it reads, and whoever shows something reads by itself too, every 30 s at least.
+ * Changes in teams, for subscribers in this process (decision 0018). A change is a hint to read again, and may come
+ * without one. Subscribers also read without a hint, at least every 30 s.
  */
 export class Changes {
   readonly #logger: Logger;
@@ -17,9 +17,9 @@ export class Changes {
     this.#logger = logger;
   }
 
-  /** @returns what ends it; whoever subscribes reads after that, so that nothing lies in between */
+  /** @returns unsubscribe. Subscribe first and then read, so that no change is missed in between. */
   subscribe(teamId: TeamId, listener: ChangeListener): () => void {
-    // One of its own for each subscription, whoever else has the same function.
+    // Wrapped, so that the same function can subscribe twice.
     const own: ChangeListener = (change) => listener(change);
     const listeners = this.#teams.get(teamId) ?? new Set();
     this.#teams.set(teamId, listeners.add(own));
@@ -29,7 +29,7 @@ export class Changes {
     };
   }
 
-  /** @param payload of a notification; '' after the connection was made, or made anew */
+  /** @param payload the notification's payload; '' after the listener connected or reconnected */
   onNotification(payload: string): void {
     if (payload === '') {
       for (const listeners of [...this.#teams.values()]) this.#emit(listeners, 'everything');
@@ -40,7 +40,7 @@ export class Changes {
   }
 
   #emit(listeners: ReadonlySet<ChangeListener> | undefined, change: Change | 'everything'): void {
-    // A copy: who is told may subscribe and leave.
+    // A copy, because listeners may subscribe and unsubscribe in the call.
     for (const listener of [...(listeners ?? [])]) {
       try {
         listener(change);

@@ -15,7 +15,7 @@ import { type Route, route } from '#server/platform/http/route.ts';
 import { type AccountId, publicId } from '#server/platform/ids/ids.ts';
 import { listMemberships } from '#server/teams/members/member-store.ts';
 
-/** Who is signed in, and in which teams: as JSON, and as the page at the start (specification section 12.3). */
+/** The signed-in account and its teams: as JSON, and as the start page (specification section 12.3). */
 export function overviewRoutes(services: Runtime & { readonly requireSession: RequireSession }): Route[] {
   const { database, config } = services;
   const notice = new PasswordFlash(config);
