@@ -7,9 +7,9 @@ import type { Transaction } from './statement.ts';
 export type PostponeLeases = (trx: Transaction, now: Date, byMs: number) => Promise<void>;
 
 /**
- * Follows a clock step that was held, on all processes (decision 0020): the database's clock stood for long enough, or an
- * operator confirmed the step. A step ahead postpones the leases that run, so none ends early.
- * @param version of the state by which it was decided; undefined: whatever the state is
+ * Follows a clock step that was held, on all processes (decision 0020): the database's clock stood for long enough, or
+ * an operator confirmed the step. A step ahead postpones the leases that run, so none ends early.
+ * @param version the version of the state that the decision is based on; undefined: any
  * @returns by how much the service's time moves
  */
 export async function adoptClockStep(

@@ -32,7 +32,7 @@ export class ChangeNotifySender {
     this.#sending ??= this.#sendAll();
   };
 
-  /** Resolves once everything noted so far was told or given up; what gathers is told at once. */
+  /** Sends the gathered changes at once. Resolves once everything recorded so far was sent or given up. */
   async drain(): Promise<void> {
     this.#flushNow?.();
     await this.#sending;

@@ -7,13 +7,13 @@ export interface Change {
   readonly ids: ReadonlySet<string> | 'all';
 }
 
-/** Takes down what was changed, to be told once it is committed. Without ids: any of that type. */
+/** Records a change, which is notified after the commit. Without ids: any of that type. */
 export type ChangeRecorder = (teamId: TeamId, type: ResourceType, ids: readonly string[]) => void;
 
 /** Where a statement has ids: in a parameter, `$1`, or in a column of what it returns; one uuid or an array of them. */
 type Source<Row> = `$${number}` | (string extends keyof Row ? never : keyof Row & string);
 
-/** What a statement changes of what people see: `{ changes: 'number', team: '$1', ids: 'id' }` (decision 0018). */
+/** A change that a statement declares: `{ changes: 'number', team: '$1', ids: 'id' }` (decision 0018). */
 export interface DeclaredChange<Row, Where = Source<Row>> {
   readonly changes: ResourceType;
   readonly team: Where;
@@ -21,7 +21,9 @@ export interface DeclaredChange<Row, Where = Source<Row>> {
   readonly ids?: Where;
 }
 
-/** What notes a declared change, for each run of its statement: with the parameters, and the rows that came back. */
+/**
+ * Creates the function that records a declared change after each run of its statement, from its parameters and rows.
+ */
 export function createChangeRecorder<Row extends object>({ changes, team, ids }: DeclaredChange<Row>) {
   const teamsIn = readerOf<Row>(team);
   const idsIn = ids === undefined ? () => [] : readerOf<Row>(ids);
@@ -40,14 +42,17 @@ function readerOf<Row extends object>(source: Source<Row>) {
     uuidsIn(place === undefined ? row?.[source as keyof Row] : values[place]);
 }
 
-/** Each once. Arrays may come as PostgreSQL writes them; null is nobody's, such as an audit entry of an account. */
+/**
+ * The distinct uuids. Arrays may come in PostgreSQL's text form. null yields none, such as the team of
+ * an account's audit entry.
+ */
 function uuidsIn(value: unknown): string[] {
   if (Array.isArray(value)) return [...new Set<string>(value)];
   if (typeof value !== 'string') return [];
   return value.startsWith('{') ? [...new Set(value.match(/[^{},]+/g))] : [value];
 }
 
-/** Ids of one notification, 37 bytes each: PostgreSQL takes payloads under 8,000. Of more, `all` may have changed. */
+/** Ids per notification, 37 bytes each: PostgreSQL takes payloads under 8,000. A larger change is sent as `all`. */
 export const idsMax = 200;
 
 /** The payload of a notification, of `idsMax` ids at most. */

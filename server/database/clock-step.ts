@@ -3,7 +3,7 @@ import { clockAheadMaxMs, clockSettleMs, clockStepMinMs } from './limits.ts';
 interface ClockComparison {
   /** The service's time at the moment of the comparison. */
   readonly ownMs: number;
-  /** What the database's clock said then, and by how much that may be wrong. */
+  /** The reading of the database's clock at that moment, and the bound of its error. */
   readonly databaseMs: number;
   readonly uncertaintyMs: number;
   /** The service's time less the database's clock, as far as it is known: 0, or a step that is not followed. */

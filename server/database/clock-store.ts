@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { type Queryable, statement, type Transaction } from './statement.ts';
 
-/** What the processes of an installation know of the database's clock (migration 009). */
+/** State of the database's clock, which the processes of an installation share (table service_clock). */
 export interface ClockState {
   /** The service's time less the database's clock: a step that is not followed. */
   readonly held_ms: number;
@@ -32,7 +32,7 @@ const samples = 5;
 
 const stateColumns = 'held_ms, stepped_at, followed_ms, version';
 
-// The one place that reads the database's clock (decision 0007).
+// The only statement that reads the database's clock (decision 0007).
 const read = statement<ClockState & { readonly database_ms: number }>(
   'clock.read',
   `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS database_ms, ${stateColumns} FROM service_clock`,

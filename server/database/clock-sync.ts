@@ -20,14 +20,14 @@ const advice =
   'Until then nothing expires and nothing is deleted. Set the clock right; if it is right now, run `npm run -s ownline -- clock confirm`.';
 
 interface SyncOptions {
-  /** What keeps leases alive over a step that is followed. */
+  /** Functions that postpone leases when a step is followed. */
   readonly leases: readonly PostponeLeases[];
   /** Called once the time has jumped: what waits for a moment looks again. */
   readonly onJump: () => void;
   readonly host?: HostClock;
 }
 
-/** What is shown of the clock. */
+/** State of the clock, as operators see it. */
 export interface ClockStatus {
   /** Whether the database's clock is trusted. */
   readonly settled: boolean;

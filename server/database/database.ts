@@ -50,7 +50,7 @@ export class Database {
   constructor(options: DatabaseOptions) {
     const openPlain = (own: OwnOptions): pg.Pool =>
       openPool(options, own, (error) => {
-        // What is closed goes at its own pace, and the engine may stop before the last of it has gone.
+        // Connections end after close() returns, and the embedded PostgreSQL may stop before the last one has ended.
         if (!this.#isClosing)
           options.logger.warn({ err: error }, 'a database connection was lost; it is replaced');
       });
@@ -178,7 +178,7 @@ function isTimeout(error: Error): boolean {
 /** PostgreSQL ended a connection whose transaction had stood still. */
 const idleInTransaction = '25P03';
 
-/** What pg says of a connection that ended, without a code. */
+/** Messages of pg's errors for ended connections, which have no code. */
 const lostConnection =
   /connection terminated|timeout exceeded when trying to connect|connection error and is not queryable/i;
 
@@ -196,8 +196,8 @@ export function isDatabaseAway(error: unknown): boolean {
 }
 
 /**
- * Whether PostgreSQL refused a row because another one holds its place.
- * @param table only of this one, or a month of it
+ * True for a unique violation (23505).
+ * @param table counts only those of this table or of a month of it
  */
 export function isUniqueViolation(error: unknown, table = ''): boolean {
   if (errorCodeOf(error) !== '23505') return false;

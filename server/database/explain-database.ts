@@ -3,8 +3,8 @@ import { StartError } from '#server/platform/start-error.ts';
 import { errorCodeOf } from './database.ts';
 
 /**
- * Runs what a start, or a command, does first with the database.
- * @param databaseUrl what the setting DATABASE_URL says; undefined: the embedded database
+ * Runs the first work of a start, or of a command, with the database.
+ * @param databaseUrl the setting DATABASE_URL; undefined: the embedded database
  * @throws StartError that names the setting and says what to do, where the reason is one that an operator can remove
  */
 export async function withDatabaseErrors<T>(

@@ -111,7 +111,7 @@ export class NotificationListener {
 
 const closeTimeoutMs = 2_000;
 
-/** Says goodbye, and hangs up where nobody answers. */
+/** Ends the connection, and destroys its socket after a time-out. */
 async function closeGracefully(client: pg.Client): Promise<void> {
   const hangUp = setTimeout(() => client.connection.stream.destroy(), closeTimeoutMs);
   await client.end().catch(() => undefined);

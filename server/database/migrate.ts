@@ -8,7 +8,7 @@ import { schemaVersion } from './schema-version.ts';
 
 const migrationsFolder = fileURLToPath(new URL('./migrations/', import.meta.url));
 
-/** Two processes that start at once take turns; the number is arbitrary and ours alone. */
+/** Advisory lock: of processes that start at once, one migrates at a time. The number is arbitrary and ours alone. */
 const migrationLock = 7_061_726_401;
 
 const connectionTimeoutMs = 10_000;
@@ -35,7 +35,7 @@ export async function migrate(databaseUrl: string, options: MigrationOptions = {
     application_name: 'ownline migrations',
     connectionTimeoutMillis: connectionTimeoutMs,
   });
-  // A connection that breaks fails its query; it may say so a second time, which nobody waits for.
+  // A connection that breaks fails its query. pg may emit the error as well, which needs a handler.
   client.on('error', () => undefined);
   const { promise: stopped, reject } = Promise.withResolvers<never>();
   const giveUp = () => reject(options.signal?.reason);

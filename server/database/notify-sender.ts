@@ -8,7 +8,10 @@ const payloadMaxBytes = 7_900;
 /** Said without ids: "look for yourself". It covers every id said beside it, so a merge keeps it and drops them. */
 const everything = 'everything';
 
-/** Between two sendings: what is said meanwhile goes together. Each costs two processes of the database and every listener a turn. */
+/**
+ * Pause between batches, in which notifications gather. Each one costs work in two PostgreSQL
+ * processes and in every listener.
+ */
 const windowMs = 10;
 
 /** Sends notifications: the first at once, and what comes while it is on its way and shortly after it together. */
@@ -35,7 +38,7 @@ export class NotifySender {
   }
 
   async #sendAll(): Promise<void> {
-    // What one commit says of several channels is said in one tick, and goes together.
+    // One commit calls notify for several channels in one tick: wait for all of them.
     await null;
     for (let batch = this.#take(); batch.size > 0; batch = this.#take()) {
       for (const [channel, said] of batch)

@@ -31,13 +31,13 @@ const histories: readonly History[] = [
   'audit_log',
 ];
 
-/** As many rows are moved in about three seconds, which is less than anybody waits for a lock before giving up. */
+/** Moving this many rows takes about three seconds, which is shorter than every lock time-out. */
 const movedMax = 200_000;
 
 /**
- * Makes the months of history from the last one to two ahead. The month before is for what late clocks and
- * restored rows bring. Where a month was missing, its rows went to the default partition; they move into it now. One
- * that can't be made is logged and left to the next round: its rows have a place, and the others are not kept waiting.
+ * Creates the months of history from the last one to two ahead. The month before takes rows of late clocks and of
+ * restores. Rows of a missing month went to the default partition; they move into the new one. A month that can't be
+ * created is logged and left to the next round: the default partition takes its rows, and the other months are created.
  */
 export async function ensurePartitions(db: Queryable, clock: Clock, logger: Logger): Promise<void> {
   const now = clock.now();

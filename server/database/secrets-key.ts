@@ -19,9 +19,9 @@ const keepFingerprint = statement<{ secrets_key_fingerprint: Buffer }>(
 );
 
 /**
- * SECRETS_KEY, or else the key in DATA_DIR/secrets.key, which is made on first use (0600). Refuses a key that is not
- * the one that this database was begun with: it would make device tokens that nobody recognises and could not read
- * what is encrypted. For the same reason none is made where the database was begun with one.
+ * Reads SECRETS_KEY, or else the key in DATA_DIR/secrets.key, which is created on first use (0600). Refuses a key other
+ * than the database's first one: device tokens made with it would be unknown, and encrypted values unreadable. For the
+ * same reason no key is created for a database that already had one.
  * @throws ConfigError that says what to do
  */
 export async function resolveSecretOptions(db: Queryable, config: Config): Promise<Secrets> {

@@ -5,15 +5,15 @@ import { throwNoConnection } from './no-connection.ts';
 /** Where a statement can run: a pool, or the connection of a transaction. */
 export type Queryable = StatementPool | Transaction;
 
-/** A pool whose statements are told of once they succeeded. */
+/** A pool whose statements record their declared changes once they succeed. */
 export type StatementPool = Pool & { readonly recordChange: ChangeRecorder };
 
 /** A connection with an open transaction. Store functions that lock take this and nothing else. */
 export type Transaction = PoolClient & {
   readonly transaction: true;
   /**
-   * Tells every process once this has committed, and nobody where it rolls back. Said by the connection that says all of
-   * them (NotifySender): a commit that notifies by itself waits for every other one that does.
+   * Notifies every process after this transaction's commit, and none after a rollback. The one connection of
+   * NotifySender sends it: transactions that notify by themselves wait for each other at the commit.
    */
   readonly notifyAfterCommit: (channel: string, ids?: Iterable<string>) => void;
   /** Said once this has committed, too. Statements call it, by what they declare. */
@@ -42,8 +42,9 @@ export function allStatements(): ReadonlyMap<string, Known> {
 }
 
 /**
- * @param changes what it changes of what people see: each is told after the commit, so that no use case can forget it. One
- *   that touches no row changes nothing; where it ends in a SELECT that can't be seen, and it is told all the same.
+ * @param changes declared changes of visible resources: each is notified after the commit, so that no use case
+ *   can forget it. A run that touches no row changes nothing. After a final SELECT that can't be told, and the
+ *   change is notified anyway.
  */
 export function statement<Row extends object>(
   name: string,

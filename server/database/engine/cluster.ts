@@ -57,7 +57,7 @@ async function createCluster({
   const flags = [
     `--pgdata=${unfinished}`,
     '--username=postgres',
-    // Whoever reaches the socket is let in; its folder decides who does. Nothing listens on TCP.
+    // PostgreSQL trusts every local connection: the socket folder's mode restricts access. Nothing listens on TCP.
     '--auth-local=trust',
     '--auth-host=reject',
     '--encoding=UTF8',
@@ -80,7 +80,10 @@ async function createCluster({
   logger.info({ data_dir: layout.dataDir, user: user.name }, 'the embedded database was created');
 }
 
-/** What a start that was killed left. Its initdb may run on for a moment: without its folder it gives up. */
+/**
+ * Removes the unfinished folders of killed starts. Their initdb may still run for a moment:
+ * without its folder it gives up.
+ */
 async function removeUnfinished(layout: EngineLayout, logger: Logger): Promise<void> {
   for (const name of await readdir(layout.dataDir)) {
     if (!name.startsWith(unfinishedPrefix)) continue;
@@ -117,9 +120,9 @@ async function flushFolder(path: string): Promise<void> {
 }
 
 /**
- * Runs initdb in a process group of its own: a Ctrl-C on the terminal does not reach it, and a stop ends it together with
- * the PostgreSQL that it runs.
- * @returns what it printed as its error; undefined where it succeeded
+ * Runs initdb in a process group of its own: a Ctrl-C on the terminal does not reach it, and a stop ends it together
+ * with the PostgreSQL that it runs.
+ * @returns its error output; undefined where it succeeded
  */
 async function runInitdb(
   program: string,

@@ -3,9 +3,9 @@ import { basename, dirname, join, relative } from 'node:path';
 import { EngineError } from './engine-error.ts';
 
 /**
- * Copies bin/, lib/ and share/ of a platform package's native/ folder and adds the links between the libraries,
- * which npm can't pack: the package makes them when it is installed, which `npm ci --ignore-scripts` leaves out.
- * Everything can be read by everybody, whatever umask npm ran under, and is on the disk when this returns.
+ * Copies bin/, lib/ and share/ of a platform package's native/ folder and adds the links between the libraries, which
+ * npm can't pack: the package makes them when it is installed, which `npm ci --ignore-scripts` leaves out. All files
+ * are readable by all users, whatever npm's umask was, and are on the disk when this returns.
  * @param target an empty folder
  */
 export async function copyPrograms(packageFolder: string, target: string): Promise<void> {

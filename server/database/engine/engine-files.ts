@@ -114,7 +114,7 @@ async function checkRuns(postgres: string, user: EngineUser): Promise<void> {
   }
 }
 
-/** @param version of glibc; undefined where the C library is another one */
+/** @param version glibc's version; undefined where the C library is another one */
 export function checkGlibc(version: string | undefined): void {
   const [major = 0, minor = 0] = (version ?? '').split('.').map(Number);
   if (major > glibcMin[0] || (major === glibcMin[0] && minor >= glibcMin[1])) return;

@@ -10,8 +10,8 @@ import type { EngineUser } from './engine-user.ts';
 const run = promisify(execFile);
 
 /**
- * Makes DATA_DIR where it is missing. Root's has mode 0711 also where it was there before, since the engine's user has
- * to pass through; anybody else's is left as it is.
+ * Creates DATA_DIR if it is missing. Root's always gets mode 0711, because the engine's user has to pass through; any
+ * other user's existing folder is left as it is.
  * @returns its real path, which is how PostgreSQL names it too
  */
 export async function prepareDataDir(path: string): Promise<string> {
@@ -67,12 +67,12 @@ export async function createPrivateFolder(path: string, user: EngineUser): Promi
 /** Sets owner and mode of a folder that exists. */
 export async function changeFolderOwner(path: string, user: EngineUser): Promise<void> {
   if (!(await lstat(path)).isDirectory()) throw new EngineError(`${path} must be a folder. Move it away.`);
-  // In this order: once the folder is the user's, it could put a link in its place.
+  // Mode before owner: once the user owns the folder, it could replace it by a link.
   await chmod(path, 0o700);
   if (user.spawnAs.uid !== undefined) await lchown(path, user.uid, user.gid);
 }
 
-/** Hands a folder and all it holds to the engine's user. Links are handed over themselves, not what they lead to. */
+/** Makes the engine's user the owner of a folder and its content. Links themselves change owner, not their targets. */
 export async function changeTreeOwner(folder: string, user: EngineUser): Promise<void> {
   for (const name of await readdir(folder, { recursive: true })) {
     await lchown(join(folder, name), user.uid, user.gid);

@@ -10,12 +10,12 @@ export interface EngineLock {
 const SQLITE_BUSY = 5;
 
 /**
- * Makes this process the only owner of DATA_DIR, or says who is.
+ * Makes this process the only owner of DATA_DIR, or throws an error that names the owner.
  *
- * The lock is the kernel's, on an empty file: it goes when its process ends, however that ends, so a kill -9 or
- * a recycled pid leaves nothing to judge, and it also holds between containers that share a volume, where pids
- * mean nothing. Node offers such locks through SQLite only, which is here for nothing else. (Nobody else in this
- * process may open the file: closing it would give the lock away.)
+ * The lock is the kernel's, on an empty file, and ends with its process. A kill -9 or a recycled pid leaves no
+ * stale lock. It also holds between containers that share a volume, where pids mean nothing. Node offers such
+ * locks through SQLite only, which is here for nothing else. No other code of this process may open the file:
+ * closing it would release the lock.
  */
 export async function lockDataDir(layout: EngineLayout): Promise<EngineLock> {
   await makeLockFile(layout.lockFile);

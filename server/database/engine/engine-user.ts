@@ -12,7 +12,7 @@ export interface EngineUser {
   readonly name: string;
   readonly uid: number;
   readonly gid: number;
-  /** What a child process needs to run as this user: nothing where it is the user of this process. */
+  /** Spawn options that run a child process as this user; empty where this process already does. */
   readonly spawnAs: { readonly uid?: number; readonly gid?: number };
 }
 

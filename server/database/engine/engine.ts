@@ -14,9 +14,9 @@ import { Supervisor } from './supervisor.ts';
 
 /** The embedded PostgreSQL of one DATA_DIR, owned by this process. */
 export interface Engine {
-  /** Of the application's role, which is no superuser. */
+  /** URL for the application's role, which is no superuser. */
   readonly databaseUrl: string;
-  /** Of the PostgreSQL that runs now, or ran last where it is just being started again. */
+  /** Pid of the running PostgreSQL, or of the last one during a restart. */
   postmasterPid(): number;
   /** Stops PostgreSQL and gives DATA_DIR free. A second call waits for the first. */
   stop(): Promise<void>;

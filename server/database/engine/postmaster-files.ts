@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { isPidInUse, isPostmasterOf } from './engine-process.ts';
 import { socketPort } from './socket-folder.ts';
 
-/** What a running PostgreSQL says about itself in postmaster.pid. */
+/** A running PostgreSQL's entries in postmaster.pid. */
 export interface PostmasterRecord {
   readonly pid: number;
   readonly pgFolder: string;

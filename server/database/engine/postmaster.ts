@@ -74,7 +74,7 @@ export async function findRunningPostmaster(pgFolder: string): Promise<Postmaste
   };
 }
 
-/** It is not our child, so nobody tells us: look each second. */
+/** Polls each second: it is not our child process, so no event reports its end. */
 async function waitForEnd(isRunning: () => Promise<boolean>): Promise<void> {
   while (await isRunning()) await pause(livenessIntervalMs, undefined, { ref: false });
 }

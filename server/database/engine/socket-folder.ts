@@ -15,9 +15,9 @@ const socketFile = `/.s.PGSQL.${socketPort}`;
 const socketPathMaxBytes = 103;
 
 /**
- * The folder of the socket, with mode 0700: whoever reaches the socket is let in. It is DATA_DIR/socket where
- * that is short enough, else a folder below the temporary one, kept from start to start so that the address of
- * the database stays the same.
+ * Prepares the folder of the socket, with mode 0700: PostgreSQL trusts every process that reaches the socket. The
+ * folder is DATA_DIR/socket if that path is short enough. Otherwise it is one below the temporary folder, kept from
+ * start to start so that the address of the database stays the same.
  */
 export async function prepareSocketFolder(layout: EngineLayout, user: EngineUser): Promise<string> {
   if (fits(layout.usualSocketFolder)) {
@@ -49,7 +49,7 @@ export async function hasSocket(folder: string): Promise<boolean> {
   return (await lstat(folder + socketFile).catch(() => undefined)) !== undefined;
 }
 
-/** What the last start recorded; undefined where there was none. */
+/** The folder that the last start recorded; undefined where there was none. */
 export async function readSocketFolder(layout: EngineLayout): Promise<string | undefined> {
   const text = await readFile(layout.socketFolderRecord, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '';
@@ -59,8 +59,8 @@ export async function readSocketFolder(layout: EngineLayout): Promise<string | u
 }
 
 /**
- * Below a temporary folder anybody may have made a folder of that name once ours was cleaned away: a socket in
- * one of somebody else's is never connected to.
+ * Whether the user owns the folder, alone. After a cleaning of the temporary folder, another user may have created one
+ * of that name: its socket is never connected to.
  */
 export async function isPrivateTo(folder: string, uid: number): Promise<boolean> {
   const found = await lstat(folder).catch(() => undefined);
