@@ -1,9 +1,9 @@
 import type { DeviceId, NumberId, SessionId, TeamId } from '#server/platform/ids/ids.ts';
 
-/** Why a device is told to stop polling (specification section 11.2). */
+/** Why a device gets the answer to stop polling (specification section 11.2). */
 export type StopReason = 'unauthorized' | 'deleted' | 'taken' | 'superseded' | 'already_running';
 
-/** What the database knows when a poll arrives with a known token. */
+/** The database's facts about a poll with a known token. */
 export interface PollFacts {
   readonly team_id: TeamId;
   readonly number_id: NumberId;
@@ -27,9 +27,9 @@ export type PollDecision =
   | { readonly kind: 'continue' };
 
 /**
- * What a poll may do, from what is known of its token, number and session (specification section 11.2):
- * a device stops for good where its token is not known, its number was deleted or belongs to another team's phone, or
- * a newer phone took over; a second loop on the same phone is turned away while the first one lives.
+ * Decides a poll from the facts about its token, number and session (specification section 11.2). A device stops for
+ * good if its token is unknown, its number was deleted or belongs to another team's phone, or a newer phone took over.
+ * A second loop on the same phone is refused while the first one lives.
  */
 export function decidePoll(facts: PollFacts | undefined, now: Date): PollDecision {
   if (!facts) return stop('unauthorized');

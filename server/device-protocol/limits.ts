@@ -4,7 +4,7 @@
 
 export const pollsPerMinute = 300;
 
-/** How long a poll over the limit is held before it is told to come back. */
+/** How long a poll over the limit is held before it is answered. */
 export const overLimitHoldMs = 5_000;
 
 export const inboundPerMinute = 120;

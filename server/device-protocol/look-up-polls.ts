@@ -13,7 +13,7 @@ export interface PollLookup {
   readonly sessionId: SessionId | undefined;
 }
 
-/** What the look of a poll found. */
+/** The result of a poll's look-up. */
 export interface PollLookupRow extends PollFacts {
   readonly n: number;
   /** Number of this poll within its session; null where the session is not the current one. */
@@ -71,8 +71,8 @@ const shortenStatement = statement<Record<string, never>>(
 );
 
 /**
- * The phone left while it was held: its session lives on for as long as after an answer, and no longer, so that the
- * next start of the shortcut is not turned away for the length of a hold that nobody waits for.
+ * Shortens the session of a phone that disconnected from a held poll: it lives on as long as after an answer. Otherwise
+ * the next start of the shortcut would be refused for the rest of the hold.
  */
 export async function shortenSession(
   { database, clock, config }: Pick<Runtime, 'database' | 'clock' | 'config'>,

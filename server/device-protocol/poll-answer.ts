@@ -4,7 +4,7 @@ import type { PollResult } from './poll.ts';
 /** Said instead of an action; the text "action" must not occur in it, since the shortcut looks for just that. */
 export const unavailableAnswer = { ok: '0', reason: 'unavailable', wait: '15' } as const;
 
-/** What the phone reads: always HTTP 200, flat, strings only (specification section 11.4). */
+/** The answer to a poll: always HTTP 200, flat, strings only (specification section 11.4). */
 export function pollAnswer(result: PollResult): Readonly<Record<string, string>> {
   switch (result.kind) {
     case 'send':

@@ -63,10 +63,12 @@ function readPoll(body: DeviceBody, tokenHash: Buffer): Omit<Poll, 'left' | 'wit
   };
 }
 
-/** A text that is no session id of ours: it is never current, so the poll is told to stop. */
+/** Replaces a text that is no session id of ours: it is never current, so the poll is answered with stop. */
 const noSession = parseId('ses', 'ses_00000000000000000000000000');
 
-/** The phone left before the first byte: the message goes back to its place, and the next poll gets it. */
+/**
+ * The phone left before the first byte: the message returns to its position in the queue, and the next poll gets it.
+ */
 async function releaseUndelivered(
   services: PollServices,
   result: Extract<PollResult, { kind: 'send' }>,
@@ -89,7 +91,7 @@ async function answerOverLimit(
   const held = Promise.withResolvers<void>();
   const cancel = clock.after(overLimitHoldMs, held.resolve);
   left.addEventListener('abort', () => held.resolve(), { once: true });
-  // Whoever left while the report was written won't leave again.
+  // The phone may have left while its report was written; abort does not fire a second time.
   if (!left.aborted) await held.promise;
   cancel();
   return { body: { action: 'idle', session: optionalField(body, 'session') ?? 'new', wait: '0' } };

@@ -58,7 +58,7 @@ export async function poll(services: PollServices, asked: Poll): Promise<PollRes
   return waitForMessage(services, asked, { ...row, current_session: started.sessionId, poll: 1 }, serial);
 }
 
-/** What the poll says of the message that the phone has just handled; idempotent. */
+/** Records the poll's report about the message that the phone has just handled; idempotent. */
 export async function reportLast(services: PollServices, asked: Poll): Promise<void> {
   const { last } = asked;
   if (last) await asked.withPermit(() => report(services, asked, last));
@@ -127,8 +127,8 @@ async function handOutNext(
 }
 
 /**
- * The phone of this session asks again and does not speak of the message in its hands: unless the poll is a proxy's
- * repeat, it will never report it. A message of an older session keeps its grace; the sweep resolves it.
+ * Resolves the hand-out of a phone whose next poll does not report it: unless the poll is a proxy's repeat, no report
+ * will follow. A message of an older session keeps its grace; the sweep resolves it.
  */
 async function resolveForgotten(
   services: PollServices,

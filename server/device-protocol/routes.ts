@@ -25,7 +25,10 @@ const flatStrings = Type.Record(Type.String(), Type.String());
 
 const refuse = (reason: string) => ({ body: { ok: '0', reason } });
 
-/** What a phone speaks: frozen, since a shortcut on a phone can't be updated from afar (specification section 11). */
+/**
+ * Routes of the device protocol: frozen, since a shortcut on a phone can't be updated from afar
+ * (specification section 11).
+ */
 export function deviceRoutes(services: PollServices): Route[] {
   return [claimRoute(services), pollRoute(services), inboundRoute(services), statusRoute(services)];
 }

@@ -26,7 +26,7 @@ export async function claimDevice(
   });
 }
 
-/** The owner is done with the link: it gives the token to nobody any more (specification section 11.1). */
+/** The owner has finished the setup: the link no longer gives out the token (specification section 11.1). */
 export async function finishSetup(
   { database, clock }: Pick<Runtime, 'database' | 'clock'>,
   setupToken: string,

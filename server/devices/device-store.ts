@@ -144,7 +144,10 @@ export async function endSetupLinks(
   await endLinks.row(trx, teamId, numberId, at);
 }
 
-/** Tokens given so far are told to stop; they stay known, so that late reports count. */
+/**
+ * Ends all devices of a number, so that their polls are answered with stop. Their tokens stay
+ * known: late reports count.
+ */
 export async function endAllDevices(
   trx: Transaction,
   teamId: TeamId,
