@@ -22,11 +22,12 @@ export interface NewEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-// What matches is decided by the snapshot of this statement, and nothing on webhooks is locked (decision 0017).
+// This statement's snapshot decides which webhooks match, and it locks no webhook (decision 0017).
 //
-// The id of a delivery is its event's with a count in place of the last 32 bits. It is of the same month, cannot be that of
-// another delivery, and deliveries sort as their events do, to the event: a random one would only do so to the millisecond.
-// What comes back are the teams that have deliveries by it, and whether any of them is to be made, or written.
+// The id of a delivery is its event's, with a count instead of the last 32 bits. It is unique and of the same month.
+// Deliveries sort as their events do: random ids would keep that order only to the millisecond.
+//
+// It returns the teams with new deliveries, and per team whether any is due now and whether a fan-out was recorded.
 const insertEvents = statement<{
   readonly team_id: TeamId;
   readonly due: boolean;

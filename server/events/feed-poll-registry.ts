@@ -22,7 +22,7 @@ export class FeedPollRegistry {
   #count = 0;
   #stopping = false;
 
-  /** For each team that waits, the place of its reader that has come least far. */
+  /** For each team with waiting readers, the lowest of their positions. */
   get positions(): FeedPosition[] {
     return [...this.#polls].map(([teamId, feedPolls]) => ({
       teamId,
@@ -30,7 +30,7 @@ export class FeedPollRegistry {
     }));
   }
 
-  /** @returns what there is no room for: another reader of this team, or of anybody; undefined where there was room */
+  /** @returns the limit that is reached, the team's or the process's; undefined where one more fits */
   fullFor(teamId: TeamId): 'team' | 'process' | undefined {
     if ((this.#polls.get(teamId)?.size ?? 0) >= heldFeedRequestsMax.ofTeam) return 'team';
     return this.#count >= heldFeedRequestsMax.ofProcess ? 'process' : undefined;

@@ -1,7 +1,7 @@
 import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
 import type { EventId, TeamId } from '#server/platform/ids/ids.ts';
 
-/** An event in its place. Positions only order a team's events: they have gaps, and nobody is shown them. */
+/** An event with its position in the feed. Positions only order a team's events: they have gaps and are internal. */
 export interface FeedEvent {
   readonly id: EventId;
   readonly position: number;
@@ -9,7 +9,7 @@ export interface FeedEvent {
   readonly body: string;
 }
 
-/** How far somebody has read. */
+/** How far a reader has read. */
 export interface FeedPosition {
   readonly teamId: TeamId;
   readonly position: number;
@@ -58,8 +58,8 @@ export async function tryPublisherLock(trx: Transaction): Promise<boolean> {
 }
 
 /**
- * Gives positions to the events that were written first of those that have none, at most `limit`. Only in one's turn.
- * @returns whose events, and how many of each team
+ * Publishes the oldest events that have no position yet, at most `limit`. The caller holds the publisher lock.
+ * @returns the teams of these events, with the number of events of each
  */
 export function publishNext(
   trx: Transaction,
@@ -77,7 +77,7 @@ export async function positionOfEvent(
   return (await findPosition.row(db, teamId, eventId))?.position;
 }
 
-/** What follows a place, oldest first. It reads as many rows as it returns, wherever it begins. */
+/** Events after a position, oldest first. The cost depends on the page size, not on the position. */
 export function readFeed(
   db: Queryable,
   { teamId, position }: FeedPosition,

@@ -10,16 +10,16 @@ export const batchMax = 1_000;
 const batchesMax = 100;
 
 /**
- * Moves events that were written to the feed, batch by batch (specification section 4.5, decision 0017). Where two
- * processes publish at once, one does the work of a batch and the other has nothing to do: it was told of the same events,
- * so that whoever had the turn looks again after them.
- * @returns how many got their place
+ * Publishes events: moves them to the feed, batch by batch (specification section 4.5, decision 0017). If two processes
+ * publish at once, one takes the lock and the other returns. Both were notified of the same events, and the holder of
+ * the lock looks again after them.
+ * @returns how many got their position
  */
 export async function publishEvents({ database }: Pick<Runtime, 'database'>): Promise<number> {
   let published = 0;
   for (let batches = 0; batches < batchesMax; batches += 1) {
     const moved = await database.transaction(async (trx) => {
-      // A statement of its own: what the next one sees begins after the turn of whoever had it before.
+      // A statement of its own: the next one's snapshot begins after the previous holder has released the lock.
       if (!(await tryPublisherLock(trx))) return 0;
       const teams = await publishNext(trx, batchMax);
       if (teams.length > 0)

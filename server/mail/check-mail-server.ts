@@ -4,8 +4,8 @@ import type { MailHealth } from './mail-health.ts';
 import type { CheckServer } from './smtp-sender.ts';
 
 /**
- * Connects and signs in to the mail server once at start, and logs a failure in a sentence. Nobody waits for it: a mail
- * server that starts after this one is found by the first mail.
+ * Connects and signs in to the mail server once at start, and logs a failure in a sentence. The start does not wait for
+ * it: the first mail finds a mail server that starts later.
  */
 export async function checkMailServer(
   check: CheckServer,

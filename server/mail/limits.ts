@@ -5,7 +5,7 @@
 /** Attempts at a time in this process. */
 export const mailAttemptsInFlightMax = 4;
 
-/** What an attempt may take altogether, however slowly a server trickles. */
+/** Time-out of an attempt as a whole, however slowly a server trickles. */
 export const mailAttemptMs = 60_000;
 
 /** Longer than an attempt and the writing of its outcome, so that only a dead process loses a mail to another. */

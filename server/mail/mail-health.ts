@@ -1,12 +1,12 @@
 import { type Queryable, statement } from '#server/database/statement.ts';
 
-/** What this process saw last of the server behind SMTP_URL. */
+/** The latest state of the server behind SMTP_URL, as this process saw it. */
 export class MailHealth {
   fails = false;
 }
 
-// Of all processes. A mail that waits after an error of the server itself, and none that was made later was sent. What
-// is said to a recipient or a content ("to RCPT TO") is about that mail alone.
+// For all processes: mail fails if one waits after an error of the server itself and no later one was sent. An error
+// about a recipient or a content ("to RCPT TO") concerns that mail alone.
 const find = statement<{ fails: boolean }>(
   'mail.find-failing',
   // Each step along an index, also in a plan that is made while the table is empty.

@@ -4,7 +4,7 @@ import { addGauge, ageSeconds, cachedQuery } from '#server/platform/process/metr
 import type { MailHealth } from './mail-health.ts';
 import { readMailQueue } from './mail-store.ts';
 
-/** What an attempt to send a mail came to: a failed one is made again later, one that is given up is not. */
+/** Result of an attempt to send a mail: a failed one is repeated later, one that is given up is not. */
 export type MailAttemptResult = 'sent' | 'failed' | 'given_up';
 
 /**

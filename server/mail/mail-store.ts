@@ -2,25 +2,25 @@ import { mailChannel } from '#server/database/channels.ts';
 import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
 import type { MailId } from '#server/platform/ids/ids.ts';
 
-/** A mail in the hands of this process. */
+/** A mail that this process has claimed. */
 export interface ClaimedMail {
   readonly id: MailId;
   readonly recipient: string;
   readonly body: Buffer;
   readonly created_at: Date;
-  /** Past it nobody has a use for it. */
+  /** After this time the mail is useless and is not sent. */
   readonly expires_at: Date | null;
-  /** This one included. It also tells whose hands: a later claim counts one more. */
+  /** Attempts so far, this one included. The number also identifies the claim: a later one has a higher number. */
   readonly attempts: number;
 }
 
-/** What was neither sent nor given up. */
+/** Mails that are neither sent nor given up. */
 export interface MailQueue {
   readonly depth: number;
   readonly oldest: Date | null;
 }
 
-/** What is noted of a mail whose link is over before it was sent. */
+/** Recorded instead of an error for a mail whose link expired before it was sent. */
 export const expiredMail = 'useless';
 
 const insert = statement<Record<string, never>>(
@@ -92,7 +92,7 @@ export function claimMails(
   return claim.rows(db, now, leasedUntil, limit);
 }
 
-/** Whoever sent it, and however late they say so: what was taken by the server is not sent again. */
+/** Records the sending regardless of the claim, however late: a mail that the server took is not sent again. */
 export async function recordSent(db: Queryable, id: MailId, at: Date): Promise<void> {
   await finish.row(db, id, at);
 }

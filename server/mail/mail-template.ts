@@ -1,6 +1,6 @@
 import { escapeHtml } from '#server/platform/escape-html.ts';
 
-/** What a mail says, in plain words: nothing in it is markup, and a line break in a name is a space. */
+/** Content of a mail, as plain text: no part is markup, and a line break in a name is a space. */
 export interface MailContent {
   readonly subject: string;
   readonly heading: string;
@@ -9,7 +9,7 @@ export interface MailContent {
   readonly commands?: readonly string[];
   /** A link to follow, http or https; its address is shown as text too. */
   readonly action?: { readonly label: string; readonly url: string };
-  /** In small print at the end: why somebody gets this mail. */
+  /** In small print at the end: the reason for this mail. */
   readonly footnote?: string;
 }
 
@@ -55,8 +55,8 @@ export function renderMail(content: MailContent): RenderedMail {
 }
 
 /**
- * One line without control characters, so that a name can neither begin a header nor a paragraph of its own, nor turn
- * the direction of the sentence that it stands in.
+ * One line without control characters: a name can neither begin a header or a paragraph of its own, nor change the text
+ * direction of its sentence.
  */
 function oneLine(text: string): string {
   return text
@@ -68,7 +68,7 @@ function oneLine(text: string): string {
 
 function checkedUrl(url: string): string {
   if (/^https?:\/\/[^\s\p{C}<>"]+$/u.test(url)) return url;
-  // Not repeated: it may be a link that lets somebody in.
+  // The error does not quote the address, which may be a link that signs a person in.
   throw new Error('the address of a mail’s action is not an http or https address');
 }
 

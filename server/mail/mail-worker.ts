@@ -28,12 +28,12 @@ const sweepMs = 1_000;
 type Services = Pick<Runtime, 'database' | 'clock' | 'secrets' | 'logger'>;
 
 /**
- * Sends queued mail (specification section 10.6). A mail is claimed with a lease, sent without a transaction open, and its
- * outcome is written afterwards. Several processes take different mails. One that dies between the server's OK and the
- * writing of it leaves a mail that goes out a second time when its lease is over, with the same Message-ID.
+ * Sends queued mail (specification section 10.6). A mail is claimed with a lease, sent without a transaction open, and
+ * its outcome is written afterwards. Several processes take different mails. If one dies between the server's OK and
+ * the write of the outcome, the mail goes out a second time after its lease, with the same Message-ID.
  *
- * A round only fills what is free, so that one slow attempt holds nobody up. Promise of `stop`: nothing begins after it;
- * attempts in progress have 5 s and are then aborted, which counts as a failed attempt.
+ * A round only fills free slots, so that one slow attempt delays no other mail. Promise of `stop`: no attempt begins
+ * after it; attempts in progress have 5 s and are then aborted, which counts as a failed attempt.
  */
 export class MailWorker {
   readonly #services: Services;
@@ -43,7 +43,7 @@ export class MailWorker {
   readonly #attempts = new Set<Promise<void>>();
   readonly #abort = new AbortController();
 
-  /** @param count is told what each attempt came to, once that is written down */
+  /** @param count called with the result of each attempt, after it was written */
   constructor(services: Services, send: SendMail, count: (end: MailAttemptResult) => void) {
     this.#services = services;
     this.#send = send;

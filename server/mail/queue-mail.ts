@@ -6,7 +6,7 @@ import { insertMail, markMailsCancelled } from './mail-store.ts';
 import { type MailContent, renderMail } from './mail-template.ts';
 import { sealMail } from './sealed-mail.ts';
 
-/** Whether there is a server to hand mail to. Where there is none, links are shown for copying instead. */
+/** Whether this server sends mail. If it does not, links are shown for copying instead. */
 export function isMailEnabled(config: Pick<Config, 'mail'>): boolean {
   return config.mail !== undefined;
 }
@@ -21,10 +21,10 @@ interface QueuedMail {
 }
 
 /**
- * Queues a mail in the transaction of what it speaks of (specification section 10.6): it goes out after the commit, and
- * a rollback takes it along.
- * @param mail `to` is one address; whoever takes it from a person has checked it
- * @returns false where mail is off: nothing was queued, and the caller shows the link
+ * Queues a mail in the transaction of its cause (specification section 10.6): it goes out after the commit,
+ * and a rollback removes it.
+ * @param mail `to` is one address; a caller that takes it from a person has checked it
+ * @returns false where mail is off: no mail was queued, and the caller shows the link
  * @throws Error where `to` is no address, or the action's address is none
  */
 export async function queueMail(

@@ -12,7 +12,7 @@ export interface OutgoingMail {
   readonly rendered: RenderedMail;
 }
 
-/** What became of an attempt. `error` is made of codes: `550 5.1.1 to RCPT TO`, `ETIMEDOUT GREETING_TIMEOUT`. */
+/** Outcome of an attempt. `error` consists of codes: `550 5.1.1 to RCPT TO`, `ETIMEDOUT GREETING_TIMEOUT`. */
 export type SendOutcome =
   | { readonly kind: 'sent' }
   /** This mail will never be taken. */
@@ -74,7 +74,7 @@ export function createSmtpSender({ server, from }: NonNullable<Config['mail']>):
         // The same on every attempt: where a crash makes a mail go out twice, the reader's server can tell.
         messageId: `<${publicId('mail', mail.id)}@${host}>`,
         date: mail.createdAt,
-        // Nobody reads what holiday notices answer.
+        // Asks for no automatic replies: the server reads none.
         headers: { 'auto-submitted': 'auto-generated', 'x-auto-response-suppress': 'All' },
         xMailer: false,
         signal,
@@ -87,8 +87,9 @@ export function createSmtpSender({ server, from }: NonNullable<Config['mail']>):
 }
 
 /**
- * Without TLS from the first byte it begins in the clear, and STARTTLS is taken where it is offered. To another machine
- * no password goes without it. On this machine there is nobody in between, and certificates there seldom hold.
+ * Without TLS from the first byte the connection begins in the clear, and uses STARTTLS if the server offers it. To
+ * another machine no password is sent without it. A connection to this machine crosses no network, and its
+ * certificates are seldom valid.
  */
 function startTls({ host, login }: SmtpServer): {
   readonly ignoreTLS: boolean;
@@ -99,8 +100,8 @@ function startTls({ host, login }: SmtpServer): {
 }
 
 /**
- * Whether trying again is useless: 5xx to the recipient or to the content. 5xx to a greeting, a login or a sender speaks of
- * the settings, which somebody may put right within a day. 503 is about the order of commands.
+ * Whether a retry is useless: 5xx to the recipient or to the content. 5xx to a greeting, a login or a sender points to
+ * the settings, which an operator may correct within a day. 503 is about the order of commands.
  */
 function isFinal(error: unknown): boolean {
   const [code, command] = [field(error, 'responseCode'), field(error, 'command')];
