@@ -30,7 +30,7 @@ const findIdempotencyKeys = statement<{ n: number; same: boolean }>(
    ) k`,
 );
 
-/** A send whose team or number is held by somebody. */
+/** The outcome of a send whose team or number another transaction has locked. */
 export interface Locked {
   readonly verdict: 'locked';
 }
@@ -43,7 +43,7 @@ interface Attempt extends SendRow {
   readonly messageId: MessageId;
 }
 
-/** What became of one send. */
+/** The outcome of one send. */
 export interface SendOutcome {
   readonly verdict: Exclude<SendVerdict, 'again' | 'month_missing' | 'locked'>;
   readonly createdAt: Date;
@@ -130,9 +130,9 @@ const refusals: ReadonlySet<SendVerdict> = new Set([
 ]);
 
 /**
- * Indexes of rows that were refused and whose key is known now. The statement looks for keys in its snapshot, and for
- * what refuses a row through locks that it may have waited for: behind the request that the row repeats, whose message
- * took the month's last place, or whose number was deleted since.
+ * Indexes of rows that were refused although their key is known now. The statement looks keys up in its snapshot, but
+ * reads the reasons for a refusal under locks. It may have waited for the very request that the row repeats: that one's
+ * message took the month's last message, or its number was deleted since.
  */
 async function findIdempotentRepeats(
   { database, clock }: Services,

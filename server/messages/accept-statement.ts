@@ -32,14 +32,14 @@ export type SendVerdict =
 
 /** The outcome of all rows of a batch that share it: most batches have few. */
 export interface SendOutcomeRow {
-  /** Of the rows in the batch, from 1. */
+  /** Positions in the batch, from 1. */
   readonly indexes: readonly number[];
   readonly verdict: SendVerdict;
   /** The message of a replay. */
   readonly known_message_id: MessageId | null;
   readonly number_id: string | null;
   readonly monthly_limit: number;
-  /** Of the month's limit: before this batch, or, for `over_limit`, when the row was refused. */
+  /** Use of the month's limit: before this batch, or, for `over_limit`, when the row was refused. */
   readonly used: number;
 }
 
@@ -93,7 +93,7 @@ const acceptSql = (locking: '' | 'SKIP LOCKED') =>
      LEFT JOIN usage u ON u.team_id = i.team_id
      LEFT JOIN number nu ON nu.team_id = i.team_id AND nu.phone_number = i.from_handle
    ), single AS (
-     -- Of the rows with one key that nothing else speaks against, the first goes ahead and the others look again.
+     -- Several acceptable rows may share a key: the first one continues, and the others look again.
      SELECT j.*, CASE
          WHEN j.finding = 'fine' AND j.key IS NOT NULL
            AND row_number() OVER (PARTITION BY j.team_id, j.key, j.finding ORDER BY j.n) > 1 THEN 'again'
@@ -138,7 +138,7 @@ const acceptSql = (locking: '' | 'SKIP LOCKED') =>
        WHEN r.verdict <> 'fine' THEN r.verdict
        WHEN a.n IS NOT NULL THEN 'accepted'
        WHEN r.used + r.place > r.monthly_limit AND NOT EXISTS (
-         -- Unless a row that was granted a place turned out to be a repeat: then that place is free.
+         -- A granted row may turn out to be a repeat, which frees its part of the limit.
          SELECT FROM granted g LEFT JOIN accepted x ON x.n = g.n WHERE g.team_id = r.team_id AND x.n IS NULL
        ) THEN 'over_limit'
        ELSE 'again'
@@ -146,7 +146,7 @@ const acceptSql = (locking: '' | 'SKIP LOCKED') =>
    FROM ranked r LEFT JOIN accepted a ON a.n = r.n
    GROUP BY 2, 3, 4, 5, 6`;
 
-/** A row that is there and was passed over: somebody holds it. */
+/** SQL case of a row that exists and was skipped, because another transaction has locked it. */
 function ifHeld(locking: '' | 'SKIP LOCKED', passedOver: string, row: string): string {
   return locking === '' ? '' : `WHEN ${passedOver} AND EXISTS (SELECT ${row}) THEN 'locked'`;
 }

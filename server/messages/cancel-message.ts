@@ -17,7 +17,7 @@ export async function cancelMessage(
 ): Promise<MessageRow> {
   return services.database.transaction(async (trx) => {
     await lockUsage(trx, [teamId]);
-    // Who takes it out of the queue has it: a poll that claims it at the same moment, or this.
+    // Removing the message from the queue decides a race with a poll's claim: only one of them finds it there.
     const cancelled = await failQueued(trx, services, teamId, [messageId], 'cancelled');
     const message = await findMessage(trx, teamId, messageId);
     if (!message) throw notFound('message');

@@ -14,7 +14,7 @@ export interface ClaimingPoll {
   readonly poll: number;
 }
 
-/** What a phone is given. */
+/** A message as it is handed to a phone. */
 export interface HandOut {
   readonly message_id: MessageId;
   readonly hand_out: number;
@@ -89,7 +89,10 @@ const release = statement<{ seq: number; to_handle: string }>(
   { changes: 'message', team: '$1', ids: '$3' },
 );
 
-/** Hands the oldest message of the number to a poll. @returns undefined where there is none, or the poll may not have it */
+/**
+ * Claims the number's oldest message for a poll.
+ * @returns undefined where there is none, or the poll may not have it
+ */
 export function claimMessage(
   { database, clock, config }: Pick<Runtime, 'database' | 'clock' | 'config'>,
   claimant: ClaimingPoll,

@@ -21,8 +21,9 @@ export const lateReportMs = 72 * 3_600_000;
 export const offlineAfterMs = 5 * 60_000;
 
 /**
- * What a page may read at most. Where filters leave little of that, the page is short, and its cursor is the place
- * that was reached: so every page of every filter costs the same at most, however large the history (decision 0012).
+ * Messages that a page reads at most. If filters exclude most of them, the page is short, and its cursor is
+ * the position that was reached. So the cost of a page has a bound for all filters and any length of
+ * history (decision 0012).
  */
 export const pageExaminedMax = 10_000;
 

@@ -19,10 +19,10 @@ interface PageRow extends MessageRow {
 }
 
 /**
- * A way through the messages of a team, newest first, along an index. What fits and how far the page came are told by
- * one statement: two would look at two moments, and what arrived between them would shift the place.
- * @param order newest first, in the words of the index
- * @param rows SELECT of the messages before $2 up to there; $8 is the handle that it goes along
+ * A scan of a team's messages, newest first, along an index. One statement returns both the matches and the last
+ * position: with two snapshots, messages that arrive in between would shift the position.
+ * @param order newest first, as the index orders
+ * @param rows SELECT of the messages before $2 in that order; $8 is the handle of the index
  */
 function source(name: string, order: string, rows: string): Statement<PageRow> {
   return statement<PageRow>(

@@ -1,6 +1,6 @@
 import type { FailureCode, MessageStatus } from '#contract/message.ts';
 
-/** What can happen to a message once it exists (specification section 3.1). */
+/** Actions on a message that exists (specification section 3.1). */
 export type MessageAction =
   | 'hand_out'
   | 'release'
@@ -20,13 +20,13 @@ interface Step {
 }
 
 /**
- * The state table: which action moves which status where. SQL guards are made from it, the trigger of the first
- * migration repeats it, and a test holds the three against each other.
+ * The state table: which action moves which status where. SQL guards are derived from it, the trigger of the first
+ * migration repeats it, and a test compares the three.
  *
- * Who moves a message on, and what if nobody does:
- * - queued: a poll of its number (hand_out). Nobody polls: the sweep fails it as `expired`.
- * - polling: the next poll of the phone. None comes: the sweep resolves it when its lease ends.
- * - sent: a device that can tell about delivery; an iPhone's shortcut can't, and then sent is the end.
+ * Each status, with the cause of its next step:
+ * - queued: a poll of its number (hand_out). Without a poll, the sweep fails it as `expired`.
+ * - polling: the next poll of the phone. Without one, the sweep resolves it when its lease ends.
+ * - sent: a device that can report delivery; an iPhone's shortcut can't, and then sent is the end.
  * - failed: the end, but for a late report after `device_timeout`.
  * - delivered, received: the end.
  */
@@ -83,8 +83,8 @@ const doubt =
   'ask the recipient before sending it once more.';
 
 /**
- * The sentence for a person: error_message of a failed message. The device's own words follow where it gave any.
- * @param mayHaveBeenSent whoever was told to send it again would perhaps send it twice
+ * The error_message of a failed message, for people. It ends with the device's own text, if there is any.
+ * @param mayHaveBeenSent true adds that sending the text again may send it twice
  */
 export function failureMessage(
   code: FailureCode,

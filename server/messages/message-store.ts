@@ -30,7 +30,8 @@ const find = statement<MessageRow>(
 );
 const lock = statement<MessageRow>(
   'messages.lock',
-  // Its place in the queue first, where it has one: in that order it is also failed, claimed and cancelled.
+  // Locks the message's row of the queue first, if there is one: failing, claiming and
+  // cancelling lock in that order too.
   `WITH place AS MATERIALIZED (
      SELECT FROM send_queue WHERE team_id = $1 AND message_id = $2 FOR UPDATE
    )
@@ -142,7 +143,10 @@ export async function recordOutcome(
   await resolveHandOut.row(trx, messageId, handOut, outcome, at, isBelieved);
 }
 
-/** The phone's hands are free again. @returns undefined where this hand-out was resolved before */
+/**
+ * Deletes the in-flight row: the phone may get its next message.
+ * @returns undefined where this hand-out was resolved before
+ */
 export function removeInFlight(
   trx: Transaction,
   numberId: NumberId,
@@ -156,7 +160,7 @@ export async function removeFromQueue(trx: Transaction, teamId: TeamId, messageI
   await leaveQueue.row(trx, teamId, messageId);
 }
 
-/** Back to the place that it had: `seq` is the one of its acceptance. */
+/** Returns a message to its position in the queue: `seq` is that of its acceptance. */
 export async function returnToQueue(
   trx: Transaction,
   message: MessageRow,

@@ -13,7 +13,7 @@ function timeOfBatch(moment: Date): string {
   return shared.text;
 }
 
-/** What POST /v1/messages/send answers, at first and on every repeat: status always says queued. */
+/** The answer to POST /v1/messages/send, at first and on every repeat: status always says queued. */
 export function acceptedView(
   message: Pick<MessageRow, 'id' | 'to_handle' | 'from_handle' | 'content' | 'media_url' | 'created_at'>,
 ): AcceptedMessage {

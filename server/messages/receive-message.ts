@@ -11,7 +11,7 @@ import { type MessageRow, sqlMessage } from './message.ts';
 import { appendMessageEvents } from './message-event.ts';
 import { normalizeSender } from './normalize-sender.ts';
 
-/** What a phone received. */
+/** A message as a phone received it. */
 export interface Inbound {
   readonly from: string;
   readonly text: string;
@@ -79,7 +79,9 @@ function keptHandle(handle: string): string {
   return [...handle.slice(0, 2 * handleMaxCharacters)].slice(0, handleMaxCharacters).join('');
 }
 
-/** Whose message this is: ours, or the one that was stored before. A repeat waits for the first to commit. */
+/**
+ * @returns the given id, or that of the stored message that this one repeats. A repeat waits for the first to commit.
+ */
 async function keepOnce(
   trx: Transaction,
   { clock }: Pick<Runtime, 'clock'>,

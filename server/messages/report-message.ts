@@ -20,7 +20,7 @@ import {
   removeInFlight,
 } from './message-store.ts';
 
-/** What a phone says of a message that it was handed. */
+/** A phone's report about a hand-out. */
 export interface Report {
   readonly messageId: MessageId;
   /** The session of the poll that reports; undefined for POST /v1/device/status. */

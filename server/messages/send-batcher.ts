@@ -13,7 +13,7 @@ import { sendsWaitingMax } from './limits.ts';
 const batchSizeMax = 256;
 const batchesInFlightMax = 1;
 
-/** Half of the connections for sends and hand-outs (database.ts): the others wait for nobody's lock. */
+/** Half of the connections for sends and hand-outs (database.ts): the others never wait for a lock. */
 const lanesInFlightMax = 3;
 
 export interface SendBatcher {
@@ -21,13 +21,13 @@ export interface SendBatcher {
 }
 
 /**
- * Takes sends one by one and accepts them in batches: while its statement runs, what comes in waits for the next. Each
- * team has a queue of its own, and a batch takes from all of them round robin. Once 5,000 wait, a team that has its share
- * of them or more is answered 503 with retry-after.
+ * Takes sends one by one and accepts them in batches: while a statement runs, new sends wait for the next. Each team
+ * has a queue of its own, and a batch takes from all of them round robin. Once 5,000 wait, a team that has its share of
+ * them or more is answered 503 with retry-after.
  *
- * The batch of all teams waits for nobody's lock. Sends of a team or number that somebody holds go to a batch of
- * their own team, and later ones of the team follow them until it is empty. A few such batches wait at once, so that
- * connections are left for all others, however many teams are held.
+ * The batch of all teams waits for no lock. Sends of a locked team or number go to a batch of their own team, and
+ * later ones of the team follow them until it is empty. Only a few such batches wait at once, so that other teams
+ * always find free connections.
  */
 export function createSendBatcher(
   services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'logger' | 'metrics'>,

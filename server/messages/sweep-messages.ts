@@ -20,7 +20,7 @@ const roundMax = 500;
 /** A send in progress when its number is deleted, and a sweep that was late. */
 const orphanSlackMs = 3_600_000;
 
-/** Rounds that follow each other at once, before other work has its turn. */
+/** Rounds that follow each other at once, before other work runs. */
 const roundsMax = 50;
 
 const expired = statement<QueuedRow>(
@@ -80,7 +80,10 @@ export async function failOrphaned(services: Services): Promise<number> {
   );
 }
 
-/** Each round is short, so that nobody waits long for its locks. @returns how many rows they took together */
+/**
+ * Runs short rounds, so that no other transaction waits long for their locks.
+ * @returns how many rows they took together
+ */
 async function inRounds(round: () => Promise<number>): Promise<number> {
   let total = 0;
   for (let rounds = 0; rounds < roundsMax; rounds += 1) {

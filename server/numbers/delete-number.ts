@@ -12,8 +12,8 @@ import { lockNumber, markDeleted, type NumberRow } from './number-store.ts';
 export type OnNumberRemoved = (trx: Transaction, number: NumberRow) => Promise<void>;
 
 /**
- * Deletes a number (specification section 4.2): its queued messages fail with number_removed, its phone's next poll
- * is told to stop. The row stays, so that late reports and history find it.
+ * Deletes a number (specification section 4.2): its queued messages fail with number_removed, and its phone's next poll
+ * is answered with stop. The row stays, so that late reports and history find it.
  */
 export async function deleteNumber(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'> & {

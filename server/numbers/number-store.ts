@@ -90,7 +90,7 @@ const remove = statement<{ id: NumberId }>(
 );
 const removeOverdue = statement<Pick<NumberRow, 'team_id' | 'id'>>(
   'numbers.remove-overdue',
-  // By id, as sends lock them. Who waits for one that is verified meanwhile finds that it is not due any more.
+  // By id, as sends lock them. After a wait for the lock, a number that was verified meanwhile is not due any more.
   `WITH overdue AS MATERIALIZED (
      SELECT team_id, id FROM numbers
      WHERE verified_at IS NULL AND deleted_at IS NULL AND pending_until <= $1 ORDER BY id FOR NO KEY UPDATE
@@ -100,7 +100,7 @@ const removeOverdue = statement<Pick<NumberRow, 'team_id' | 'id'>>(
   { changes: 'number', team: 'team_id', ids: 'id' },
 );
 
-/** What bounds messages_today: the first id that the day of the clock, in UTC, can have. */
+/** The first id of today in UTC, by the service's clock. It bounds messages_today. */
 export function firstIdOfDay(clock: Clock): string {
   return firstIdAt(new Date(clock.nowMs()).setUTCHours(0, 0, 0, 0));
 }

@@ -1,7 +1,7 @@
 import { escapeHtml } from '#server/platform/escape-html.ts';
 import { renderPage } from '#server/platform/http/html-page.ts';
 
-/** What the setup page shows. `deviceToken` once the person has asked for it. */
+/** Content of the setup page. `deviceToken` is set once the person has requested it. */
 export interface SetupPage {
   readonly phoneNumber: string;
   readonly server: string;
