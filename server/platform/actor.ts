@@ -19,5 +19,5 @@ export interface AuditActor extends Actor {
 /** At the server's own command line. */
 export const operator: AuditActor = { kind: 'operator', id: '', name: '', ip: '', requestId: '' };
 
-/** Ownline by itself, where nobody asked. */
+/** The server itself as the actor, without a caller. */
 export const serverItself: AuditActor = { kind: 'server', id: '', name: '', ip: '', requestId: '' };

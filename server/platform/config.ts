@@ -23,7 +23,7 @@ export interface SmtpServer {
   readonly login: { readonly user: string; readonly password: string } | undefined;
 }
 
-/** Every setting, read and checked in this one place (docs/configuration.md). */
+/** All settings, read and checked in this file only (docs/configuration.md). */
 export interface Config {
   readonly host: string;
   readonly port: number;
@@ -250,8 +250,8 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
 }
 
 /**
- * Reads `smtps://user:password@mail.example.com:465`. The ports are 465 for smtps and 587 for smtp where none is given.
- * @returns undefined where it is anything else; parameters too, so that none can turn the checks of TLS off
+ * Reads `smtps://user:password@mail.example.com:465`. Default ports: 465 for smtps and 587 for smtp.
+ * @returns undefined for anything else, also for a URL with parameters, so that none can turn the checks of TLS off
  */
 function parseSmtpUrl(text: string): SmtpServer | undefined {
   const parts = URL.canParse(text) ? new URL(text) : undefined;

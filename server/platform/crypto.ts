@@ -25,7 +25,7 @@ export function randomBase62(length: number): string {
   return Array.from({ length }, () => base62.charAt(randomInt(62))).join('');
 }
 
-/** CRC-32 in six base62 characters, so that a mistyped key is told apart without the database. */
+/** CRC-32 in six base62 characters: detects a mistyped key without the database. */
 export function checksum(text: string): string {
   let left = crc32(text);
   let digits = '';
@@ -37,8 +37,8 @@ export function checksum(text: string): string {
 }
 
 /**
- * SECRETS_KEY as it is written: 32 bytes in base64. undefined for anything else: Buffer.from alone would skip over
- * what is none, and find a key where nobody wrote one.
+ * SECRETS_KEY as it is written: 32 bytes in base64. undefined for anything else: Buffer.from alone skips other
+ * characters, and would find a key in any text.
  */
 export function parseSecretsKey(text: string): Buffer | undefined {
   return /^[A-Za-z0-9+/_-]{43}=?$/.test(text) ? Buffer.from(text, 'base64') : undefined;
@@ -47,7 +47,7 @@ const sealing = 'aes-256-gcm';
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** What is derived from SECRETS_KEY: one key per purpose, so that none can stand in for another. */
+/** Keys derived from SECRETS_KEY, one per purpose, so that one cannot replace another. */
 export class Secrets {
   readonly #secretsKey: Buffer;
 
@@ -67,8 +67,8 @@ export class Secrets {
   }
 
   /**
-   * Encrypts what has to be read again, for the database: AES-256-GCM.
-   * @param purpose what it is, such as `mail`: what was sealed for one purpose is not opened for another
+   * Seals a value that has to be read again, for the database: encrypts it with AES-256-GCM.
+   * @param purpose the kind of value, such as `mail`: a value sealed for one purpose is not opened for another
    * @returns a random nonce of 12 bytes, the tag of 16, and the encrypted UTF-8
    */
   seal(purpose: string, plain: string): Buffer {

@@ -1,6 +1,6 @@
 /**
- * Places in the code at which a test ends the process, as a power cut would (docs/architecture.md, "What a kill costs").
- * A test walks this list and fails where a place is not in the code; the campaign of kills walks it too.
+ * Failpoints: lines at which a test ends the process, as a power cut would (docs/architecture.md, "What a kill costs").
+ * A test walks this list and fails if one is not in the code; the campaign of kills walks it too.
  */
 export const failpoints = [
   'sends accepted',

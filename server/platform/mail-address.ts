@@ -1,4 +1,4 @@
-/** Who a mail comes from: `Example Ltd <texts@example.com>`; `name` is `""` where there is none. */
+/** Sender of a mail: `Example Ltd <texts@example.com>`; `name` is `""` where there is none. */
 export interface NamedMailAddress {
   readonly name: string;
   readonly address: string;
@@ -9,8 +9,8 @@ const mailAddress = new RegExp(`^${part}{1,64}@${part}{1,189}$`, 'u');
 const named = /^(?:"(?<quoted>[^"\p{Cc}]*)"|(?<bare>[^"<>@,;\p{Cc}]*))\s*<(?<address>[^<>]+)>$/u;
 
 /**
- * Whether a text can stand as one address in a header and in an SMTP command: one `@` with something on both sides,
- * no space, no control character and nothing that separates or quotes. Whether anybody reads there, only a mail tells.
+ * Whether a text can be one address in a header and in an SMTP command: one `@` with something on both sides, no space,
+ * no control character and no separator or quote. Whether the mailbox exists, only a mail can tell.
  */
 export function isMailAddress(text: string): boolean {
   return mailAddress.test(text);

@@ -72,9 +72,9 @@ export class Batcher<Input, Output> {
   }
 
   /**
-   * What waited is sent off before anybody is answered: the database works while the answers are written. It is half
-   * of all calls that are under way. With nearly all of them in one batch, the database would stand still while they
-   * are answered and asked again, and this process while they are stored.
+   * Sends the next batch before the callers of this one are answered: the database works meanwhile. The batch takes
+   * half of all calls in progress. With nearly all in one batch, the database would idle while callers are answered and
+   * call again, and this process while the batch runs.
    */
   #onBatchDone(answered: number): void {
     this.#inFlight -= 1;

@@ -4,7 +4,7 @@
  */
 export class FairQueue<Item> {
   readonly #sizeMax: number;
-  /** Only keys with waiting items, the one whose turn is next first. */
+  /** Only keys with waiting items, in the order in which they are served. */
   readonly #queues = new Map<unknown, Item[]>();
   #size = 0;
 
@@ -42,7 +42,7 @@ export class FairQueue<Item> {
       const items = queue.splice(0, each);
       this.#size -= items.length;
       for (const item of items) taken.push(item);
-      // The last of its turn is the last in the next round, which may be the next batch.
+      // A key that was served goes to the end of the next round, which may be the next batch.
       this.#queues.delete(key);
       if (queue.length > 0) this.#queues.set(key, queue);
     }

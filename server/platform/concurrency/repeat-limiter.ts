@@ -2,7 +2,7 @@ interface RepeatLimiterOptions<Item> {
   /** Items of one kind that pass in a window. */
   readonly max: number;
   readonly windowMs: number;
-  /** Kinds that are told apart in a window; further ones count as one kind. */
+  /** Kinds that a window counts separately; further ones count as one kind. */
   readonly kindsMax: number;
   /** Called at the end of a window, and of the process, for each kind of which some did not pass. */
   readonly summarize: (latest: Item, repeats: number) => void;

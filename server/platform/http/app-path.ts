@@ -1,6 +1,6 @@
 /**
- * Where a path of ours stands below APP_URL, which may have a path of its own behind a proxy. Without scheme and host,
- * so that whoever came by another name of this server stays there, where their cookie is.
+ * A path of ours below APP_URL, which may have a path of its own behind a proxy. Without scheme and host: a browser
+ * that uses another name of this server stays there, where its cookie is.
  */
 export function appPath(appUrl: string, path: string): string {
   return `${new URL(appUrl).pathname.replace(/\/+$/, '')}${path}`;
@@ -10,7 +10,7 @@ export function appPath(appUrl: string, path: string): string {
 const plainPath = /^\/(?:[\w.~-]+(?:\/[\w.~-]+)*)?(?:\?[\w.~&=-]*)?$/;
 const redirectMaxCharacters = 500;
 
-/** A path of ours that somebody asked to go on to; `/` for anything else, so that no link leads from here elsewhere. */
+/** A local path as a requested redirect target; `/` for anything else, so that no link leads to another host. */
 export function safeRedirect(asked: unknown): string {
   const isOwn = typeof asked === 'string' && asked.length <= redirectMaxCharacters && plainPath.test(asked);
   return isOwn ? asked : '/';

@@ -12,7 +12,7 @@ import { AppError } from '#server/platform/app-error.ts';
 export class ClientErrorResponder {
   /** Makes the request-id of such an answer. */
   readonly #nextRequestId: () => string;
-  /** Of each connection, in order: what is not answered yet, or was before all of its body came. */
+  /** Per connection, in order: responses that are unfinished, or were finished before the request body was read. */
   readonly #open = new WeakMap<Duplex, ServerResponse[]>();
   readonly #refused = new WeakSet<Duplex>();
 
@@ -40,7 +40,7 @@ export class ClientErrorResponder {
 
   /** The handler of Node's `clientError`. */
   readonly onClientError = (error: Error & { code?: string }, socket: Duplex): void => {
-    // The peer is gone: nobody is left to tell.
+    // The connection is closed: an answer would reach no client.
     if (error.code === 'ECONNRESET' || socket.destroyed) return;
     this.#refuse(socket, refusalOf(error.code));
   };

@@ -29,7 +29,7 @@ a { color: var(--accent); }
 export const pageHeaders = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': `default-src 'none'; style-src 'sha256-${createHash('sha256').update(css).digest('base64')}'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
-  // Not no-referrer: a form would then name no origin, and origins are what forged requests are told by.
+  // Not no-referrer: forms would then send no Origin, which the CSRF guard needs.
   'referrer-policy': 'same-origin',
   'x-content-type-options': 'nosniff',
 } as const;
@@ -49,7 +49,11 @@ export function messageHtml(message: string): string {
     .replace(/`([^`]+)`/g, '<code>$1</code>');
 }
 
-/** What stands where a page could not be made. @param message for the person who asked for it @param startPath where they can begin anew */
+/**
+ * The page for a page that failed.
+ * @param message for the person who asked for it
+ * @param startPath the path of its link back to the start
+ */
 export function renderErrorPage(message: string, startPath: string): string {
   return renderPage(
     'This did not work',

@@ -54,13 +54,13 @@ declare module 'fastify' {
 
 export interface HttpServerOptions {
   readonly routes: readonly Route[];
-  /** By audience; where there is none, everybody may enter. */
+  /** By audience. The routes of an audience without one are open to all callers. */
   readonly authenticators: Readonly<Partial<Record<Audience, Authenticator>>>;
   /** Counts requests that no route serves; throws 429. Without it they have no limit. */
   readonly limitNotFound?: (request: FastifyRequest) => MaybePromise<void>;
   /** Around the work of each request, but of routes that bound it themselves. Without it no work is bounded. */
   readonly limitConcurrency?: LimitConcurrency;
-  /** Told of each answer once it is sent, for metrics, logs and the audit of refusals. */
+  /** Called with each request after its answer is sent, for metrics, logs and the audit of refusals. */
   readonly record: (answered: CompletedRequest) => void;
   readonly isStopping: () => boolean;
   /** Replaces what was thrown by what says more of its reason. */
@@ -77,7 +77,7 @@ export interface HttpServerOptions {
   readonly validateResponses?: boolean;
 }
 
-/** What became of a request. */
+/** A request after its answer was sent. */
 export interface CompletedRequest {
   readonly requestId: string;
   readonly method: string;
@@ -89,20 +89,20 @@ export interface CompletedRequest {
   /** The code of a refusal. */
   readonly errorCode: ErrorCode | undefined;
   readonly teamId: TeamId | undefined;
-  /** Of a refusal, where somebody is known to have called. */
+  /** The actor of a refused request, where its caller is known. */
   readonly by: AuditActor | undefined;
-  /** Where somebody is signed in. */
+  /** The signed-in account, where there is one. */
   readonly accountId: AccountId | undefined;
-  /** What the audit log calls the operation, where it changes something. */
+  /** Name of the operation in the audit log, where it changes something. */
   readonly audit: string | undefined;
   /** The id in the path, as it was written; '' where there is none. */
   readonly target: string;
 }
 
-/** The audiences that speak JSON and are told what they got wrong. */
+/** The audiences that speak JSON and whose errors explain the mistake. */
 export const jsonAudiences: readonly Audience[] = ['api', 'team', 'account', 'visitor'];
 
-/** What programs and phones ask for, which take no notice of what browsers are told. */
+/** Audiences of programs and phones, which ignore the headers for browsers. */
 const machineAudiences: readonly (Audience | undefined)[] = ['api', 'device', 'operations'];
 
 /** More than an address can have (Node reads 16 KB of headers), so that a long id is looked up like any other. */
@@ -192,7 +192,8 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   for (const { method, path } of paths.shadowed()) {
     server.route({ method, url: path, handler: answerNotFound });
   }
-  // The server's own end waits for connections, and whoever asked may have hung up: what was asked for is finished all the same.
+  // Drains requests: server.close() waits for connections only, and a client that disconnected
+  // may have work in progress.
   server.addHook('onClose', () => inFlight.drain());
   return server;
 }
@@ -262,7 +263,7 @@ function authenticateHook(options: HttpServerOptions, route: Route, inFlight: Wa
       request.caller = caller;
       return caller.refusal;
     };
-    // Fastify lets in whoever is refused without a reason.
+    // done(undefined) means success in Fastify: always pass an Error.
     const refuse = (reason: unknown) => done(reason instanceof Error ? reason : new Error(String(reason)));
     setResponseHeaders(options, route.audience, request, reply);
     let caller: MaybePromise<Caller>;
@@ -311,16 +312,16 @@ function sendError(
   if (audienceOf(request) !== 'device') settleRest(appError, request, reply);
   setResponseHeaders(options, audienceOf(request), request, reply);
   reply.code(appError.status).headers({ ...appError.headers });
-  // By a page to whoever opens one; programs, which ask for none, by the envelope.
+  // An HTML page for browsers that open a page; the JSON envelope for all other clients.
   if (wantsHtml(request))
     reply.headers(pageHeaders).send(renderErrorPage(appError.message, options.startPath));
   else reply.type('application/json').send(appError.envelope());
 }
 
 /**
- * Decides about the body of a refused request, of which some may not have been read (specification section 7.1). A caller
- * with a credential whose body is too large gets the answer however it writes: Node reads the rest and discards it. Of
- * all others a large rest is not read.
+ * Decides about the rest of a refused request's body (specification section 7.1). A caller with a
+ * credential whose body is too large always gets the answer: Node reads the rest and discards it. For other
+ * refusals a large rest is not read.
  */
 function settleRest({ status }: AppError, request: FastifyRequest, reply: FastifyReply): void {
   const { principal, signedIn } = request.caller ?? {};

@@ -11,8 +11,9 @@ const colon = 0x3a;
 const comma = 0x2c;
 
 /**
- * Refuses JSON that is nested too deeply or has too many values before it is parsed: to parse 120,000 brackets, or 19,000
- * fields, takes some 30 ms of the event loop, to scan them less than 1 ms. What is no JSON is left to the parser.
+ * Refuses JSON that is nested too deeply or has too many values, before it is parsed. Parsing 120,000
+ * brackets, or 19,000 fields, takes some 30 ms of the event loop; scanning them takes less than 1 ms. Invalid
+ * JSON is left to the parser.
  */
 export function checkJsonBounds(bytes: Uint8Array, max = jsonValuesMax): void {
   if (bytes.length < scannedMinBytes) return;

@@ -31,7 +31,7 @@ export const delayedCloseMs = 2_000;
 /** Connections that linger at a time; the kernel keeps some 100 KB of unread bytes for each. */
 export const delayedClosesMax = 256;
 
-/** What is read of a body that is refused unread, and for how long, before its connection is closed. */
+/** Drain of a refused request's body (drain-body.ts): bytes at most, and its time-out below. */
 export const drainMaxBytes = 64 * 1_024;
 
 export const drainTimeoutMs = 10_000;

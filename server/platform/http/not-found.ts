@@ -51,7 +51,10 @@ export class PathIndex {
     );
   }
 
-  /** Methods that the router would take for another path with a parameter in place of a word. They are to be refused. */
+  /**
+   * Methods that the router would route to another path, whose parameter matches a word of this one.
+   * They are refused instead.
+   */
   shadowed(): ShadowedMethod[] {
     return [...this.#byLength.values()].flatMap((patterns) =>
       patterns.flatMap(({ path, segments, methods }) => {

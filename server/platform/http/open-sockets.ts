@@ -17,11 +17,11 @@ export class OpenSockets {
   }
 }
 
-/** What a socket's handle counts; Node's own time-outs of sockets read the second one too. */
+/** The counters of a socket's handle; Node's own time-outs of sockets read the second one too. */
 interface StreamHandle {
   /** Given to it so far. */
   readonly bytesWritten: number;
-  /** Of that, what the kernel has not taken yet. */
+  /** Bytes of these that the kernel has not taken yet. */
   readonly writeQueueSize: number;
 }
 

@@ -13,7 +13,7 @@ interface DocumentOptions {
   readonly components: Readonly<Record<string, TSchema>>;
   /** The path parameters, by what stands before them in the path and their name: `numbers.id`. */
   readonly parameters: Readonly<Record<string, TSchema>>;
-  /** What each refusal means, by status. */
+  /** The meaning of each error response, by status. */
   readonly errorResponses: Readonly<Record<number, string>>;
 }
 
@@ -211,7 +211,7 @@ function successHeaders({ headers = [] }: OperationText): Json {
   return headerRefs([...everyAnswer, ...afterKey, ...repeats]);
 }
 
-/** Whose requests they are is not known before a key was good. */
+/** A 401 has no rate limit headers: the team is unknown before the key is valid. */
 function errorHeaders(status: number): Json {
   const counted = status === 401 ? [] : afterKey;
   const waits = [429, 500, 503].includes(status) ? ['retry-after'] : [];

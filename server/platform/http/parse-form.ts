@@ -6,8 +6,8 @@ import { validateStrings } from './validate-body.ts';
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * The fields of a form of one of our pages; '' for one that it does not have. Of a field that comes twice the last one
- * counts. @throws 400 for what is no text; 415 for what is no form
+ * Parses the form of one of our pages. The result is '' for a missing field, and the last value of a repeated one.
+ * @throws 400 for invalid UTF-8; 415 for another Content-Type
  */
 export function parseForm(request: FastifyRequest): (name: string) => string {
   const { body } = request;

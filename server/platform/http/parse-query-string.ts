@@ -6,8 +6,7 @@ export type Query = Readonly<Record<string, string | readonly string[]>>;
 export const excessiveQuery: Query = Object.freeze(Object.create(null));
 
 /**
- * The parser of query strings. A parameter that comes several times is a list. What is not decodable stays as it was
- * written.
+ * Parses query strings. A repeated parameter becomes a list. A value that cannot be decoded stays as it was written.
  */
 export function parseQueryString(text: string): Query {
   if (text.length > queryMaxCharacters) return excessiveQuery;

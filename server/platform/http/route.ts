@@ -8,10 +8,10 @@ import type { MaybePromise } from '#server/platform/concurrency/maybe-promise.ts
 import type { AccountId, AccountSessionId, MemberId, TeamId } from '#server/platform/ids/ids.ts';
 
 /**
- * Who a route is for. `api` is public and needs a key, `device` is public and frozen (shortcuts can't be updated),
- * `page` is what a person opens, `operations` is for the machines that watch. The dashboard has three of its own, which
- * are neither public nor frozen: `team` needs the session of a member of the team in the path, `account` that of
- * anybody, `visitor` none.
+ * The callers that a route is for. `api` is public and needs a key, `device` is public and frozen (shortcuts can't be
+ * updated), `page` is for browsers, `operations` is for monitoring. The dashboard has three of its own, which are
+ * neither public nor frozen: `team` needs the session of a member of the team in the path, `account` that of any
+ * account, `visitor` none.
  */
 export type Audience = 'api' | 'team' | 'account' | 'visitor' | 'device' | 'page' | 'operations';
 
@@ -25,7 +25,7 @@ export interface Principal {
   readonly keyCreator?: MemberId;
 }
 
-/** Who is signed in. */
+/** A signed-in account, with its session. */
 export interface SignedIn {
   readonly accountId: AccountId;
   readonly sessionId: AccountSessionId;
@@ -52,16 +52,16 @@ export type EndedTokenReason = 'deleted' | 'superseded';
 export interface Caller {
   readonly principal?: Principal;
   readonly signedIn?: SignedIn;
-  /** Of the audience `device`. */
+  /** Set for the audience `device`. */
   readonly device?: DeviceCaller;
   /** The refusal of a known caller. It is returned and not thrown, so that the audit log can name the caller. */
   readonly refusal?: AppError;
 }
 
 /**
- * Establishes the caller of an audience's routes before a body is read. Throws 401 or 429, and refuses with 403,
- * in that order (specification section 7.2). Headers that it sets are on refusals too.
- * @param isAgain for a request that it let in before (`HandlerContext.reauthenticate`): it is counted once
+ * Establishes the caller of an audience's routes before a body is read. Throws 401 or 429, and refuses with 403, in
+ * that order (specification section 7.2). Headers that it sets are on refusals too.
+ * @param isAgain true for a repeat by `HandlerContext.reauthenticate`, which is not counted a second time
  */
 export type Authenticator = (
   request: FastifyRequest,
@@ -77,11 +77,11 @@ export type AuthenticatedRoute = Pick<
 >;
 
 export interface HandlerContext<Body = unknown, Query = unknown> {
-  /** Of the audiences `api` and `team`. */
+  /** Set for the audiences `api` and `team`. */
   readonly principal: Principal;
-  /** Of the audiences `team` and `account`. */
+  /** Set for the audiences `team` and `account`. */
   readonly signedIn: SignedIn;
-  /** Of the audience `device`. */
+  /** Set for the audience `device`. */
   readonly device: DeviceCaller;
   /** For the audit log; of every audience with a caller. */
   readonly by: AuditActor;
@@ -112,7 +112,7 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string | string[]>>;
 }
 
-/** What the reference says of an operation of /v1 beside its schemas. */
+/** The text of an operation of /v1 in the reference, beside its schemas. */
 export interface OperationText {
   /** A verb and a noun, unique: `sendMessage`. */
   readonly operationId: string;
@@ -138,16 +138,18 @@ export interface Route {
   readonly audience: Audience;
   /** For the audiences `api` and `team`; undefined needs a valid key, or a membership, and nothing more. */
   readonly permission?: Permission | PersonalPermission;
-  /** What a member needs for it where that is less than a key needs: to see is not to manage (decision 0014). */
+  /** The permission that a member needs where a key needs more: to see is not to manage (decision 0014). */
   readonly memberPermission?: PersonalPermission;
   /**
-   * For the audience `page`: what it does is allowed by the token in its path, and by nothing that a browser sends along.
-   * A forged request could not know it, so nobody asks where it comes from. For `device`: by the token in its body.
+   * For the audience `page`: the token in the path authorizes the request, and no cookie does. A forged request could
+   * not know it, so the CSRF guard is skipped. For `device`: the token in the body.
    */
   readonly byToken?: true;
-  /** What the audit log calls it where it changes something: a refusal is noted under this name (section 12.6). */
+  /**
+   * The operation's name in the audit log, where it changes something; refusals are recorded under it (section 12.6).
+   */
   readonly audit?: string;
-  /** Of every operation of the audience `api`. */
+  /** Set for every operation of the audience `api`. */
   readonly text?: OperationText;
   readonly body?: TSchema;
   /** The fields of a form or of a device's body, which the handler reads itself. For the route table: nothing is checked. */

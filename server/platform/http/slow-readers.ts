@@ -5,7 +5,7 @@ import type { Clock } from '#server/platform/time/clock.ts';
 import { slowReaderBytesPerSecondMin, slowReaderCheckMs, slowReaderMs } from './limits.ts';
 import { type OpenSockets, takenBytes } from './open-sockets.ts';
 
-/** What a socket had taken at a moment. */
+/** The bytes that a socket had taken at a moment. */
 interface Sample {
   readonly atMs: number;
   readonly taken: number;
@@ -23,7 +23,7 @@ interface SlowReadersOptions {
  */
 export class SlowReaders {
   readonly #options: SlowReadersOptions;
-  /** Of each socket for which bytes wait: the last 30 s, and one sample before them. */
+  /** Samples of each socket with waiting bytes: the last 30 s, and one sample before them. */
   readonly #waiting = new WeakMap<Socket, Sample[]>();
   #cancel: (() => void) | undefined;
 

@@ -2,8 +2,8 @@ import { AppError, unavailable } from '#server/platform/app-error.ts';
 import { bodyMaxBytes } from './limits.ts';
 
 /**
- * Maps whatever was thrown to what the caller is told. The only place where that is decided.
- * @param limitBytes of the route's body
+ * Maps any thrown value to the error that the caller gets. No other code decides that.
+ * @param limitBytes the body limit of the route
  */
 export function toAppError(error: unknown, limitBytes = bodyMaxBytes): AppError {
   if (error instanceof AppError) return error;

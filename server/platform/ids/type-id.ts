@@ -8,7 +8,7 @@ const hexDigits = '0123456789abcdef';
 /** Two characters for each ten bits, looked up: putting them together costs more than all the rest. */
 const pairs = Array.from({ length: 1_024 }, (_, bits) => `${alphabet[bits >> 5]}${alphabet[bits & 31]}`);
 
-/** What a character stands for, by its code; 255 where it stands for nothing. */
+/** The values of the digits, by character code; 255 for all other characters. */
 function valuesOf(digits: string): Uint8Array {
   return Uint8Array.from({ length: 128 }, (_, code) => {
     const value = digits.indexOf(String.fromCharCode(code));

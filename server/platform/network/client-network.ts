@@ -2,9 +2,9 @@ import { isIPv4, isIPv6 } from 'node:net';
 import { bytesOfGroup, ipv6Groups } from './ip-address.ts';
 
 /**
- * What attempts from an address are counted under (specification section 12.2): the address, and of IPv6 the network of
- * 64 bits, because whoever has one address of it has them all. A proxy may write the port beside it, which is another
- * one with each connection. All that is no address is one client network, or whoever may make it up would have many.
+ * The client network that attempts from an address are counted under (specification section 12.2): an IPv4 address, or
+ * the /64 network of an IPv6 address, whose client may use all of it. A port that a proxy adds is removed. Invalid
+ * addresses are all one client network: otherwise a client that can forge them would have many.
  */
 export function clientNetwork(ip: string): string {
   const address = withoutPort(ip.trim()).replace(/%.*$/, '');

@@ -68,8 +68,8 @@ export class CredentialLookup<Row extends { readonly hash: Buffer }> {
 
   /**
    * Looks a credential up; requests with the same one share the look-up, but for `startsAnew`.
-   * @param credential of the right form: anything else is refused before, without the database
-   * @param ip of the client; undefined for a credential that was valid a moment ago, which has no limit
+   * @param credential in the right form: the caller has refused all others without the database
+   * @param ip the client's; undefined for a credential that was valid a moment ago, which has no limit
    */
   async find(credential: string, ip: string | undefined): Promise<Row | undefined> {
     const refusedUntilMs = this.#unknown.get(credential);

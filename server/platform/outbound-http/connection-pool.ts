@@ -3,17 +3,17 @@ import { Connection, type Endpoint } from './connection.ts';
 
 /** As many as attempts run at a time: what is closed after each costs more than what is kept for a second. */
 const idleMax = 1_024;
-/** How long no connection is kept for a place that closed one under a request. */
+/** How long no connection is kept to an endpoint that closed a kept one during a request. */
 const distrustMs = 60_000;
 const distrustedMax = 1_000;
 
-/** The connections that are open: each in the hands of one request, or idle and taken again for the same place. */
+/** Connection pool: every open connection is used by one request, or idle and reused for the same endpoint. */
 export class ConnectionPool {
   readonly #secureContext: SecureContext;
   readonly #open = new Set<Connection>();
   readonly #idle = new Map<string, Connection[]>();
   readonly #reused = new WeakSet<Connection>();
-  /** By place, until when. */
+  /** By endpoint: the end of the time in which none of its connections is kept. */
   readonly #distrusted = new Map<string, number>();
   #idleCount = 0;
 

@@ -22,7 +22,7 @@ export class Connection {
   readonly #client: InstanceType<typeof Client>;
   #socket: Socket | undefined;
 
-  /** @param onGone called where it ended, whoever ended it */
+  /** @param onGone called once the connection has ended, for any reason */
   constructor(place: Endpoint, secureContext: SecureContext, onGone: (connection: Connection) => void) {
     this.endpoint = place;
     this.#client = new Client(place.origin, {
@@ -69,7 +69,8 @@ function open(endpoint: Endpoint, secureContext: SecureContext, done: ConnectCal
     : connectPlain({ host, port });
   socket.setNoDelay(true);
   let isOpen = false;
-  // Stays when the connection stands: a socket may have more than one error, and one that nobody hears ends the process.
+  // Stays for the life of the connection: a socket may have more than one error, and one without a
+  // handler ends the process.
   socket.on('error', (error) => {
     if (!isOpen) done(error, null);
   });

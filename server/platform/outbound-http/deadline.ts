@@ -23,7 +23,7 @@ export class Deadline {
     this.#whenEnded?.();
   }
 
-  /** What is to happen at the end; the step before it is done with. At once where the end has come. */
+  /** Sets the callback for the end; it replaces that of the step before. Called at once if the end has come. */
   whenEnded(then: () => void): void {
     this.#whenEnded = then;
     if (this.#ended) then();

@@ -25,7 +25,7 @@ const systemFailures: Readonly<Record<string, TransportFailure>> = {
 
 /** Ends of a connection that are the other side's, as the system and undici name them. */
 const resetCodes = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'UND_ERR_SOCKET']);
-/** undici's words for 100 and 101, which nobody asked for. */
+/** undici's messages for the statuses 100 and 101, which no request asked for. */
 const unexpectedResponses = new Set(['bad response', 'bad upgrade']);
 
 /** Which fault an error of undici, of TLS or of the system stands for; what is none of the other side's is internal_error. */

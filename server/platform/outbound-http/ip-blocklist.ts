@@ -5,7 +5,7 @@ import {
   parseAddressRange,
 } from '#server/platform/network/ip-address.ts';
 
-/** What no request goes to, of IPv4: this host, private networks, what providers use inside, examples, multicast. */
+/** IP blocklist, IPv4: this host, private networks, ranges that providers use inside, examples, multicast. */
 const blocked4 = rangesOf(
   '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24',
   '192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4',
@@ -14,8 +14,8 @@ const blocked4 = rangesOf(
 );
 
 /**
- * Of IPv6 only what is given out to the internet is allowed at all. What carries an IPv4 address inside lies outside it
- * (mapped, compatible, both prefixes of NAT64) or is taken out of it: Teredo with all of 2001::/23, and 6to4 (2002::/16).
+ * IP blocklist, IPv6: only global unicast is allowed at all. Addresses that embed an IPv4 address lie outside it
+ * (mapped, compatible, both prefixes of NAT64) or are blocked: Teredo with all of 2001::/23, and 6to4 (2002::/16).
  */
 const globalUnicast6 = rangesOf('2000::/3');
 const blocked6 = rangesOf('2001::/23 2001:db8::/32 2002::/16 3fff::/20');
@@ -26,7 +26,7 @@ function rangesOf(...lists: readonly string[]): readonly AddressRange[] {
 
 /**
  * Whether no outgoing request may go to the address (specification section 6.5).
- * @param allowed what EGRESS_ALLOW_CIDRS takes out of the ban
+ * @param allowed the ranges of EGRESS_ALLOW_CIDRS, which are never blocked
  */
 export function isBlockedAddress(address: Uint8Array, allowed: readonly AddressRange[]): boolean {
   const isIn = (ranges: readonly AddressRange[]) => ranges.some((range) => isInRange(address, range));

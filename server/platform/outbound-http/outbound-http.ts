@@ -20,10 +20,10 @@ export interface OutboundRequest {
   readonly bodyMaxBytes?: number;
 }
 
-/** What came of a request: a value, whatever the other side does. */
+/** Outcome of a request: a value, whatever the other side does. */
 export type OutboundOutcome = ExchangeResult & {
   readonly durationMs: number;
-  /** What was connected to, or last tried; undefined where it did not come to that. For logs, not for customers. */
+  /** The address of the connection, or the last one tried; undefined before that. For logs, not for customers. */
   readonly address: string | undefined;
 };
 
@@ -61,7 +61,7 @@ export class OutboundHttp {
   readonly #allowed: readonly AddressRange[];
   readonly #resolver: SafeResolver;
   readonly #pool: ConnectionPool;
-  /** What runs, and the signal that breaks it off. */
+  /** Running requests, each with the signal that aborts it. */
   readonly #running = new Map<Deadline, AbortSignal | undefined>();
   readonly #heard = new WeakSet<AbortSignal>();
   /** Results of URLs never change, and a receiver has the same one all day. */
@@ -74,7 +74,7 @@ export class OutboundHttp {
     this.#pool = new ConnectionPool(authorities);
   }
 
-  /** What can be said of a URL when it is given, without a look-up: where it leads, or a sentence for a refusal. */
+  /** Validates a URL without a look-up, when it is given. @returns its target, or a sentence for the refusal */
   validate(url: string): ValidatedUrl {
     const known = this.#validated.get(url);
     if (known) return known;
@@ -91,7 +91,10 @@ export class OutboundHttp {
     return { ...exchanged, durationMs: performance.now() - startedMs, address };
   }
 
-  /** Ends what is still running as `aborted`, and all connections, at once: whoever wants answers awaits them first. */
+  /**
+   * Ends running requests as `aborted`, and closes all connections, at once. A caller that needs their
+   * answers awaits them first.
+   */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const deadline of this.#running.keys()) deadline.end('aborted');

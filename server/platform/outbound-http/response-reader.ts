@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici';
 import type { TransportFailure } from '#contract/attempt-outcome.ts';
 import { failureClass } from './failure-class.ts';
 
-/** What came of one request on one connection. */
+/** Result of one request on one connection. */
 export type ExchangeResult =
   | {
       readonly kind: 'answered';
@@ -16,13 +16,13 @@ export type ExchangeResult =
   | {
       readonly kind: 'failed';
       readonly class: TransportFailure;
-      /** Of an answer that had begun. */
+      /** The status of an answer that had begun. */
       readonly status: number | undefined;
       /** Whether a connection stood, with TLS where that is asked for. */
       readonly connected: boolean;
     };
 
-/** So many 1xx may come before the answer; nobody has use for one, and reading them for ever keeps others waiting. */
+/** 1xx responses that may precede the answer. No client needs them, and reading them without end would block a slot. */
 const interimMax = 32;
 
 type DoneCallback = (result: ExchangeResult, isReusable: boolean) => void;

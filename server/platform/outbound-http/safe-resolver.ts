@@ -3,7 +3,7 @@ import type { AddressRange } from '#server/platform/network/ip-address.ts';
 import { isBlockedIp } from './ip-blocklist.ts';
 import { dnsTtlMaxMs } from './limits.ts';
 
-/** What a name was found to lead to. Only `addresses`, all of them checked, may be connected to. */
+/** Resolution of a name. Only `addresses`, all of them checked, may be connected to. */
 export type Resolution =
   | { readonly kind: 'addresses'; readonly addresses: readonly string[] }
   | { readonly kind: 'forbidden' }
@@ -39,7 +39,7 @@ export class SafeResolver {
     this.#servers = servers;
   }
 
-  /** What is known of the name, while it is fresh. */
+  /** The cached resolution of the name, while it is fresh. */
   cached(name: string): Resolution | undefined {
     const known = this.#cache.get(name);
     return known !== undefined && known.untilMs > performance.now() ? known.resolution : undefined;
@@ -58,9 +58,9 @@ export class SafeResolver {
   }
 
   /**
-   * Asks for the name servers of the root, which every resolver knows that has a way out: tells a network that is down
-   * from a name that nobody answers for. One question at a time, whoever asks. `answeredSince` says what came of it.
-   * @param sinceMs a question that was asked before then does not count: once it has ended, the root is asked again
+   * Queries the name servers of the root, which every working resolver knows. That distinguishes a network that is down
+   * from a name whose servers do not answer. One query runs at a time. `answeredSince` gives its result.
+   * @param sinceMs a query that began before then does not count: once it has ended, the root is queried again
    */
   async probe(sinceMs: number): Promise<void> {
     if (this.#probing && this.#probing.askedAtMs < sinceMs) await this.#probing.ended;

@@ -22,10 +22,10 @@ export type ValidatedUrl = { readonly target: Target } | { readonly refused: str
 const emptyUserInfo = /^[a-z][a-z0-9+.-]*:[/\\]*:?@/i;
 
 /**
- * Judges what of a URL can be checked without a look-up (specification section 6.5). The parser of the URL standard turns
- * every spelling of an address into one (`0x7f.1`, `2130706433` and `127.1` are 127.0.0.1), and what it read is what is
- * connected to: no second reading can differ.
- * @returns where it leads, or a sentence for whoever gave it
+ * Validates the parts of a URL that need no look-up (specification section 6.5). The parser of the URL standard turns
+ * every spelling of an address into one (`0x7f.1`, `2130706433` and `127.1` are 127.0.0.1). The connection uses its
+ * result: no second parser can differ.
+ * @returns the target, or a sentence for the person who entered the URL
  */
 export function validateUrl(text: string, allowed: readonly AddressRange[]): ValidatedUrl {
   if (text.length > urlMaxCharacters)

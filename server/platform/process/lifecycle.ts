@@ -1,6 +1,6 @@
 import type { Logger } from './logger.ts';
 
-/** How long a part may take to close; what is in hand takes less (a held poll is answered at once). */
+/** How long a part may take to close; work in progress takes less (a held poll is answered at once). */
 const closingMs = 20_000;
 
 /** SIGHUP: the terminal was closed. SIGQUIT: Ctrl-\. */
@@ -12,9 +12,10 @@ const sameStopMs = 1_000;
 type Step = { readonly name: string; readonly close: () => Promise<void> };
 
 /**
- * Owns the signals of the process. Promise: the first signal stops taking work, finishes what is in hand and closes
- * everything in the reverse order of its opening; a start under way gives up first. Signals within one second of the
- * first count as the same one; a later one exits at once. A part that does not close in time is logged and left behind.
+ * Owns the signals of the process. Promise: the first signal stops taking work, finishes the work in progress
+ * and closes everything in the reverse order of its opening; a start in progress gives up first. Signals within
+ * one second of the first count as the same one; a later one exits at once. A part that does not close in time
+ * is logged and abandoned.
  */
 export class Lifecycle {
   readonly #logger: Logger;

@@ -6,7 +6,7 @@ export type { Logger };
 /** Equal failures are written once in this time, with the stack. */
 const windowMs = 60_000;
 
-/** Failures that are told apart in a window. */
+/** Failures that a window counts separately. */
 const kindsMax = 200;
 
 const warnLevel = pino.levels.values.warn ?? 40;
@@ -69,7 +69,9 @@ function withoutStack(error: Error): Error {
   return Object.assign(new Error(message), { name, stack: undefined }, code);
 }
 
-/** What a line says of an error. Libraries hang whole connections, settings and rows on theirs; none of it is logged. */
+/**
+ * The logged fields of an error. Libraries attach whole connections, settings and rows to theirs; none of it is logged.
+ */
 function describeError(error: unknown): object {
   if (!(error instanceof Error)) return { message: String(error) };
   const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {};

@@ -1,7 +1,7 @@
 import { Gauge, Registry } from 'prom-client';
 import type { Clock } from '#server/platform/time/clock.ts';
 
-/** What this process counts, for GET /metrics. Each slice registers its own figures where it makes them. */
+/** This process's metrics, for GET /metrics. Each slice registers its own figures where it makes them. */
 export type Metrics = Registry;
 
 export function createMetrics(): Metrics {
@@ -20,7 +20,7 @@ export function addGauge(metrics: Metrics, name: string, help: string, read: () 
   });
 }
 
-/** How long a look is believed: whoever scrapes more often sees the same figures. */
+/** How long a query's figures are cached: scrapes that are more frequent see the same ones. */
 const cacheMs = 5_000;
 
 /** One look for all figures that are made of it. One that failed is not kept. */

@@ -40,8 +40,8 @@ export class Clock {
   }
 
   /**
-   * What the clock said, or will say, at a moment of `performance.now()`. Moves of tests are left out: this is what is
-   * held against other clocks.
+   * The clock's reading at a moment of `performance.now()`. Moves by tests are left out: this is
+   * compared with other clocks.
    */
   atMs(performanceMs: number): number {
     return performanceMs + this.#offsetMs;
@@ -63,8 +63,8 @@ export class Clock {
   }
 
   /**
-   * Takes a correction over.
-   * @param timeMs what the time was at that moment of `performance.now()`
+   * Applies a correction.
+   * @param timeMs the correct time at that moment of `performance.now()`
    */
   follow(timeMs: number, measuredAtMs: number): void {
     this.#offsetMs = timeMs - measuredAtMs;

@@ -3,13 +3,16 @@ import { uptime } from 'node:os';
 
 /** The clocks of the machine. Decision 0020 says what each is believed. */
 export interface HostClock {
-  /** Names the machine's boot; undefined where it can't be told, as on macOS. Uptimes compare within one boot only. */
+  /**
+   * Names the machine's boot; undefined on systems without such an id, as on macOS. Uptimes
+   * compare within one boot only.
+   */
   readonly bootId: string | undefined;
-  /** Since the boot, the time included that the machine slept. Nobody sets it. */
+  /** Time since the boot, including the time that the machine slept. It is never set. */
   uptimeMs(): number;
-  /** Since the boot, without sleep. Nobody sets it. */
+  /** Time since the boot, without sleep. It is never set. */
   monotonicMs(): number;
-  /** The time of day, as somebody set it. */
+  /** The time of day, as the host's clock is set. */
   wallMs(): number;
 }
 
