@@ -10,7 +10,7 @@ export const invitationMailsPerAddressAndHour = 5;
 
 export const invitationMailsPerTeamAndHour = 100;
 
-/** How long an invitation is kept that was accepted, revoked or not used: whom it was for is nobody's business for ever. */
+/** Retention of invitations that were accepted, revoked or expired. It is short, because they name people. */
 export const endedInvitationRetentionMs = 30 * 24 * 3_600_000;
 
 /** A double click comes within it. */

@@ -36,7 +36,7 @@ type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets
 interface Acceptance {
   readonly token: string;
   readonly signedIn: SignedIn | undefined;
-  /** What a new person says; an empty text is none. */
+  /** The fields of the form or request of a new person; an empty text counts as missing. */
   readonly fields: AcceptInvitationRequest;
   /** The token of the form (double-submit.ts); left out where no form was sent. */
   readonly formToken?: string;
@@ -45,11 +45,11 @@ interface Acceptance {
 
 interface Accepted {
   readonly joined: Joined;
-  /** The headers set-cookie of a new person's session; none for somebody who was signed in already. */
+  /** The set-cookie headers of a new person's session; empty for a signed-in person. */
   readonly cookies: string[];
 }
 
-/** Somebody who has no account yet. */
+/** A person without an account. */
 interface NewPerson {
   readonly email: string;
   readonly name: string;

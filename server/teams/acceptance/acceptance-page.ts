@@ -4,7 +4,7 @@ import { escapeHtml } from '#server/platform/escape-html.ts';
 import { messageHtml, renderPage } from '#server/platform/http/html-page.ts';
 import { type InvitationEnd, invitationEnds, type LoadedInvitation } from './load-invitation.ts';
 
-/** What was wrong with the form that was sent, and what it held, so that nobody types it twice. */
+/** The error of a submitted form, with its fields, so that the person need not type them again. */
 export interface FormProblem {
   readonly message: string;
   /** The field at fault; undefined where it is none of them. */
@@ -55,7 +55,7 @@ function bodyOf(
   const present = escapeHtml(signedIn?.actor.name ?? '');
   const next = escapeHtml(`?next=/invite/${token}`);
   const signIn = (text: string) => `<p><a href="${escapeHtml(pathTo('/sign-in'))}${next}">${text}</a></p>`;
-  // Leads back to this page, or to where somebody signs in who has an account.
+  // Leads back to this page, or to the sign-in page for a person with an account.
   const signOut = (to: 'on' | 'sign-in') =>
     `<form method="post" action="${escapeHtml(pathTo('/sign-out'))}${next}"><button class="second" type="submit" name="go" value="${to}">Sign out and go on</button></form>`;
   if (needs === 'nothing') {
@@ -132,7 +132,7 @@ function field(
 <input id="${name}" name="${name}" ${attributes}${value}${atFault}>`;
 }
 
-/** A link that lets nobody in any more, and what became of it. */
+/** The page of a link that is no longer valid, with the reason. */
 export function renderInvitationEnd(end: InvitationEnd, own: (path: string) => string): string {
   const { what, next } = invitationEnds[end];
   return renderPage(

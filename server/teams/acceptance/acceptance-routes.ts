@@ -6,7 +6,7 @@ import type { RoleChangeServices } from '#server/teams/members/apply-role.ts';
 import { acceptInvitation } from './accept-invitation.ts';
 import { type LoadedInvitation, loadInvitation } from './load-invitation.ts';
 
-/** What the dashboard asks of a link that somebody opened (specification section 12.4): the page's twins in JSON. */
+/** Routes of the dashboard for an opened invitation (specification section 12.4): the JSON twins of its page. */
 export function acceptanceRoutes(
   services: Runtime & RoleChangeServices,
   requireSession: RequireSession,

@@ -48,7 +48,10 @@ export async function resolveDoubleSubmit(
   });
 }
 
-/** Whether a session that began by the form lives: whoever was shut out comes not back by it. */
+/**
+ * Whether a session that the first submit created is live. Otherwise a second submit would sign in a person
+ * whose sessions were ended.
+ */
 async function hasLiveSession(
   trx: Transaction,
   { clock }: Services,

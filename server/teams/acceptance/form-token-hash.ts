@@ -2,8 +2,8 @@ import type { AccountRow } from '#server/accounts/account/account-store.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 
 /**
- * What is kept of the form that accepted an invitation: its token together with the account's password as it was, so that
- * nobody presses again once another one was set.
+ * Hash that is stored with an accepted invitation: of the form's token and the account's password hash. A changed
+ * password ends the second submits of the form.
  */
 export function hashFormToken(
   formToken: string,

@@ -6,16 +6,16 @@ interface Opening {
   readonly email: string | null;
   /** The account of that address; null where it has none. */
   readonly accountId: AccountId | null;
-  /** Who is signed in. */
+  /** The signed-in account; undefined without a session. */
   readonly signedInId: AccountId | undefined;
   /** Whether the link, or something before it, proves that account's address. */
   readonly isEmailVerified: boolean;
 }
 
 /**
- * What somebody who opens an invitation has to bring (specification section 12.4): an account is joined by whoever is
- * signed in to it, and comes to life for an address that has none. A link that was shown proves no address, and lets no
- * account join whose own is not proven: somebody else may have made it (section 12.1).
+ * Requirements for the person who opens an invitation (specification section 12.4). An account joins by its own
+ * session; an address without one gets a new account. A link that was shown proves no address. An account with an
+ * unverified address cannot join by it: another person may have created the account (section 12.1).
  */
 export function invitationRequirements({
   email,

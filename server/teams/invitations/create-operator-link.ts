@@ -20,7 +20,7 @@ const signInHours = 24;
 
 interface OperatorLink {
   readonly url: string;
-  /** What it does: signs an account in, or makes the owner of a team. */
+  /** The effect of the link: it signs an account in, or makes the owner of a team. */
   readonly opens: 'sign_in' | 'owner_invitation';
   readonly email: string;
   readonly expires_at: string;

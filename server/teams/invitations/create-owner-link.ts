@@ -10,7 +10,7 @@ import { insertInvitation } from './invitation-store.ts';
 import { revokeOpenInvitations } from './revoke-open-invitations.ts';
 import { countSeats, requireFreeSeat } from './seat-limit.ts';
 
-/** What the operator can do about a team that is full and has no owner. */
+/** Advice for the operator of a full team without an owner. */
 export const allSeatsTaken =
   'Invitations that are open count. Make room with DELETE /v1/team/members/:id or /v1/team/invitations/:id, or upgrade with `ownline team set-plan`.';
 
@@ -20,9 +20,9 @@ interface OwnerLink {
 }
 
 /**
- * Owner link: makes the owner of a team without one (specification section 12.1). It replaces earlier ones. The caller has
- * locked the team's row, or has just inserted it.
- * @param email undefined for whoever opens it
+ * Owner link: makes the owner of a team without one (specification section 12.1). It replaces earlier ones. The caller
+ * has locked the team's row, or has just inserted it.
+ * @param email undefined for a link that any holder may accept
  * @throws AppError 402 where the plan has no seat left
  */
 export async function createOwnerLink(

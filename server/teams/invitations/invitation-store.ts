@@ -28,7 +28,7 @@ export interface FormTokenRow {
 /** An invitation for the person who opens it. */
 export interface LoadedInvitationRow extends InvitationRow {
   readonly team_name: string;
-  /** Of its address; null where it has none. */
+  /** The account of its address; null where it has none. */
   readonly account_id: AccountId | null;
   /** Whether that account's address is proven; null where there is none. */
   readonly account_verified: boolean | null;
@@ -248,8 +248,8 @@ export function markRevoked(
 }
 
 /**
- * Ends what is open for an address, what has expired included; with `ownerLinks` those of owners too.
- * @returns what was ended
+ * Revokes the open invitations of an address, including expired ones; with `ownerLinks` owner links too.
+ * @returns the revoked ones
  */
 export function markOpenInvitationsRevoked(
   trx: Transaction,

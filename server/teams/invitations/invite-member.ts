@@ -18,10 +18,10 @@ import { revokeOpenInvitations } from './revoke-open-invitations.ts';
 import { countSeats, requireFreeSeat } from './seat-limit.ts';
 
 /**
- * Invites an address into a team (specification section 4.1). The team's row is held from the count to the insert, so
- * that members and live invitations together are never more than the plan allows.
- * @throws AppError 400 for the address; 403 for the person who made the key that asks, and, param role, for a role that
- * includes what the key does not hold; 409, param email, for a member or somebody who is invited; 402 over the plan
+ * Invites an address into a team (specification section 4.1). The team's row is locked from the count to the insert:
+ * members and live invitations together never exceed the plan.
+ * @throws AppError 400 for the address; 403 for the creator of the calling key; 403, param role, for a role with more
+ *   than the key holds; 409, param email, for a member or an invited person; 402 over the plan
  */
 export async function inviteMember(
   services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'> & InvitationMailServices,

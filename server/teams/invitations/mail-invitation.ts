@@ -17,7 +17,7 @@ interface InvitationMail {
   readonly url: string;
 }
 
-/** What the mail of an invitation says (specification section 12.5). */
+/** The mail of an invitation (specification section 12.5). */
 export function invitationMessage({ invitation, team, inviter, url }: InvitationMail): MailContent {
   const who = inviter === undefined ? 'You are invited' : `${inviter.name} (${inviter.email}) invites you`;
   const until = invitation.expires_at.toISOString().slice(0, 10);

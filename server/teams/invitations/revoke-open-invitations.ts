@@ -14,8 +14,8 @@ interface Which {
 }
 
 /**
- * Ends the invitations that something else takes the place of: a newer one, or a membership that came another way.
- * The caller holds the team's row. What had expired takes no seat, but its address: it ends unmentioned.
+ * Revokes the invitations that a newer one, or a membership that came another way, replaces. The caller has locked the
+ * team's row. An expired invitation uses no seat but still blocks its address: it is revoked without an audit entry.
  */
 export async function revokeOpenInvitations(
   trx: Transaction,

@@ -18,9 +18,9 @@ export async function countSeats(
 }
 
 /**
- * Refuses one more than the plan allows (specification section 8).
+ * Refuses one more member than the plan allows (specification section 8).
  * @param current seats that are taken
- * @param advice what the person who is refused can do
+ * @param advice the end of the error's text: a remedy for the caller
  * @throws AppError 402
  */
 export function requireFreeSeat(

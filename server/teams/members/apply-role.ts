@@ -6,7 +6,10 @@ import type { AuditActor } from '#server/platform/actor.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { type PersonRow, setRole } from './member-store.ts';
 
-/** What becomes of what somebody made with the role that they had; wired in transaction-hooks.ts, like OnMemberRemoved. */
+/**
+ * Transaction hook: adjusts things that the member created with the former role, such as keys. It is wired in
+ * transaction-hooks.ts, like OnMemberRemoved.
+ */
 export type OnRoleChanged = (
   trx: Transaction,
   moved: { readonly member: PersonRow; readonly by: AuditActor },

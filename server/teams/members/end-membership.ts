@@ -20,9 +20,9 @@ export interface MembershipEnd {
 export type OnMemberRemoved = (trx: Transaction, ending: MembershipEnd) => Promise<void>;
 
 /**
- * Ends a membership (specification section 12.4). Who is then in no team is signed out everywhere; the account's row is
- * held for that, so that two teams that part with somebody at once don't each count on the other. The caller holds the
- * team's row and has checked.
+ * Ends a membership (specification section 12.4). An account without another team is signed out everywhere. Its row is
+ * locked for that: of two teams that remove it at once, the later one sees the other's removal. The caller has locked
+ * the team's row and has checked the permission.
  */
 export async function endMembership(
   trx: Transaction,

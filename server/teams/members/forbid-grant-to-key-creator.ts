@@ -4,14 +4,14 @@ import type { Principal } from '#server/platform/http/route.ts';
 import type { AccountId, MemberId, TeamId } from '#server/platform/ids/ids.ts';
 import { findAccountByMember } from './member-store.ts';
 
-/** Who gives somebody a seat or a role: a member by a session, or a key and, where a member made it, that member. */
+/** The grantor of a seat or a role: a member with a session, or a key with its creator, if that is a member. */
 export type Grantor = Pick<Principal, 'teamId' | 'permissions' | 'keyCreator'>;
 
 /**
- * A key gives its own creator neither a seat nor a role (specification section 5.3, decision 0016). The person counts, not
- * the membership: a key that outlives its creator's membership opens no way back for them.
- * @param keyCreator undefined: no key asks, or nobody's
- * @param receiver the account that is given something, or the compared address that is invited
+ * Forbids a key to give its own creator a seat or a role (specification section 5.3, decision 0016). The check compares
+ * the person, not the membership: a key must not let its creator rejoin a team that they left.
+ * @param keyCreator undefined: the caller is no key, or a key without a creator
+ * @param receiver the account that receives the role, or the normalized address that is invited
  * @throws AppError 403
  */
 export async function forbidGrantToKeyCreator(

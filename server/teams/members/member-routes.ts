@@ -85,7 +85,7 @@ function publicRoutes(services: Services): Route[] {
   ];
 }
 
-/** What only people do, in the dashboard: owners, and leaving. */
+/** Routes without a key, in the dashboard only: owners, and leaving a team. */
 function personalRoutes(services: Services): Route[] {
   return [
     route({

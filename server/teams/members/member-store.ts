@@ -18,7 +18,7 @@ export interface PersonRow extends MemberRow {
   readonly name: string;
 }
 
-/** Whose a membership is, or was. */
+/** The account of a present or former membership. */
 export interface MemberAccountRow {
   readonly id: AccountId;
   /** The address as it is compared. */
@@ -151,7 +151,7 @@ export function listMembers(db: Queryable, teamId: TeamId): Promise<PersonRow[]>
   return list.rows(db, teamId);
 }
 
-/** What a signed-in person is in a team; undefined where they are no member of it, or there is no such team. */
+/** The membership of a signed-in account in a team; undefined where it is no member, or there is no such team. */
 export function findMembership(
   db: Queryable,
   teamId: TeamId,

@@ -27,9 +27,9 @@ export function requirePermission(role: Role, permission: Permission | PersonalP
 }
 
 /**
- * Refuses a role that gives somebody more than its grantor holds (specification section 5.3, decision 0016). Only keys can be
- * refused: whoever may change members by a role holds all that these roles include.
- * @param before the role that the person has; undefined for somebody who is invited
+ * Refuses a role that gives a person more than its grantor holds (specification section 5.3, decision 0016). Only keys
+ * can be refused: a role that may change members holds all that the roles it gives include.
+ * @param before the person's present role; undefined for an invitation
  * @throws AppError 403, param role
  */
 export function forbidEscalation(grantor: readonly RoleGrant[], role: GivenRole, before?: Role): void {

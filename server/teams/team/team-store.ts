@@ -34,7 +34,7 @@ export async function anyTeamExists(db: Queryable): Promise<boolean> {
   return (await findAny.row(db)) !== undefined;
 }
 
-/** Until the caller's commit nobody else makes a team. */
+/** Until the caller's commit no other transaction creates a team. */
 export async function lockTeams(trx: Transaction): Promise<void> {
   await trx.query('LOCK TABLE teams IN SHARE ROW EXCLUSIVE MODE');
 }
