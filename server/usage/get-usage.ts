@@ -10,7 +10,7 @@ import { findMonthUsage, listUsageDays } from './usage-store.ts';
 const dayMs = 86_400_000;
 
 /**
- * What a team used of a month, day by day (specification section 12.7).
+ * A team's usage in a month, day by day (specification section 12.7).
  * @param month `2026-11`; undefined for the present one
  */
 export async function getUsage(

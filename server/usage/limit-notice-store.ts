@@ -39,13 +39,13 @@ export interface NoticeRow {
   readonly created_at: Date;
 }
 
-/** What the team was told of in a month. @param month `2026-11-01` */
+/** The notices that were sent to a team in a month. @param month `2026-11-01` */
 export function listNotices(db: Queryable, teamId: TeamId, month: string): Promise<NoticeRow[]> {
   return list.rows(db, teamId, month);
 }
 
 /**
- * Teams that have used 80 % or 100 % of a month's limit and were not told, by id.
+ * Teams that have used 80 % or 100 % of a month's limit and have no notice of it yet, by id.
  * @param month `2026-11-01`
  * @param after the last id that was seen
  */
@@ -58,7 +58,7 @@ export function listTeamsNearLimit(
   return listNear.rows(db, month, after, limit);
 }
 
-/** @returns whether it is new: nobody has told the team before */
+/** @returns false where the team has this notice already */
 export async function insertNotice(
   trx: Transaction,
   notice: { readonly teamId: TeamId; readonly month: string; readonly percent: 80 | 100; readonly at: Date },

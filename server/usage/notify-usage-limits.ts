@@ -30,7 +30,7 @@ export async function notifyUsageLimits(
   }
 }
 
-/** One page after the other, so that teams that can't be told, having nobody, keep no later one from its turn. */
+/** Page by page: a team without recipients stays in the list, and must not block later ones. */
 async function* teamsNearLimit({ pool }: Runtime['database'], now: Date): AsyncGenerator<NearLimitRow> {
   let page: NearLimitRow[];
   let after = firstIdAt(0);
@@ -49,7 +49,7 @@ async function notify(
 ): Promise<void> {
   const members = await listMembers(trx, near.team_id);
   const recipients = members.filter(({ role }) => role === 'owner' || role === 'admin');
-  // A team that has nobody yet is told once it has somebody.
+  // A team without owners and admins keeps its notice for later.
   if (recipients.length === 0 && isMailEnabled(services.config)) return;
   // Both at once: the higher one says it all, and the lower one counts as told.
   const percents = near.percent === 100 ? ([80, 100] as const) : ([80] as const);

@@ -10,9 +10,10 @@ import {
 } from './limits.ts';
 
 /**
- * The concurrency limiter: a semaphore per team in front of the work of its requests (specification section 8), so that no team takes all database
- * connections. Its keys, its members, the polls of its phones and their other calls have a queue each, which alternate: a
- * dashboard stays usable beside a busy integration. What people ask for their own account is limited per account.
+ * Concurrency limiter: a semaphore per team that a request passes before its work (specification section 8), so that no
+ * team takes all database connections. A team's keys, its members, the polls of its phones and their other calls have a
+ * queue each. These alternate: a dashboard stays usable beside a busy integration. Requests about a person's own
+ * account are limited per account.
  */
 export function createTeamConcurrencyLimiter({ clock }: Pick<Runtime, 'clock'>): LimitConcurrency {
   const semaphore = new KeyedSemaphore({ clock, runningMax: teamRequestsRunningMax });

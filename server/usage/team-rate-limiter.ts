@@ -11,7 +11,7 @@ const windowSeconds = 60;
 const blockShare = 0.01;
 
 interface ReservedRow {
-  /** Of the window that the row now counts, this block included; may pass the limit. */
+  /** Permits taken in the row's present window, this block included; may exceed the limit. */
   readonly taken: number;
   /** That window, in minutes since the epoch. */
   readonly minute: number;
@@ -37,7 +37,7 @@ interface Window {
   minute: number;
   /** Requests that this process may still let through. */
   permits: number;
-  /** What the team's processes have taken together, as far as this one knows. */
+  /** Permits that all processes of the team have taken together, as far as this one knows. */
   taken: number;
   waiting: number;
   block: Promise<void> | undefined;

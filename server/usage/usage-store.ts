@@ -95,7 +95,7 @@ export function listUsageDays(
   return listDays.rows(db, teamId, from, until);
 }
 
-/** What of the month's limit is used. @param month its first day: `2026-11-01` */
+/** The used part of the month's limit. @param month its first day: `2026-11-01` */
 export async function findMonthUsage(db: Queryable, teamId: TeamId, month: string): Promise<number> {
   return (await findMonth.row(db, teamId, month))?.accepted ?? 0;
 }
