@@ -20,7 +20,7 @@ export const teamSlots = 256;
 /** Slots of a process: each may hold a connection and 16 KB of an answer. */
 export const processSlots = 1_024;
 
-/** What one statement takes at most: more would keep the first of them waiting for the last. */
+/** Deliveries that one statement claims at most: with more, the first ones would wait for the last. */
 export const claimBatchMax = 256;
 
 /** Webhooks that one statement looks at; the next one goes on behind them. */
@@ -32,7 +32,7 @@ export const leaseMarginMs = 20_000;
 /** So long both secrets sign (specification section 6.4). */
 export const secretRotationMs = 24 * 3_600_000;
 
-/** What a page may read at most: where filters leave little of that, it is short (decision 0012). */
+/** Deliveries that a page reads at most: if filters exclude most of them, it is short (decision 0012). */
 export const pageExaminedMax = 10_000;
 
 /** How long a stop waits for attempts in progress before it aborts them (specification section 10.3). */

@@ -19,7 +19,7 @@ import { redeliver } from './redeliver.ts';
 import { replay } from './replay.ts';
 import { testWebhook } from './test-webhook.ts';
 
-/** What was sent, and what is to be sent again (specification sections 4.4 and 6.4). */
+/** Routes of a webhook's deliveries, their redelivery and replay (specification sections 4.4 and 6.4). */
 export function deliveryRoutes(services: Runtime): Route[] {
   const { database } = services;
   return [

@@ -22,7 +22,7 @@ export interface DeliveryRow {
   readonly attempt_count: number;
   readonly created_at: Date;
   readonly finished_at: Date | null;
-  /** When its next attempt is due, where it has a place in the queue. */
+  /** When its next attempt is due, while it is in the queue. */
   readonly due_at: Date | null;
 }
 

@@ -43,7 +43,8 @@ const byTime = source(
      AND (d.team_id, d.webhook_id, d.id) >= ($1, $2, '00000000-0000-0000-0000-000000000000')`,
 );
 
-// What is pending is in the queue, which is small where history is large. OFFSET 0 keeps the queue in the lead.
+// Pending deliveries come from the queue, which is small even if the history is large. OFFSET 0 makes
+// the planner start there.
 const pending = source(
   'pending',
   'waiting_id DESC',

@@ -18,9 +18,9 @@ const purge = statement<{ readonly id: AttemptId }>(
 );
 
 /**
- * Forgets attempts, and what was answered to them, after DELIVERY_LOG_DAYS (specification section 10.5); their deliveries
- * stay, with what became of them. Batch by batch, so that nobody waits for it.
- * @returns how many were forgotten
+ * Deletes attempts and their responses after DELIVERY_LOG_DAYS (specification section 10.5). Their deliveries stay,
+ * with their status. It works in batches, so that other transactions do not wait for it.
+ * @returns how many were deleted
  */
 export async function purgeAttempts({
   database,

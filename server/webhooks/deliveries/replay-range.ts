@@ -14,7 +14,7 @@ export function parseReplayRange(
   now: Date,
 ): { readonly after: string; readonly before: string } {
   const sinceMs = readMoment('since', since);
-  // Of this very millisecond there may be events, too.
+  // Includes events of this very millisecond.
   const untilMs = until === undefined ? now.getTime() + 1 : readMoment('until', until);
   if (until !== undefined && untilMs <= sinceMs) throw invalid('until', 'until must be later than since.');
   return { after: firstIdAt(sinceMs), before: firstIdAt(untilMs) };

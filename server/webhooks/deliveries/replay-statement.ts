@@ -6,7 +6,7 @@ import type { DeliveryId, TeamId, WebhookId } from '#server/platform/ids/ids.ts'
 /** Deliveries that one round looks at: some 100 ms, for which the webhook's results wait. */
 export const roundMax = 5_000;
 
-/** Of one round: how many it queued, how many it looked at, and how far it came. */
+/** Result of one round: how many it queued, how many it examined, and its last position. */
 export interface ReplayBatch {
   readonly queued: number;
   readonly examined: number;
@@ -23,7 +23,7 @@ const round = statement<ReplayBatch>(
      ORDER BY d.team_id, d.webhook_id, d.id LIMIT ${roundMax}
    ),
    fitting AS MATERIALIZED (
-     -- One that succeeded stays with the receiver, though somebody had it sent again, and that failed.
+     -- A delivery that succeeded once is not replayed, even if a later redelivery failed.
      SELECT e.id FROM examined e WHERE e.status = ANY($5) AND NOT e.is_test AND e.succeeded_at IS NULL
    ),
    reopened AS (

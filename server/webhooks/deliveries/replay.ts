@@ -9,10 +9,10 @@ import { parseReplayRange } from './replay-range.ts';
 import { type ReplayBatch, type ReplayRange, requeueReplayBatch, roundMax } from './replay-statement.ts';
 
 /**
- * What failed or was skipped is delivered again (specification section 4.4): the same deliveries, with a round of attempts
- * anew, oldest first, behind what happens now. In rounds of `roundMax`, each a transaction of its own: neither results nor
- * anybody else waits long, and what was queued stays queued whatever happens to this request. It ends at `replayedMax`, or
- * where the webhook is switched off meanwhile.
+ * Replay: delivers failed and skipped deliveries again (specification section 4.4). They are the same deliveries, with
+ * a new round of attempts, oldest first, behind current ones. Each round of `roundMax` is a transaction of its own:
+ * other transactions wait only shortly, and queued deliveries stay queued if this request fails. It ends at
+ * `replayedMax`, or where the webhook is switched off meanwhile.
  * @returns how many were queued
  * @throws AppError 400, param since or until; 404; 409 while the webhook is off
  */
@@ -39,7 +39,10 @@ export async function replay(
   return queued;
 }
 
-/** @param noted of the first round, which is refused where the webhook is off; a later one finds nothing to do then */
+/**
+ * @param noted the request, for the audit log, in the first round only: that one is refused where the webhook is off; a
+ *   later one then queues nothing
+ */
 function oneRound(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
   { teamId, webhookId, by }: WebhookTarget,

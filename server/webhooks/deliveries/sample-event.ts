@@ -14,7 +14,7 @@ interface Sample {
 const someNumber = '+14155550100';
 const somebody = '+14155550101';
 
-/** What the data of each type has beside id, from, to, content and media_url (specification section 6.2). */
+/** The fields of each type's data beside id, from, to, content and media_url (specification section 6.2). */
 const more: Readonly<Record<EventType, (at: string) => Readonly<Record<string, unknown>>>> = {
   'message.received': (at) => ({ received_at: at }),
   'message.sent': (at) => ({ status: 'sent', created_at: at, sent_at: at }),

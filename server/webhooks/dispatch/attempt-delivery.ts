@@ -16,7 +16,7 @@ export interface AttemptResult {
   readonly durationMs: number;
   readonly outcome: 'succeeded' | AttemptFailure;
   readonly statusCode: number | undefined;
-  /** What was answered, where anything was. */
+  /** The body of the response, as far as one came. */
   readonly responseBody: Buffer | undefined;
   readonly responseTruncated: boolean;
 }

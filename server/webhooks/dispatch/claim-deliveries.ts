@@ -5,7 +5,7 @@ import type { SealedSecrets } from '#server/webhooks/endpoints/webhook-secret.ts
 import { type Lane, oneAtATimeFailuresMin, teamSlots, walkedWebhooksMax } from '#server/webhooks/limits.ts';
 import { sqlForEachLane, sqlWebhooksWithDue } from '#server/webhooks/queue/due-webhooks.ts';
 
-/** A delivery in the hands of this process until its lease ends, and all that its attempt needs. */
+/** A delivery that this process has claimed with a lease, and all data for its attempt. */
 export interface ClaimedDelivery extends SealedSecrets {
   readonly webhook_id: WebhookId;
   readonly delivery_id: DeliveryId;
@@ -26,7 +26,7 @@ export interface ClaimedDelivery extends SealedSecrets {
   readonly body: string | null;
 }
 
-/** What one statement found of the webhooks that it walked. */
+/** The result of one statement: the webhooks that it walked, and the deliveries that it claimed. */
 export interface ClaimedPage {
   readonly deliveries: readonly ClaimedDelivery[];
   /** Where the next page begins; undefined at the end of the walk. */
@@ -38,24 +38,25 @@ export interface ClaimedPage {
 interface ClaimLimits {
   readonly now: Date;
   readonly leasedUntil: Date;
-  /** Places that this process has free. */
+  /** Free slots of this process. */
   readonly free: number;
-  /** Of each team, how many of its deliveries this process has in hand. */
+  /** For each team, the number of its deliveries in flight in this process. */
   readonly inFlight: ReadonlyMap<TeamId, number>;
   readonly after: WebhookId;
 }
 
-// waiting: of each lane its first rows, as many as it has slots: those leased are in somebody's hands, the others may be
-//   taken. So the slots of a webhook hold over all processes, and a backlog of any length costs what its slots cost; those
-//   of a team that has no slot here, whose receivers may all hang, cost nothing.
-// slow: from the third failure on one at a time. The webhook's row is locked, and who takes an attempt moves
-//   last_triggered_at: a second claim that waited for nothing but read the row before sees by it that it came too late.
-// chosen: interleaved. A row's slot_share is its slot in its lane, as a part of the lane's slots; so one webhook's second
-//   delivery stands behind every other's first, and a lane of few slots behind one of many.
-// walk: a claim need not reach the disk before its attempts begin. A database that loses one in a power cut has rows that
-//   nobody holds, whose attempts are made again, as those of a lost process are.
-// Rows are reached by their slot in the table, which cannot change under this statement's snapshot; what another claim took
-// meanwhile is read again under the lock, and left.
+// waiting: the first rows of each lane, as many as it has slots. Leased ones are in flight somewhere, the others can be
+//   claimed. So a webhook's slots hold over all processes, and the cost depends on its slots, not on its backlog. Teams
+//   without a free slot in this process, whose receivers may all hang, cost nothing.
+// slow: from the third failure on, one attempt at a time. The webhook's row is locked, and a claim updates
+//   last_triggered_at. A second claim that read the row before sees that its value is stale.
+// chosen: interleaved. A row's slot_share is its slot in its lane, as a part of the lane's slots. A webhook's second
+//   delivery follows every other one's first, and a lane of few slots follows one of many.
+// walk: a claim need not reach the disk before its attempts begin. If a power cut loses it, the rows have no lease, and
+//   their attempts are made again, as those of a dead process are.
+//
+// Rows are found by ctid, which cannot change under this statement's snapshot. Rows that another claim took meanwhile
+// are read again under the lock, and skipped.
 const claim = statement<
   { readonly walked_to: WebhookId | null; readonly next_due_at: Date | null } & (
     | ClaimedDelivery
@@ -139,8 +140,8 @@ const claim = statement<
 export const firstWebhookId = '00000000-0000-0000-0000-000000000000' as WebhookId;
 
 /**
- * Takes what is due, fairly, and commits (decision 0017): no more of each webhook, lane and team than they have slots, for
- * all their processes and for this one. Of a webhook that is off only manual attempts are taken.
+ * Claims due deliveries, fairly, and commits (decision 0017). Each webhook, lane and team gets at most its slots, over
+ * all processes and in this one. A webhook that is off gets manual attempts only.
  */
 export async function claimDeliveries(db: Queryable, limits: ClaimLimits): Promise<ClaimedPage> {
   const { now, leasedUntil, free, inFlight, after } = limits;

@@ -14,7 +14,7 @@ export interface DeliveryMetrics {
   readonly disabled: (webhooks: number) => void;
 }
 
-/** What /metrics shows of deliveries (specification section 10.4). */
+/** Metrics of deliveries (specification section 10.4). */
 export function createDeliveryMetrics(
   { database, clock, metrics }: Pick<Runtime, 'database' | 'clock' | 'metrics'>,
   inFlight: () => number,

@@ -17,8 +17,9 @@ import { markDisabled } from './failure-store.ts';
 export type DisableServices = Pick<Runtime, 'clock' | 'ids' | 'config' | 'secrets'>;
 
 /**
- * Switches a webhook off after too many failures in a row (specification section 6.3), in the transaction that counts the
- * last of them: what is pending is skipped, and owners and admins are told, once because the count is reached once.
+ * Disables a webhook after too many failures in a row (specification section 6.3), in the transaction that
+ * counts the last of them. Pending deliveries are skipped. Owners and admins get one mail, because the
+ * count reaches the limit once.
  */
 export async function disableWebhook(
   trx: Transaction,
@@ -57,7 +58,7 @@ function disabledMessage(about: {
   readonly team: string;
   readonly url: string;
   readonly lastFailure: AttemptFailure;
-  /** Of the webhook in the API. */
+  /** The webhook's address in the API. */
   readonly address: string;
   readonly since: Date;
 }): MailContent {

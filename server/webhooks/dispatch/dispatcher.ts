@@ -95,7 +95,7 @@ export class Dispatcher {
   /** Once around all webhooks that have something, or until there are no slots. */
   async #fillSlots(): Promise<void> {
     let alarmAt: Date | undefined;
-    // What stands before the beginning, and what a full claim has left, is for another lap.
+    // Walk again if this walk began in the middle, or if a claim filled all free slots.
     let needsAnotherRound = this.#after !== firstWebhookId;
     while (!this.#isStopping) {
       const free = Math.min(claimBatchMax, processSlots - this.#attempts.size);
@@ -143,7 +143,7 @@ export class Dispatcher {
     this.#attempts.add(attempt);
   }
 
-  /** Places become free by the batch; a claim for the first of them would leave the others to the next claim. */
+  /** Slots become free in bursts: a short wait lets one claim fill them all. */
   #onSlotFree(): void {
     this.#freedSlots += 1;
     if (this.#freedSlots === 1) this.#gathering = setTimeout(() => this.#refill(), gatherMs);

@@ -10,9 +10,8 @@ export interface Counted<Classified> {
 }
 
 /**
- * Counts results in their order (specification section 6.3): a failure raises, a success zeroes, and from the one that
- * makes `failuresMax` on nothing counts any more. Neither does what was begun before the webhook was last enabled or got
- * its url, nor what is in somebody else's hands.
+ * Counts results in their order (specification section 6.3): a failure raises the count, a success zeroes it, and at
+ * `failuresMax` counting stops. Attempts of an earlier generation do not count, nor do those that lost their lease.
  * @param leased deliveries that still have the lease of their attempt
  */
 export function countFailures<Classified extends ClassifiedResult>(

@@ -39,8 +39,8 @@ const disable = statement<Pick<CountedWebhook, 'team_id' | 'id'>>(
 );
 
 /**
- * Holds the webhooks in the order of their ids, against being changed and against all others that write results: whoever
- * counts may have to skip what waits, whose rows others would have locked in another order.
+ * Locks the webhooks in the order of their ids, against changes and against other writers of results. A count that
+ * reaches the limit skips pending deliveries, whose rows other writers might have locked in another order.
  */
 export function lockFailureCounts(trx: Transaction, ids: readonly WebhookId[]): Promise<CountedWebhook[]> {
   return lock.rows(trx, ids);

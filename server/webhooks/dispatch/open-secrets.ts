@@ -14,8 +14,8 @@ export type OpenSecrets = (
 const keptMax = 1_000;
 
 /**
- * Opens the secrets of deliveries, each pair once: opening takes longer than signing. What is kept is found by the sealed
- * bytes, so that a change of the secret is seen by the next delivery.
+ * Opens the secrets of deliveries, each pair once: opening takes longer than signing. The cache's keys are the sealed
+ * bytes, so that the next delivery uses a changed secret.
  */
 export function createOpenSecrets(secrets: Secrets): OpenSecrets {
   const kept = new Map<string, SigningSecrets>();

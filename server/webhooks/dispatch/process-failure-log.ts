@@ -9,8 +9,8 @@ import type { AttemptResult } from './attempt-delivery.ts';
 const processFailures: ReadonlySet<AttemptResult['outcome']> = new Set(['forbidden_address', 'no_network']);
 
 /**
- * Logs such failures with the process that made the attempt, so that a process with other settings is found (specification
- * section 10.4). Of each class one line a minute is written, the others are counted.
+ * Logs such failures with the process that made the attempt, so that a process with other settings is found
+ * (specification section 10.4). Each class gets one line a minute; the others are counted.
  */
 export function createProcessFailureLog({ config, logger }: Pick<Runtime, 'config' | 'logger'>): (
   result: Pick<AttemptResult, 'outcome'> & {

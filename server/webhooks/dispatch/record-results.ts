@@ -12,16 +12,15 @@ import { type ClassifiedResult, webhookIdsOfResults, writeResults } from './resu
 
 type Services = DisableServices & Pick<Runtime, 'database'>;
 
-/** What was recorded, for the figures. */
+/** The recorded results that metrics count. */
 export interface Recorded {
   readonly disabled: number;
 }
 
 /**
- * Writes what came of attempts down (specification section 6.3), in the order in which they ended. Where all of a
- * webhook's succeeded and there was no failure before, one statement does it, together with all others of that kind;
- * otherwise the webhook is locked, its failures are counted, and the tenth in a row disables it, in one short
- * transaction.
+ * Records the results of attempts (specification section 6.3), in the order in which they ended. If all of a webhook's
+ * succeeded and there was no failure before, one statement writes them, together with all others of that kind.
+ * Otherwise one short transaction locks the webhook, counts its failures, and disables it at the tenth in a row.
  * @param results of different deliveries
  */
 export async function recordResults(

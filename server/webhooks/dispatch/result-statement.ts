@@ -2,7 +2,7 @@ import { type Queryable, statement } from '#server/database/statement.ts';
 import type { WebhookId } from '#server/platform/ids/ids.ts';
 import type { AttemptResult } from './attempt-delivery.ts';
 
-/** A result and what is to follow from it, where the delivery is still in the hands of its attempt. */
+/** A result and its consequences, which apply if the delivery still has the lease of its attempt. */
 export interface ClassifiedResult {
   readonly result: AttemptResult;
   /** When the next attempt is due; undefined where this was the last. */
@@ -71,11 +71,11 @@ const write = statement<{ readonly left: number }>(
 );
 
 /**
- * Writes what came of attempts, all of different deliveries, by one statement: the log, the state of the delivery, and
- * its place in the queue.
- * @param counting `here`: whoever calls has the webhooks locked and counts their failures; `elsewhere`: nothing is
- *   counted, and what would zero a count is left
- * @returns what was left
+ * Writes the results of attempts, all of different deliveries, by one statement: the log, the state of the delivery,
+ * and its row in the queue.
+ * @param counting `here`: the caller has locked the webhooks and counts their failures; `elsewhere`: no failure is
+ *   counted, and results that would zero a count are left out
+ * @returns the results that were left out
  */
 export async function writeResults<Classified extends ClassifiedResult>(
   db: Queryable,

@@ -7,12 +7,12 @@ import { firstWebhookId } from './claim-deliveries.ts';
 /** A correction of the clock that is no step: times that are this much too far ahead are left alone. */
 const slackMs = 10_000;
 
-/** Of one lane of a webhook in one round; the next round takes the rest. */
+/** Deliveries of one lane of a webhook in one round; the next round takes the rest. */
 const limitedMax = 1_000;
 
 const fromTheFirst = `webhook_id > '${firstWebhookId}'`;
 
-// What is in some process's hands stands at the beginning of its lane: claims take the first rows.
+// Leased rows are the first of their lane, because claims take the first rows.
 const leased = sqlForEachLane(
   (lane, places) => `
      SELECT d.tid FROM walked w CROSS JOIN LATERAL (
@@ -35,8 +35,8 @@ const limitLeases = statement<Record<string, never>>(
    )
    UPDATE due_deliveries SET leased_until = $3 WHERE ctid = ANY (ARRAY(SELECT tid FROM held))`,
 );
-// $2: before which attempt the gap to the one before is how long, in milliseconds. What has not been tried yet, and what is
-// replayed or asked for by itself, is due at once.
+// $2: for each attempt, its gap to the one before, in milliseconds. First, replayed and manual attempts have
+// none and are due at once.
 const limitDueTimes = statement<{ readonly webhook_id: string }>(
   'webhooks.limit-due-times',
   `WITH RECURSIVE ${sqlWebhooksWithDue(fromTheFirst)}, far AS MATERIALIZED (${sqlForEachLane(

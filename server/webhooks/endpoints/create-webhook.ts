@@ -27,7 +27,7 @@ export async function createWebhook(
   const events = validateEvents(input.events);
   const phoneNumber = input.phone_number ?? null;
   return database.transaction(async (trx) => {
-    // Held from the count to the insert, so that no two take the last place.
+    // Locked from the count to the insert, so that two requests cannot both create the last one that the limit allows.
     const team = await lockTeam(trx, teamId);
     if (!team) throw notFound('team');
     await recheckPermission(trx, teamId, by, 'webhooks:manage');

@@ -7,9 +7,9 @@ import { lockWebhook, type WebhookRow, writeSettings } from './webhook-store.ts'
 import { type WebhookTarget, withLockedWebhook } from './with-locked-webhook.ts';
 
 /**
- * Changes what is sent (specification section 4.4); `{}` changes nothing. What is claimed after its commit goes to no
- * earlier url, and nothing but manual attempts to a webhook that was switched off: what was pending is skipped before
- * this returns, in rounds that hold nobody up for long.
+ * Changes the given fields (specification section 4.4); `{}` changes nothing. Deliveries claimed after its commit go to
+ * no earlier url. A webhook that was switched off gets manual attempts only: pending deliveries are skipped before this
+ * returns, in rounds with short locks.
  * @throws AppError 400, param url, events or phone_number; 404
  */
 export async function updateWebhook(

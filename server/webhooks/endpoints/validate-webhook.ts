@@ -7,8 +7,8 @@ import type { AddressRange } from '#server/platform/network/ip-address.ts';
 import { validateUrl } from '#server/platform/outbound-http/validate-url.ts';
 
 /**
- * Refuses an address that events can't go to, as far as it can be told without a look-up (specification section 4.4);
- * what its name leads to is validated at each attempt.
+ * Refuses an address that events can't go to, as far as a check without a look-up can tell (specification section 4.4);
+ * each attempt checks the addresses of its name.
  * @param allowed EGRESS_ALLOW_CIDRS
  * @throws AppError 400, param url
  */

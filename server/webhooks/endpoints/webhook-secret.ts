@@ -6,7 +6,7 @@ import type { WebhookId } from '#server/platform/ids/ids.ts';
 export interface SealedSecrets {
   readonly secret: Buffer;
   readonly next_secret: Buffer | null;
-  /** From then on the next one is the only one, whether or not anybody has written that down yet. */
+  /** From then on the next secret alone signs, even if no statement has made it the current one yet. */
   readonly next_secret_from: Date | null;
 }
 
@@ -21,12 +21,12 @@ export function newWebhookSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`;
 }
 
-/** As the database keeps it: bound to its webhook, so that another row's can't be put in its place. */
+/** The sealed secret for the database, bound to its webhook: another row's secret cannot replace it. */
 export function sealSecret(secrets: Secrets, webhookId: WebhookId, secret: string): Buffer {
   return secrets.seal(purpose(webhookId), secret);
 }
 
-/** What a delivery that begins at `at` is signed with. */
+/** The secrets that sign a delivery which begins at `at`. */
 export function signingSecrets(
   secrets: Secrets,
   webhookId: WebhookId,

@@ -3,8 +3,8 @@ import { validateEvents } from './validate-webhook.ts';
 import type { WebhookRow, WebhookSettings } from './webhook-store.ts';
 
 /**
- * What a webhook is set to after a change (specification section 4.4). Enabling and a new url begin a generation: failures are
- * counted anew, and what was begun before counts no more (decision 0017). The same url again begins none.
+ * The settings of a webhook after a change (specification section 4.4). Enabling and a new url begin a generation: the
+ * failure count begins anew, and earlier attempts count no more (decision 0017). The same url again begins none.
  */
 export function applyWebhookChange(
   webhook: WebhookRow,

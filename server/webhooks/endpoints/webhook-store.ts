@@ -2,7 +2,7 @@ import type { EventType } from '#contract/event.ts';
 import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
 import type { TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 
-/** What a member sets of a webhook, and what follows from it. */
+/** Settings of a webhook that a member makes, and their consequences. */
 export interface WebhookSettings {
   readonly url: string;
   readonly events: readonly EventType[];
@@ -14,7 +14,7 @@ export interface WebhookSettings {
   readonly disabled_by: 'member' | 'failures' | null;
 }
 
-/** Without its secrets: what shows webhooks never has them in its hands. */
+/** Without its secrets: code that only shows webhooks never has them. */
 export interface WebhookRow extends WebhookSettings {
   readonly team_id: TeamId;
   readonly id: WebhookId;
@@ -62,7 +62,7 @@ const update = statement<WebhookRow>(
 );
 const rotate = statement<{ id: WebhookId }>(
   'webhooks.rotate-secret',
-  // A rotation that is past its end is finished here: whoever signs has taken the next secret since.
+  // Finishes a rotation that is past its end: deliveries have been signed with the next secret since.
   `UPDATE webhooks SET secret = coalesce(next_secret, secret), next_secret = $3, next_secret_from = $4
    WHERE team_id = $1 AND id = $2 AND (next_secret_from IS NULL OR next_secret_from <= $5) RETURNING id`,
   { changes: 'webhook', team: '$1', ids: '$2' },
@@ -131,7 +131,7 @@ export async function countWebhooks(db: Queryable, teamId: TeamId): Promise<numb
   return (await countOf.row(db, teamId))?.webhooks ?? 0;
 }
 
-/** Of a webhook that the caller holds FOR UPDATE. */
+/** Writes the settings of a webhook that the caller has locked FOR UPDATE. */
 export async function writeSettings(
   trx: Transaction,
   { team_id: teamId, id }: Pick<WebhookRow, 'team_id' | 'id'>,

@@ -17,9 +17,10 @@ export interface WebhookTarget {
 }
 
 /**
- * What every change of a webhook does around its own work: it holds the team and the webhook FOR UPDATE, asks once more
- * whether a member may (where events go and what signs them outlives the request), and notes what was done.
- * @param work what to do @returns what it did, and for the audit log what was asked for; undefined notes nothing
+ * Runs a change of a webhook with both the team and the webhook locked FOR UPDATE. It rechecks the member's permission,
+ * because url and secrets outlive the request, and records the change in the audit log.
+ * @param work the change
+ * @returns its result, and the details of its audit entry; undefined writes no entry
  * @throws AppError 404; 403 where the member lost the role meanwhile
  */
 export function withLockedWebhook<T>(

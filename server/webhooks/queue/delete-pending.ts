@@ -22,8 +22,7 @@ const deleteRound = statement<{ dropped: number; team_id: TeamId | null }>(
 );
 
 /**
- * What is pending for a webhook that is deleted vanishes (specification section 4.4); what was tried to its end stays in
- * the history of events.
+ * Deletes the pending deliveries of a deleted webhook (specification section 4.4). Finished ones stay in the history.
  * @returns how many: where that is `deleteBatchMax`, there may be more
  */
 export async function deletePending(db: Queryable, webhookId: WebhookId): Promise<number> {

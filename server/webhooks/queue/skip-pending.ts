@@ -4,11 +4,11 @@ import type { TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 /** A round: a backlog of any length in one statement would take longer than statements may. */
 export const skipBatchMax = 10_000;
 
-/** SQL: the status of a delivery of which no more attempts are made. What a receiver has taken, late or before, is taken. */
+/** SQL: the final status of a delivery without further attempts. Once a receiver has taken it, it has succeeded. */
 export const sqlSkipped = `CASE WHEN succeeded_at IS NULL THEN 'skipped' ELSE 'succeeded' END`;
 
-// Attempts that run are not aborted: what they bring is written to the log, and no later one follows them. What was
-// asked for as a manual attempt is made all the same.
+// Attempts in progress are not aborted: their results are logged, and no further ones follow. Manual
+// attempts are made all the same.
 const skip = statement<{ skipped: number; team_id: TeamId | null }>(
   'webhooks.skip-pending',
   `WITH round AS MATERIALIZED (
@@ -28,8 +28,8 @@ const skip = statement<{ skipped: number; team_id: TeamId | null }>(
 );
 
 /**
- * What waits for a webhook that is switched off is skipped and kept for a replay (specification section 6.3), in the
- * transaction that switches it off and holds the webhook's row FOR UPDATE.
+ * Skips the pending deliveries of a webhook that is switched off, so that a replay finds them (specification section
+ * 6.3). It runs in the transaction that switches the webhook off and has locked its row FOR UPDATE.
  * @returns how many: where that is `skipBatchMax`, there may be more, which the caller or the sweep skips
  */
 export async function skipPending(trx: Transaction, webhookId: WebhookId, at: Date): Promise<number> {

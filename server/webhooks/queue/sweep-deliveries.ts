@@ -4,11 +4,11 @@ import type { TeamId } from '#server/platform/ids/ids.ts';
 import { sqlWebhooksWithDue } from './due-webhooks.ts';
 import { sqlSkipped } from './skip-pending.ts';
 
-/** Of one webhook in one round: what is left goes in the next. */
+/** Deliveries of one webhook in one round; the next round takes the rest. */
 const sweptMax = 1_000;
 
-// Rows of webhooks that are off come from events that met the switching off, or from a backlog whose skipping was cut
-// short; those of webhooks that are no more likewise. Nobody's lock is waited for: the next round comes in a second.
+// Deliveries of a disabled webhook come from events that were written while it was disabled, or from an interrupted
+// skipping; those of a deleted one likewise. Locked rows are skipped: the next round comes in a second.
 const sweep = statement<{ readonly team_id: TeamId }>(
   'webhooks.sweep-deliveries',
   `WITH RECURSIVE ${sqlWebhooksWithDue()}, off AS MATERIALIZED (
