@@ -292,7 +292,7 @@ describe('the architecture (docs/architecture.md)', () => {
     assert.deepEqual(found, []);
   });
 
-  it('changes are told by the statements that declare them, and by nobody else (decision 0018)', () => {
+  it('changes are notified by the statements that declare them, and by no other code (decision 0018)', () => {
     const found = offenders(
       (file) => !file.path.startsWith('server/database/') && /\brecordChange\b/.exec(file.text)?.[0],
     );

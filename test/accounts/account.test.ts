@@ -212,7 +212,7 @@ describe('one’s own account (specification sections 12.1 and 12.3)', () => {
     assert.equal((await storedAuditEntries(service, { accountId: account.id })).length, entries.length);
   });
 
-  it('the audit log comes in pages that show every entry once, and nobody else’s (§12.3/account-audit)', async () => {
+  it('the audit log comes in pages that show every entry of the account once, and no other account’s (§12.3/account-audit)', async () => {
     const { byPassword } = await newPerson();
     const browser = await byPassword();
     for (let n = 0; n < 6; n += 1) await browser.put('/app/account', { name: `Name ${n}` });
@@ -245,7 +245,7 @@ describe('one’s own account (specification sections 12.1 and 12.3)', () => {
     assert.deepEqual(beyond.json, { entries: [], cursor: '', has_more: false });
   });
 
-  it('fields that a request does not know, and characters that nobody can store, are refused by name', async () => {
+  it('unknown fields, and characters that PostgreSQL cannot store, are refused by name', async () => {
     const { byPassword } = await newPerson();
     const browser = await byPassword();
     for (const [method, path, body, param] of [

@@ -178,7 +178,7 @@ describe('links that sign in (specification section 12.2)', () => {
     assert.equal(field(await asProgram.json(), 'error.code'), 'invalid_request');
   });
 
-  it('without mail nobody is promised one: the page offers none, and asking says what to do', async () => {
+  it('without mail none is promised: the page offers none, and a request for one says what to do', async () => {
     const page = await browser().get('/sign-in');
     assert.ok(!page.text.includes('value="link"') && page.text.includes('Ask your administrator for a link'));
     for (const asked of [email, 'nobody@example.com']) {
@@ -302,7 +302,7 @@ describe('links that are asked for by mail (specification section 12.2)', () => 
     assert.equal(sent.length, 1);
   });
 
-  it('who is signed in from a client network still gets theirs there, whoever else asked before', async () => {
+  it('a person with a session from a client network still gets links there, after requests from others', async () => {
     nextHour();
     await signedIn({ baseUrl }, email, password, { 'x-forwarded-for': '203.0.113.7' });
     for (let n = 0; n < 9; n += 1) await ask(email, `198.51.100.${n}`);

@@ -266,7 +266,7 @@ describe('passkeys (specification section 12.2)', () => {
     );
   });
 
-  it('one is renamed and removed by whoever it belongs to; removed, it signs nobody in (§12.3/change-passkey)', async () => {
+  it('only its owner renames or removes one; once removed, it does not sign in (§12.3/change-passkey)', async () => {
     const { authenticator, id } = await newPasskey();
     const grace = await signedIn(service, 'grace@example.com', password);
     for (const answer of [

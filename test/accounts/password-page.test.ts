@@ -69,7 +69,7 @@ describe('the form for a password (specification section 12.2)', () => {
     assert.equal(await signInWith(password), 303);
   });
 
-  it('that it is set is said once, within a minute, to the session that set it and to nobody who was sent to an address (§12.2/sign-in-pages)', async () => {
+  it('the notice that it is set appears once, within a minute, in the session that set it only, whatever the address (§12.2/sign-in-pages)', async () => {
     const said = /Your password is set/;
     const { browser, enter } = await begin('link');
     assert.doesNotMatch((await browser.open('/?password=set')).text, said);
@@ -140,7 +140,7 @@ describe('the form for a password (specification section 12.2)', () => {
     assert.ok((await browser.get('/app/account')).text.includes('"has_password":false'));
   });
 
-  it('has a page of its own; nobody is signed in: they sign in first; from another origin: 403', async () => {
+  it('has a page of its own; without a session it leads to the sign-in; from another origin: 403', async () => {
     const { browser, signInWith } = await begin('link', password);
     assert.match((await browser.get('/password')).text, /<h1>Password<\/h1>[\s\S]*Back to the start/);
     const visitor = new Browser(service.baseUrl);

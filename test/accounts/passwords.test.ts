@@ -113,7 +113,7 @@ describe('passwords (specification section 12.2)', () => {
     }
   });
 
-  it('one that was replaced while it was being checked signs nobody in', async () => {
+  it('one that was replaced while it was being checked does not sign in', async () => {
     const change = await holdPasswordChange(service, 'grace@example.com');
     const late = attempt('grace@example.com', password);
     await change.waiting(1);

@@ -9,7 +9,7 @@ import { watchStatements } from '#test/support/service/watch-statements.ts';
 
 const perMinute = 60;
 
-describe('session cookies that nobody has (§12.3/refused-sessions)', () => {
+describe('unknown session cookies (§12.3/refused-sessions)', () => {
   let service: TestService;
   let team: TestTeam;
   let connections: KeptConnections;

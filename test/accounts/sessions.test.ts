@@ -195,7 +195,7 @@ describe('sessions (specification section 12.2)', () => {
     assert.equal((await sessionsOf(phone)).length, 2);
   });
 
-  it('signing out everywhere ends all of them, the one that asks included, and nobody else’s (§12.3/sign-out)', async () => {
+  it('signing out everywhere ends all sessions of the account, the calling one included, and no other account’s (§12.3/sign-out)', async () => {
     const [one, two] = [await enter(), await enter()];
     const grace = await signedIn(service, 'grace@example.com', password);
     const answer = await one.post('/app/account/sign-out-everywhere');

@@ -11,7 +11,7 @@ import { startTestService, type TestService, type TestTeam } from '#test/support
 
 const password = 'a sentence that nobody guesses';
 
-describe('who is signed in as somebody else (specification sections 12.2 and 12.4)', () => {
+describe('a person who is signed in to another account (specification sections 12.2 and 12.4)', () => {
   let service: TestService;
   let team: TestTeam;
 
@@ -89,7 +89,7 @@ describe('who is signed in as somebody else (specification sections 12.2 and 12.
     );
   });
 
-  it('the second of two presses of one form is let in, and nobody else who has the link (§12.4/double-submit)', async () => {
+  it('the second submit of one form signs in, and no other holder of the link (§12.4/double-submit)', async () => {
     const link = await invite('again@example.com');
     const browsers = [new Browser(service.baseUrl), new Browser(service.baseUrl)];
     const page = await new Browser(service.baseUrl).open(link);

@@ -11,7 +11,7 @@ import { startTestService, type TestService, type TestTeam } from '#test/support
 
 const password = 'a sentence that nobody guesses';
 
-describe('an account that somebody prepared for another’s address (specification section 12.1)', () => {
+describe('an account that a stranger prepared for another’s address (specification section 12.1)', () => {
   let service: TestService;
   let made = 0;
 
@@ -172,7 +172,7 @@ describe('an invitation that is mailed (specification section 12.1)', () => {
   });
   after(() => service.close());
 
-  it('verifies the address, and shuts out whoever prepared the account before', async () => {
+  it('verifies the address, and revokes the credentials of the stranger who prepared the account', async () => {
     const person = await newPerson(service, { password, isEmailVerified: false });
     const other = await newCookie(service, person.account);
     await join(service, await service.newTeam(), person, 'member');

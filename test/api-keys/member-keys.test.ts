@@ -63,7 +63,7 @@ describe('API keys that people manage (specification sections 5.1 and 5.3)', () 
     });
   }
 
-  it('lets nobody give what their own role does not include (§5.3/key-permissions)', async () => {
+  it('lets no member grant more than their own role includes (§5.3/key-permissions)', async () => {
     const wanted: [Role, Grant[], number, string?][] = [
       ['owner', ['*'], 201],
       ['admin', ['*'], 403, '*'],
@@ -240,7 +240,7 @@ describe('API keys that people manage (specification sections 5.1 and 5.3)', () 
     assert.deepEqual(await live(), [false, false]);
   });
 
-  it('a key gives nobody a permission that it does not hold, and takes some from everybody (decision 0016) (§5.3/no-escalation)', async () => {
+  it('a key grants no permission that it does not hold, and may take permissions away (decision 0016) (§5.3/no-escalation)', async () => {
     const table: [readonly Grant[], Role | undefined, string, number, string?][] = [
       [['team:write'], undefined, 'viewer', 403, 'team:read, numbers:read, messages:read'],
       [['team:write', 'team:read', 'numbers:read', 'messages:send'], undefined, 'viewer', 201],

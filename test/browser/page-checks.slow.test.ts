@@ -66,7 +66,7 @@ describe('the checks of pages find what is wrong with a page', () => {
     assert.match(findings.join('\n'), /color-contrast.*\.pale/);
   });
 
-  it('a focus that nobody sees', async () => {
+  it('a focus that is invisible', async () => {
     assert.deepEqual(await keyboardStops(page), [
       { name: 'Unseen', isSeen: false },
       { name: 'Seen', isSeen: true },

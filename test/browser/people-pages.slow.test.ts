@@ -49,7 +49,7 @@ describe('the pages of people in a browser (specification sections 12.2 to 12.4)
       const assertSound = (state: string, texts: readonly RegExp[], stops: readonly (string | RegExp)[]) =>
         assertSoundPage(page, { look, complaints, picture: `people-${state}-${name}`, texts, stops });
 
-      it('somebody new joins by keyboard, signs out and comes back with the password (§12.2/sign-in-pages)', async () => {
+      it('a new person joins by keyboard, signs out and signs in with the password (§12.2/sign-in-pages)', async () => {
         const email = `ada-${name.replace('×', 'x')}@example.com`;
         const link = await invite(email);
         await page.goto(link);
@@ -100,7 +100,7 @@ describe('the pages of people in a browser (specification sections 12.2 to 12.4)
         await assertSound('over', [/This invitation was used/], [/Sign in/]);
       });
 
-      it('somebody who joins without a password, by a double click, is in, and is offered to set one (§12.4/double-submit)', async () => {
+      it('a person who joins by a double click and without a password is signed in, and is offered to set one (§12.4/double-submit)', async () => {
         await page.goto(await invite(`grace-${name.replace('×', 'x')}@example.com`));
         await page.getByLabel('Your name').fill('Grace Example');
         await page.getByRole('button', { name: 'Join' }).dblclick();
@@ -113,7 +113,7 @@ describe('the pages of people in a browser (specification sections 12.2 to 12.4)
         assert.match(await page.innerText('body'), /Change your password/);
       });
 
-      it('somebody with an account signs in first and lands on the invitation again', async () => {
+      it('a person with an account signs in first and returns to the invitation', async () => {
         const other = await service.newTeam();
         const person = await newMember(service, other, 'viewer', { password });
         await page.goto(await invite(person.email));
@@ -128,7 +128,7 @@ describe('the pages of people in a browser (specification sections 12.2 to 12.4)
         await page.waitForURL(`${service.baseUrl}/`);
       });
 
-      it('somebody who went astray is led to the start, and who asks for plans signs in on the way', async () => {
+      it('an unknown address links to the start, and the page of plans to the sign-in', async () => {
         const small = await service.newTeam({ plan: 'free' });
         const person = await newMember(service, small, 'owner', { password });
         assert.equal((await page.goto(`${service.baseUrl}/plans/none`))?.status(), 404);

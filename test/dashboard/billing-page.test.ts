@@ -20,7 +20,7 @@ describe('the page of plans and limits, where every upgrade_url leads (specifica
 
   const open = (cookie = '') => new Browser(service.baseUrl, { cookie }).open('/billing');
 
-  it('says to everybody what the plans allow, and that whoever runs the server gives them (§8/upgrade-page)', async () => {
+  it('shows all visitors the limits of the plans, and that the operator assigns them (§8/upgrade-page)', async () => {
     const { status, text } = await open();
     assert.equal(status, 200);
     assert.match(words(text), /Nothing is sold here\. Whoever runs this server gives each team its plan/);

@@ -144,7 +144,7 @@ describe('what changed is told (decision 0018)', () => {
     }
   });
 
-  it('what nobody asked for is told too: positions in the feed, attempts, what is swept', async () => {
+  it('changes without a request are notified too: positions in the feed, attempts, sweeps', async () => {
     const { phoneNumber } = await connectNumber(service, team, '+14155550103');
     await newWebhook(team.api, { events: ['message.failed'] });
     const id = await team.api.send({ from: phoneNumber, to, content: 'Hello' });

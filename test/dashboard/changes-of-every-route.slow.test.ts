@@ -225,7 +225,7 @@ describe('what each route tells of its changes (decision 0018)', () => {
     assert.deepEqual(await toldBy(() => visitor.post(`/app/invitations/${token}`, fields)), joined);
   });
 
-  it('a person who takes another name tells each of their teams; what concerns nobody else tells nobody', async () => {
+  it('a person’s new name is notified to each of their teams; changes of an account alone are notified to none', async () => {
     const [one, other, left] = [await service.newTeam(), await service.newTeam(), await service.newTeam()];
     const person = await newPerson(service);
     await join(service, one, person, 'viewer');

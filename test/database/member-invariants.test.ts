@@ -151,7 +151,7 @@ describe('the invariants of members and invitations (docs/architecture.md)', () 
     await assert.rejects(short, violates(/^23514 invitations_token_hash_check/));
   });
 
-  it('nobody invites into another team, and no key was made by another team’s member', async () => {
+  it('a member cannot invite into another team, and no key was created by another team’s member', async () => {
     const member = await insertMember(await insertAccount());
     await insertInvitation({ invited_by: member });
     const foreign = insertInvitation({ team_id: otherTeam, invited_by: member });

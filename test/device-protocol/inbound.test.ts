@@ -262,7 +262,7 @@ describe('inbound messages (specification section 11.5)', () => {
     }
   });
 
-  it('a poll is read whatever its Content-Type, with fields that nobody knows and values that are no texts (§9/frozen-device-protocol)', async () => {
+  it('a poll is read with any Content-Type, with unknown fields and with values that are no texts (§9/frozen-device-protocol)', async () => {
     const { wire } = await connect();
     const response = await fetch(`${service.baseUrl}/v1/device/poll`, {
       method: 'POST',

@@ -7,7 +7,7 @@ import { startTestService, type TestService, type TestTeam } from '#test/support
 import { until } from '#test/support/service/until.ts';
 import { acceptedOf } from '#test/support/usage/stored-usage.ts';
 
-describe('messages that nobody reports or fetches (specification section 11.4)', () => {
+describe('messages that no phone reports or fetches (specification section 11.4)', () => {
   let service: TestService;
   let team: TestTeam;
 

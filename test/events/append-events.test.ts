@@ -111,7 +111,7 @@ describe('append (specification sections 6.1 and 6.3, decision 0017)', () => {
     assert.deepEqual([await unpublished(), await due()], [[], 0]);
   });
 
-  it('wakes the publisher and who delivers after the commit, and nobody before it or after a rollback', async (t) => {
+  it('wakes publisher and dispatcher after the commit, and neither before it nor after a rollback', async (t) => {
     await putWebhook(service, teamId, ['message.sent']);
     const heard: string[] = [];
     const notifications = new NotificationListener(service.databaseUrl, createLogger('fatal'));

@@ -217,7 +217,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     assert.deepEqual(await later.answer, { status: 200, json: { events: [], cursor: '', has_more: false } });
   });
 
-  it('holds 20 requests of a team; one more is 429, and has the place of one that left (§4.5/held-requests)', async () => {
+  it('holds 20 requests of a team; one more is 429, and fits once another one left (§4.5/held-requests)', async () => {
     const leaving = new AbortController();
     const first = await held('?wait=25', team.api, leaving.signal);
     const others = [];
@@ -269,7 +269,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     assert.equal((await answer).status, 401);
   });
 
-  it('waits for the place of an event that has none yet, and says so where nobody gives it one (§4.5/after)', async () => {
+  it('waits for the position of an event that has none yet, and says so where none is published (§4.5/after)', async () => {
     await putEvents(service.runtime, team.id, 2);
     const [first, second] = await stored();
     assert.ok(first && second);

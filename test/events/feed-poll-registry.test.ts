@@ -8,7 +8,7 @@ import { Clock } from '#server/platform/time/clock.ts';
 const ids = new Ids(new Clock());
 
 describe('requests for events that a process holds (specification section 4.5)', () => {
-  it('are 20 of a team and 2,000 in all; whoever ends gives the place back, once (§4.5/held-requests)', () => {
+  it('are 20 of a team and 2,000 in all; one that ends frees its slot, once (§4.5/held-requests)', () => {
     const feedPolls = new FeedPollRegistry();
     const teams = Array.from({ length: 100 }, () => ids.next('team'));
     const held = teams.flatMap((teamId) =>

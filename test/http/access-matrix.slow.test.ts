@@ -204,7 +204,7 @@ describe('who may do what (specification sections 5.1 and 5.2)', () => {
     assert.deepEqual(await stateOf(canary.team.api), before, 'another team’s request changed something');
   });
 
-  it('answers for another team’s phone number as for one that nobody has (§7.2/other-teams)', async () => {
+  it('answers for another team’s phone number as for an unknown one (§7.2/other-teams)', async () => {
     const [taken, free] = ['+14155550110', '+14155550111'];
     const other = await service.newTeam();
     const { wire } = await connectNumber(service, other, taken);

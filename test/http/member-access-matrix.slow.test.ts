@@ -172,7 +172,7 @@ describe('which member may do what (specification sections 5.3 and 12.3)', () =>
     }
   });
 
-  it('takes no change from a page of somebody else, and none that says nothing of where it comes from', async () => {
+  it('refuses a change from a page of another site, and one without an origin', async () => {
     const before = await stateOf(team.api);
     const changes = names.filter((name) => !name.startsWith('GET '));
     assert.ok(changes.length > 10);

@@ -41,7 +41,7 @@ describe('what is mailed to people (specification sections 12.5 and 12.7)', () =
 
   const linkIn = (text: string): string => /https:\/\/texts\.example\.com\/\S+/.exec(text)?.[0] ?? '';
 
-  it('an invitation goes to its address and shows no link to whoever makes it; the link is of APP_URL, not of Host (§12.5/links-and-mail)', async () => {
+  it('an invitation goes to its address and shows its sender no link; the link is of APP_URL, not of Host (§12.5/links-and-mail)', async () => {
     const answer = await team.api.request('POST', '/v1/team/members/invite', {
       body: { email: 'Grace@example.com', role: 'viewer' },
       headers: { 'x-forwarded-host': 'evil.example.net' },
@@ -169,14 +169,14 @@ describe('what is mailed to people (specification sections 12.5 and 12.7)', () =
     assert.deepEqual(await noticesOf(broken), [80, 100], 'it is tried again');
   });
 
-  it('1,100 teams that have nobody to tell keep no later one from its turn (§12.7/usage)', async () => {
+  it('1,100 teams without recipients do not keep later ones from their notice (§12.7/usage)', async () => {
     await putFullTeams(service, 1_100);
     const { team: last } = await fullTeam('owner');
     await notifyUsageLimits(service.runtime);
     assert.deepEqual(await noticesOf(last), [80, 100]);
   });
 
-  it('a team that has nobody to tell is told once it has, and its usage shows when (§12.7/usage)', async () => {
+  it('a team without recipients gets its notice once it has one, and its usage shows the time (§12.7/usage)', async () => {
     const small = await service.newTeam({ plan: 'pro', monthlyLimit: 1 });
     await connectNumber(service, small, '+14155550110');
     await small.api.send({ from: '+14155550110', to: '+14155550101', content: 'Hello' });

@@ -47,7 +47,7 @@ describe('mail from several processes (specification sections 10.3 and 10.6)', (
     return sender;
   }
 
-  it('each mail goes out once, from whoever has a hand free', async () => {
+  it('each mail goes out once, from any process with a free slot', async () => {
     const first = mailing.start();
     const second = mailing.start();
     server.behave('hang at content');

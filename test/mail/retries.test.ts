@@ -157,7 +157,7 @@ describe('mail that is not taken at once (specification section 10.6)', () => {
     assert.equal(server.connections(), before);
   });
 
-  it('whose body was put into another mail’s row, or its own given to somebody else, is never sent (section 10.6)', async () => {
+  it('whose body was moved to another mail’s row, or whose recipient was changed, is never sent (section 10.6)', async () => {
     const [ada, alan, grace] = ['ada.swap@example.com', 'alan.swap@example.com', 'grace.swap@example.com'];
     server.behave({ refuse: 450, at: 'recipient' });
     for (const to of [ada, alan, grace]) {

@@ -33,7 +33,7 @@ describe('mail over TLS (specification section 10.6)', () => {
     return { server, mailing };
   }
 
-  describe('to a server whose certificate nobody vouches for', () => {
+  describe('to a server with an untrusted certificate', () => {
     it('nothing is sent, with TLS from the first byte or with STARTTLS', async () => {
       for (const [from, url] of [
         ['first byte', (port: number) => `smtps://${account}@127.0.0.1:${port}`],

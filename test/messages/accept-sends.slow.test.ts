@@ -113,7 +113,7 @@ describe('acceptSends (specification section 4.3)', () => {
     assert.equal(await used(foreign.teamId), 1);
   });
 
-  it('takes a sender for the number of its own team, whoever else waits for a phone with the same', async () => {
+  it('resolves a sender to its own team’s number, though another team has the same one pending', async () => {
     const [sender, neighbour] = [await newSender(), await newSender()];
     await newNumber(neighbour.teamId, { phone: sender.phone, isPending: true });
     const outcomes = await acceptSends(service.runtime, [

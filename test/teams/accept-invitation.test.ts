@@ -144,7 +144,7 @@ describe('an invitation that is opened (specification section 12.4)', () => {
       assert.ok(!(await members(team)).some((member) => member.email === 'other@example.com'));
     });
 
-    it('somebody else who is signed in here may make the account all the same, and is told who is signed in', async () => {
+    it('another person who is signed in may create the account all the same, and sees the signed-in address', async () => {
       const bob = await newPerson(service);
       const email = newEmail();
       const link = await invite(email);
@@ -190,7 +190,7 @@ describe('an invitation that is opened (specification section 12.4)', () => {
       assert.equal((await bob.post(link, {})).status, 404);
     });
 
-    it('sends everybody else to sign in first: nobody 401, somebody else 403, and stays good', async () => {
+    it('requires a sign-in first: no session 401, another account 403; the invitation stays valid', async () => {
       const bob = await newPerson(service);
       const eve = await newPerson(service);
       const link = await invite(bob.email);
@@ -202,7 +202,7 @@ describe('an invitation that is opened (specification section 12.4)', () => {
       assert.equal((await bob.post(link, {})).status, 201);
     });
 
-    it('a session that ended is nobody', async () => {
+    it('a session that ended counts as none', async () => {
       const bob = await newPerson(service);
       const link = await invite(bob.email);
       assert.equal((await bob.post('/app/account/sign-out-everywhere')).status, 200);
@@ -212,7 +212,7 @@ describe('an invitation that is opened (specification section 12.4)', () => {
   });
 
   describe('the link of a first owner', () => {
-    it('bound to nobody: whoever opens it says address and name, and is the owner (§12.1/owner-links)', async () => {
+    it('without an address: the person who opens it enters address and name, and becomes the owner (§12.1/owner-links)', async () => {
       const here = await service.newTeam();
       const link = await ownerLink(here);
       const opened = (await visitor.get(link)).json;
@@ -232,7 +232,7 @@ describe('an invitation that is opened (specification section 12.4)', () => {
       assertRefused(await visitor.get(link), 404, 'not_found');
     });
 
-    it('bound to nobody: an address that has an account signs in first, and then joins', async () => {
+    it('without an address: a person with an account signs in first, and then joins', async () => {
       const here = await service.newTeam();
       const bob = await newPerson(service);
       const link = await ownerLink(here);
@@ -268,7 +268,7 @@ describe('an invitation that is opened (specification section 12.4)', () => {
       assertRefused(await visitor.post(links[2] ?? '', { name: 'Ada', email: newEmail() }), 404, 'not_found');
     });
 
-    it('ends the invitation that its address had, so that nobody holds two places', async () => {
+    it('revokes the other invitation of its address, so that a person takes one seat only', async () => {
       const here = await service.newTeam();
       const email = newEmail();
       const link = await ownerLink(here);

@@ -230,7 +230,7 @@ describe('the page of an invitation (specification section 12.4)', () => {
     assert.equal((await post({ origin: service.baseUrl })).status, 303);
   });
 
-  it('what it refuses to somebody who is signed in is noted as theirs, and so is what was forged (§12.6/audit-log)', async () => {
+  it('a refusal of a signed-in person is recorded for their account, and so is a forged request (§12.6/audit-log)', async () => {
     const eve = await newPerson(service);
     const link = await invite((await newPerson(service)).email);
     const { pathname } = new URL(link);

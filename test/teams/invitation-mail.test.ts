@@ -52,7 +52,7 @@ describe('the mail of an invitation (specification section 12.5)', () => {
     });
   });
 
-  it('names nobody where an API key invites', () => {
+  it('names no person where an API key invites', () => {
     const { paragraphs } = invitationMessage({ invitation, team, inviter: undefined, url });
     assert.equal(paragraphs[0], 'You are invited to the team Example Ltd, with the role viewer.');
   });

@@ -111,7 +111,7 @@ describe('POST /v1/team/members/invite (specification sections 2.4, 3.5 and 4.1)
     assertRefused(await team.api.post('/v1/team/members/invite', more), 400, 'invalid_request', 'name');
   });
 
-  it('a member’s address and that of somebody who is invited are 409, param email; other teams don’t matter (§4.1/invite)', async () => {
+  it('the address of a member, or of an invited person, is 409, param email; other teams don’t matter (§4.1/invite)', async () => {
     const here = await service.newTeam();
     const ada = await newMember(service, here, 'member', { email: 'Ada.Twice@example.com' });
     assertRefused(await ask(here.api, 'ada.twice@EXAMPLE.com'), 409, 'conflict', 'email');

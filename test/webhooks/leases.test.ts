@@ -60,7 +60,7 @@ describe('leases (specification section 6.3, decision 0017)', () => {
   });
 
   for (const lane of ['live', 'manual'] as const) {
-    it(`an attempt (${lane}) that a stop breaks off is in the log, counts as none, and is made again by whoever comes (§6.3/interrupted-attempts, §6.5/class-own-fault)`, async () => {
+    it(`an attempt (${lane}) that a stop aborts is logged, does not count, and is made again by the next process (§6.3/interrupted-attempts, §6.5/class-own-fault)`, async () => {
       const { id: teamId } = await service.newTeam();
       const silentOne = await startWebhookReceiver({ behaviour: silent });
       const { dispatcher, outbound } = pausedAfter(service.runtime, async () => undefined);
@@ -95,7 +95,7 @@ describe('leases (specification section 6.3, decision 0017)', () => {
     });
   }
 
-  it('a result whose commit was answered by a broken connection stands once, and nobody is told that it was lost', async () => {
+  it('a result whose connection broke after the commit is recorded once, and is not logged as lost', async () => {
     const { id: teamId } = await service.newTeam();
     const webhook = await addWebhook(service.runtime, teamId, receiver.url);
     await emit(service.runtime, teamId, ['Hello']);
@@ -190,7 +190,7 @@ describe('results that come late (specification section 6.3, decision 0017)', ()
   }
 
   for (const status of [200, 500]) {
-    it(`a ${status} of an attempt whose delivery is in other hands by then is logged, and changes nothing (§6.3/interrupted-attempts)`, async () => {
+    it(`a ${status} of an attempt whose lease another attempt has taken is logged, and changes nothing (§6.3/interrupted-attempts)`, async () => {
       const { webhook, answer, delivery } = await whileOneRuns();
       service.clock.advance(60_000);
       await until('it is made again', () => open.length === 2);

@@ -145,7 +145,7 @@ describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
     assert.deepEqual([(await get()).failure_count, (await kept()).generation, await due('live')], [0, 2, 1]);
   });
 
-  it('waits for whoever has the webhook in hand, and changes what they left (§4.4/update-effects)', async () => {
+  it('waits for the lock of the webhook, and then applies the change (§4.4/update-effects)', async () => {
     const lock = await holdRowLock(service, { webhookId: uuidOf('wh', id) }, 'no key update');
     const asked = put({ active: false });
     await lock.waiting(1);

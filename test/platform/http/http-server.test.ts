@@ -59,7 +59,7 @@ describe('the server over HTTP (specification section 10.3)', () => {
   }
   const openDoor = async () => undefined;
 
-  it('has stopped once everything that it was asked for is done, though whoever asked has gone', async () => {
+  it('waits for a request in progress, though its client has disconnected', async () => {
     const place = new Place();
     let done = false;
     const handle = async () => {
@@ -71,7 +71,7 @@ describe('the server over HTTP (specification section 10.3)', () => {
     assert.ok(done);
   });
 
-  it('nor has it while somebody is still during authentication', async () => {
+  it('waits for a request that is being authenticated', async () => {
     const door = new Place();
     let done = false;
     const handle = async () => {

@@ -116,7 +116,7 @@ describe('how far a request goes and how much it takes, to the last one (specifi
     }
   });
 
-  it('where this host has no route is told apart from where nobody listens (§6.5/class-unreachable, §6.5/class-no-network)', async () => {
+  it('distinguishes a missing route of this host from a refused connection (§6.5/class-unreachable, §6.5/class-no-network)', async () => {
     // No connection leads to all machines at once; the system says so itself.
     const outcome = await send(guard({}, '255.255.255.255'), 'http://255.255.255.255:8080/');
     assert.equal(outcome.said, 'no_network');

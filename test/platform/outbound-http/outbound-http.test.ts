@@ -82,7 +82,7 @@ describe('a request that goes out (specification section 6.5)', () => {
     assert.ok(failures.length <= 1, failures.join());
   });
 
-  it('tries the next address of a name where nobody listens at the first (§6.5/dns-look-up)', async () => {
+  it('tries the next address of a name where the first refuses connections (§6.5/dns-look-up)', async () => {
     const receiver = await startKept({ certificate });
     const { http } = await withNames(() => ({ addresses: ['127.0.0.2', '127.0.0.1'], ttlSeconds: 60 }), {
       allowed: ranges('127.0.0.0/8'),

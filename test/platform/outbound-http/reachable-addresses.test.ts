@@ -90,7 +90,7 @@ describe('what a name leads to (§6.5/dns-look-up)', () => {
 });
 
 describe('TLS is always verified (§6.5/tls-verification)', () => {
-  it('a certificate that is out of date, of nobody known or for another name sends nothing, whatever the environment says (§6.5/class-tls)', async () => {
+  it('with a certificate that is expired, untrusted or for another name nothing is sent, whatever the environment says (§6.5/class-tls)', async () => {
     const expired = makeCertificate([host], '200102');
     const unknown = makeCertificate([host]);
     const { http } = await withNames(() => here, { authorities: [certificate.cert, expired.cert] });
