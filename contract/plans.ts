@@ -5,7 +5,7 @@ export interface Plan {
   readonly members: number;
   readonly numbers: number;
   readonly webhooks: number;
-  /** Media and message.delivered: the rules that speak of "Standard and higher". */
+  /** Whether the plan includes media and message.delivered, which the specification calls "Standard and higher". */
   readonly standard: boolean;
 }
 

@@ -122,7 +122,11 @@ export function listLiveKeysByMember(
   return listLiveOf.rows(db, teamId, memberId);
 }
 
-/** Revokes keys that a person made, in whatever membership of the team. @param only which; left out, all @returns those that worked until now */
+/**
+ * Revokes keys that a person created, in any membership of the team.
+ * @param only the keys to revoke; left out, all
+ * @returns those that were valid until now
+ */
 export function revokeKeysByMember(
   db: Queryable,
   teamId: TeamId,

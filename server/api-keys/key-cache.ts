@@ -37,7 +37,7 @@ export class KeyCache {
     });
   }
 
-  /** @returns undefined where it is no valid key; one that can be none never reaches the database */
+  /** @returns undefined where it is no valid key; a malformed one never reaches the database */
   find(text: string, ip: string): MaybePromise<LiveKey | undefined> {
     const cached = this.#cached.get(text);
     if (!cached) return isWellFormedKey(text) ? this.#lookUp(text, ip) : undefined;

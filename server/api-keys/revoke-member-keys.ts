@@ -19,8 +19,9 @@ export function revokeMemberKeys(
 }
 
 /**
- * Makes the keys useless that hold more than their creator's new role does, in the transaction that gives it (section 5.3).
- * The member's row is written before: who makes a key at that moment has made it, or is asked for the new role.
+ * Revokes the keys that hold more than their creator's new role, in the transaction that sets it (section
+ * 5.3). The member's row is written before: a concurrent creation of a key has either committed, or is
+ * checked against the new role.
  */
 export async function revokeExcessKeys(
   trx: Transaction,

@@ -36,7 +36,7 @@ export function apiKeyRoutes(services: Pick<Runtime, 'database' | 'ids' | 'clock
       answers: { 201: MadeApiKey },
       handle: async ({ principal, body, by }) => {
         const made = await database.transaction(async (trx) => {
-          // A key outlives the request: who loses the role meanwhile must not leave one behind.
+          // A key outlives the request: a member who loses the role meanwhile must not leave one behind.
           const member = await lockMember(trx, principal.teamId, memberId(principal));
           if (!member) throw notFound('team');
           const creator = { id: member.id, grants: roleGrants[member.role] };

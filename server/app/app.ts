@@ -63,7 +63,7 @@ import { SettingsComparison } from './shared-settings.ts';
 
 export interface App {
   readonly lifecycle: Lifecycle;
-  /** Where it listens: `http://127.0.0.1:3000`. */
+  /** The URL that it serves: `http://127.0.0.1:3000`. */
   readonly address: string;
   readonly routes: readonly Route[];
   /** Changes in teams, made by any process: for the live updates of the dashboard, which no route serves yet. */
@@ -74,9 +74,9 @@ interface AppOptions {
   readonly config: Config;
   readonly logger: Logger;
   readonly terminal: NodeJS.WriteStream;
-  /** Hears the signals of the process, where there is one that does. */
+  /** Handles the signals of the process; left out in tests. */
   readonly lifecycle?: Lifecycle;
-  /** Tests bring their own clock, name servers and authorities, and have every answer held against its schema. */
+  /** Tests bring their own clock, name servers and authorities, and validate every answer against its schema. */
   readonly clock?: Clock;
   readonly checkAnswers?: boolean;
   readonly outbound?: Partial<OutboundHttpOptions>;

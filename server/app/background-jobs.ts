@@ -54,7 +54,7 @@ export function createFanOutLoop(services: Runtime): Loop {
   });
 }
 
-/** Holds the service's time against the database's clock (decision 0020). Every process does. */
+/** Compares the service's time with the database's clock (decision 0020), in every process. */
 export function createClockLoop(clockSync: ClockSync, logger: Logger): Loop {
   return new Loop({
     name: 'follow the database clock',

@@ -68,7 +68,7 @@ function requireBearer(authorization: string | undefined, token: string | undefi
     );
   }
   const given = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1] ?? '';
-  // Hashes have one length, which timingSafeEqual asks for.
+  // timingSafeEqual requires equal lengths, which hashes have.
   if (timingSafeEqual(sha256(given), sha256(token))) return;
   throw new AppError('unauthorized', 'Send METRICS_TOKEN as Authorization: Bearer <token>.', {
     headers: { 'www-authenticate': 'Bearer' },

@@ -47,7 +47,7 @@ interface RouteServices extends Runtime {
   readonly isStopping: () => boolean;
 }
 
-/** All that this process answers. Without the process role `api` that is only what operators ask. */
+/** All routes of this process. Without the process role `api` it serves only the routes for operators. */
 export function createRoutes(services: RouteServices): Route[] {
   const operations = healthRoutes(services, services.isStopping);
   if (!services.config.processRoles.has('api')) return operations;

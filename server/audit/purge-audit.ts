@@ -9,7 +9,7 @@ import { type Queryable, statement } from '#server/database/statement.ts';
 import { firstIdAt, timeOfId } from '#server/platform/ids/ids.ts';
 import { monthOf, nextMonthOf } from '#server/platform/time/calendar.ts';
 
-/** Months without a partition that one round takes; the next one goes on. */
+/** Months without a partition that one round handles; the next one continues. */
 const monthsMax = 100;
 
 const findInDefaultPartition = statement<{ id: string }>(

@@ -19,7 +19,9 @@ export interface AuditRecord {
   readonly refusedWith?: string;
 }
 
-/** Notes what was done, in the transaction that does it, so that neither stands without the other (section 12.6). */
+/**
+ * Records an action in the transaction that performs it, so that neither is committed without the other (section 12.6).
+ */
 export async function recordAudit(
   db: Queryable,
   { ids, clock }: Pick<Runtime, 'ids' | 'clock'>,

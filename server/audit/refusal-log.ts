@@ -5,7 +5,7 @@ import { isAuditAction } from './audit-action.ts';
 import { refusalKindsMax, refusalWindowMs } from './limits.ts';
 import { type AuditRecord, recordAudit } from './record-audit.ts';
 
-/** Longer than any public id: what was asked for need not have been one. */
+/** Longer than any public id: the requested target need not be one. */
 const targetMaxCharacters = 64;
 
 /** Kinds that a process keeps in memory, of all teams and accounts. */
@@ -53,7 +53,9 @@ export class RefusalLog {
     });
   }
 
-  /** For refusals without a known caller that concern an account: a wrong password. The answer does not tell. */
+  /**
+   * Records refusals without a known caller that concern an account: a wrong password. The answer does not reveal it.
+   */
   write(refused: AuditRecord): void {
     this.#cancelAlarm ??= this.#services.clock.after(refusalWindowMs, () => this.#endWindow());
     const { by, action, refusedWith } = refused;
@@ -83,7 +85,7 @@ export class RefusalLog {
     await Promise.all(this.#pending);
   }
 
-  /** Kinds that had repeats are remembered for the next minute: one that goes on makes one row in each. */
+  /** Kinds with repeats are kept for the next minute: a kind that continues makes one row in each. */
   #endWindow(): void {
     this.#cancelAlarm = undefined;
     for (const [key, kind] of this.#kinds) {
@@ -112,7 +114,7 @@ export class RefusalLog {
     else this.#kindsOf.delete(owner);
   }
 
-  /** @param count how many refusals the row stands for: counted again where it can't be written */
+  /** @param count the refusals that the row stands for: they are counted again if it can't be written */
   #record(kind: Kind, row: AuditRecord, count: number): void {
     const written = recordAudit(this.#services.database.pool, this.#services, row)
       .catch((error: unknown) => {

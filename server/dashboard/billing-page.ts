@@ -11,7 +11,7 @@ export interface PlanInUse {
   readonly monthlyMessageLimit: number;
   /** Messages that count this month. */
   readonly sent: number;
-  /** When they begin anew: `2026-12-01`, UTC. */
+  /** The first day of the next month's limit: `2026-12-01`, UTC. */
   readonly resetsOn: string;
   /** Open invitations included. */
   readonly members: number;

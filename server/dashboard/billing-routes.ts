@@ -13,7 +13,7 @@ import { findMonthUsage } from '#server/usage/usage-store.ts';
 import { countWebhooks } from '#server/webhooks/endpoints/webhook-store.ts';
 import { type PlanInUse, renderPlans } from './billing-page.ts';
 
-/** Where every `upgrade_url` leads (specification section 8). */
+/** The target of every `upgrade_url` (specification section 8). */
 export function billingRoutes(services: Runtime & { readonly requireSession: RequireSession }): Route[] {
   const { config, requireSession } = services;
   const signInPath = appPath(config.appUrl, '/sign-in?next=/billing');

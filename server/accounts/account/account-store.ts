@@ -30,7 +30,7 @@ const lockForShare = statement<AccountRow>(
   'accounts.lock-for-share',
   'SELECT * FROM accounts WHERE id = $1 FOR SHARE',
 );
-// Where its teams list their members they show the name.
+// Returns the account's teams, because their lists of members show the name.
 const rename = statement<AccountRow & { readonly team_ids: TeamId[] }>(
   'accounts.rename',
   `UPDATE accounts SET name = coalesce($2, name) WHERE id = $1
@@ -80,7 +80,10 @@ export function lockAccount(trx: Transaction, accountId: AccountId): Promise<Acc
   return lock.row(trx, accountId);
 }
 
-/** For what signs in by something that `lockAccount` may be about to change: what is read stays true until the commit. */
+/**
+ * Locks an account for share before a sign-in: until the commit its credentials stay as they were read, because changes
+ * to them use `lockAccount`.
+ */
 export function lockAccountForShare(trx: Transaction, accountId: AccountId): Promise<AccountRow | undefined> {
   return lockForShare.row(trx, accountId);
 }

@@ -42,7 +42,7 @@ export async function hashPassword(password: string, param = 'password'): Promis
 const dummyHash = `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(randomBytes(saltLength))}$${base64(randomBytes(tagLength))}`;
 
 /**
- * Whether a password is the one of a hash; false, after the same work, where there is no hash (section 12.2).
+ * Whether a password matches a hash. Without a hash it does the same work and returns false (section 12.2).
  * @throws 503 where too many wait
  */
 export async function checkPassword(password: string, hash: string | null | undefined): Promise<boolean> {

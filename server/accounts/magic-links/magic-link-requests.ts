@@ -47,8 +47,8 @@ export class MagicLinkRequests {
 
   /**
    * Mails a link, where the address has an account and was not sent too many.
-   * @param next where to go from there, with a `?` before it; '' for the start
-   * @throws 400 for what is no address, and where no mail is sent; 429 for one client network that asks for too many
+   * @param next the path after the sign-in, with a `?` before it; '' for the start
+   * @throws 400 for an invalid address, or on a server without mail; 429 for a client network that requests too many
    */
   async request(written: string, request: Pick<ClientInfo, 'ip' | 'id'>, next = ''): Promise<void> {
     const email = parseEmail(written);
@@ -100,7 +100,7 @@ export class MagicLinkRequests {
     const { database, clock } = this.#services;
     const account = await findAccountByEmail(database.pool, email);
     if (!account) return;
-    // Others who ask for links of this address must not leave its owner without one.
+    // Requests of other people must not use up the links of the address's owner.
     const isOwners = () => isKnownNetwork(database.pool, account.id, ip, clock.expiryNow());
     if (
       ofAddress > magicLinksPerAddressAndHour &&

@@ -42,7 +42,7 @@ export async function insertMagicLink(
   await insert.row(trx, link.id, link.account_id, link.tokenHash, link.created_at, link.expires_at);
 }
 
-/** Whom a link signs in; undefined where it was used, is over or never was. */
+/** The account that a link signs in; undefined for a used, expired or unknown link. */
 export function findMagicLinkAccount(
   db: Queryable,
   tokenHash: Buffer,
@@ -51,7 +51,7 @@ export function findMagicLinkAccount(
   return findOpen.row(db, tokenHash, now);
 }
 
-/** Uses a link up. @returns whom it signs in; undefined where it was used, is over or never was */
+/** Uses a link up. @returns the account that it signs in; undefined for a used, expired or unknown link */
 export async function consumeMagicLink(
   trx: Transaction,
   tokenHash: Buffer,

@@ -4,8 +4,8 @@ import type { PasskeyRow } from './passkey-store.ts';
 import type { RelyingParty } from './relying-party.ts';
 
 /**
- * EdDSA, ES256 and RS256, which every authenticator has one of. Not the library's own list: it asks Node for an algorithm that is
- * still experimental, and Node then prints a warning of its own.
+ * EdDSA, ES256 and RS256: every authenticator supports one of them. Not the library's own list: it includes an
+ * experimental algorithm of Node, for which Node prints a warning.
  */
 const algorithms = [-8, -7, -257];
 
@@ -144,8 +144,8 @@ export async function verifyRegistration(
 }
 
 /**
- * We ask for no statement of where a passkey was made, and then a browser sends none, or one that the passkey signed itself. Those
- * with certificates are refused unread: to check one, the library fetches lists from addresses that it names.
+ * Whether a registration has no attestation, or one that the passkey signed itself: we request none. Attestations with
+ * certificates are refused unread, because the library would fetch lists from addresses that they name.
  */
 async function isSelfAttested(attestationObject: string): Promise<boolean> {
   const { decodeAttestationObject } = await import('@simplewebauthn/server/helpers');

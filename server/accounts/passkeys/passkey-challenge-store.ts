@@ -25,7 +25,7 @@ export async function insertChallenge(
   await insert.row(db, challengeHash, accountId ?? null, expiresAt);
 }
 
-/** Uses a challenge up, whatever then becomes of the answer to it. @returns false where it is none, used or over */
+/** Uses a challenge up, also for an answer that turns out invalid. @returns false for a used, expired or unknown one */
 export async function consumeChallenge(
   db: Queryable,
   challengeHash: Buffer,

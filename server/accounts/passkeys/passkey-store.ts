@@ -79,7 +79,7 @@ export function listPasskeys(db: Queryable, accountId: AccountId): Promise<Passk
 }
 
 /**
- * Notes a use. One that counts must have counted on since, so that of a passkey and its copy one is refused.
+ * Records a use. A counter that is in use must have grown since, so that one of a passkey and its copy is refused.
  * @returns false where it did not, or the passkey was removed meanwhile
  */
 export async function recordPasskeyUse(

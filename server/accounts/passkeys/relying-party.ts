@@ -1,15 +1,18 @@
 import { supportsPasskeys } from '#server/accounts/account/sign-in-hints.ts';
 import { AppError } from '#server/platform/app-error.ts';
 
-/** Whom a passkey is for: the relying party of WebAuthn. */
+/** Relying party of WebAuthn: the name and origin that passkeys are bound to. */
 export interface RelyingParty {
   /** The host name that passkeys are bound to. */
   readonly id: string;
-  /** The origin of the pages that may ask for them. */
+  /** The origin of the pages that may request them. */
   readonly origin: string;
 }
 
-/** The party of APP_URL. @throws 400 where it has an address instead of a name: browsers bind passkeys to names */
+/**
+ * The relying party of APP_URL.
+ * @throws 400 where it has an address instead of a name: browsers bind passkeys to names
+ */
 export function relyingParty(appUrl: string): RelyingParty {
   const { hostname, origin } = new URL(appUrl);
   if (!supportsPasskeys(appUrl)) {

@@ -11,7 +11,7 @@ import { listPasskeys } from './passkey-store.ts';
 import { relyingParty } from './relying-party.ts';
 
 /**
- * Makes a challenge for one more passkey of an account, and what a browser is to be given with it.
+ * Creates a challenge for a new passkey of an account, and the WebAuthn options for the browser.
  * @throws 400 where APP_URL has no name
  */
 export async function startPasskeyRegistration(

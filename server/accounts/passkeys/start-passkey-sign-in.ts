@@ -6,7 +6,7 @@ import { insertChallenge } from './passkey-challenge-store.ts';
 import { relyingParty } from './relying-party.ts';
 
 /**
- * Makes a challenge for signing in by passkey, and what a browser is to be given with it (specification section 12.2).
+ * Creates a challenge for a sign-in by passkey, and the WebAuthn options for the browser (specification section 12.2).
  * @throws 400 where APP_URL has no name
  */
 export async function startPasskeySignIn({

@@ -77,7 +77,7 @@ export function passwordPageRoutes(services: Services): Route[] {
       handle: async (call) => {
         const signedIn = await findSignedIn(requireSession, call.request);
         if (!signedIn) return goTo(`/sign-in?next=${path}`);
-        // Refusals are noted under their name.
+        // The audit log records refusals for this account.
         call.request.caller = { signedIn };
         return set(call, signedIn);
       },

@@ -8,7 +8,7 @@ export interface PasswordForm {
   readonly needs: PasswordRequirement;
   /** For the password manager, which keeps the password under it. */
   readonly email: string;
-  /** Where the form is sent to. */
+  /** The path that the form is submitted to. */
   readonly path: string;
   /** How a person gets a magic link (sign-in-hints.ts). */
   readonly byLink: string;

@@ -25,7 +25,7 @@ export type PasswordRequirement =
   | 'new'
   /** The present one too. */
   | 'present_and_new'
-  /** There is none to ask for, and the sign-in is too old. */
+  /** The account has no password to check, and the sign-in is too old. */
   | 'sign_in';
 
 interface NewPassword extends PasswordInput {
@@ -35,10 +35,10 @@ interface NewPassword extends PasswordInput {
 type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'>;
 
 /**
- * Sets a password and ends all other sessions and all open links (specification section 12.2). The present one is asked
- * for, unless the session began by a link less than 15 minutes ago; the first one asks for a fresh sign-in.
+ * Sets a password and ends all other sessions and all open links (specification section 12.2). It requires the present
+ * password, unless the session began by a link less than 15 minutes ago. A first password requires a recent sign-in.
  * @throws 400, param password or current_password; 401 where the session ended meanwhile; 409 where another password
- * was set meanwhile; 429
+ *   was set meanwhile; 429
  */
 export async function setPassword(
   services: Services,
@@ -83,7 +83,7 @@ export function passwordNeeds(
   return isNow && present.session.method === 'link' ? 'new' : 'present_and_new';
 }
 
-/** @throws 400 or 403 where the present password, or a fresh sign-in, is asked for; 429 */
+/** @throws 400 where the present password is missing or wrong; 403 where a recent sign-in is required; 429 */
 async function requireCurrentPassword(
   services: Services,
   present: CurrentSession,

@@ -26,9 +26,9 @@ export type ClientInfo = Pick<FastifyRequest, 'ip' | 'id' | 'headers'>;
 const userAgentMaxCharacters = 300;
 
 /**
- * Signs an account in: a new session with a token of its own, and the one that the browser carried before ends with it
- * (section 12.2). Only the token's hash is stored.
- * @returns the headers set-cookie: of the session, and of the browser, which is known from now on
+ * Signs an account in: creates a session with a token of its own, and ends the browser's earlier session (section
+ * 12.2). Only the token's hash is stored.
+ * @returns the set-cookie headers: of the session, and of the device cookie
  */
 export async function createSession(
   db: Queryable,

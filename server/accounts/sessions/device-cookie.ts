@@ -28,7 +28,7 @@ export class DeviceCookie {
     return this.#cookie.set(secrets.seal(purpose, `${id} ${clock.nowMs()} ${browser}`).toString('base64url'));
   }
 
-  /** A name for the browser that asks; undefined where it is not known to that account, or not any more. */
+  /** An id of the calling browser; undefined where the account does not know it, or its device cookies were revoked. */
   find(
     request: Pick<FastifyRequest, 'headers'>,
     account: Pick<AccountRow, 'id' | 'device_cookies_valid_from'>,

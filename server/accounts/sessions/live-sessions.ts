@@ -6,7 +6,7 @@ import { findLiveSessions, type LiveSessionRow } from './session-store.ts';
 /** 32 bytes in base64url. */
 const sessionTokenPattern = /^[\w-]{43}$/;
 
-/** Tokens that were valid at their last look-up, of which this process remembers so many; the oldest is evicted. */
+/** Tokens that were valid at their last look-up, in this process; beyond this number the oldest is evicted. */
 const validTokensMax = 10_000;
 
 /**
@@ -27,7 +27,7 @@ export class LiveSessions {
     });
   }
 
-  /** @returns undefined where there is none; a text that can be no token never reaches the database */
+  /** @returns undefined where there is none; a malformed token never reaches the database */
   async find(token: string, ip: string): Promise<LiveSessionRow | undefined> {
     if (!sessionTokenPattern.test(token)) return undefined;
     const session = await this.#lookup.find(token, this.#valid.has(token) ? undefined : ip);

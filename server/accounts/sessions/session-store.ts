@@ -124,7 +124,7 @@ export async function endSession(
   return (await end.row(db, accountId, sessionId)) !== undefined;
 }
 
-/** Ends the session of a token. @returns whose it was; undefined where there is none */
+/** Ends the session of a token. @returns its account; undefined where there is none */
 export function endSessionByToken(
   db: Queryable,
   tokenHash: Buffer,

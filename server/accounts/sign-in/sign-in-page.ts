@@ -36,7 +36,7 @@ ${isMailEnabled ? '<button class="second" type="submit" name="by" value="link">M
 
 interface SwitchAccountPage {
   readonly email: string;
-  /** Where it goes on to, and where signing out is; both below APP_URL's path. */
+  /** The paths of the link onwards and of signing out; both below APP_URL's path. */
   readonly nextPath: string;
   readonly signOutPath: string;
 }
@@ -78,7 +78,7 @@ here signs it out everywhere else and removes its password and its passkeys. Set
   );
 }
 
-/** @param signInPath where a new link can be asked for */
+/** @param signInPath the path of the page that sends a new link */
 export function renderMagicLinkExpired(signInPath: string, isMailEnabled: boolean): string {
   return renderPage(
     'Link to sign in',

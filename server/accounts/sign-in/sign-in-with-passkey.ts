@@ -16,9 +16,9 @@ import { AppError } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 
 /**
- * Signs in by a passkey, which finds its account by itself (specification section 12.2). The challenge is used up first,
- * whatever becomes of it; a counter that did not grow betrays a copy.
- * @throws 400 where APP_URL has no name; 401, the same for all that can be wrong
+ * Signs in by a passkey, which identifies its account by itself (specification section 12.2). The challenge is used up
+ * first, whatever the result; a counter that did not grow reveals a copy.
+ * @throws 400 where APP_URL has no name; 401, the same for everything that can be wrong
  */
 export async function signInWithPasskey(
   services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'>,

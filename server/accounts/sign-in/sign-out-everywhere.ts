@@ -6,7 +6,10 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import type { AccountId } from '#server/platform/ids/ids.ts';
 
-/** Ends all sessions of an account, the one that asks included, its open links and what its browsers are known by, at once and on every process. */
+/**
+ * Ends all sessions of an account, the calling one included, its open links and its device cookies, at
+ * once and on every process.
+ */
 export function signOutEverywhere(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
   accountId: AccountId,

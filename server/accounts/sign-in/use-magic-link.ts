@@ -11,10 +11,10 @@ import { sha256 } from '#server/platform/crypto.ts';
 import { markEmailVerified } from './verify-email.ts';
 
 /**
- * Signs in by a link, which is used up by that: of several clicks at once one gets in (specification section 12.2). It
- * was mailed to the address or made by the operator, so it verifies the address. The account is held first, as by everything
- * that ends links (docs/architecture.md, lock order).
- * @returns undefined where it was used, is over or never was
+ * Signs in by a magic link and uses it up: of several clicks at once one succeeds (specification section 12.2). The
+ * link was mailed to the address or made by the operator, so it verifies the address. The account is locked first, as
+ * by everything that ends links (docs/architecture.md, lock order).
+ * @returns undefined for a used, expired or unknown link
  */
 export function useMagicLink(
   services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'>,

@@ -62,7 +62,7 @@ async function revokeCredentials(
 ): Promise<void> {
   await removePasswordHash(trx, id);
   await revokeDeviceCookies(trx, id, services.clock.now());
-  // Before the sessions: a passkey that is just being used either opens its session first, or finds itself gone.
+  // Before the sessions: a sign-in by passkey in progress either creates its session first, or finds no passkey.
   const passkeys = await deletePasskeys(trx, id);
   const sessions = await endSessions(trx, id, own);
   await recordAudit(trx, services, {

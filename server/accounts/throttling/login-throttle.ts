@@ -23,7 +23,7 @@ interface LoginAttempt {
   readonly ip: string;
   /** The account of the address, if there is one. */
   readonly accountId: AccountId | undefined;
-  /** Where that account knows the browser (device-cookie.ts). */
+  /** The browser's id, where the account knows it (device-cookie.ts). */
   readonly browser?: string | undefined;
 }
 
