@@ -3,7 +3,7 @@ import { lockClockState, writeFollowed } from './clock-store.ts';
 import type { Runtime } from './runtime.ts';
 import type { Transaction } from './statement.ts';
 
-/** Keeps leases alive over a step ahead: what was to end after `now` ends so much later. */
+/** Keeps leases alive over a step ahead: postpones by the step each one that ends after `now`. */
 export type PostponeLeases = (trx: Transaction, now: Date, byMs: number) => Promise<void>;
 
 /**

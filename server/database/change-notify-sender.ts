@@ -9,8 +9,8 @@ import { changesChannel } from './channels.ts';
 const windowMs = 50;
 
 /**
- * Tells every process what was committed, by team and resource type: all of some 50 ms in one statement. Apart from the
- * NotifySender, whose channels wake phones and loops and wait far less.
+ * Notifies every process of committed changes, by team and resource type: all of some 50 ms in one statement. It is
+ * separate from NotifySender, whose channels wake phones and loops and wait far less.
  */
 export class ChangeNotifySender {
   readonly #pool: Pool;
@@ -49,7 +49,7 @@ export class ChangeNotifySender {
         ),
       );
     }
-    // In the same tick as the last look, so that nothing noted after it is left behind.
+    // In the same tick as the last check, so that no change recorded after it is left behind.
     this.#sending = undefined;
   }
 

@@ -10,7 +10,7 @@ export interface Change {
 /** Records a change, which is notified after the commit. Without ids: any of that type. */
 export type ChangeRecorder = (teamId: TeamId, type: ResourceType, ids: readonly string[]) => void;
 
-/** Where a statement has ids: in a parameter, `$1`, or in a column of what it returns; one uuid or an array of them. */
+/** The source of ids in a statement: a parameter, `$1`, or a column of its result; one uuid or an array of them. */
 type Source<Row> = `$${number}` | (string extends keyof Row ? never : keyof Row & string);
 
 /** A change that a statement declares: `{ changes: 'number', team: '$1', ids: 'id' }` (decision 0018). */

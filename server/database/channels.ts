@@ -1,5 +1,5 @@
 /*
- * NOTIFY channels. A notification is a hint to look again; a sweep stands behind each of them.
+ * NOTIFY channels. A notification is a hint to look again; a sweep backs up each of them.
  */
 
 /** The notification channel that says what changed in a team. */

@@ -22,7 +22,7 @@ const advice =
 interface SyncOptions {
   /** Functions that postpone leases when a step is followed. */
   readonly leases: readonly PostponeLeases[];
-  /** Called once the time has jumped: what waits for a moment looks again. */
+  /** Called once the time has jumped, so that timers for a moment are checked again. */
   readonly onJump: () => void;
   readonly host?: HostClock;
 }
@@ -36,9 +36,10 @@ export interface ClockStatus {
 }
 
 /**
- * Holds the service's time against the database's clock (specification section 10.7, decision 0020). Small differences are
- * corrected. A step is logged and not followed: the service's time runs on as it did, on all processes. It is followed once
- * the clock has stood for 10 minutes, or an operator confirms it. Meanwhile a step ahead holds back all that expires.
+ * Compares the service's time with the database's clock (specification section 10.7, decision 0020). Small differences
+ * are corrected. A clock step is logged and not followed: the service keeps its own time, on all processes. It is
+ * followed once the clock was steady for 10 minutes, or an operator confirms it. Meanwhile a step ahead pauses
+ * everything that expires.
  */
 export class ClockSync {
   readonly #services: Pick<Runtime, 'database' | 'clock' | 'logger' | 'metrics'>;
@@ -87,7 +88,7 @@ export class ClockSync {
     };
   }
 
-  /** Whether something may expire, be deleted or dropped now. Every sweep that does such a thing asks first. */
+  /** Whether rows may expire, be deleted or dropped now. Every sweep that does so checks this first. */
   mayExpire(): boolean {
     this.#align();
     return this.#services.clock.mayExpire;
@@ -127,7 +128,7 @@ export class ClockSync {
     return true;
   }
 
-  /** How long this process has seen the clock stand after a step: what it did before is not known. */
+  /** How long this process has seen the clock run steadily after a step: earlier times are unknown. */
   #steadyMs({ stepped_at: steppedAt }: ClockSample): number | undefined {
     const { clock } = this.#services;
     if (steppedAt === null) return undefined;
@@ -214,7 +215,7 @@ export class ClockSync {
     return { uptimeMs: this.#host.uptimeMs(), performanceMs: performance.now() };
   }
 
-  /** Notes the time beside the uptime, for the next process of this machine. */
+  /** Records the time beside the uptime, for the next process of this machine. */
   async #note(): Promise<void> {
     const { database, clock } = this.#services;
     const { bootId } = this.#host;

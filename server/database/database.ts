@@ -31,11 +31,11 @@ const clientTimeoutMarginMs = 2_000;
  * Three pools on one database: a small one for sends and hand-outs, so that a slow page can't make them wait, one for
  * pages of lists, and one for the rest. Every connection has time-outs from its first moment.
  *
- * The hot statements are planned once: their arrays differ in length, not in what is the best way to run them, and
- * planning the send statement takes longer than running it. That may be when their tables are empty, and nothing is cheaper
- * then than to read one from end to end: they go along an index all the same, or would soon read a day's keys for each batch.
+ * The hot statements are planned once: the best plan does not depend on the length of their arrays, and planning the
+ * send statement takes longer than running it. They may be planned while their tables are empty, when a sequential scan
+ * is cheapest. So the hot pool disables those scans: they would soon read a day's keys for each batch.
  *
- * Pages go along an index whatever the statistics say: a plan that reads and sorts everything looks cheaper for a handle
+ * Pages use an index whatever the statistics say. A plan that reads and sorts everything looks cheaper for a handle
  * that is rare on average, or before a table was ever analyzed, and has no bound (decision 0012).
  */
 export class Database {
@@ -84,12 +84,12 @@ export class Database {
     this.pool = open({ max: options.poolSize ?? 10, application_name: 'ownline' });
   }
 
-  /** Tells every process, this one included, after the caller's commit. Never fails: a sweep stands behind it. */
+  /** Notifies every process, this one included, after the caller's commit. Never fails: a sweep backs it up. */
   notify(channel: string, ids: Iterable<string>): void {
     this.#notifier.notify(channel, ids);
   }
 
-  /** Commits what `work` did, and tells of it, or nothing of it where it throws. */
+  /** Commits the changes of `work`, and then sends its notifications. If it throws, neither happens. */
   async transaction<T>(work: (trx: Transaction) => Promise<T>): Promise<T> {
     const client = await this.pool.connect().catch(throwNoConnection);
     let broken: Error | undefined;
@@ -170,12 +170,12 @@ export function errorCodeOf(error: unknown): string | undefined {
   return typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** Whether the database said nothing for longer than it may: a connection that is half open looks like that. */
+/** Whether the database sent nothing within a time-out: a half-open connection fails in this way. */
 function isTimeout(error: Error): boolean {
   return error.message === 'Query read timeout';
 }
 
-/** PostgreSQL ended a connection whose transaction had stood still. */
+/** PostgreSQL ended a connection whose transaction was idle. */
 const idleInTransaction = '25P03';
 
 /** Messages of pg's errors for ended connections, which have no code. */

@@ -57,7 +57,7 @@ export function createExplainWriteFailure(
   };
 }
 
-/** The folder may be gone, which says nothing about space. */
+/** A missing folder says nothing about space. */
 function lookAtDisk(dataDir: string): string | undefined {
   try {
     return fullDiskSync(dataDir, walBytes);

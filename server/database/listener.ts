@@ -9,10 +9,10 @@ const checkIntervalMs = 10_000;
 const checkAnswerMs = 5_000;
 
 /**
- * Hears what other processes committed. A notification is only ever a hint to look: after a reconnect every
- * listener is called with an empty payload, and a sweep stands behind each of them.
+ * Listener: receives the notifications of other processes. One is only a hint to look: after a reconnect every listener
+ * is called with an empty payload, and a sweep backs up each of them.
  *
- * A note to itself at start and every 10 s finds a connection that is half open, or a pooler that swallows
+ * A notification to itself, at start and every 10 s, detects a half-open connection, or a pooler that swallows
  * notifications; such a connection is replaced.
  */
 export class NotificationListener {

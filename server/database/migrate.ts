@@ -14,17 +14,17 @@ const migrationLock = 7_061_726_401;
 const connectionTimeoutMs = 10_000;
 
 interface MigrationOptions {
-  /** Hears of each migration with its name and duration. */
+  /** Logs each migration with its name and duration. */
   readonly logger?: Logger;
   /** Gives up: the transaction is rolled back. */
   readonly signal?: AbortSignal;
-  /** The last version that is wanted, as its file is numbered: what tests of an upgrade begin with. */
+  /** The last version to apply, as its file is numbered: tests of an upgrade start from it. */
   readonly upTo?: string;
 }
 
 /**
- * Brings the schema up to date. All files that are due and the notes that they ran are one transaction: a kill in
- * the middle leaves the schema as it was, and a statement that waits for a lock gives up rather than stop the world.
+ * Migrates the schema. All pending files and the record of their versions are one transaction: a kill in the middle
+ * leaves the schema as it was. A statement that waits long for a lock fails, rather than block other processes.
  * @returns the versions that were applied now
  * @throws StartError where a newer release has changed the schema already, or the reason of `signal`
  */
@@ -45,7 +45,7 @@ export async function migrate(databaseUrl: string, options: MigrationOptions = {
     return await Promise.race([migrating, stopped]);
   } finally {
     options.signal?.removeEventListener('abort', giveUp);
-    // Where a lock is waited for, the server hears of the end only afterwards: a stop does not wait for that.
+    // A server that waits for a lock notices the end only afterwards: a stop does not wait for that.
     const ended = migrating.catch(() => undefined).then(() => client.end().catch(() => undefined));
     if (!options.signal?.aborted) await ended;
   }

@@ -5,7 +5,10 @@ import type { Logger } from '#server/platform/process/logger.ts';
 /** PostgreSQL takes payloads under 8,000 bytes; a longer list becomes an empty one, which means "look for yourself". */
 const payloadMaxBytes = 7_900;
 
-/** Said without ids: "look for yourself". It covers every id said beside it, so a merge keeps it and drops them. */
+/**
+ * A notification without ids: "look for yourself". It covers all ids of its channel, so a merge
+ * keeps it and drops them.
+ */
 const everything = 'everything';
 
 /**
@@ -32,7 +35,7 @@ export class NotifySender {
     this.#sending ??= this.#sendAll();
   }
 
-  /** Resolves once everything said so far was sent or given up. */
+  /** Resolves once everything passed to notify so far was sent or given up. */
   async drain(): Promise<void> {
     while (this.#sending) await this.#sending;
   }
@@ -45,7 +48,7 @@ export class NotifySender {
         await this.#send(channel, said === everything ? '' : [...said].join(','));
       await pause(windowMs);
     }
-    // In the same tick as the last look, so that nothing said after it is left behind.
+    // In the same tick as the last check, so that no notification after it is left behind.
     this.#sending = undefined;
   }
 

@@ -67,12 +67,12 @@ export async function listMonthPartitions(db: Queryable, history: History): Prom
   return (await list.rows(db, history)).map(({ month }) => month);
 }
 
-/** Ends all rows of a month. @throws 55P03 where it is in use */
+/** Drops all rows of a month. @throws 55P03 where it is in use */
 export async function dropMonthPartition(db: Queryable, history: History, month: string): Promise<void> {
   await dropPartition.row(db, history, month);
 }
 
-/** PostgreSQL gave the statement up and stands by for the next. */
+/** PostgreSQL cancelled the statement; the connection is still usable. */
 function isTimeout(error: unknown): boolean {
   return errorCodeOf(error) === '57014';
 }

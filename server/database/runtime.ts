@@ -6,7 +6,7 @@ import type { Metrics } from '#server/platform/process/metrics.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
 import type { Database } from './database.ts';
 
-/** Runtime: what every use case takes as its first argument. It is made once, in open-runtime.ts. */
+/** Runtime: the first argument of every use case. It is created once, in open-runtime.ts. */
 export interface Runtime {
   readonly config: Config;
   readonly clock: Clock;

@@ -5,7 +5,7 @@ import { type ClockReading, type ClockSample, listReadings, sampleDatabaseClock 
 import { clockAheadMaxMs, clockStepMinMs } from './limits.ts';
 import type { StatementPool } from './statement.ts';
 
-/** How much less the uptime may grow than the monotonic clock: a container's own uptime begins anew with it. */
+/** How much less the uptime may grow than the monotonic clock. A container's own uptime begins at its start. */
 const uptimeSlackMs = 1_000;
 
 /** Gives a process that starts its time (decision 0020). It only reads: commands of the command line begin so too. */
@@ -25,8 +25,8 @@ interface FirstTime {
 }
 
 /**
- * The time with which a process starts. Where another process ran since the machine booted, the time since then is known
- * exactly. Otherwise the database's clock is believed; the host's clock, where it is another one, can raise a doubt.
+ * The time with which a process starts. If another process ran since the machine booted, the time since then is known
+ * exactly. Otherwise the database's clock is trusted; a differing host's clock can raise a doubt.
  */
 function firstTime(sample: ClockSample, readings: readonly ClockReading[], host: HostClock): FirstTime {
   const { databaseMs, held_ms: heldMs, followed_ms: followedMs } = sample;

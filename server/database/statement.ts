@@ -2,7 +2,7 @@ import type { Pool, PoolClient, QueryResultRow } from 'pg';
 import { type ChangeRecorder, createChangeRecorder, type DeclaredChange } from './change.ts';
 import { throwNoConnection } from './no-connection.ts';
 
-/** Where a statement can run: a pool, or the connection of a transaction. */
+/** A statement runs on one of these: a pool, or the connection of a transaction. */
 export type Queryable = StatementPool | Transaction;
 
 /** A pool whose statements record their declared changes once they succeed. */
@@ -16,7 +16,7 @@ export type Transaction = PoolClient & {
    * NotifySender sends it: transactions that notify by themselves wait for each other at the commit.
    */
   readonly notifyAfterCommit: (channel: string, ids?: Iterable<string>) => void;
-  /** Said once this has committed, too. Statements call it, by what they declare. */
+  /** Notified after this transaction's commit, too. Statements call it, for the changes that they declare. */
   readonly recordChange: ChangeRecorder;
 };
 
@@ -36,7 +36,9 @@ interface Known {
 
 const known = new Map<string, Known>();
 
-/** Every statement of the process by name: what the tests that explain them at size, and look at their changes, walk. */
+/**
+ * Every statement of the process by name. Tests walk them: they explain them on large tables, and check their changes.
+ */
 export function allStatements(): ReadonlyMap<string, Known> {
   return known;
 }

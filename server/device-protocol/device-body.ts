@@ -5,8 +5,8 @@ import { deviceBodyValuesMax, deviceFieldsMax } from './limits.ts';
 export type DeviceBody = ReadonlyMap<string, string>;
 
 /**
- * Reads what a device sent, whatever its Content-Type says. Unknown fields are ignored; U+0000 and lone surrogates
- * become U+FFFD; numbers, true and false are read as texts, and of a list its texts, one a line, as a shortcut writes
+ * Reads a device's body, whatever its Content-Type. Unknown fields are ignored; U+0000 and lone surrogates become
+ * U+FFFD. Numbers, true and false are read as texts. A list is read as its texts, one a line, as a shortcut writes
  * them; anything else counts as missing.
  * @returns undefined where the body is no JSON object, or has more than 32 fields or 4,096 values
  */

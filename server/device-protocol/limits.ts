@@ -9,7 +9,7 @@ export const overLimitHoldMs = 5_000;
 
 export const inboundPerMinute = 120;
 
-/** A report follows a hand-out, and a hand-out a poll, of which there are as many. */
+/** A report follows a hand-out, and a hand-out a poll: the limit is that of polls. */
 export const statusesPerMinute = 300;
 
 /** Within this a poll that names another message than the one in flight is a repeat by a proxy; nothing is resolved. */

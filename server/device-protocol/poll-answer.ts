@@ -1,7 +1,7 @@
 import { publicId } from '#server/platform/ids/ids.ts';
 import type { PollResult } from './poll.ts';
 
-/** Said instead of an action; the text "action" must not occur in it, since the shortcut looks for just that. */
+/** The answer without an action. The text "action" must not occur in it, since the shortcut searches for just that. */
 export const unavailableAnswer = { ok: '0', reason: 'unavailable', wait: '15' } as const;
 
 /** The answer to a poll: always HTTP 200, flat, strings only (specification section 11.4). */

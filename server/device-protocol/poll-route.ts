@@ -28,7 +28,7 @@ export function pollRoute(services: PollServices): Route {
       if (!body) return { body: unavailableAnswer };
       const asked = { ...readPoll(body, device.tokenHash), left: disconnectSignal(reply), withPermit };
       if (device.isOverLimit) {
-        // An answer makes the phone forget what it reported: that is kept, also beyond the limit.
+        // After an answer the phone forgets its report: it is recorded, also beyond the limit.
         await reportLast(services, asked);
         return answerOverLimit(services, body, asked.left);
       }

@@ -37,8 +37,8 @@ export type PollResult =
 export type PollServices = Runtime & { readonly pollLookups: PollLookups; readonly heldPolls: PollRegistry };
 
 /**
- * One poll of a phone (specification section 11.4): what it reports is committed first, whatever the answer will be;
- * then token and session decide; then it is held until there is a message or the hold ends.
+ * One poll of a phone (specification section 11.4). Its report is committed first, whatever the answer will be; then
+ * token and session decide; then it is held until there is a message or the hold ends.
  */
 export async function poll(services: PollServices, asked: Poll): Promise<PollResult> {
   await reportLast(services, asked);

@@ -71,7 +71,7 @@ export async function startDeviceSession(
       return { sessionId };
     });
   } catch (error) {
-    // Two teams' phones polled for the same number at once; the other one's verification stands.
+    // Two teams' phones polled for the same number at once; the other one was verified first.
     if (isUniqueViolation(error)) return { stop: 'taken' };
     throw error;
   }

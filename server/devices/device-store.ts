@@ -176,8 +176,8 @@ export function findOpenSetupLinks(
 }
 
 /**
- * The open link of a token, and it stays open until the caller's commit: who ends links and their devices ends the links first, and
- * so finds every device that they gave.
+ * Locks the open setup link of a token until the caller's commit. Statements that end links and devices end the links
+ * first, and so find every device that they gave out.
  */
 export function lockOpenSetupLink(
   trx: Transaction,

@@ -35,9 +35,9 @@ export class KnownToken {
 }
 
 /**
- * The device tokens that this process has found in the database. No device is ever deleted, so a token that was found
- * stays known, and a poll costs no look-up of its own. Each call asks the database anew whether it may still do what it
- * asks for; a token that was found to have ended is remembered as such.
+ * The device tokens that this process has found in the database. No device is ever deleted, so a known token stays
+ * known, and a poll costs no look-up of its own. Each call still checks in the database whether its device may do this.
+ * A token that has ended is remembered as such.
  */
 export class KnownTokens {
   readonly #lookup: CredentialLookup<KnownTokenRow>;
@@ -76,7 +76,7 @@ export class KnownTokens {
     this.#kept.set(token, known);
   }
 
-  /** The answer is the same past the limit; what is looked up for the network from then on goes the slow way. */
+  /** The answer is the same past the limit; further look-ups of this network are delayed. */
   #refuse(ip: string): undefined {
     this.#lookup.countRefusal(ip);
     return undefined;

@@ -69,11 +69,13 @@ const insertEvents = statement<{
 );
 
 /**
- * Outbox pattern: writes the events of state changes in the transaction of those changes, each with one delivery for every webhook that
- * matches it then (specification sections 6.1 and 6.3, decision 0017): to be made now, or skipped where the webhook is off. Where
- * more than 100 match, one row says which, and the deliveries are written after the commit (fan-out.ts, decision 0023).
- * Each envelope is serialised here, once; what is stored is what every attempt will send. After the commit the
- * publisher is woken, and who makes deliveries.
+ * Outbox pattern: writes the events of state changes in the transaction of those changes. Each has one delivery for
+ * every webhook that matches it then (specification sections 6.1 and 6.3, decision 0017): due now, or skipped where the
+ * webhook is off. If more than 100 match, one fan-out row lists them, and the deliveries are written after the commit
+ * (fan-out.ts, decision 0023).
+ *
+ * Each envelope is serialised here, once: every attempt sends the stored bytes. After the commit the publisher and
+ * the dispatchers are woken.
  */
 export async function appendEvents(
   trx: Transaction,

@@ -18,8 +18,8 @@ const listTeams = statement<{ readonly team_id: TeamId }>(
   'events.teams-with-fan-outs',
   'SELECT DISTINCT team_id FROM fan_outs',
 );
-// The row is read through its lock: where another process wrote a batch meanwhile, `done` says so. A webhook that was deleted has
-// no delivery, and one that was switched off has a skipped one.
+// The row is read through its lock: `done` includes a batch that another process wrote meanwhile. A deleted webhook
+// gets no delivery, and one that was switched off a skipped one.
 const writePart = statement<{ readonly team_id: TeamId; readonly due: boolean }>(
   'events.write-fan-out',
   `WITH oldest AS MATERIALIZED (

@@ -15,7 +15,7 @@ export interface FeedPosition {
   readonly position: number;
 }
 
-/** Stands for "one publisher at a time" among advisory locks. */
+/** Advisory lock that allows one publisher at a time. */
 const publisherLockId = 4_017;
 
 const tryLock = statement<{ readonly taken: boolean }>(

@@ -14,15 +14,15 @@ export interface FeedReader {
   readonly left: AbortSignal;
   /** Throws where the caller may not read any more. */
   readonly reauthenticate: () => Promise<void>;
-  /** Runs a statement with a permit of the team: what is held has none. */
+  /** Runs a statement with a permit of the team: a held request has none. */
   readonly withPermit: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
 type Services = Pick<Runtime, 'database' | 'clock'> & { readonly feedPolls: FeedPollRegistry };
 
 /**
- * A page of the feed (specification section 4.5): what follows `after`, oldest first. Where nothing does, and `wait` says
- * so, it is held until there is something. A process that stops, or a client that leaves, ends the wait.
+ * A page of the feed (specification section 4.5): the events after `after`, oldest first. If there are none and `wait`
+ * is given, the request is held until there is one. A process that stops, or a client that leaves, ends the wait.
  * @throws AppError 400, param after, where it is no event of the team that is kept; 429 and 503 where too many wait
  */
 export async function listEvents(
@@ -40,7 +40,7 @@ export async function listEvents(
         const rows = await readPage();
         return rows.length > 0 ? rows : undefined;
       })) ?? [];
-    // A request may be held for longer than a key that is revoked goes on working.
+    // A request may be held for longer than a revoked key stays valid.
     if (found.length > 0) await reader.reauthenticate();
   }
   return feedPage(found, limit, after);
@@ -91,7 +91,7 @@ async function waitUntilPublished(
   );
 }
 
-/** Looks whenever there is a reason to. @returns what was found; undefined where the wait ended before */
+/** Looks at each wake. @returns the result; undefined where the wait ended before */
 async function waitForEvents<T>(
   { clock, feedPolls }: Services,
   position: FeedPosition,

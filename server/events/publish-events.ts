@@ -6,7 +6,7 @@ import { publishNext, tryPublisherLock } from './feed-store.ts';
 /** Events of one batch: a transaction of some milliseconds. */
 export const batchMax = 1_000;
 
-/** Batches that follow each other at once; a round, a second later at the latest, goes on. */
+/** Batches that follow each other at once; the next round, a second later at the latest, continues. */
 const batchesMax = 100;
 
 /**

@@ -22,7 +22,7 @@ const find = statement<{ fails: boolean }>(
    ) AS fails`,
 );
 
-/** Whether mail goes nowhere at present, so that a link has to be shown as well (specification section 12.5). */
+/** Whether mail fails at present, so that a link has to be shown as well (specification section 12.5). */
 export async function isMailFailing(db: Queryable, health: MailHealth): Promise<boolean> {
   return health.fails || ((await find.row(db))?.fails ?? false);
 }

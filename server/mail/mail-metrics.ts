@@ -8,8 +8,8 @@ import { readMailQueue } from './mail-store.ts';
 export type MailAttemptResult = 'sent' | 'failed' | 'given_up';
 
 /**
- * The mails that wait, of all processes, looked at when /metrics is read (specification section 10.4).
- * @returns counts what this process's attempts come to
+ * Registers gauges of the waiting mails of all processes, read for each /metrics (specification section 10.4).
+ * @returns a function that counts the results of this process's attempts
  */
 export function registerMailMetrics(
   { database, clock, metrics }: Pick<Runtime, 'database' | 'clock' | 'metrics'>,

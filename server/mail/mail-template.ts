@@ -13,7 +13,7 @@ export interface MailContent {
   readonly footnote?: string;
 }
 
-/** A mail as it goes out. */
+/** A mail as it is sent. */
 export interface RenderedMail {
   readonly subject: string;
   readonly text: string;
@@ -21,8 +21,8 @@ export interface RenderedMail {
 }
 
 /**
- * The one template of all mails (specification section 10.6). Colours are the reader's own, light or dark, but for the
- * button's; where styles are dropped, a heading, paragraphs and a link are left. No image, nothing loaded.
+ * The one template of all mails (specification section 10.6). Colours are the reader's own, light or dark, except the
+ * button's. Without styles, a heading, paragraphs and a link remain. It has no image and loads nothing.
  * @throws Error where the action's address is no http or https address without spaces: the caller made it
  */
 export function renderMail(content: MailContent): RenderedMail {

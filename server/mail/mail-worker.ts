@@ -85,7 +85,7 @@ export class MailWorker {
     }
   }
 
-  /** Never rejects: what could not be written down is tried again when the lease is over. */
+  /** Never rejects: a mail whose outcome could not be written is tried again after its lease. */
   async #attempt(mail: ClaimedMail): Promise<void> {
     const startedAt = this.#services.clock.now();
     try {

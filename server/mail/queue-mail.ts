@@ -14,9 +14,9 @@ export function isMailEnabled(config: Pick<Config, 'mail'>): boolean {
 interface QueuedMail {
   readonly to: string;
   readonly message: MailContent;
-  /** When the link in it is over: what was not sent by then is dropped. */
+  /** The end of the link in it: an unsent mail is dropped then. */
   readonly expiresAt?: Date;
-  /** The public id of what it speaks of, by which cancelMails finds it. */
+  /** The public id of its subject, by which cancelMails finds it. */
   readonly reference?: string;
 }
 
@@ -45,7 +45,7 @@ export async function queueMail(
   return true;
 }
 
-/** Erases the mails that wait and speak of something that has ended, in the transaction that ends it (section 10.6). */
+/** Cancels waiting mails about a subject that has ended, in the transaction that ends it (section 10.6). */
 export function cancelMails(
   trx: Transaction,
   { clock }: Pick<Runtime, 'clock'>,

@@ -13,7 +13,7 @@ export function sealMail(secrets: Secrets, envelope: Envelope, mail: RenderedMai
   return secrets.seal(purposeOf(envelope), JSON.stringify(mail));
 }
 
-/** @returns undefined where it can't be read: it was changed, or is of another mail, or comes from elsewhere */
+/** @returns undefined where it can't be opened: it was changed, or belongs to another mail */
 export function openMail(secrets: Secrets, envelope: Envelope, sealed: Buffer): RenderedMail | undefined {
   try {
     return JSON.parse(secrets.open(purposeOf(envelope), sealed)) as RenderedMail;

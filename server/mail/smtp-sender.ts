@@ -27,7 +27,7 @@ export type SendMail = (mail: OutgoingMail, signal: AbortSignal) => Promise<Send
 const connectionTimeoutMs = 10_000;
 const silenceMs = 20_000;
 
-/** Connects and signs in, and sends nothing. @returns undefined where that works, else codes as of an attempt */
+/** Connects and signs in, and sends nothing. @returns undefined on success, else codes like those of an attempt */
 export type CheckServer = () => Promise<string | undefined>;
 
 export function createSmtpCheck({ server }: NonNullable<Config['mail']>): CheckServer {
@@ -71,7 +71,7 @@ export function createSmtpSender({ server, from }: NonNullable<Config['mail']>):
         subject: mail.rendered.subject,
         text: mail.rendered.text,
         html: mail.rendered.html,
-        // The same on every attempt: where a crash makes a mail go out twice, the reader's server can tell.
+        // The same on every attempt: if a crash makes a mail go out twice, the reader's server can tell.
         messageId: `<${publicId('mail', mail.id)}@${host}>`,
         date: mail.createdAt,
         // Asks for no automatic replies: the server reads none.

@@ -14,8 +14,8 @@ const notReadyCodes = new Set(['57P03', '53300']);
 const noSocketCodes = new Set(['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE']);
 
 /**
- * Waits until PostgreSQL accepts connections. There is no limit: after a crash it recovers for as long as that
- * takes, and the log says so meanwhile.
+ * Waits until PostgreSQL accepts connections. There is no time-out: recovery after a crash may
+ * take long, and is logged.
  * @returns false where it ended instead
  * @throws the reason of `signal`
  */

@@ -73,7 +73,7 @@ export async function installPrograms(
       await checkRuns(join(unfinished, 'bin', 'postgres'), user);
       await rename(unfinished, folder);
     } catch (error) {
-      // Where the disk is full, what was copied would keep the next start from working.
+      // On a full disk the partial copy would prevent the next start.
       await rm(unfinished, { recursive: true, force: true });
       throw error;
     }

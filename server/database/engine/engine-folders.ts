@@ -48,7 +48,7 @@ export async function checkReachable(dataDir: string, user: EngineUser): Promise
   );
 }
 
-/** A try, because mode bits alone tell nothing of access lists and mounts. */
+/** Tries it, because mode bits show neither access lists nor mounts. */
 async function canEnter(folder: string, user: EngineUser): Promise<boolean> {
   return run('/bin/sh', ['-c', 'cd -- "$1"', 'sh', folder], { ...user.spawnAs, cwd: '/' }).then(
     () => true,

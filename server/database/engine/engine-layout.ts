@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-/** Where the parts of the embedded database lie below DATA_DIR. */
+/** Paths of the embedded database's parts below DATA_DIR. */
 export interface EngineLayout {
   readonly dataDir: string;
   /** The database itself: PostgreSQL's data folder. */

@@ -12,7 +12,7 @@ export function engineUrl(socketFolder: string): string {
 }
 
 /**
- * The address of the embedded database that another process runs in DATA_DIR.
+ * The URL of the embedded database that another process runs in DATA_DIR.
  * @throws EngineError where none runs, or it belongs to another user
  */
 export async function findEngineUrl(dataDir: string): Promise<string> {

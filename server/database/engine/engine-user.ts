@@ -7,7 +7,7 @@ import type { EngineLayout } from './engine-layout.ts';
 
 const run = promisify(execFile);
 
-/** Whom PostgreSQL runs as; it refuses to run as root. */
+/** The user that PostgreSQL runs as; it refuses to run as root. */
 export interface EngineUser {
   readonly name: string;
   readonly uid: number;
@@ -69,7 +69,7 @@ function rootsUser(name: string, uid: number, gid: number): EngineUser {
   return { name, uid, gid, spawnAs: { uid, gid } };
 }
 
-/** A uid without an entry, as containers have, goes by its number. */
+/** A uid without an entry, as in containers, is shown as its number. */
 async function userName(uid: number): Promise<string> {
   return run('id', ['-nu', String(uid)]).then(
     ({ stdout }) => stdout.trim(),

@@ -24,8 +24,8 @@ export async function readPostmasterRecord(pgFolder: string): Promise<Postmaster
 }
 
 /**
- * The program and arguments of the last start, as PostgreSQL wrote them down: where they are the ones that would
- * be used now, then so are version, folders and settings.
+ * Whether the program and arguments of the last start, as PostgreSQL recorded them, equal the ones for a start now:
+ * then version, folders and settings are the same.
  */
 export async function wasStartedWith(
   pgFolder: string,
@@ -37,9 +37,9 @@ export async function wasStartedWith(
 }
 
 /**
- * Deletes the pid files of a PostgreSQL that is gone and whose pid another process has by now: PostgreSQL would
- * take that process for itself and refuse to start. Where the pid is free it finds out on its own. Leftover
- * processes of the former one it finds by their shared memory, with or without these files.
+ * Deletes the pid files of a dead PostgreSQL whose pid another process has now: PostgreSQL would take that process for
+ * itself and refuse to start. If the pid is free, PostgreSQL detects it by itself. It detects leftover processes of the
+ * former one by their shared memory, with or without these files.
  */
 export async function removeStalePidFiles(pgFolder: string, socketFolder: string): Promise<void> {
   for (const file of [join(pgFolder, 'postmaster.pid'), join(socketFolder, `.s.PGSQL.${socketPort}.lock`)]) {

@@ -34,9 +34,9 @@ const steadyAfterMs = 60_000;
 const startsAfterCrash = 7;
 
 /**
- * Keeps PostgreSQL running. Promise: after `start` it accepts connections; when it dies it is started again,
- * after a pause that grows from 0.2 to 5 seconds; after `stop` it has ended and is never started again. Where this
- * process exits without `stop`, PostgreSQL is stopped first; only a kill -9 leaves it running.
+ * Keeps PostgreSQL running. Promise: after `start` it accepts connections; when it dies it is started again, with a
+ * backoff from 0.2 to 5 seconds; after `stop` it has ended and is never started again. If this process exits without
+ * `stop`, PostgreSQL is stopped first; only a kill -9 leaves it running.
  */
 export class Supervisor {
   readonly #options: SupervisorOptions;
