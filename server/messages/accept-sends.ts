@@ -70,9 +70,9 @@ function idempotencyKeysSince(clock: Runtime['clock']): Date {
 export type LockWaitPolicy = 'wait' | 'skip_locked';
 
 /**
- * One outcome per row, in order. A row that lost a race for its key, or that found its month not begun, runs again
- * at once: by then the reason is gone. So does one that was refused and whose key is known by now. Each attempt has its
- * moment, which the ids of its messages carry too: what is in the order of ids is in that of created_at. Only with
+ * Accepts sends: one outcome per row, in order. A row that lost a race for its key, or that found no row of its
+ * month, runs again at once: the reason no longer applies. So does a refused row whose key is known by now. Each
+ * run has its own time, which its message ids contain: the order of ids is that of created_at. Only with
  * `skip_locked` can a row be `locked`.
  */
 export async function acceptSends(

@@ -13,9 +13,9 @@ export interface SendRow {
 }
 
 /**
- * The outcome of one row. `again` lost a race for its key, or for quota that such a row may have left, and runs in a later
- * batch. `locked` met a team or number that another transaction has locked, and waits without the others. `not_stored` is a
- * row that PostgreSQL can't store.
+ * The outcome of one row. `again` lost a race for its key, or for quota that such a row may have left, and runs in a
+ * later batch. `locked` has a team or number that another transaction has locked, and waits in a batch of its own team.
+ * `not_stored` is a row that PostgreSQL can't store.
  */
 export type SendVerdict =
   | 'accepted'

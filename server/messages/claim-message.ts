@@ -4,7 +4,7 @@ import { lockCurrentSession } from '#server/devices/device-store.ts';
 import type { DeviceId, MessageId, NumberId, SessionId, TeamId } from '#server/platform/ids/ids.ts';
 import { sqlNextStatus, sqlStatusGuard } from './message-status.ts';
 
-/** The poll that asks: only the newest one of the current session is handed anything. */
+/** The calling poll: only the newest one of the current session gets a message. */
 export interface ClaimingPoll {
   readonly teamId: TeamId;
   readonly numberId: NumberId;
@@ -23,14 +23,14 @@ export interface HandOut {
 }
 
 /**
- * The hand-out is one statement (specification section 11.4). The share lock on the number makes a pause or a
- * deletion wait for it, and it for them; the lock on the session row orders it with other polls, reports and
- * takeovers; PostgreSQL re-reads both rows after a wait. The primary key of in_flight refuses a second message.
+ * Claims a message for a poll in one statement: the hand-out (specification section 11.4). The share lock on the number
+ * orders it with a pause or a deletion. The lock on the session row orders it with other polls, reports and takeovers.
+ * PostgreSQL re-reads both rows after a wait. The primary key of in_flight refuses a second message.
  *
- * The queue is read as it was before any wait. Where a message went back into it meanwhile, which `returned` counts,
- * a younger one would overtake it: nothing is handed out then, and the notification of that return wakes the poll.
+ * The queue is read as it was before any wait. If a message returned to it meanwhile, a younger one would overtake it.
+ * `requeue_count` shows that: the claim then finds no message, and the notification of the return wakes the poll.
  *
- * The message is named by an array as well: joined by its id alone, a plan that was made while the month was empty reads
+ * The message is looked up by an array as well. With its id alone, a plan that was made while the month was empty reads
  * all messages of the team.
  */
 const claim = statement<HandOut>(

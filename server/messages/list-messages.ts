@@ -9,7 +9,7 @@ import { pageExaminedMax } from './limits.ts';
 import { type MessageRow, sqlMessage } from './message.ts';
 import { messageView } from './message-view.ts';
 
-/** After every id: where the first page begins. */
+/** Greater than every id: the first page begins here. */
 const beginning = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /** A message that the page read: one that fits its filters, or the last one that it may read. */

@@ -171,8 +171,8 @@ export async function returnToQueue(
 }
 
 /*
- * The moves of a message. Each returns the row as it then is, or undefined where the state table does not allow the
- * action from where the message stands: an expected outcome, since reports are repeated and come late.
+ * The transitions of a message. Each returns the updated row, or undefined where the state table does not allow the
+ * action in the message's status. That is an expected outcome, since reports are repeated and come late.
  */
 
 export function confirmSent(

@@ -1,15 +1,15 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
 import { isE164 } from '#contract/phone-number.ts';
 
-/** Shorter than that a number without a country code is taken for a short code, which is dialled as it stands. */
+/** Shorter numbers without a country code are short codes, which are kept as they are. */
 const localDigitsMin = 7;
 
 /**
- * The sender of an inbound message as it is kept (specification section 11.5): E.164 where the phone reports a phone
- * number, read with the country of the receiving number where it has no country code; any other handle (e-mail, short
- * code, name) as it came. A phone that reports several gives one a line; the first counts.
+ * Normalizes the sender of an inbound message (specification section 11.5). A phone number becomes E.164; without a
+ * country code it gets the country of the receiving number. Any other handle (e-mail, short code, name) stays as it
+ * came. A phone that reports several sends one a line; the first counts.
  *
- * Whether the number is assigned is not asked: fictional ones are fine, and plans change.
+ * Whether the number is assigned is not checked: fictional ones are accepted, and numbering plans change.
  */
 export function normalizeSender(reported: string, ownNumber: string): string {
   const handle = reported.split('\n')[0]?.trim() ?? '';

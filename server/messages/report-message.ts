@@ -25,7 +25,7 @@ export interface Report {
   readonly messageId: MessageId;
   /** The session of the poll that reports; undefined for POST /v1/device/status. */
   readonly sessionId: SessionId | undefined;
-  /** `failed` is the phone that could not send; `not_delivered` a device that can tell what became of it. */
+  /** `failed`: the phone could not send; `not_delivered`: from a device that can report delivery. */
   readonly status: 'sent' | 'failed' | 'delivered' | 'not_delivered';
   readonly error: string | null;
 }
@@ -33,9 +33,9 @@ export interface Report {
 type Services = Pick<Runtime, 'database' | 'clock' | 'ids'>;
 
 /**
- * Acts on a report (specification section 3.2 and 11.3). Reports are repeated, come late and come for a hand-out that
- * was given up: whatever the state table does not allow changes nothing.
- * @returns false where the message is none of this device's number, or was never handed out
+ * Applies a report (specification section 3.2 and 11.3). Reports are repeated, come late and come for a hand-out that
+ * was given up: those that the state table does not allow change nothing.
+ * @returns false where the message does not belong to this device's number, or was never handed out
  */
 export async function reportMessage(services: Services, device: DeviceRow, report: Report): Promise<boolean> {
   return services.database.transaction(async (trx) => {

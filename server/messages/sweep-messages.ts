@@ -47,7 +47,7 @@ const overdue = statement<InFlightRow>(
   `SELECT number_id, team_id, message_id, hand_out, session_id, seq, handed_out_at, leased_until
    FROM in_flight WHERE leased_until <= $1 ORDER BY leased_until LIMIT $2`,
 );
-// Purge in rounds. Rows of a heap are roughly in the order of insertion, so a scan meets the old ones first.
+// Purges in rounds. Rows of a heap are roughly in the order of insertion, so a scan finds the old ones first.
 const purgeKeys = statement<{ key: string }>(
   'messages.purge-idempotency-keys',
   `DELETE FROM idempotency_keys WHERE ctid IN (SELECT ctid FROM idempotency_keys WHERE created_at <= $1 LIMIT $2)

@@ -15,7 +15,7 @@ export interface NumberRow {
   readonly deleted_at: Date | null;
 }
 
-/** A number with what its device and its day tell about it. */
+/** A number with data of its device and of its messages today. */
 export interface NumberListRow extends NumberRow {
   readonly device_name: string | null;
   readonly last_seen_at: Date | null;

@@ -7,7 +7,7 @@ export interface SetupPage {
   readonly server: string;
   /** Why no iPhone can open that address, where it can't. */
   readonly problems: readonly string[];
-  /** Where the form of Done goes. */
+  /** The target of the form with the button Done. */
   readonly doneUrl: string;
   readonly deviceToken: string | undefined;
   /** Whether the phone that was set up with this link has polled. */

@@ -33,8 +33,8 @@ export async function verifyNumber(
   return database.transaction(async (trx) => {
     const team = await lockTeam(trx, teamId);
     if (!team) throw notFound('team');
-    // The number before its links and devices, as the first poll of its phone takes them; whether that poll has
-    // verified it is asked once the lock is had.
+    // The number is locked before its links and devices, as by the first poll of its phone. Under the lock it is
+    // checked whether that poll has verified it.
     const found = await findLiveNumberByPhone(trx, teamId, phoneNumber);
     const pending = found && found.verified_at === null ? await lockNumber(trx, teamId, found.id) : undefined;
     if (await findVerifiedNumber(trx, phoneNumber)) {
