@@ -74,7 +74,7 @@ interface AppOptions {
   readonly config: Config;
   readonly logger: Logger;
   readonly terminal: NodeJS.WriteStream;
-  /** Handles the signals of the process; left out in tests. */
+  /** The lifecycle that handles the process's signals; without one the app creates its own. */
   readonly lifecycle?: Lifecycle;
   /** Tests bring their own clock, name servers and authorities, and validate every answer against its schema. */
   readonly clock?: Clock;

@@ -10,9 +10,9 @@ export interface Actor {
 
 /** An actor with the origin of its request, as the audit log keeps it (specification section 12.6). */
 export interface AuditActor extends Actor {
-  /** Source address; '' where no request stands behind it. */
+  /** Source address; '' for actions without a request. */
   readonly ip: string;
-  /** `req_…`; '' where no request stands behind it. */
+  /** `req_…`; '' for actions without a request. */
   readonly requestId: string;
 }
 

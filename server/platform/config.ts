@@ -14,7 +14,7 @@ import { misspeltSettings } from './misspelt-settings.ts';
 export const processRoles = ['api', 'deliver', 'maintain'] as const;
 export type ProcessRole = (typeof processRoles)[number];
 
-/** Where mail is handed in (specification section 10.6). */
+/** The SMTP server that sends the mail (specification section 10.6). */
 export interface SmtpServer {
   readonly host: string;
   readonly port: number;
@@ -57,7 +57,7 @@ export interface Config {
   /** Bearer token of /metrics; undefined: it is off. */
   readonly metricsToken: string | undefined;
   readonly logLevel: string;
-  /** Where a test has this process killed. */
+  /** The failpoint at which a test has this process killed. */
   readonly failpoint: ArmedFailpoint | undefined;
   /** Sentences about variables that are probably meant as settings. */
   readonly misspelt: readonly string[];
@@ -275,7 +275,7 @@ function isHostName(text: string): boolean {
   return /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(text);
 }
 
-/** So many attempts has a delivery (specification section 6.3). */
+/** Attempts of a delivery (specification section 6.3). */
 const attemptsOfDelivery = 4;
 
 /** `0,10,60,300`; undefined where it is anything else. */

@@ -79,7 +79,7 @@ export class Secrets {
     return Buffer.concat([nonce, cipher.getAuthTag(), encrypted]);
   }
 
-  /** @throws where it was sealed for another purpose or with another key, or was changed since */
+  /** @throws where it was sealed for another purpose or with another key, or was changed */
   open(purpose: string, sealed: Buffer): string {
     const decipher = createDecipheriv(sealing, this.#sealingKey(purpose), sealed.subarray(0, nonceBytes), {
       authTagLength: tagBytes,

@@ -1,4 +1,4 @@
-/** Where DATABASE_URL leads, in words for messages. It never holds the password. */
+/** The parts of DATABASE_URL for messages. They never include the password. */
 export interface DatabaseAddress {
   /** `db.example.com:5432`, or the path of a socket. */
   readonly server: string;
@@ -6,7 +6,7 @@ export interface DatabaseAddress {
   readonly database: string;
 }
 
-/** @returns undefined where node-postgres could not read the address */
+/** @returns undefined for an address that node-postgres could not read */
 export function parseDatabaseUrl(text: string): DatabaseAddress | undefined {
   // An address of a socket has no host, which a URL with a role needs.
   const written = text.replace(/^(postgres(?:ql)?:\/\/[^/?#]*@)(?=[/?#]|$)/, '$1socket');

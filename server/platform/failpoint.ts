@@ -16,7 +16,7 @@ export const failpoints = [
 ] as const;
 export type Failpoint = (typeof failpoints)[number];
 
-/** Where a process is to be killed, and at which time that it comes by there. */
+/** The failpoint that kills a process, and at which of its passes. */
 export interface ArmedFailpoint {
   readonly name: Failpoint;
   readonly pass: number;
@@ -34,14 +34,14 @@ export function isArmed(name: Failpoint): boolean {
   return armed?.name === name;
 }
 
-/** Does nothing, unless a test has armed this one: then the process is gone, without a word, at the n-th pass. */
+/** Does nothing, unless a test has armed this one: then it kills the process without output at the n-th pass. */
 export function failpoint(name: Failpoint): void {
   if (armed?.name !== name) return;
   passes += 1;
   if (passes === armed.pass) process.kill(process.pid, 'SIGKILL');
 }
 
-/** `delivery claimed:3`: the third pass. @returns undefined where it is none */
+/** Parses `delivery claimed:3`, the third pass. @returns undefined for any other text */
 export function parseFailpoint(text: string): ArmedFailpoint | undefined {
   const [written, pass = '1'] = text.split(':');
   const name = failpoints.find((known) => known === written);

@@ -4,7 +4,8 @@ import { invalid } from './app-error.ts';
 const hidden = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/u;
 
 /**
- * A name stands in lists, mails and logs beside other text, so it is one line that reads as it was written.
+ * Refuses names with hidden characters. Lists, mails and logs show a name beside other text, so it must be one line
+ * that reads as it was written.
  * @throws AppError 400 with the field
  */
 export function refuseHiddenCharacters(field: string, text: string): void {

@@ -1,7 +1,10 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { FairQueue } from './fair-queue.ts';
 
-/** Where calls wait for nothing but the batch before. Two or eight do as well; with sixteen sends are fewer again (decision 0005). */
+/**
+ * Answers per tick where calls wait only for the batch before. Two or eight perform alike; sixteen
+ * are slower (decision 0005).
+ */
 const repliesPerTick = 4;
 
 interface BatcherOptions<Input, Output> {

@@ -26,7 +26,7 @@ export class FairQueue<Item> {
     return true;
   }
 
-  /** Takes up to so many items, the same number of each key as far as each has them. */
+  /** Takes up to `count` items, the same number of each key as far as it has them. */
   take(count: number): Item[] {
     const taken: Item[] = [];
     while (taken.length < count && this.#size > 0) {

@@ -72,7 +72,7 @@ export class KeyedSemaphore {
     });
   }
 
-  /** The permit goes to the next in a queue, if there is one: new work never overtakes what waits. */
+  /** Passes the permit to the next waiting call, if there is one: new work never overtakes waiting work. */
   #release(key: string, state: KeyState): void {
     const next = takeNext(state.queues);
     if (next) {

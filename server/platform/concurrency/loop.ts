@@ -9,7 +9,7 @@ interface LoopOptions {
 }
 
 /**
- * Loop: work that repeats. Rounds never overlap; `notify` asks for one now; `stop` awaits the round in progress and
+ * Loop: work that repeats. Rounds never overlap; `notify` requests one now; `stop` awaits the round in progress and
  * promises that none begins afterwards.
  */
 export class Loop {

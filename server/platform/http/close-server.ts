@@ -40,7 +40,7 @@ function keepWhileBytesWait({ server, openSockets }: FastifyInstance): void {
 async function closeUnfinished(server: FastifyInstance, graceMs: number, closed: AbortSignal): Promise<void> {
   await untilAnswered(server, closed);
   await pause(graceMs, undefined, { signal: closed, ref: false }).catch(() => undefined);
-  // Where the event loop stood still meanwhile, requests that are whole have not been read yet.
+  // If the event loop was blocked meanwhile, complete requests may be unread.
   await untilQuiet(server);
   await untilAnswered(server, closed);
   server.server.closeAllConnections();
@@ -72,8 +72,8 @@ function waitingSockets(openSockets: OpenSockets): readonly Socket[] {
 }
 
 /**
- * Connections that wait in the kernel's backlog are reset when the listening socket closes, and so is one that looks idle
- * because its next request has not been read yet. Resolves once a round of the event loop has met neither, and read nothing.
+ * Resolves once a round of the event loop accepted no connection and read nothing. Closing the listening socket resets
+ * connections in the kernel's backlog. A connection also looks idle while its next request is unread.
  */
 async function untilQuiet({ server, openSockets }: FastifyInstance): Promise<void> {
   let met = 0;

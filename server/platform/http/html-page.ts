@@ -42,7 +42,7 @@ export function renderPage(title: string, body: string): string {
 `;
 }
 
-/** A message as HTML: what stands in backticks is to be typed; a command with an address in it may take two lines. */
+/** A message as HTML: text in backticks is for typing; a command with an address in it may take two lines. */
 export function messageHtml(message: string): string {
   return escapeHtml(message)
     .replace(/`([^`]+@[^`]+)`/g, '<code class="long">$1</code>')

@@ -69,11 +69,11 @@ export interface HttpServerOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly trustProxy: readonly string[];
-  /** On every answer but those of audiences that no browser asks for. */
+  /** On every answer, except for audiences without browsers. */
   readonly browserHeaders: Readonly<Record<string, string>>;
-  /** Where a page that could not be made leads: the start page, below APP_URL's path. */
+  /** The start page, to which the page of an error links; below APP_URL's path. */
   readonly startPath: string;
-  /** Tests hold every answer against its schema, before JSON could hide a wrong type. */
+  /** Tests validate every answer against its schema, before JSON could hide a wrong type. */
   readonly validateResponses?: boolean;
 }
 
@@ -141,7 +141,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   server.addHook('onClose', async () => slowReaders.stop());
 
   server.removeAllContentTypeParsers();
-  // JSON by name, too: the parser of '*' alone is looked for anew, from the header's letters, for every request.
+  // JSON by name, too: Fastify searches for the parser of '*' again for every request, by its Content-Type.
   server.addContentTypeParser(['application/json', '*'], { parseAs: 'buffer' }, (_request, body, done) =>
     done(null, body),
   );
@@ -328,7 +328,7 @@ function settleRest({ status }: AppError, request: FastifyRequest, reply: Fastif
   const isKnown = principal !== undefined || signedIn !== undefined;
   if (!(status === 413 && isKnown) && hasLargeRest(request.raw))
     request.server.delayedClose.apply(request, reply);
-  // Closed at once, which Fastify asks for, the connection breaks while its client writes, and the answer is lost.
+  // Fastify asks to close the connection at once. That resets it while its client writes, and the answer is lost.
   else if (status === 413) keepConnectionOpen(reply);
 }
 
@@ -352,8 +352,8 @@ function setResponseHeaders(
 }
 
 /**
- * Answers a device call that failed: as its route says with HTTP 200, or by the envelope. A device that is not known is
- * read 64 KB of its body at most; of one that is known the rest is read, so that the answer arrives.
+ * Answers a failed device call: as its route says with HTTP 200, or by the envelope. At most 64 KB of an unknown
+ * device's body are read; a known one's is read to its end, so that the answer arrives.
  */
 function deviceErrorHandler(options: HttpServerOptions, { onFailure }: Route) {
   return async (error: unknown, request: FastifyRequest, reply: FastifyReply) => {

@@ -58,7 +58,7 @@ export function checkJsonBounds(bytes: Uint8Array, max = jsonValuesMax): void {
   }
 }
 
-/** Where the quote is that ends a string, or the end of all. */
+/** The index of the quote that ends a string, or the end of the bytes. */
 function endOfString(bytes: Uint8Array, start: number): number {
   let index = start;
   while (index < bytes.length && bytes[index] !== quote) index += bytes[index] === backslash ? 2 : 1;

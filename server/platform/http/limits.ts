@@ -11,7 +11,7 @@ export const messageBodyMaxBytes = 128 * 1_024;
 /** Bodies of ours nest four levels at most. */
 export const jsonDepthMax = 32;
 
-/** Colons, commas and opening brackets outside of strings: of ours the largest body has some twenty. */
+/** Colons, commas and opening brackets outside of strings; our largest body has some twenty. */
 export const jsonValuesMax = 1_000;
 
 /** Longer query strings, and more parameters, are not parsed: 16 KB of them take 4 ms. No operation needs as much. */

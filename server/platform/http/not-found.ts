@@ -65,7 +65,7 @@ export class PathIndex {
     );
   }
 
-  /** The path that the router looks at first: a word goes before a parameter. */
+  /** The path that the router tries first: a word precedes a parameter. */
   #find(path: string): PathPattern | undefined {
     const segments = path.split('/', this.#segmentsMax + 1);
     return this.#byLength.get(segments.length)?.find((pattern) => matches(pattern.segments, segments));
@@ -98,7 +98,7 @@ function methodNotAllowed(method: string, taken: ReadonlySet<Method>): AppError 
   });
 }
 
-/** undefined where no route was met. */
+/** undefined where no route matched. */
 export function audienceOf(request: FastifyRequest): Audience | undefined {
   return request.routeOptions.config?.audience;
 }

@@ -11,7 +11,7 @@ interface DocumentOptions {
   readonly tags: Readonly<Record<string, string>>;
   /** Schemas that are shown by name wherever a route uses the same object; `Error` is the body of refusals. */
   readonly components: Readonly<Record<string, TSchema>>;
-  /** The path parameters, by what stands before them in the path and their name: `numbers.id`. */
+  /** The path parameters, by the preceding segment and their name: `numbers.id`. */
   readonly parameters: Readonly<Record<string, TSchema>>;
   /** The meaning of each error response, by status. */
   readonly errorResponses: Readonly<Record<number, string>>;

@@ -27,7 +27,7 @@ function hostCount(rawHeaders: readonly string[]): number {
   return count;
 }
 
-/** Where a body of such a request ends is not certain: the connection is closed. */
+/** The end of such a request's body is ambiguous: the connection is closed. */
 function refusal(message: string, param: string): AppError {
   return new AppError('invalid_request', message, { param, headers: { connection: 'close' } });
 }

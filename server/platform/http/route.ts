@@ -41,7 +41,9 @@ export interface DeviceCaller {
   readonly isPoll: boolean;
   /** A poll beyond the limit of its token: its report counts, and nothing is handed out. */
   readonly isOverLimit: boolean;
-  /** Tells the authenticator that the token has ended for good; later calls are refused before their body is read. */
+  /**
+   * Reports to the authenticator that the token has ended for good; later calls are refused before their body is read.
+   */
   readonly endToken: (reason: EndedTokenReason) => void;
 }
 
@@ -83,7 +85,7 @@ export interface HandlerContext<Body = unknown, Query = unknown> {
   readonly signedIn: SignedIn;
   /** Set for the audience `device`. */
   readonly device: DeviceCaller;
-  /** For the audit log; of every audience with a caller. */
+  /** The actor for the audit log; set for every audience with a caller. */
   readonly by: AuditActor;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Query;
@@ -91,8 +93,8 @@ export interface HandlerContext<Body = unknown, Query = unknown> {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   /**
-   * For what was held: asks the authenticator once more, and throws where the caller may not enter any more, because a key that is
-   * revoked stops working within a second (specification section 5.1), whenever its request came.
+   * For held requests: authenticates again, and throws if the caller has lost access. A revoked key stops working
+   * within a second (specification section 5.1), also for requests that began before.
    */
   readonly reauthenticate: () => Promise<void>;
   /** Runs a part of the work of a held route with a permit of its caller; every other route has one from the start. */
@@ -131,7 +133,7 @@ export interface HeaderText {
   readonly schema: TSchema;
 }
 
-/** A route is data: what serves it, what documents it and what tests it read the same object. */
+/** A route is data: the server, the documentation and the tests read the same object. */
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: string;
@@ -156,7 +158,7 @@ export interface Route {
   readonly looseBody?: TObject;
   /** Without one no query parameter is taken. Numbers and booleans are read from their text. */
   readonly query?: TObject;
-  /** Success answers by status; tests hold every answer against them before it is serialised. */
+  /** Success answers by status; tests validate every answer against them before it is serialised. */
   readonly answers: Readonly<Record<number, TSchema>>;
   readonly handle: (call: HandlerContext) => Promise<Answer>;
   /** A long poll: the answer may be held until there is something to send, without a permit of its caller. */
@@ -169,7 +171,7 @@ export interface Route {
   readonly tokenPerMinute?: number;
   /** For `device`: a token that has ended is refused before the body is read. */
   readonly refusesEndedToken?: true;
-  /** For `device`: the answer, with HTTP 200, where anything goes wrong, since a shortcut can't see a status. */
+  /** For `device`: the answer to a failure, with HTTP 200, since a shortcut can't see a status. */
   readonly onFailure?: (error: AppError) => unknown;
 }
 

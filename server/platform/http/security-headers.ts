@@ -1,4 +1,4 @@
-/** A year: how long a browser that was here by https asks for nothing else. */
+/** A year, for which a browser that used https once uses nothing else. */
 const strictTransportSeconds = 31_536_000;
 
 /**

@@ -59,7 +59,7 @@ export class SlowReaders {
       this.#waiting.set(socket, samples);
       samples.push(now);
       if (!isSlow(samples, now)) continue;
-      // A reset: what the kernel holds for it is given up as well.
+      // A reset frees the bytes that the kernel holds for it as well.
       socket.resetAndDestroy();
       destroyed += 1;
     }

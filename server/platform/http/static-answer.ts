@@ -91,7 +91,7 @@ async function represent({ body, headers }: StaticContent): Promise<ReadonlyMap<
   return representations;
 }
 
-/** SHA-256 on the thread pool: of 1 MB it takes milliseconds. */
+/** SHA-256 on the thread pool: for 1 MB it takes milliseconds. */
 async function hashOf(bytes: Buffer<ArrayBuffer>): Promise<string> {
   return Buffer.from(await crypto.subtle.digest('SHA-256', bytes)).toString('base64url');
 }

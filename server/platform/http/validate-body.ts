@@ -18,7 +18,7 @@ export function validateStrings(value: unknown, param?: string, depth = 0): void
     if (!value.isWellFormed())
       throw refuse(param, 'contains half of a surrogate pair; send well-formed Unicode');
   } else if (typeof value === 'object' && value !== null) {
-    // No pair is made for each field: this is asked of every request.
+    // for…in, not Object.entries: every request runs this, and it saves an array per field.
     for (const name in value) {
       const within = param ?? (Array.isArray(value) ? undefined : name);
       validateStrings(name, within, depth + 1);

@@ -92,7 +92,7 @@ function firstProblem(
     : undefined;
 }
 
-/** The problem with the branch of the value's own type; where none is, every type that would do. */
+/** The problem with the branch of the value's own type; without such a branch, all types that are allowed. */
 function problemOfUnion(
   branches: readonly RequestSchema[],
   value: unknown,

@@ -6,8 +6,9 @@ export const keysMax = 10_000;
 const minuteMs = 60_000;
 
 /**
- * Fixed-window limiter: counts per key and minute, in this process only. Past `keysMax` the least recently used key is
- * dropped and begins again at zero. A key that goes on asking is never dropped, and many keys never make one exceed its limit.
+ * Fixed-window limiter: counts per key and minute, in this process only. Past `keysMax` the least recently
+ * used key is dropped and begins again at zero. A key in constant use is never dropped, and many keys never
+ * make one exceed its limit.
  */
 export class FixedWindowLimiter {
   readonly #clock: Clock;
@@ -15,7 +16,7 @@ export class FixedWindowLimiter {
   /** From the time that has elapsed to the minutes of the day. No jump of the clock shortens or lengthens a minute. */
   readonly #phaseMs: number;
   #minute = 0;
-  /** The one that was asked for last is the last. */
+  /** In the order of use: the most recently used key is the last. */
   #counts = new Map<string, number>();
 
   /** @param max how often a key is allowed in a minute */
@@ -30,7 +31,7 @@ export class FixedWindowLimiter {
     return this.#counts.size;
   }
 
-  /** Counts one. @param max where it is another one for this key @returns whether it is within the limit */
+  /** Counts one. @param max another limit for this key @returns whether it is within the limit */
   allows(key: string, max = this.#max): boolean {
     const count = this.#countOf(key) + 1;
     this.#counts.delete(key);
@@ -44,7 +45,7 @@ export class FixedWindowLimiter {
     return this.#countOf(key) >= this.#max;
   }
 
-  /** Whole seconds until the minute ends and all counts begin anew: for retry-after. */
+  /** Whole seconds until the minute ends and all counts restart: for retry-after. */
   get secondsLeft(): number {
     return Math.max(1, Math.ceil((minuteMs - (this.#passedMs % minuteMs)) / 1_000));
   }

@@ -44,7 +44,7 @@ export function isInRange(address: Uint8Array, { bytes, prefix }: AddressRange):
   });
 }
 
-/** Writes `10.0.0.0/8` or `fd00::/8`: what `parseAddressRange` reads. */
+/** Formats a range as `10.0.0.0/8` or `fd00::/8`, which `parseAddressRange` reads. */
 export function formatAddressRange({ bytes, prefix }: AddressRange): string {
   if (bytes.length === 4) return `${bytes.join('.')}/${prefix}`;
   const groups = Buffer.from(bytes).toString('hex').match(/.{4}/g) ?? [];

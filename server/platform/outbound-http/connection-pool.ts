@@ -1,7 +1,9 @@
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { Connection, type Endpoint } from './connection.ts';
 
-/** As many as attempts run at a time: what is closed after each costs more than what is kept for a second. */
+/**
+ * As many as attempts run at a time: opening a connection for each attempt costs more than keeping one for a second.
+ */
 const idleMax = 1_024;
 /** How long no connection is kept to an endpoint that closed a kept one during a request. */
 const distrustMs = 60_000;
@@ -19,7 +21,7 @@ export class ConnectionPool {
 
   /** @param authorities certificates in PEM that are trusted instead of the system's: for tests */
   constructor(authorities: readonly string[] | undefined) {
-    // One for all: reading the authorities anew costs milliseconds for each connection.
+    // One context for all: reading the authorities costs milliseconds per connection.
     this.#secureContext = createSecureContext(authorities ? { ca: [...authorities] } : {});
   }
 

@@ -8,14 +8,14 @@ import type { Target } from './validate-url.ts';
 /** Shorter than receivers wait themselves (the shortest we know of is 2 s), so that we are the ones to close. */
 const idleMs = 1_000;
 
-/** Where a connection goes: a target, and the one address of it that was checked. */
+/** The endpoint of a connection: a target, and the checked one of its addresses. */
 export interface Endpoint extends Target {
   readonly address: string;
 }
 
 /**
- * One connection, for one request at a time. It goes to the address that it is given and looks nothing up; the name of
- * the target is what TLS asks for (SNI), what the certificate has to be for, and the Host header.
+ * One connection, for one request at a time. It goes to the given address and makes no look-up. The target's name is
+ * used for TLS (SNI), for the check of the certificate, and for the Host header.
  */
 export class Connection {
   readonly endpoint: Endpoint;
@@ -60,7 +60,7 @@ function open(endpoint: Endpoint, secureContext: SecureContext, done: ConnectCal
         host,
         port,
         secureContext,
-        // Said, so that no variable of the environment (NODE_TLS_REJECT_UNAUTHORIZED) can say otherwise.
+        // Explicit, so that no environment variable (NODE_TLS_REJECT_UNAUTHORIZED) can turn it off.
         rejectUnauthorized: true,
         checkServerIdentity: (_name, certificate) => checkServerIdentity(endpoint.host, certificate),
         ALPNProtocols: ['http/1.1'],

@@ -4,7 +4,7 @@ export class Deadline {
   #ended: 'timeout' | 'aborted' | undefined;
   #whenEnded: (() => void) | undefined;
 
-  /** @param whenLate called so many milliseconds before the time is up */
+  /** @param whenLate called `lateMs` before the deadline */
   constructor(timeoutMs: number, lateMs: number, whenLate: () => void) {
     this.#timer = setTimeout(() => {
       this.#timer = setTimeout(() => this.end('timeout'), lateMs);

@@ -3,13 +3,13 @@ import type { TransportFailure } from '#contract/attempt-outcome.ts';
 /** How far a request had come when it failed. */
 export interface Progress {
   readonly secure: boolean;
-  /** The connection stands, with TLS where that is asked for. */
+  /** The connection is established, with TLS where the target needs it. */
   readonly connected: boolean;
   /** A first byte of the answer came. */
   readonly answering: boolean;
 }
 
-/** `unreachable`, `no_network` and `connection_refused` are said of a connection that never came about: nothing was sent. */
+/** `unreachable`, `no_network` and `connection_refused` mean that no connection was established: nothing was sent. */
 const systemFailures: Readonly<Record<string, TransportFailure>> = {
   ECONNREFUSED: 'connection_refused',
   EHOSTUNREACH: 'unreachable',
@@ -28,7 +28,9 @@ const resetCodes = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'UND_ERR_SOCK
 /** undici's messages for the statuses 100 and 101, which no request asked for. */
 const unexpectedResponses = new Set(['bad response', 'bad upgrade']);
 
-/** Which fault an error of undici, of TLS or of the system stands for; what is none of the other side's is internal_error. */
+/**
+ * Classifies an error of undici, of TLS or of the system; errors that the receiver did not cause are internal_error.
+ */
 export function failureClass(error: Error, { secure, connected, answering }: Progress): TransportFailure {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   if (code === 'UND_ERR_HEADERS_OVERFLOW') return 'headers_too_large';
@@ -40,8 +42,8 @@ export function failureClass(error: Error, { secure, connected, answering }: Pro
   }
   if (known) return known;
   const isTls = code === 'EPROTO' || /^ERR_(SSL|TLS)_/.test(code);
-  // Verdicts on certificates have names of their own (CERT_HAS_EXPIRED). Errors of the system have a number besides, and
-  // those of undici are about what it was asked for.
+  // Certificate errors have codes of their own (CERT_HAS_EXPIRED). Errors of the system have an errno besides, and
+  // those of undici are about the request.
   const isVerdict = !connected && !('errno' in error) && !code.startsWith('UND_');
   return secure && (isTls || isVerdict) ? 'tls' : 'internal_error';
 }

@@ -34,7 +34,7 @@ export function isBlockedAddress(address: Uint8Array, allowed: readonly AddressR
   return address.length === 4 ? isIn(blocked4) : !isIn(globalUnicast6) || isIn(blocked6);
 }
 
-/** The same for an address as text; what is none is forbidden. */
+/** The same for an address as text; an invalid one is blocked. */
 export function isBlockedIp(text: string, allowed: readonly AddressRange[]): boolean {
   const address = bytesOfAddress(text);
   return address === undefined || isBlockedAddress(address, allowed);

@@ -30,7 +30,7 @@ export type OutboundOutcome = ExchangeResult & {
 export interface OutboundHttpOptions {
   /** EGRESS_ALLOW_CIDRS. */
   readonly allowed: readonly AddressRange[];
-  /** `127.0.0.1:5353`; the system's where nothing is said. */
+  /** `127.0.0.1:5353`; left out: the system's. */
   readonly nameServers?: readonly string[];
   /** Certificates in PEM that are trusted instead of the system's. */
   readonly authorities?: readonly string[];
@@ -42,11 +42,11 @@ const retryableOnNextAddress: ReadonlySet<TransportFailure> = new Set([
   'unreachable',
   'no_network',
 ]);
-/** Failures before a connection stands that may be those of our own network. */
+/** Failures before a connection is established that our own network may have caused. */
 const networkSuspectFailures: ReadonlySet<TransportFailure> = new Set(['dns', 'unreachable', 'timeout']);
 /**
- * How long before its deadline a request without an answer asks whether the network works: time for a probe that times out
- * and for one that is answered. c-ares looks for time-outs once a second, so the first takes up to 2 s.
+ * Time before its deadline at which a request without an answer probes the network. It covers a probe that times out
+ * and another one that is answered. c-ares checks time-outs once a second, so the first takes up to 2 s.
  */
 const lateMs = 3_500;
 
@@ -125,7 +125,7 @@ export class OutboundHttp {
     }
   }
 
-  /** One listener for all requests of a signal: a signal looks through all that it has for each that comes or goes. */
+  /** One listener for all requests of a signal: adding or removing one searches all listeners of the signal. */
   #hear(signal: AbortSignal): void {
     if (this.#heard.has(signal)) return;
     this.#heard.add(signal);
@@ -153,8 +153,9 @@ export class OutboundHttp {
   }
 
   /**
-   * A request for a name that found no way while no name server answers says nothing of its receiver: our own network is
-   * down. A literal address may stand in a network without name servers: of it, only what the system says counts.
+   * Whether our own network caused the failure. For a name: if no name server answers, the failure says
+   * nothing about the receiver. A network without name servers may still reach literal addresses: for those
+   * only the system's error counts.
    */
   async #isOfOwnNetwork(
     { isLiteral }: Target,

@@ -18,7 +18,7 @@ export type ExchangeResult =
       readonly class: TransportFailure;
       /** The status of an answer that had begun. */
       readonly status: number | undefined;
-      /** Whether a connection stood, with TLS where that is asked for. */
+      /** Whether a connection was established, with TLS where the target needs it. */
       readonly connected: boolean;
     };
 

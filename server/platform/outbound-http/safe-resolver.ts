@@ -20,9 +20,9 @@ const patienceMs = 3_000;
 const denials: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA']);
 
 /**
- * Looks names up and validates what they lead to, all addresses of a name together: one that is forbidden refuses the name
- * (specification section 6.5). c-ares asks the name servers itself, with no thread that password hashing could keep
- * busy (decision 0015). It does not read /etc/hosts, and no search domain is added to a name.
+ * Safe resolver: looks names up and validates all addresses of a name together: one that is forbidden refuses the name
+ * (specification section 6.5). c-ares queries the name servers itself, without the thread pool that password hashing
+ * may occupy (decision 0015). It does not read /etc/hosts, and no search domain is added to a name.
  */
 export class SafeResolver {
   readonly #allowed: readonly AddressRange[];
@@ -45,14 +45,14 @@ export class SafeResolver {
     return known !== undefined && known.untilMs > performance.now() ? known.resolution : undefined;
   }
 
-  /** Asks; all who ask for one name at a time share the answer. */
+  /** Resolves a name; concurrent calls for one name share the query. */
   resolve(name: string): Promise<Resolution> {
     const asked = this.#pending.get(name) ?? this.#query(name).finally(() => this.#pending.delete(name));
     this.#pending.set(name, asked);
     return asked;
   }
 
-  /** Whether a name server answered any question since then, be it that there is no such name. */
+  /** Whether a name server answered any query since then, even with "no such name". */
   answeredSince(sinceMs: number): boolean {
     return this.#answeredAtMs >= sinceMs;
   }
@@ -91,7 +91,7 @@ export class SafeResolver {
       askedAtMs = performance.now();
       answers = await this.#askBoth(this.#currentResolver(), name);
     }
-    // Where one of the two questions finds no answer, the other's counts: many names, and servers, know IPv4 only.
+    // If one of the two queries has no answer, the other's counts: many names, and servers, know IPv4 only.
     const records = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
     if (records.length === 0) return { kind: 'nothing' };
     const addresses = records.map(({ address }) => address);

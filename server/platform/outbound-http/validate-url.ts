@@ -3,7 +3,7 @@ import { urlMaxCharacters } from '#contract/url.ts';
 import { type AddressRange, bytesOfAddress, isInRange } from '#server/platform/network/ip-address.ts';
 import { isBlockedIp } from './ip-blocklist.ts';
 
-/** Where a request goes, as the URL says it: nothing was looked up. */
+/** The target of a request, as its URL gives it, without a look-up. */
 export interface Target {
   /** `https://example.com:8443`, without a dot at the end of the name. */
   readonly origin: string;

@@ -58,8 +58,8 @@ export class Lifecycle {
   }
 
   /**
-   * Runs the start; where it fails or a signal stops it, closes what it has opened.
-   * @throws what the start threw, or the reason of `signal`
+   * Runs the start; if it fails or a signal stops it, closes the parts that it has opened.
+   * @throws the error of the start, or the reason of `signal`
    */
   async start<T>(open: () => Promise<T>): Promise<T> {
     this.#isStarting = true;

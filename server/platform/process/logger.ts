@@ -19,9 +19,10 @@ interface Failure {
 }
 
 /**
- * One JSON line per event on standard error: standard output belongs to what a person or script asked for. Levels are words
- * and times ISO 8601, for people who read it on a terminal. Equal failures (warnings and errors with `err`) are collapsed:
- * the first one of a minute is written with its stack, the others as one line with their number (specification section 10.4).
+ * Logs one JSON line per event to standard error, because standard output belongs to the results of commands. Levels
+ * are words and times ISO 8601, for people who read it on a terminal. Equal failures (warnings and errors with `err`)
+ * are collapsed: the first one of a minute is written with its stack, the others as one line with their number
+ * (specification section 10.4).
  */
 export function createLogger(level: string): Logger {
   const failures = new RepeatLimiter<Failure>({
@@ -58,7 +59,7 @@ function hasError(fields: unknown): fields is { readonly err: Error } {
   return typeof fields === 'object' && fields !== null && 'err' in fields && fields.err instanceof Error;
 }
 
-/** The same words about the same error; of loops each by itself. */
+/** Failures with the same message and error are of one kind; each loop has its own. */
 function kindOf(fields: { readonly err: Error; readonly loop?: unknown }, message: string): string {
   return `${message} ${fields.loop ?? ''} ${fields.err.name} ${fields.err.message}`;
 }

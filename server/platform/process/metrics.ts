@@ -8,7 +8,7 @@ export function createMetrics(): Metrics {
   return new Registry();
 }
 
-/** Registers a figure that is looked at when /metrics is read. Where that fails, the other figures are still read. */
+/** Registers a gauge that is read for each /metrics. If that fails, the other figures are still read. */
 export function addGauge(metrics: Metrics, name: string, help: string, read: () => Promise<number>): void {
   new Gauge({
     name,

@@ -18,7 +18,7 @@ export class Clock {
   #doubtMs: number | undefined;
   readonly #alarms = new Set<() => void>();
 
-  /** Milliseconds since 1970. Goes back in a `jump` and otherwise never. */
+  /** Milliseconds since 1970. It goes back only in a `jump`. */
   nowMs(): number {
     const readMs = Math.floor(performance.now() + this.#offsetMs + this.#movedMs);
     this.#latestMs = Math.max(this.#latestMs, readMs);
@@ -53,8 +53,8 @@ export class Clock {
   }
 
   /**
-   * Gives a process that has just started its time, whatever its host said before.
-   * @param followedMs the steps of the database's clock that are in it already
+   * Sets the time of a process that has just started, whatever its host's clock says.
+   * @param followedMs the steps of the database's clock that it already includes
    */
   start(timeMs: number, measuredAtMs: number, followedMs: number): void {
     this.#latestMs = Math.min(this.#latestMs, Math.floor(timeMs + this.#movedMs));
@@ -83,8 +83,8 @@ export class Clock {
   }
 
   /**
-   * The moment to hold an end against, where a wrong refusal hurts: while the time may be too far ahead, the latest one
-   * that is certain.
+   * The time to compare an expiry with, where a wrong refusal does harm. While the time may be too far ahead, it
+   * is the latest certain one.
    */
   expiryNow(): Date {
     return new Date(this.nowMs() - (this.#doubtMs ?? 0));
