@@ -2,7 +2,7 @@
  * Limits and periods of teams and invitations (specification sections 3.5, 12.4 and 12.5).
  */
 
-/** How long an invitation is good (specification section 3.5). */
+/** Lifetime of an invitation (specification section 3.5). */
 export const invitationMs = 7 * 24 * 3_600_000;
 
 /** Invitations that are mailed in an hour: to one address by all teams together, and by one team. */

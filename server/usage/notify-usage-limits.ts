@@ -11,9 +11,9 @@ import { insertNotice, listTeamsNearLimit, type NearLimitRow } from './limit-not
 const pageTeams = 500;
 
 /**
- * Tells owners and admins of a team that 80 % or 100 % of the month's limit are used (specification section 12.7): once
- * each, whatever number of processes look, because the notice is a row with a key of its own, in the transaction that
- * queues the mails.
+ * Notifies owners and admins of a team that 80 % or 100 % of the month's limit are used (specification section
+ * 12.7). Each notice is sent once, for any number of processes: it is a row with a key of its own, in the
+ * transaction that queues the mails.
  */
 export async function notifyUsageLimits(
   services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets' | 'logger'>,
@@ -51,7 +51,7 @@ async function notify(
   const recipients = members.filter(({ role }) => role === 'owner' || role === 'admin');
   // A team without owners and admins keeps its notice for later.
   if (recipients.length === 0 && isMailEnabled(services.config)) return;
-  // Both at once: the higher one says it all, and the lower one counts as told.
+  // At 100 % both are recorded and one mail is sent, about the higher one.
   const percents = near.percent === 100 ? ([80, 100] as const) : ([80] as const);
   let isNew = false;
   for (const percent of percents) {

@@ -7,13 +7,16 @@ import type { TeamId } from '#server/platform/ids/ids.ts';
 
 const windowSeconds = 60;
 
-/** The share of a limit that a process takes at once, at least one: what it may leave unused when a minute ends. */
+/**
+ * The share of a limit that a process reserves at once, at least one permit. It may leave that
+ * unused when a minute ends.
+ */
 const blockShare = 0.01;
 
 interface ReservedRow {
   /** Permits taken in the row's present window, this block included; may exceed the limit. */
   readonly taken: number;
-  /** That window, in minutes since the epoch. */
+  /** The present window, in minutes since the epoch. */
   readonly minute: number;
 }
 
@@ -43,7 +46,7 @@ interface Window {
   block: Promise<void> | undefined;
 }
 
-/** How many teams a process remembers; past it, it forgets all and asks the database again. */
+/** Teams that a process remembers; past this number it drops all of them and reserves again. */
 const windowsMax = 10_000;
 
 /**
@@ -102,7 +105,7 @@ export class TeamRateLimiter {
     return window;
   }
 
-  /** As many as wait, and a hundredth of the limit at least. */
+  /** Reserves as many permits as requests wait, and at least a hundredth of the limit. */
   async #reserveBlock(teamId: TeamId, window: Window, limit: number): Promise<void> {
     const wanted = Math.max(1, Math.floor(limit * blockShare), window.waiting);
     const row = await reservePermits.row(this.#services.database.hot, teamId, window.minute, wanted);

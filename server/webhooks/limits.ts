@@ -3,9 +3,10 @@
  */
 
 /**
- * Slots of a webhook in each lane, over all processes: what is claimed, sent and not yet written down. 128 keep a receiver
- * on the next machine as busy as it can be, and are few enough that one that hangs takes none of another team's. Later
- * attempts and replays go beside first ones, with less: they are never in a hurry, and never wait behind a backlog.
+ * Slots of a webhook in each lane, over all processes: deliveries that are claimed and whose results are not
+ * yet written. 128 saturate a receiver on the next machine, and are few enough that a hanging one takes no slot
+ * of another team. Later attempts and replays have fewer slots beside first ones: they are not urgent, and
+ * never wait behind a backlog.
  */
 export const laneSlots = { live: 128, retry: 32, replay: 16, manual: 8 } as const;
 
@@ -23,13 +24,13 @@ export const processSlots = 1_024;
 /** Deliveries that one statement claims at most: with more, the first ones would wait for the last. */
 export const claimBatchMax = 256;
 
-/** Webhooks that one statement looks at; the next one goes on behind them. */
+/** Webhooks that one statement walks; the next one continues after them. */
 export const walkedWebhooksMax = 500;
 
 /** How much longer than its attempt a lease is, to write down what came of it: past it the process counts as dead. */
 export const leaseMarginMs = 20_000;
 
-/** So long both secrets sign (specification section 6.4). */
+/** Both secrets sign for this long (specification section 6.4). */
 export const secretRotationMs = 24 * 3_600_000;
 
 /** Deliveries that a page reads at most: if filters exclude most of them, it is short (decision 0012). */

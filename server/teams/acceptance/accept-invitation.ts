@@ -57,10 +57,11 @@ interface NewPerson {
 }
 
 /**
- * Uses an invitation up and makes its member (specification section 12.4), under the team's row: of many who press the
- * button at once one joins. Whatever is refused leaves the link as it was. A new person is signed in by it.
- * @throws AppError 404 where the link is over; 401 and 403 where its account has to sign in, or its address to be proven; 400 for address, name or
- * password; 409, param email, where the address has an account; 402 where the plan has no seat left
+ * Uses an invitation up and creates its member (specification section 12.4), under the lock of the team's row: of many
+ * concurrent submits one joins. A refusal leaves the link as it was. A new person is signed in.
+ * @throws AppError 404 for a link that is no longer valid; 401 and 403 where its account has to sign in, or its
+ *   address to be proven; 400 for address, name or password; 409, param email, where the address has an account; 402
+ *   where the plan has no seat left
  */
 export async function acceptInvitation(services: Services, acceptance: Acceptance): Promise<Accepted> {
   const { token, signedIn, fields, formToken = '', request } = acceptance;

@@ -57,7 +57,7 @@ export function acceptancePageRoutes(
     fields: AcceptInvitationRequest,
   ) => {
     const signedIn = await findSignedIn(requireSession, request);
-    // Refusals are noted under their name.
+    // The audit log records refusals for this account.
     if (signedIn) request.caller = { signedIn };
     const submission = { token: params.token ?? '', formToken, signedIn, request };
     try {

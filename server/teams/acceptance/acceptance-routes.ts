@@ -31,7 +31,7 @@ export function acceptanceRoutes(
       answers: { 201: Joined },
       handle: async ({ params, body, request }) => {
         const signedIn = await findSignedIn(requireSession, request);
-        // Refusals are noted under their name.
+        // The audit log records refusals for this account.
         if (signedIn) request.caller = { signedIn };
         const acceptance = { token: params.token ?? '', signedIn, fields: body, request };
         const { joined, cookies } = await acceptInvitation(services, acceptance);

@@ -27,8 +27,8 @@ interface OperatorLink {
 }
 
 /**
- * The operator's way in for a person (specification section 12.1): a link that signs an existing account in; where the
- * team has no owner, the account becomes it, or the link makes the account first.
+ * The operator's link for a person (specification section 12.1): it signs an existing account in. If the team has no
+ * owner, the account becomes it, or the link creates the account first.
  * @param chosen undefined for the server's only team
  * @throws AppError 400 for the address, or where no link can be made; 404 for no such team; 402 over the plan
  */

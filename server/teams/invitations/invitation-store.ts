@@ -63,8 +63,8 @@ const findByEmail = statement<InvitationRow>(
   `SELECT ${columns} FROM invitations i
    WHERE i.team_id = $1 AND i.normalized_email = $2 AND ${isOpen} AND i.expires_at > $3`,
 );
-// One statement: two would look at two moments, and the account that the link itself made in between would be asked to
-// sign in, for a link that is over.
+// One statement, because two would see two moments: an account that the link itself created in between would have to
+// sign in, for a link that is already used.
 const findByToken = statement<LoadedInvitationRow>(
   'invitations.find-live-by-token',
   `SELECT ${columns}, t.name AS team_name, a.id AS account_id, a.email_verified_at IS NOT NULL AS account_verified
@@ -199,7 +199,7 @@ export function findEndedInvitation(
   return findEnded.row(db, tokenHash);
 }
 
-/** Uses a link up. @returns undefined where it is over */
+/** Uses a link up. @returns undefined for one that is no longer valid */
 export function markAccepted(
   trx: Transaction,
   tokenHash: Buffer,
@@ -208,7 +208,7 @@ export function markAccepted(
   return accept.row(trx, tokenHash, now);
 }
 
-/** Notes which form accepted an invitation, and who came in by it. */
+/** Records the form that accepted an invitation, and its account. */
 export async function recordFormToken(
   trx: Transaction,
   tokenHash: Buffer,

@@ -18,10 +18,10 @@ interface Joining {
 }
 
 /**
- * Makes an account a member of a team, or gives the member that it is already the role. Other invitations of the
- * address end, and where an owner comes, so do the links for one. The caller holds the team's row.
+ * Makes an account a member of a team, or gives an existing member the role. Other invitations of the address are
+ * revoked, and with a new owner also the owner links. The caller has locked the team's row.
  *
- * Only members are counted here: after a downgrade, of those who are invited as many may come as there are seats.
+ * Only members are counted here: after a downgrade, invited people can join until the seats are taken.
  * @throws AppError 402 where the plan has no seat left
  */
 export async function joinTeam(

@@ -6,7 +6,7 @@ import { parseId, type TeamId } from '#server/platform/ids/ids.ts';
 import { listInvitationRows } from './invitation-store.ts';
 import { invitationView } from './invitation-view.ts';
 
-/** After every id: where the first page begins. */
+/** Greater than every id: the first page begins here. */
 const beginning = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /**

@@ -8,7 +8,7 @@ import { countMembers } from '#server/teams/members/member-store.ts';
 import type { TeamRow } from '#server/teams/team/team-store.ts';
 import { countLiveInvitations } from './invitation-store.ts';
 
-/** Members and live invitations together: what a plan counts where one more is invited (specification section 4.1). */
+/** Seats in use: members and live invitations together, as an invitation counts them (specification section 4.1). */
 export async function countSeats(
   db: Queryable,
   { clock }: Pick<Runtime, 'clock'>,

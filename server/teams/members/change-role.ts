@@ -11,10 +11,11 @@ import { recheckPermission } from './recheck-permission.ts';
 import { forbidEscalation } from './role-policy.ts';
 
 /**
- * Gives a member another role than owner (specification section 4.1). Keys of theirs that hold more than it does are revoked.
+ * Gives a member another role than owner (specification section 4.1). Keys of theirs that hold more
+ * than the role are revoked.
  * @param role undefined changes nothing
- * @throws AppError 404 for no such member; 400, param id, for an owner; 403 for the person who made the key that asks, and,
- * param role, for a role that adds what the key does not hold
+ * @throws AppError 404 for no such member; 400, param id, for an owner; 403 for the creator of the calling key; 403,
+ *   param role, for a role that adds permissions which the key does not hold
  */
 export async function changeRole(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'> & RoleChangeServices,

@@ -7,8 +7,8 @@ import { recheckPermission } from './recheck-permission.ts';
 import { requireAnotherOwner } from './require-another-owner.ts';
 
 /**
- * Lets a member go who asks for it (specification section 12.4). The keys that they made stay, being the
- * team's, unless they ask for their end.
+ * Ends the caller's own membership (specification section 12.4). The keys that they created stay, because they belong
+ * to the team, unless the caller asks to revoke them.
  * @throws AppError 404 where they are no member any more; 409 for the last owner
  */
 export async function leaveTeam(

@@ -7,10 +7,10 @@ import { findMember, type PersonRow } from './member-store.ts';
 import { requirePermission } from './role-policy.ts';
 
 /**
- * Asks once more what the authenticator asked, now that the team's row is held: a member who was removed, or lost the role,
- * while the request was on its way changes nothing any more (specification section 12.4).
+ * Checks the permission again, under the lock of the team's row. A member who was removed or lost the role during the
+ * request changes nothing any more (specification section 12.4).
  * @returns the member; undefined for a key and the operator
- * @throws AppError 404 as for a team that one is no member of; 403 where the role does not include the permission
+ * @throws AppError 404 as for a team without this member; 403 where the role does not include the permission
  */
 export async function recheckPermission(
   trx: Transaction,

@@ -89,7 +89,7 @@ export function listLatestAttempts(
   return latestAttempts.rows(db, teamId, id, firstIdAt(created_at.getTime()));
 }
 
-/** Makes it pending once more. @returns undefined where it is pending already */
+/** Makes a delivery pending again. @returns undefined where it is pending already */
 export function reopenDelivery(
   trx: Transaction,
   { team_id: teamId, id }: Pick<DeliveryRow, 'team_id' | 'id'>,

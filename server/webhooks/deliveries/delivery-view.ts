@@ -36,7 +36,7 @@ function attemptView(attempt: AttemptRow): Attempt {
     error_message: outcome === 'succeeded' ? null : attemptFailures[outcome],
     status_code: attempt.status_code,
     url: attempt.url,
-    // Whatever was answered: what is no UTF-8, or was cut off in the middle of a character, becomes U+FFFD.
+    // Invalid UTF-8, or a character that was cut off, becomes U+FFFD.
     response_body: body === null ? null : body.toString('utf8'),
     response_truncated: attempt.response_truncated,
   };

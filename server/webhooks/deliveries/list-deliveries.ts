@@ -9,7 +9,7 @@ import { pageExaminedMax } from '#server/webhooks/limits.ts';
 import { type DeliveryRow, deliveryColumns } from './delivery-store.ts';
 import { deliveryView } from './delivery-view.ts';
 
-/** After every id: where the first page begins. */
+/** Greater than every id: the first page begins here. */
 const beginning = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /** A delivery that the page read: one that fits its filters, or the last one that it may read. */

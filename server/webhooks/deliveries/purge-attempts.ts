@@ -5,7 +5,7 @@ import { type AttemptId, firstIdAt } from '#server/platform/ids/ids.ts';
 /** Attempts of one batch, each with up to 16 KB of what was answered. */
 export const purgeBatchMax = 1_000;
 
-/** Batches of a round; an hour later the next one goes on. */
+/** Batches of a round; the next round, an hour later, continues. */
 const batchesMax = 1_000;
 
 const purge = statement<{ readonly id: AttemptId }>(

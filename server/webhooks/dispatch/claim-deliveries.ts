@@ -29,7 +29,7 @@ export interface ClaimedDelivery extends SealedSecrets {
 /** The result of one statement: the webhooks that it walked, and the deliveries that it claimed. */
 export interface ClaimedPage {
   readonly deliveries: readonly ClaimedDelivery[];
-  /** Where the next page begins; undefined at the end of the walk. */
+  /** The end of this page; undefined at the end of the walk. */
   readonly walkedTo: WebhookId | undefined;
   /** When the next attempt of one of these webhooks is due; undefined where there may be more that is due now. */
   readonly nextDueAt: Date | undefined;
@@ -136,7 +136,7 @@ const claim = statement<
    ) ON true`,
 );
 
-/** Where a walk begins: every id is larger. */
+/** Smaller than every id: a walk begins here. */
 export const firstWebhookId = '00000000-0000-0000-0000-000000000000' as WebhookId;
 
 /**

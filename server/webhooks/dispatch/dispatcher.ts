@@ -156,12 +156,12 @@ export class Dispatcher {
     this.notify();
   }
 
-  /** Never rejects: what could not be written down is tried again when the lease is over. */
+  /** Never rejects: a delivery whose result could not be written is attempted again after its lease. */
   async #attempt(claimed: ClaimedDelivery): Promise<void> {
     const { database, clock, config, logger } = this.#services;
     try {
       const { body } = claimed;
-      // A process that was held up since its claim: what it knows may be old, and another one may take the delivery.
+      // The process was delayed since its claim: its data may be stale, and another process may claim the delivery.
       const isLeaseShort = claimed.leased_until < clock.in(config.webhookTimeoutMs);
       if (this.#isStopping || isLeaseShort) return await releaseDelivery(database.pool, claimed);
       if (body === null) return await skipDelivery(database.pool, claimed, clock.now());

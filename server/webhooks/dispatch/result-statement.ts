@@ -10,12 +10,14 @@ export interface ClassifiedResult {
   readonly isCounted: boolean;
 }
 
-// hooks: locked against being switched off, and no further; failures are counted elsewhere.
-// classified: where failures are not counted by the caller, a webhook that has some is left to who counts them.
-// owned: the row still has the lease of this attempt. Without it (switched off meanwhile, deleted, or taken by another
-//   process after the lease) the attempt is logged and no more follows, but a success is one: the receiver has the event.
-// rescheduled: one that a stop broke off is the same attempt again.
-// update_delivery: an attempt that fails takes nothing from a delivery that a receiver has taken before.
+// hooks: locked FOR KEY SHARE, only to block disabling; another transaction counts failures.
+// classified: if the caller does not count failures, results of a webhook with a failure count are
+//   left to one that does.
+// owned: the row still has the lease of this attempt. Without it (switched off, deleted, or claimed by another
+//   process after the lease) the attempt is logged and changes nothing else. A success is an exception: the
+//   receiver has the event.
+// rescheduled: an attempt that a stop aborted is made again with the same number.
+// update_delivery: a failed attempt changes nothing in a delivery that succeeded before.
 const write = statement<{ readonly left: number }>(
   'webhooks.write-results',
   `WITH input AS MATERIALIZED (

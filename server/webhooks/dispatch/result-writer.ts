@@ -33,7 +33,7 @@ export class ResultWriter {
   readonly #options: WriterOptions;
   readonly #plain: readonly Batch[];
   readonly #counting: Batch;
-  /** Where a webhook's results go as long as any of them waits: the next one stands behind them. */
+  /** The batcher in which a webhook's results wait: its next result goes to the same one, behind them. */
   readonly #batchOfWebhook = new Map<WebhookId, { readonly batch: Batch; waiting: number }>();
   #nextPlain = 0;
 
@@ -83,7 +83,7 @@ export class ResultWriter {
     } catch (error) {
       // One that can't be written must not take the others with it.
       if (results.length > 1) for (const result of results) await this.#write([result]);
-      // One that stands in the log is written: what was lost on the way is the answer of its commit.
+      // A result whose attempt is in the log was committed: only the answer to the commit was lost.
       else if (!isUniqueViolation(error, 'attempts')) this.#log(error, results);
     }
   }

@@ -16,9 +16,9 @@ interface SignedDelivery {
 }
 
 /**
- * The headers of one attempt (specification sections 6.3 and 6.4). `x-service-signature` is keyed with the whole text of
- * the secret; those of Standard Webhooks with the bytes that its base64 stands for. While a rotation runs
- * `webhook-signature` carries both, and `x-service-signature-next` stands beside the old one.
+ * Headers of one attempt (specification sections 6.3 and 6.4). The key of `x-service-signature` is the whole text of
+ * the secret; that of Standard Webhooks is its decoded base64. During a rotation `webhook-signature` carries both
+ * signatures, and `x-service-signature-next` accompanies the old one.
  */
 export function deliveryHeaders(delivery: SignedDelivery): Record<string, string> {
   const { eventId, eventType, body, secrets, startedAt, isTest } = delivery;

@@ -4,8 +4,8 @@ import { removeWebhook } from './webhook-store.ts';
 import { type WebhookTarget, withLockedWebhook } from './with-locked-webhook.ts';
 
 /**
- * Deletes a webhook, and what is pending for it (specification section 4.4). From its commit on no attempt begins; the
- * end of a long backlog goes in rounds after it.
+ * Deletes a webhook and its pending deliveries (specification section 4.4). No attempt begins after its commit; the
+ * rest of a long backlog is deleted in rounds after it.
  * @throws AppError 404
  */
 export async function deleteWebhook(

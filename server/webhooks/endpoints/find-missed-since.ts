@@ -2,7 +2,7 @@ import { statement, type Transaction } from '#server/database/statement.ts';
 import type { DeliveryId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 import { timeOfId } from '#server/platform/ids/ids.ts';
 
-/** So many of the latest deliveries are looked through for the last success; what is pending is found whatever its age. */
+/** The latest deliveries that are searched for the last success; pending ones are found at any age. */
 const examinedMax = 10_000;
 
 const find = statement<{ readonly id: DeliveryId | null }>(

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Secrets } from '#server/platform/crypto.ts';
 import type { WebhookId } from '#server/platform/ids/ids.ts';
 
-/** The two forms of secret that a rotation has; where none runs, the second is missing. */
+/** The sealed secrets of a webhook; without a rotation the second is null. */
 export interface SealedSecrets {
   readonly secret: Buffer;
   readonly next_secret: Buffer | null;

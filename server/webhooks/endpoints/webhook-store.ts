@@ -156,7 +156,7 @@ export async function writeSettings(
 
 /**
  * Begins a rotation.
- * @param from when the next secret takes over by itself
+ * @param from when the next secret takes over
  * @returns false where one runs
  */
 export async function startRotation(
@@ -169,7 +169,7 @@ export async function startRotation(
   return (await rotate.row(trx, teamId, id, sealedSecret, from, at)) !== undefined;
 }
 
-/** Lets the next secret take over. @returns undefined where no rotation runs */
+/** Makes the next secret the current one. @returns undefined where no rotation runs */
 export function endRotation(
   trx: Transaction,
   { team_id: teamId, id }: Pick<WebhookRow, 'team_id' | 'id'>,
