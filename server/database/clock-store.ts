@@ -51,7 +51,7 @@ const selectReadings = statement<ClockReading>(
   'clock.list-readings',
   'SELECT boot_id, uptime_ms, monotonic_ms, service_at, followed_ms FROM clock_readings',
 );
-// Readings of machines that are no more would stay for ever; the newest ones say when the service last ran.
+// Readings of machines that no longer exist would never be deleted; the newest ones show when the service last ran.
 const writeReading = statement<Record<string, never>>(
   'clock.write-reading',
   `WITH old AS (

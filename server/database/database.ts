@@ -146,8 +146,8 @@ function openPool(options: DatabaseOptions, own: OwnOptions, onLost: (error: Err
     idle_in_transaction_session_timeout: 15_000,
     keepAlive: true,
   });
-  // A connection that breaks is replaced by the pool. It can say so twice, and also while a query holds it, when
-  // the pool does not listen: without a listener of its own that would end the process.
+  // The pool replaces a broken connection. The connection may emit its error twice, and also while a query uses it,
+  // when the pool does not listen: without a listener of its own that would end the process.
   pool.on('connect', (client) => client.on('error', onLost));
   pool.on('error', () => undefined);
   return pool;

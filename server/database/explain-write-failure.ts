@@ -15,7 +15,7 @@ const lookMs = 1_000;
 
 /**
  * Adds the reason to the message where the disk is full or the database is read-only (specification section 10.4).
- * @returns a function from the error that was thrown to the one that is answered; the same one where it has another reason
+ * @returns a function that maps the thrown error to the answered one; errors with another reason stay as they are
  */
 export function createExplainWriteFailure(
   { databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>,

@@ -14,8 +14,8 @@ const littleMemory = statement<{ work_mem: string }>(
 );
 
 /**
- * Commits a record of the write-ahead log, which is flushed to the disk. No row changes, so there is nothing to vacuum, and
- * no process waits for another. The UPDATE of no row makes PostgreSQL refuse the statement where it is read-only, as a standby is.
+ * Commits a record of the write-ahead log, which is flushed to the disk. It changes no row: no vacuum is needed, and no
+ * process waits for another. The UPDATE of no row fails where PostgreSQL is read-only, such as on a standby.
  */
 const writeLog = statement<Record<string, never>>(
   'database.readiness-log',

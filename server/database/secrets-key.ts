@@ -85,7 +85,7 @@ async function writeOnce(dataDir: string, file: string, text: string): Promise<v
   await createDataDir(dataDir);
   const mine = `${file}.${randomBytes(6).toString('hex')}`;
   try {
-    // On the disk before the database knows the key's fingerprint: a key that a power cut takes away can't be had again.
+    // On the disk before the database has the key's fingerprint: a key that is lost in a power cut cannot be recovered.
     await writeFile(mine, text, { mode: 0o600, flush: true });
     await chmod(mine, 0o600);
     await link(mine, file);

@@ -44,9 +44,9 @@ export function allStatements(): ReadonlyMap<string, Known> {
 }
 
 /**
- * @param changes declared changes of visible resources: each is notified after the commit, so that no use case
- *   can forget it. A run that touches no row changes nothing. After a final SELECT that can't be told, and the
- *   change is notified anyway.
+ * @param changes declared changes of visible resources: each is notified after the commit, so that no use case can
+ *   forget it. A run that touches no row changes nothing. If the statement ends in a SELECT, its touched rows are
+ *   unknown, and the change is notified always.
  */
 export function statement<Row extends object>(
   name: string,

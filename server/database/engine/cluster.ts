@@ -120,7 +120,7 @@ async function flushFolder(path: string): Promise<void> {
 }
 
 /**
- * Runs initdb in a process group of its own: a Ctrl-C on the terminal does not reach it, and a stop ends it together
+ * Runs initdb in a process group of its own. A Ctrl-C on the terminal does not reach it, and a stop ends it together
  * with the PostgreSQL that it runs.
  * @returns its error output; undefined where it succeeded
  */
@@ -144,7 +144,8 @@ async function runInitdb(
   }
   const isRunning = () => child.exitCode === null && child.signalCode === null;
   const giveUp = () => void (isRunning() && process.kill(-pid, 'SIGTERM'));
-  // At an exit of this process the end of initdb is not seen: the limit passes, and the second signal ends it for certain.
+  // At an exit of this process the end of initdb is not noticed: the time-out passes, and the second
+  // signal ends it for certain.
   const endGuard = runAtExit(() =>
     endProcessSync(-pid, isRunning, [
       { signal: 'SIGTERM', limitMs: 500 },

@@ -3,8 +3,8 @@ import { basename, dirname, join, relative } from 'node:path';
 import { EngineError } from './engine-error.ts';
 
 /**
- * Copies bin/, lib/ and share/ of a platform package's native/ folder and adds the links between the libraries, which
- * npm can't pack: the package makes them when it is installed, which `npm ci --ignore-scripts` leaves out. All files
+ * Copies bin/, lib/ and share/ of a platform package's native/ folder and adds the links between the libraries. npm
+ * can't pack links: the package makes them when it is installed, which `npm ci --ignore-scripts` leaves out. All files
  * are readable by all users, whatever npm's umask was, and are on the disk when this returns.
  * @param target an empty folder
  */

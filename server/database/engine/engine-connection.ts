@@ -70,7 +70,7 @@ async function withSuperuser<T>(socketFolder: string, work: (client: pg.Client) 
     ssl: false,
     connectionTimeoutMillis: 5_000,
   });
-  // A connection that breaks while idle says so here; the next statement fails by itself.
+  // A connection that breaks while idle emits its error here; the next statement fails by itself.
   client.on('error', () => undefined);
   try {
     await client.connect();

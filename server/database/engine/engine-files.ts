@@ -56,8 +56,8 @@ export async function findEnginePackage(): Promise<EnginePackage> {
 }
 
 /**
- * Copies PostgreSQL to DATA_DIR/engine/<version> where it isn't there yet: npm ci would delete the original under
- * a running server, and PostgreSQL's user may have no way into the folder Ownline was installed in.
+ * Copies PostgreSQL to DATA_DIR/engine/<version> if it isn't there yet. npm ci would delete the original under a
+ * running server, and PostgreSQL's user may not be able to enter Ownline's folder.
  */
 export async function installPrograms(
   source: EnginePackage,

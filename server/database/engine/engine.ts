@@ -37,8 +37,8 @@ interface EngineOptions {
 }
 
 /**
- * Brings up the embedded PostgreSQL of DATA_DIR: creates it on the first start, takes over one that outlived a
- * killed process, and keeps it running until `stop`.
+ * Starts the embedded PostgreSQL of DATA_DIR and keeps it running until `stop`. The first start creates it; a later one
+ * takes over a PostgreSQL that outlived a killed process.
  * @throws EngineError with a message for the operator, or the reason of `signal`
  */
 export async function startEngine(options: EngineOptions): Promise<Engine> {

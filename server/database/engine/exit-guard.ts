@@ -1,8 +1,8 @@
 const guards = new Set<() => void>();
 
 /**
- * Runs a function when this process exits by process.exit or an uncaught exception. The function must be synchronous, because
- * the event loop has stopped by then.
+ * Runs a function when this process exits by process.exit or an uncaught exception. The function must be synchronous,
+ * because the event loop has stopped by then.
  * @returns a function that unregisters it
  */
 export function runAtExit(guard: () => void): () => void {

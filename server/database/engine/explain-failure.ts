@@ -2,7 +2,10 @@ import { fileErrorSentence, isFileError } from '#server/platform/explain-file.ts
 import { fullDisk } from '../disk-space.ts';
 import { EngineError } from './engine-error.ts';
 
-/** @returns why the embedded database did not start, with the path and what to do; the error itself where that is not known */
+/**
+ * @returns why the embedded database did not start, with the path and a remedy; the error itself
+ *   where the reason is unknown
+ */
 export async function explainFailure(error: unknown, dataDir: string): Promise<unknown> {
   const message = error instanceof Error ? error.message : String(error);
   const full = await fullDisk(dataDir).catch(() => undefined);

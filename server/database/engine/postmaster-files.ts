@@ -24,8 +24,8 @@ export async function readPostmasterRecord(pgFolder: string): Promise<Postmaster
 }
 
 /**
- * Whether the program and arguments of the last start, as PostgreSQL recorded them, equal the ones for a start now:
- * then version, folders and settings are the same.
+ * Whether PostgreSQL's last start used the program and arguments of a start now, as PostgreSQL recorded them. Then
+ * version, folders and settings are the same.
  */
 export async function wasStartedWith(
   pgFolder: string,

@@ -30,8 +30,8 @@ export async function prepareSocketFolder(layout: EngineLayout, user: EngineUser
 }
 
 /**
- * Makes the folder again where it was deleted, as programs that clean temporary folders do: connections look for the socket
- * at its old address. One that another user made there is refused.
+ * Creates the folder again if it was deleted, as programs that clean temporary folders do: connections look for the
+ * socket at its old address. A folder of another user is refused.
  */
 export async function restoreSocketFolder(folder: string, user: EngineUser): Promise<void> {
   if (await isPrivateTo(folder, user.uid)) return;

@@ -445,8 +445,8 @@ CREATE TABLE event_feed (
 );
 CREATE UNIQUE INDEX event_feed_of_event ON event_feed (team_id, event_id);
 
--- Fan-out: events for so many webhooks that their deliveries are written after the commit, part by part (decision
--- 0023). The webhooks that matched are recorded with the event, in the order of their deliveries.
+-- Fan-out: events for so many webhooks that their deliveries are written after the commit, part by part (decision 0023). The webhooks
+-- that matched are recorded with the event, in the order of their deliveries.
 CREATE TABLE fan_outs (
   team_id uuid NOT NULL,
   event_id uuid NOT NULL,
