@@ -15,7 +15,10 @@ export const magicLinkRequestsPerNetworkAndHour = 60;
 /** How long failed passwords are counted together. */
 export const loginWindowMs = 900_000;
 
-/** Failed passwords that a window takes (specification section 12.2); browsers with a device cookie are counted apart from client networks. */
+/**
+ * Failed passwords per window (specification section 12.2); browsers with a device cookie are counted
+ * apart from client networks.
+ */
 export const loginFailuresMax = {
   perEmailAndNetwork: 10,
   perNetwork: 50,
@@ -38,8 +41,8 @@ export const recentSignInMs = 900_000;
 export const sessionRequestsPerMinute = 600;
 
 /**
- * How long a browser stays signed in without being used (specification section 12.2). The cookie is kept for longer: one
- * that ended 30 days after signing in would sign people out who were here every day.
+ * How long a browser stays signed in without being used (specification section 12.2). The cookie is kept for longer: if
+ * it ended 30 days after the sign-in, people who use it every day would be signed out.
  */
 export const sessionDays = 30;
 

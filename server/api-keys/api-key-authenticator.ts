@@ -12,7 +12,10 @@ interface Options {
   readonly limit: (teamId: TeamId, plan: PlanName) => MaybePromise<Readonly<Record<string, string>>>;
 }
 
-/** The authenticator of /v1 (specification section 7.2): 401 for the key, 429 for the team's minute, 403 for the permission. */
+/**
+ * The authenticator of /v1 (specification section 7.2): 401 for the key, 429 for the team's
+ * minute, 403 for the permission.
+ */
 export function createApiKeyAuthenticator({ authenticate, limit }: Options): Authenticator {
   return (request, reply, { permission }, isReauthentication = false) =>
     mapMaybe(authenticate(request), (principal) =>

@@ -21,7 +21,9 @@ interface CachedKey {
   readonly untilMs: number;
 }
 
-/** The valid keys that this process has seen. CredentialLookup keeps wrong ones, so that they never evict valid ones. */
+/**
+ * The valid keys that this process has seen. CredentialLookup keeps wrong ones, so that they never evict valid ones.
+ */
 export class KeyCache {
   readonly #clock: Runtime['clock'];
   readonly #lookup: CredentialLookup<LiveKeyRow>;

@@ -8,7 +8,7 @@ import { listLiveKeysByMember, revokeKeysByMember } from './api-key-store.ts';
 
 type KeyCreator = { readonly team_id: TeamId; readonly id: MemberId };
 
-/** Makes the keys useless that a member made, in the transaction that removes the member (specification section 12.4). */
+/** Revokes the keys that a member created, in the transaction that removes the member (specification section 12.4). */
 export function revokeMemberKeys(
   trx: Transaction,
   services: Pick<Runtime, 'clock' | 'ids'>,

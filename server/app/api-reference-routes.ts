@@ -95,8 +95,9 @@ const errorResponses: Readonly<Record<number, string>> = {
 const pageHeaders = { 'content-type': 'text/html; charset=utf-8', 'x-content-type-options': 'nosniff' };
 
 /**
- * The style elements that the renderer adds while it runs, by their hashes: of its own, of its theme, of notices, of the
- * editor without and with an answer, and an empty one. They belong to the version of the renderer; test/browser/reference.slow.test.ts names new ones.
+ * Hashes of the style elements that the renderer adds while it runs: its own, the theme's, those of notices, of the
+ * editor without and with an answer, and an empty one. They belong to the renderer's version;
+ * test/browser/reference.slow.test.ts names new ones.
  */
 const styles = [
   'd7niGYA9R/xp7r1pyc/+3ntTepKCabnrqd2exao76s4=',

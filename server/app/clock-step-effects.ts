@@ -9,8 +9,8 @@ import {
 } from '#server/webhooks/dispatch/shift-delivery-times.ts';
 
 /*
- * Effects of a clock step that is followed, on the times that slices store (decision 0020). The server and the command line
- * use the same lists.
+ * Effects of a clock step that is followed, on the times that slices store (decision 0020). The server and the command
+ * line use the same lists.
  */
 
 /** Leases that run are postponed by a step ahead. */
@@ -24,7 +24,7 @@ export const leasePostponers: readonly PostponeLeases[] = [
 const windowSlackMs = 10_000;
 
 /**
- * Limits stored times that lie further ahead than any time that is written now. They were written before the service's time
+ * Limits stored times that lie further ahead than any time written now. They were written before the service's time
  * stepped back, and would block for as long as the step.
  */
 export async function limitFutureTimes(

@@ -9,8 +9,8 @@ export interface RenderedReference {
 }
 
 /**
- * A worker thread: posts a RenderedReference to the thread that started it, and ends. Loading the renderer, a Fastify
- * plugin with 4 MB of script inside, takes 0.25 s of CPU, which the event loop of the service does not have.
+ * Worker thread: posts a RenderedReference to its parent, and ends. Loading the renderer, a Fastify plugin with a
+ * script of 4 MB, takes 0.25 s of CPU, too long for the service's event loop.
  */
 const renderer = fastify();
 await renderer.register(scalar, {

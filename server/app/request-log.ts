@@ -5,7 +5,9 @@ import { publicId } from '#server/platform/ids/ids.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
 import type { Metrics } from '#server/platform/process/metrics.ts';
 
-/** Refusals of one kind (route, status, code, team) that have a line each in a minute; the others are counted in one. */
+/**
+ * Refusals of one kind (route, status, code, team) that have a line each in a minute; the others are counted in one.
+ */
 const refusedMax = 3;
 
 /**

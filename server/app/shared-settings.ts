@@ -40,8 +40,8 @@ export function sharedSettings(config: Config): Readonly<Record<string, string>>
 }
 
 /**
- * Compares settings with those of all processes of the database (specification section 10.3). Each process notifies the others of
- * its own when it begins to listen, and they answer with theirs. A difference is logged once, on both sides.
+ * Compares settings with those of all processes of the database (specification section 10.3). Each process notifies the
+ * others of its own when it begins to listen, and they answer with theirs. A difference is logged once, on both sides.
  */
 export class SettingsComparison {
   readonly #services: { readonly database: Pick<Database, 'pool'>; readonly logger: Logger };

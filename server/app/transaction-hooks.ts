@@ -6,8 +6,8 @@ import type { OnRoleChanged } from '#server/teams/members/apply-role.ts';
 import type { OnMemberRemoved } from '#server/teams/members/end-membership.ts';
 
 /*
- * Transaction hooks: functions of a slice that run in the transaction of a slice to its left, which does not import it. The
- * server and the command line use the same lists.
+ * Transaction hooks: functions of a slice that run in the transaction of a slice to its left, which does not import it.
+ * The server and the command line use the same lists.
  */
 
 export function numberRemovedHooks(services: Pick<Runtime, 'clock' | 'ids'>): OnNumberRemoved[] {

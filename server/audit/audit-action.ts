@@ -1,7 +1,4 @@
-/**
- * Everything that the audit log can say was done, or was refused (specification section 12.6): a noun and what became of
- * it.
- */
+/** All actions of the audit log, done or refused (specification section 12.6): a noun and the change. */
 export const auditActions = [
   'team.created',
   'team.renamed',

@@ -21,9 +21,10 @@ interface Kind {
 }
 
 /**
- * Records refusals of known callers (specification section 12.6) after the answer, so no request waits for it. The first one
- * of a kind makes a row at once. Repeats are folded: they are counted in memory and make one row at the end of each minute,
- * so a flood cannot fill the log. A stop writes the counts. Failures of our own and rate limits are not recorded.
+ * Records refusals of known callers (specification section 12.6) after the answer, so no request waits for it. The
+ * first one of a kind makes a row at once. Repeats are folded: they are counted in memory and make one row at the
+ * end of each minute, so a flood cannot fill the log. A stop writes the counts. Failures of our own and rate
+ * limits are not recorded.
  */
 export class RefusalLog {
   readonly #services: Pick<Runtime, 'database' | 'ids' | 'clock' | 'logger'>;

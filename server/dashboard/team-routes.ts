@@ -1,9 +1,9 @@
 import type { Route } from '#server/platform/http/route.ts';
 
 /**
- * Every operation of /v1 for the members of a team as well (decision 0014): the same handler, schemas and permission
- * behind another authenticator, or the lesser permission that members have for it. `PUT /v1/numbers/:id` is
- * `PUT /app/teams/:team_id/numbers/:id` to them.
+ * Serves every operation of /v1 to the members of a team as well (decision 0014). It keeps the handler and the schemas,
+ * and uses the member authenticator and the member's permission, if that is a lesser one. `PUT /v1/numbers/:id` becomes
+ * `PUT /app/teams/:team_id/numbers/:id`.
  */
 export function forMembers(routes: readonly Route[]): Route[] {
   return routes

@@ -73,8 +73,8 @@ export function findAccountByEmail(db: Queryable, email: string): Promise<Accoun
 }
 
 /**
- * For what changes how an account signs in or which teams it is in: after a team's rows, before the account's sessions and
- * passkeys (docs/architecture.md, lock order).
+ * Locks an account for a change of its credentials or memberships: after a team's rows, and before the account's
+ * sessions and passkeys (docs/architecture.md, lock order).
  */
 export function lockAccount(trx: Transaction, accountId: AccountId): Promise<AccountRow | undefined> {
   return lock.row(trx, accountId);
@@ -102,17 +102,17 @@ export async function setPasswordHash(db: Queryable, accountId: AccountId, hash:
   await setPassword.row(db, accountId, hash);
 }
 
-/** The caller holds the account. */
+/** The caller has locked the account. */
 export async function setEmailVerified(trx: Transaction, accountId: AccountId, at: Date): Promise<void> {
   await setVerified.row(trx, accountId, at);
 }
 
-/** The caller holds the account. */
+/** The caller has locked the account. */
 export async function removePasswordHash(trx: Transaction, accountId: AccountId): Promise<void> {
   await removePassword.row(trx, accountId);
 }
 
-/** The caller holds the account. */
+/** The caller has locked the account. */
 export async function revokeDeviceCookies(trx: Transaction, accountId: AccountId, now: Date): Promise<void> {
   await revokeCookies.row(trx, accountId, now);
 }

@@ -14,9 +14,9 @@ export function parseEmail(text: string, param = 'email'): string {
 }
 
 /**
- * The form in which addresses are compared (specification section 12.1): upper and lower case are the same. Not Unicode's
- * case folding, and not by way of upper case: those make `ß` and `ss`, `ı` and `i` one, which are different mailboxes
- * and domains, so that one person's address would be another's account.
+ * Normalizes an address for comparison (specification section 12.1): upper and lower case are equal. It does not use
+ * Unicode's case folding or upper case. Those equate `ß` and `ss`, `ı` and `i`, which are different mailboxes and
+ * domains: one person's address would be another's account.
  */
 export function normalizeEmail(email: string): string {
   return email.normalize('NFC').toLowerCase();

@@ -22,9 +22,9 @@ import { insertPasskey, listPasskeys, type PasskeyRow } from './passkey-store.ts
 import { relyingParty } from './relying-party.ts';
 
 /**
- * Adds a passkey to an account, after a fresh sign-in or with the present password (specification section 12.2).
- * @throws 400 for the name, for an answer that is not right, and where APP_URL has no name; 409 for one that is here
- * already, and for too many
+ * Adds a passkey to an account, after a recent sign-in or with the present password (specification section 12.2).
+ * @throws 400 for the name, for an invalid answer, and where APP_URL has no name; 409 for a known
+ *   passkey, and for too many
  */
 export async function finishPasskeyRegistration(
   services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'>,

@@ -22,7 +22,7 @@ export class PasswordFlash {
     return this.#cookie.set(sessionId, keptSeconds);
   }
 
-  /** @returns the header set-cookie of the page that says so, after which no page does; undefined where none was set */
+  /** @returns the set-cookie header that ends the notice, for the page that shows it; undefined without a notice */
   consume(request: Pick<FastifyRequest, 'headers'>, { sessionId }: SignedIn): string | undefined {
     return this.#cookie.read(request) === sessionId ? this.#cookie.clear() : undefined;
   }

@@ -8,8 +8,8 @@ export const cookieDays = 400;
 const cookieSeconds = cookieDays * 86_400;
 
 /**
- * A cookie that no script reads. On https its name binds it to this very host and to Secure; a browser takes neither on a
- * plain http address, which is what a first start serves on this machine.
+ * A cookie that no script reads. On https its name binds it to this host and to Secure. Browsers refuse both on a plain
+ * http address, which is what a first start serves on this machine.
  */
 export class HostCookie {
   readonly #name: string;

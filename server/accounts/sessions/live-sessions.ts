@@ -10,8 +10,8 @@ const sessionTokenPattern = /^[\w-]{43}$/;
 const validTokensMax = 10_000;
 
 /**
- * The sessions of tokens. Each request looks its session up, so that one that ended has ended everywhere; CredentialLookup
- * bounds the cost of wrong tokens.
+ * Looks up the session of a token. Each request does so, and the end of a session therefore holds on every process.
+ * CredentialLookup bounds the cost of wrong tokens.
  */
 export class LiveSessions {
   readonly #lookup: CredentialLookup<LiveSessionRow>;

@@ -132,7 +132,11 @@ export function endSessionByToken(
   return endByToken.row(db, tokenHash);
 }
 
-/** Signs an account out everywhere, its sessions taken in the order of their ids. @param but stays signed in @returns how many ended */
+/**
+ * Ends the sessions of an account, in the order of their ids.
+ * @param but a session that stays
+ * @returns how many ended
+ */
 export async function endSessions(
   db: Queryable,
   accountId: AccountId,

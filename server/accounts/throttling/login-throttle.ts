@@ -28,8 +28,8 @@ interface LoginAttempt {
 }
 
 /**
- * Login throttle: counts an attempt with a password before the password is checked, so that many at once pass no limit. A
- * refused attempt is not counted, so one client network cannot lock an address for others.
+ * Login throttle: counts an attempt with a password before the password is checked, so that many at once pass no limit.
+ * A refused attempt is not counted, so one client network cannot lock an address for others.
  * @throws 429 with retry-after
  */
 export function countPasswordAttempt(

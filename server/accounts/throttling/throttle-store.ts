@@ -33,8 +33,10 @@ const purgeAhead = statement<Record<string, never>>(
 );
 
 /**
- * Throttle: counts one for each subject in the window that begins at `windowStart`. Rows are locked in the order of subjects.
- * @param subjects SHA-256 of what is throttled @returns the count of each, in the order of `subjects`
+ * Throttle: counts one for each subject in the window that begins at `windowStart`. Rows are locked
+ * in the order of subjects.
+ * @param subjects SHA-256 of each subject
+ * @returns the count of each, in the order of `subjects`
  */
 export async function incrementCounters(
   db: Queryable,
