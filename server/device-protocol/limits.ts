@@ -30,5 +30,7 @@ export const pollBodyMaxBytes = 256 * 1_024;
 /** Fields of a device's body: a flat one has a dozen. */
 export const deviceFieldsMax = 32;
 
-/** Values of a device's body, counted before it is parsed: a text that a shortcut sends as a list may have many lines. */
+/**
+ * Values of a device's body, counted before it is parsed: a text that a shortcut sends as a list may have many lines.
+ */
 export const deviceBodyValuesMax = 4_096;

@@ -27,8 +27,8 @@ export interface PollLookupRow extends PollFacts {
 }
 
 /**
- * The look-up of polls, all of about 20 ms in one statement: token, session, poll number and last_seen_at, so that an
- * idle poll costs no statement of its own. The poll number is what makes the newest of two polls win.
+ * Look-up of polls, all of about 20 ms in one statement: token, session, poll number and last_seen_at. An idle poll
+ * costs no statement of its own. The poll number identifies the newer of two polls.
  */
 const lookUpPolls = statement<PollLookupRow>(
   'device-protocol.look-up-polls',

@@ -28,8 +28,8 @@ export class HeldPoll extends LongPoll<WaitEnd> {
 /**
  * The polls that this process holds, one per number: a newer poll of the same number replaces the one before.
  *
- * A wake that comes between a poll's look and its registration is not lost: wakes are numbered and remembered for a
- * few seconds, and a poll that registers is awake if its number was woken since the look began.
+ * Wakes are numbered and remembered for a few seconds. A poll that registers is awake if its number was woken since its
+ * look-up began, so that no wake is lost in between.
  */
 export class PollRegistry {
   readonly #held = new Map<NumberId, HeldPoll>();

@@ -15,8 +15,8 @@ const queue: QueueBounds = {
 };
 
 /**
- * Bounds the memory that the bodies of one device token take (specification section 11.7): a few large ones are read at a
- * time, and the others stay unread until one of those calls is answered. Small ones are not delayed.
+ * Bounds the memory of the bodies of one device token (specification section 11.7). A few large ones are read at a
+ * time; the others stay unread until one of those calls is answered. Small ones are not delayed.
  */
 export class BodyLimiter {
   readonly #semaphore: KeyedSemaphore;

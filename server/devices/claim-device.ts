@@ -4,8 +4,8 @@ import { sha256 } from '#server/platform/crypto.ts';
 import { endSetupLink, insertDeviceOnce, lockOpenSetupLink, type SetupLinkRow } from './device-store.ts';
 
 /**
- * Claim of a device: trades a setup link for the device token (specification section 11.1). Until Done is pressed, the same
- * link gives the same token, so a reloaded page or a failed copy does no harm.
+ * Claim of a device: trades a setup link for the device token (specification section 11.1). Until Done is pressed, the
+ * same link gives the same token, so a reloaded page or a failed copy does no harm.
  * @throws AppError 404 where the link was used up, replaced, expired or never made
  */
 export async function claimDevice(

@@ -8,9 +8,9 @@ import { EndedTokenError } from './ended-token-error.ts';
 import { KnownTokens } from './known-tokens.ts';
 
 /**
- * The authenticator of device calls. Before the body is read, the token is looked up (specification section 11.1), its
- * calls are counted, and its large bodies wait for each other (section 11.7). A claim has no token yet: the setup link in
- * its body allows it.
+ * The authenticator of device calls. Before the body is read, it looks the token up (specification section
+ * 11.1), counts its calls, and queues its large bodies (section 11.7). A claim has no token yet: the setup link
+ * in its body authorizes it.
  */
 export function createDeviceAuthenticator(
   services: Pick<Runtime, 'database' | 'clock' | 'config'>,

@@ -51,9 +51,9 @@ const writePart = statement<{ readonly team_id: TeamId; readonly due: boolean }>
 );
 
 /**
- * Fan-out: writes the deliveries of events for many webhooks (decision 0023). In each round every team gets one batch of its
- * oldest event, so no team waits for another one. A team whose batch fails is left out until the next run. Several processes
- * may do so at once; a batch that a kill interrupts is written again.
+ * Fan-out: writes the deliveries of events for many webhooks (decision 0023). In each round every team gets one batch
+ * of its oldest event, so no team waits for another one. A team whose batch fails is left out until the next run.
+ * Several processes may do so at once; a batch that a kill interrupts is written again.
  */
 export async function writeFanOuts(
   { database, clock, logger }: Pick<Runtime, 'database' | 'clock' | 'logger'>,

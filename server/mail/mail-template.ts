@@ -89,7 +89,7 @@ h1 { font-size: 1.4rem; line-height: 1.25; }
 pre { padding: 0.7rem; border: 1px solid; border-radius: 6px; font-size: 0.8125rem; white-space: pre-wrap; overflow-wrap: anywhere; }
 .address { overflow-wrap: anywhere; word-break: break-word; }`;
 
-/** Webmail drops html and body and what they say, so the language and the role stand on the block inside as well. */
+/** Webmail removes html and body with their attributes, so an inner block has the language and the role as well. */
 function page(title: string, body: string): string {
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">

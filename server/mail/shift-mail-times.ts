@@ -14,7 +14,7 @@ const postpone = statement<Record<string, never>>(
 /** Mails that are being sent are the first that are due. */
 const leasedMax = 1_000;
 
-// $2: after how many attempts the next one is how far away, in milliseconds; a mail that was not tried yet is due at once.
+// $2: for each number of attempts the delay to the next one, in milliseconds. An untried mail is due at once.
 const limitFutureTimes = statement<Record<string, never>>(
   'mail.limit-times',
   `WITH found AS MATERIALIZED (

@@ -189,7 +189,7 @@ async function runBatch(
     return await runStatement(services, rows, at, locking);
   } catch (error) {
     const code = errorCodeOf(error);
-    // 22 and 23: a row that PostgreSQL can't take. Row by row, it fails alone and the others stand.
+    // 22 and 23: PostgreSQL can't store a row. Row by row, only that one fails.
     if (code?.startsWith('22') || code?.startsWith('23')) {
       if (rows.length === 1) return [notStored(services, error)];
       const results: SendOutcomeRow[] = [];

@@ -1,7 +1,9 @@
 import { statement } from '#server/database/statement.ts';
 import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
 
-/** One send as the statement takes it. A repeat with an idempotency key of the last 24 hours gets the earlier message. */
+/**
+ * One send as the statement takes it. A repeat with an idempotency key of the last 24 hours gets the earlier message.
+ */
 export interface SendRow {
   readonly teamId: TeamId;
   readonly from: string;
@@ -46,12 +48,12 @@ export interface SendOutcomeRow {
 /**
  * Accepts a batch of sends in one statement (decision 0005): one outcome per row, never a batch as a whole.
  *
- * Locks are taken in the order of every writer: usage rows by team, then numbers by id. A snapshot is older than
- * the wait for a lock, so what decides is read through the lock (PostgreSQL re-reads a row that it had to wait for)
- * or through a unique key; a number deleted in that gap is caught by the sweep.
+ * Locks are taken in the order of every writer: usage rows by team, then numbers by id. A snapshot is older than the
+ * wait for a lock. So deciding values are read through the lock (PostgreSQL re-reads a row after a wait) or through a
+ * unique key. The sweep handles a number that was deleted in between.
  *
- * A batch holds sends of many teams. With SKIP LOCKED none of them waits for another team's lock: rows of a team or
- * number that is held come back as `locked`, and run again in a batch of their team, which waits.
+ * A batch holds sends of many teams. With SKIP LOCKED none of them waits for another team's lock: rows of a locked team
+ * or number come back as `locked`, and run again in a batch of their team, which waits.
  */
 const acceptSql = (locking: '' | 'SKIP LOCKED') =>
   `WITH input AS MATERIALIZED (

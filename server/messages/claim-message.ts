@@ -115,8 +115,8 @@ export function claimMessage(
 }
 
 /**
- * Takes a hand-out back into the queue: only for the poll that claimed it, whose phone left before the first byte of
- * the answer (specification section 11.4).
+ * Returns a hand-out to the queue, only for the poll that claimed it: its phone left before the first byte of the
+ * answer (specification section 11.4).
  */
 export async function releaseMessage(
   { database, clock }: Pick<Runtime, 'database' | 'clock'>,

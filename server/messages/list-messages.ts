@@ -37,8 +37,8 @@ function source(name: string, order: string, rows: string): Statement<PageRow> {
 }
 
 /**
- * Along (team, handle, id). Bounds and order are of whole rows, not `handle = $8`: then the index on that handle is the
- * only one that has the order, and no statistics can lead to another that passes over what does not fit.
+ * Along (team, handle, id). Bounds and order are of whole rows, not `handle = $8`: only the index on that handle has
+ * this order. Otherwise statistics could lead to another index, which reads rows that do not match.
  */
 const alongHandle = (name: string, column: 'from_handle' | 'to_handle') =>
   source(
@@ -122,7 +122,10 @@ function readCursor(cursor: string | undefined): string {
   throw invalid('cursor', 'cursor must be the cursor of the page before, or be left out for the first page.');
 }
 
-/** received is the direction inbound, every other status is of outbound messages; `none` where filters exclude each other. */
+/**
+ * received is the direction inbound, every other status is of outbound messages; `none` where
+ * filters exclude each other.
+ */
 function directionOf({ status, direction }: ListMessagesQuery): 'inbound' | 'outbound' | 'none' | undefined {
   if (status === undefined) return direction;
   const implied = status === 'received' ? 'inbound' : 'outbound';

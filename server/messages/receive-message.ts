@@ -40,8 +40,9 @@ const insert = statement<MessageRow>(
 );
 
 /**
- * Stores an inbound message once (specification section 11.5): a device-given id decides for ever; without one, the
- * same sender and text within 20 s of the stored message are a repeat. Both hold across processes, by a unique key.
+ * Stores an inbound message once (specification section 11.5). A device-given id identifies it without a time
+ * limit. Without one, the same sender and text within 20 s of the stored message are a repeat. Unique keys
+ * ensure both across processes.
  * @returns the id of the message, the earlier one's for a repeat
  */
 export async function receiveMessage(

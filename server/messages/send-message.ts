@@ -48,8 +48,8 @@ export async function sendMessage(
 }
 
 /**
- * A character that leaves something to be seen in a bubble. U+2800, the blank of Braille, is a symbol for Unicode, and
- * is drawn as nothing. Joiners and selectors of emoji are ignorable; the emoji that they stand beside are not.
+ * A character that is visible in a bubble. U+2800, the blank of Braille, is a symbol for Unicode, and is drawn as
+ * nothing. Joiners and selectors of emoji are ignorable; the emoji next to them are not.
  */
 const visibleCharacter = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cc}\u2800]/u;
 

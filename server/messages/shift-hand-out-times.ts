@@ -7,7 +7,8 @@ const slackMs = 10_000;
 /** A session lives for a hold, and for a hold and 35 s after its answer (specification section 11.2). */
 const sessionSlackMs = 35_000;
 
-// The sessions first, in the order of their numbers: in-flight rows are written under them (docs/architecture.md, lock order).
+// The sessions first, in the order of their numbers: in-flight rows are written under them
+// (docs/architecture.md, lock order).
 const postpone = statement<Record<string, never>>(
   'messages.postpone-hand-outs',
   `WITH held AS MATERIALIZED (

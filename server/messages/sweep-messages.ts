@@ -95,8 +95,9 @@ async function inRounds(round: () => Promise<number>): Promise<number> {
 }
 
 /**
- * Fails what is found, round by round and team by team. A team whose messages can't be failed is passed over until the next
- * sweep: the others are not kept waiting by it. @returns how many failed
+ * Fails the rows that are found, round by round and team by team. A team whose messages can't be failed is skipped
+ * until the next sweep, and does not delay the others.
+ * @returns how many failed
  */
 async function failInRounds(
   services: Services,

@@ -8,7 +8,9 @@ import { type NumberId, publicId, type TeamId } from '#server/platform/ids/ids.t
 import { lockUsage } from '#server/usage/usage-store.ts';
 import { lockNumber, markDeleted, type NumberRow } from './number-store.ts';
 
-/** Runs in the transaction that removes a number; wired in transaction-hooks.ts, since numbers know nothing of messages. */
+/**
+ * Runs in the transaction that removes a number; wired in transaction-hooks.ts, since numbers know nothing of messages.
+ */
 export type OnNumberRemoved = (trx: Transaction, number: NumberRow) => Promise<void>;
 
 /**

@@ -9,8 +9,8 @@ import { type NumberId, publicId, type TeamId } from '#server/platform/ids/ids.t
 import { changeNumber, type NumberRow } from './number-store.ts';
 
 /**
- * Changes label, status or on_unconfirmed. The row lock of the update waits for a hand-out in progress, so that
- * nothing is handed out from the moment a pause is answered (specification section 3.3); resuming wakes held polls.
+ * Changes label, status or on_unconfirmed. The row lock of the update waits for a hand-out in progress: once a pause is
+ * answered, no message is handed out (specification section 3.3). Resuming wakes held polls.
  */
 export async function updateNumber(
   services: Pick<Runtime, 'database' | 'ids' | 'clock'>,
