@@ -111,7 +111,9 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
     return fallback;
   };
 
-  /** Addresses of the API are made by appending its paths, and documents and clients expect them at the root of a host. */
+  /**
+   * Addresses of the API are made by appending its paths, and documents and clients expect them at the root of a host.
+   */
   const addressWithoutPath = (name: string, fallback: string): string => {
     const url = address(name, fallback);
     if (!URL.canParse(url) || new URL(url).pathname === '/') return url;

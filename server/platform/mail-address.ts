@@ -9,8 +9,8 @@ const mailAddress = new RegExp(`^${part}{1,64}@${part}{1,189}$`, 'u');
 const named = /^(?:"(?<quoted>[^"\p{Cc}]*)"|(?<bare>[^"<>@,;\p{Cc}]*))\s*<(?<address>[^<>]+)>$/u;
 
 /**
- * Whether a text can be one address in a header and in an SMTP command: one `@` with something on both sides, no space,
- * no control character and no separator or quote. Whether the mailbox exists, only a mail can tell.
+ * Whether a text can be one address in a header and in an SMTP command. It has one `@` with something on both sides,
+ * and no space, control character, separator or quote. Whether the mailbox exists, only a mail can tell.
  */
 export function isMailAddress(text: string): boolean {
   return mailAddress.test(text);

@@ -12,8 +12,8 @@ export const teamRequestsWaitingMax = 1_000;
 export const teamRequestWaitMaxMs = 10_000;
 
 /**
- * The same of a phone's call. A phone may not repeat a text that was refused, so it waits for as long as iOS waits for an
- * answer. The limits per minute of a token bound how many do.
+ * The same for a phone's call. A phone may not repeat a text that was refused, so it waits for as long as iOS waits for
+ * an answer. The limits per minute of a token bound the number of such calls.
  */
 export const deviceCallWaitMaxMs = 60_000;
 

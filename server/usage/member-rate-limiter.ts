@@ -6,8 +6,8 @@ import type { Clock } from '#server/platform/time/clock.ts';
 import { memberRequestsMultiple } from './limits.ts';
 
 /**
- * Rate limiter for all members of a team together, per minute and process (specification section 12.3). Its limit is five
- * times that of the keys. Both are counted apart, so pages and integrations never use up each other's requests.
+ * Rate limiter for all members of a team together, per minute and process (specification section 12.3). Its limit is
+ * five times that of the keys. Both are counted apart, so pages and integrations never use up each other's requests.
  */
 export class MemberRateLimiter {
   readonly #limit: FixedWindowLimiter;

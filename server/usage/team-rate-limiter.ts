@@ -21,8 +21,8 @@ interface ReservedRow {
 }
 
 /**
- * The clocks of two processes differ by milliseconds: a stored minute may be the next one. One further ahead was written
- * by a clock that was wrong, and counts as over.
+ * The clocks of two processes differ by milliseconds: a stored minute may be the next one. One further ahead was
+ * written by a clock that was wrong, and counts as over.
  */
 const minutesAheadMax = 1;
 
@@ -50,9 +50,9 @@ interface Window {
 const windowsMax = 10_000;
 
 /**
- * Rate limiter per team and minute, over all processes (specification section 7.2, decision 0011). A process reserves permits
- * in blocks of a hundredth of the limit. The limit therefore holds for any number of processes, and most requests cost no
- * statement. At the limit it refuses until the minute ends.
+ * Rate limiter per team and minute, over all processes (specification section 7.2, decision 0011). A process reserves
+ * permits in blocks of a hundredth of the limit. The limit therefore holds for any number of processes, and most
+ * requests cost no statement. At the limit it refuses until the minute ends.
  */
 export class TeamRateLimiter {
   readonly #services: Pick<Runtime, 'database' | 'clock'>;

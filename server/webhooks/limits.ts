@@ -3,10 +3,9 @@
  */
 
 /**
- * Slots of a webhook in each lane, over all processes: deliveries that are claimed and whose results are not
- * yet written. 128 saturate a receiver on the next machine, and are few enough that a hanging one takes no slot
- * of another team. Later attempts and replays have fewer slots beside first ones: they are not urgent, and
- * never wait behind a backlog.
+ * Slots of a webhook in each lane, over all processes: deliveries that are claimed and whose results are not yet
+ * written. With 128 a receiver on the next machine is saturated, and a hanging one takes no slot of another team. Later
+ * attempts and replays have fewer slots beside first ones: they are not urgent, and never wait behind a backlog.
  */
 export const laneSlots = { live: 128, retry: 32, replay: 16, manual: 8 } as const;
 

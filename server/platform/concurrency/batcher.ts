@@ -88,8 +88,9 @@ export class Batcher<Input, Output> {
 }
 
 /**
- * A few in each tick of the event loop: between them new calls come in, and the result of the batch that is under way. With all at once
- * that result would lie unread, and the database idle, until the last answer is written.
+ * Answers a few calls in each tick of the event loop. In between, the process reads new calls and the
+ * result of the batch in progress. With all at once that result would stay unread, and the database idle,
+ * until the last answer is written.
  */
 async function answer<Input, Output>(
   batch: readonly Waiting<Input, Output>[],

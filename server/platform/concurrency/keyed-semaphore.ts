@@ -28,8 +28,8 @@ interface KeyState {
 }
 
 /**
- * Semaphore per key, with bounded FIFO queues in front of it. A key may have several queues, which are served round robin,
- * so that a long one does not delay the others. Keys that are idle use no memory.
+ * Semaphore per key, with bounded FIFO queues in front of it. A key may have several queues, which are served round
+ * robin, so that a long one does not delay the others. Keys that are idle use no memory.
  */
 export class KeyedSemaphore {
   readonly #options: KeyedSemaphoreOptions;

@@ -1,6 +1,6 @@
 /**
- * Long poll: one request that is held until there is something to answer (specification sections 4.5 and 11.4). Each wake
- * makes it look again, until it ends; `End` says how a wait may end without an answer.
+ * Long poll: one request that is held until there is something to answer (specification sections 4.5 and 11.4). Each
+ * wake makes it look again, until it ends; `End` says how a wait may end without an answer.
  */
 export class LongPoll<End extends string> {
   #end: End | undefined;

@@ -3,11 +3,12 @@ import type { Duplex } from 'node:stream';
 import { AppError } from '#server/platform/app-error.ts';
 
 /**
- * Answers what Node refuses before there is a request to route: broken framing, too many header bytes, a request that
- * never ends, CONNECT, an unknown expectation. Each gets the same envelope as every other refusal
- * (specification section 7.1), and its connection is closed, since nothing on it can be trusted any more. Requests
- * that came whole before it on the same connection are answered first, or their sender would take the refusal for
- * the answer to a message that was accepted.
+ * Answers requests that Node refuses before they can be routed: broken framing, too many header bytes, a request that
+ * never ends, CONNECT, an unknown expectation. Each gets the same envelope as every other refusal (specification
+ * section 7.1), and its connection is closed, because its further bytes can't be trusted.
+ *
+ * Complete requests before it on the same connection are answered first. Otherwise their sender would take the refusal
+ * for the answer to a message that was accepted.
  */
 export class ClientErrorResponder {
   /** Makes the request-id of such an answer. */

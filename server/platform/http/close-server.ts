@@ -11,8 +11,8 @@ const quietWithinMs = 500;
 
 /**
  * Graceful shutdown: every request that had reached the machine whole is answered, and no new connection is accepted.
- * A kept connection whose last answer left before the stop would be waited for until its time-out: it is closed as soon
- * as it is idle. One whose request does not become whole is closed soon after all others are answered.
+ * Kept connections are closed as soon as they are idle, rather than at their time-out. Those with an incomplete request
+ * are closed soon after all others are answered.
  * @param graceMs time for a request to become whole, once no other is left
  */
 export async function closeServer(server: FastifyInstance, graceMs = stopGraceMs): Promise<void> {

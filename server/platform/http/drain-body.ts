@@ -3,9 +3,9 @@ import type { Clock } from '#server/platform/time/clock.ts';
 import { drainMaxBytes, drainTimeoutMs } from './limits.ts';
 
 /**
- * Reads a body to its end and discards it, so that the answer to a request that is refused without it arrives: closing
- * a connection while its client writes resets it.
- * @returns false where the body is larger than 64 KB or takes longer than 10 s: the connection is to be closed
+ * Reads a body to its end and discards it, so that the answer to a refused request arrives: closing a connection while
+ * its client writes resets it.
+ * @returns false where the body is larger than 64 KB or takes longer than 10 s: the connection must be closed
  */
 export async function drainBody({ raw }: FastifyRequest, clock: Clock): Promise<boolean> {
   const { 'content-length': length = '0', 'transfer-encoding': coding } = raw.headers;

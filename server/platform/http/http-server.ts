@@ -99,7 +99,7 @@ export interface CompletedRequest {
   readonly target: string;
 }
 
-/** The audiences that speak JSON and whose errors explain the mistake. */
+/** The audiences with JSON bodies, whose errors explain the mistake. */
 export const jsonAudiences: readonly Audience[] = ['api', 'team', 'account', 'visitor'];
 
 /** Audiences of programs and phones, which ignore the headers for browsers. */

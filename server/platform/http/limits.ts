@@ -43,10 +43,15 @@ export const slowReaderMs = 30_000;
 
 export const slowReaderCheckMs = 2_000;
 
-/** A stop waits this long for requests that are not whole, once every other one is answered. Not shorter than a lingering close. */
+/**
+ * A stop waits this long for incomplete requests, once every other one is answered. It is at least as
+ * long as a lingering close.
+ */
 export const stopGraceMs = 2_000;
 
-/** A stop waits for clients that read their answers: up to this time in all, and not where none takes a byte for the second one. */
+/**
+ * A stop waits for clients that read their answers: up to this time in all, and up to the second one without progress.
+ */
 export const stopFlushMs = 5_000;
 
 export const stopStalledMs = 2_000;

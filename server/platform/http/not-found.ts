@@ -18,8 +18,8 @@ export interface ShadowedMethod {
 }
 
 /**
- * The paths of the route table by their number of segments. Answers requests that no route serves, 404 or 405 (specification
- * section 7.2), at a cost that does not grow with the length of their address.
+ * The paths of the route table by their number of segments. Answers requests that no route serves, 404 or 405
+ * (specification section 7.2), at a cost that does not grow with the length of their address.
  */
 export class PathIndex {
   readonly #byLength = new Map<number, PathPattern[]>();
@@ -104,8 +104,8 @@ export function audienceOf(request: FastifyRequest): Audience | undefined {
 }
 
 /**
- * Whether a person is shown the answer (specification section 7.1): their browser says that it would like a page, where
- * pages are, or where nothing is. Below /v1 and /app there are programs only, and programs' mistakes.
+ * Whether the answer is a page for a person (specification section 7.1): the browser accepts HTML, and the path is that
+ * of a page or of nothing. Clients of /v1 and /app are programs.
  */
 export function wantsHtml(request: FastifyRequest): boolean {
   if (!/\btext\/html\b/.test(request.headers.accept ?? '')) return false;

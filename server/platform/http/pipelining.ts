@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 import { pipelinedRequestsMax } from './limits.ts';
 
 /**
- * Serves pipelined requests of a connection one after the other: Node starts all that arrive in a segment at once, which
- * are 1,000 and more. A connection on which too many wait is destroyed.
+ * Serves pipelined requests of a connection one after the other: Node starts all that arrive in a segment at once,
+ * which are 1,000 and more. A connection on which too many wait is destroyed.
  */
 export class PipelineQueue {
   readonly #waiting = new WeakMap<Socket, number>();

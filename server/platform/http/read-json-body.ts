@@ -3,7 +3,10 @@ import { AppError } from '#server/platform/app-error.ts';
 import { checkJsonBounds } from './json-bounds.ts';
 import { validateStrings } from './validate-body.ts';
 
-/** The parsed body. One that is empty or was not sent reads as an object without fields, so that fields are missed by name. */
+/**
+ * The parsed body. An empty or missing one reads as an object without fields, so that the error
+ * names the missing fields.
+ */
 export function readJsonBody(request: FastifyRequest): unknown {
   if (!Buffer.isBuffer(request.body) || request.body.length === 0) return {};
   const { 'content-encoding': encoding, 'content-type': type } = request.headers;

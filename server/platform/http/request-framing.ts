@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { AppError } from '#server/platform/app-error.ts';
 
 /**
- * Refuses requests that another server on the way may read differently than Node does, which is how requests are smuggled
- * (RFC 9112, sections 3.2, 6.1 and 11.2): no Host or several, a transfer coding in HTTP/1.0, or one other than chunked.
+ * Guard against request smuggling (RFC 9112, sections 3.2, 6.1 and 11.2): refuses requests that a proxy may frame in
+ * another way than Node. They have no Host or several, a transfer coding in HTTP/1.0, or one other than chunked.
  */
 export function framingError({ headers, rawHeaders, httpVersion }: IncomingMessage): AppError | undefined {
   const { host, 'transfer-encoding': coding } = headers;

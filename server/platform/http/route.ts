@@ -47,7 +47,9 @@ export interface DeviceCaller {
   readonly endToken: (reason: EndedTokenReason) => void;
 }
 
-/** Why a device token brings no inbound messages any more: its number was deleted, or a later setup link replaced it. */
+/**
+ * Why a device token brings no inbound messages any more: its number was deleted, or a later setup link replaced it.
+ */
 export type EndedTokenReason = 'deleted' | 'superseded';
 
 /** The caller of a request, as far as its authenticator established it. */
@@ -154,7 +156,10 @@ export interface Route {
   /** Set for every operation of the audience `api`. */
   readonly text?: OperationText;
   readonly body?: TSchema;
-  /** The fields of a form or of a device's body, which the handler reads itself. For the route table: nothing is checked. */
+  /**
+   * The fields of a form or of a device's body, which the handler reads itself. It documents
+   * them; nothing validates them.
+   */
   readonly looseBody?: TObject;
   /** Without one no query parameter is taken. Numbers and booleans are read from their text. */
   readonly query?: TObject;

@@ -18,8 +18,8 @@ interface SlowReadersOptions {
 }
 
 /**
- * Write time-out for slow readers: destroys a socket that takes less than 1 KB/s over 30 s while bytes wait for it (specification section
- * 7.2). A held poll has no waiting bytes, and is not affected. One timer checks all sockets.
+ * Write time-out for slow readers: destroys a socket that takes less than 1 KB/s over 30 s while bytes wait for it
+ * (specification section 7.2). A held poll has no waiting bytes, and is not affected. One timer checks all sockets.
  */
 export class SlowReaders {
   readonly #options: SlowReadersOptions;

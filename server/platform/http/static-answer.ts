@@ -21,8 +21,8 @@ interface Representation {
 const compressedMinBytes = 1_024;
 
 /**
- * Larger content is kept and sent compressed only. Writing 4 MB to a socket takes more than 1 ms of the event loop, and
- * every browser reads gzip (RFC 9110, section 12.5.3 lets a server ignore Accept-Encoding).
+ * Larger content is kept and sent compressed only. Writing 4 MB to a socket takes more than 1 ms of the event loop.
+ * Every browser reads gzip, and RFC 9110, section 12.5.3 lets a server ignore Accept-Encoding.
  */
 const identityMaxBytes = 1_024 * 1_024;
 

@@ -11,8 +11,8 @@ import { printableName, shortenName, validationError } from './validation-error.
 export type QueryValidator = (query: unknown, url: string) => Readonly<Record<string, unknown>>;
 
 /**
- * Reads a query string against its schema (specification section 4): a parameter that is not known, sent twice or of
- * the wrong form is refused by name, so that no filter is ever silently ignored.
+ * Reads a query string against its schema (specification section 4). A parameter that is unknown, sent twice or of the
+ * wrong form is refused by name, so that no filter is ever silently ignored.
  */
 export function compileQueryValidator(schema: TObject): QueryValidator {
   const validator = Compile(schema);

@@ -1,6 +1,6 @@
 /**
- * TypeIDs to the letter of their specification, version 0.3.0 (https://github.com/jetify-com/typeid): a prefix, `_` and
- * 128 bits behind two zero ones, in Crockford's base32 in lower case, which knows no i, l, o and u.
+ * TypeIDs as in their specification, version 0.3.0 (https://github.com/jetify-com/typeid): a prefix, `_`, and
+ * Crockford's base32 of two zero bits and 128 bits. It is in lower case, without i, l, o and u.
  */
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 const hexDigits = '0123456789abcdef';

@@ -3,7 +3,7 @@ import { bytesOfGroup, ipv6Groups } from './ip-address.ts';
 
 /**
  * The client network that attempts from an address are counted under (specification section 12.2): an IPv4 address, or
- * the /64 network of an IPv6 address, whose client may use all of it. A port that a proxy adds is removed. Invalid
+ * the /64 network of an IPv6 address. A client may use that whole network. A port that a proxy adds is removed. Invalid
  * addresses are all one client network: otherwise a client that can forge them would have many.
  */
 export function clientNetwork(ip: string): string {

@@ -59,8 +59,8 @@ export class ConnectionPool {
   }
 
   /**
-   * Ends one that was closed under a request. If it was a kept one, its receiver may be of those that close without
-   * saying so: each request gets a new one for a while, and no more of them meet the same end.
+   * Ends a connection that was closed during a request. If it was a kept one, its receiver may close idle connections
+   * without notice. Requests to that endpoint then use new connections for a while.
    */
   discardBroken(connection: Connection): void {
     if (this.#reused.has(connection)) {

@@ -1,4 +1,4 @@
-/** Ends one request, wherever it is: when its time is up, or when the guard says so. */
+/** Deadline of one request: ends it in any phase, when its time is up or when the guard aborts it. */
 export class Deadline {
   #timer: NodeJS.Timeout;
   #ended: 'timeout' | 'aborted' | undefined;

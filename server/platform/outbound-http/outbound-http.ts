@@ -53,7 +53,7 @@ const lateMs = 3_500;
 type Result = { readonly exchanged: ExchangeResult; readonly address: string | undefined };
 
 /**
- * SSRF guard: every outgoing HTTP request of the server goes through here (specification section 6.5, decision 0015).
+ * SSRF guard: the only way for the server's outgoing HTTP requests (specification section 6.5, decision 0015).
  * Promises: nothing is sent to an address that was not checked; a redirect is not followed; a request is sent at most
  * once; its deadline holds whatever the other side does; `send` never throws.
  */

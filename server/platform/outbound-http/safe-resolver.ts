@@ -16,7 +16,10 @@ const resolverLifetimeMs = 60_000;
 const patience = { timeout: 1_500, tries: 2 };
 /** A look-up that timed out sooner was not given the time that it should have had. */
 const patienceMs = 3_000;
-/** Answers of a name server that there is nothing. SERVFAIL and REFUSED are none: one without a way out says them too. */
+/**
+ * Codes by which a name server says that there is no such name or record. SERVFAIL and REFUSED are none: a server
+ * without network returns them too.
+ */
 const denials: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA']);
 
 /**

@@ -2,12 +2,12 @@
 const timerMaxMs = 2 ** 31 - 1;
 
 /**
- * The one clock of a process (specification section 10.7, decisions 0007 and 0020). It runs on a monotonic base, and the
- * database's clock corrects it, so that all processes agree and no step of a clock moves it unseen. SQL never calls
- * now(): each statement is given the time from here. Tests move it.
+ * The one clock of a process (specification section 10.7, decisions 0007 and 0020). It runs on a monotonic base, and
+ * the database's clock corrects it: all processes agree, and no step of a clock moves it unnoticed. SQL never calls
+ * now(): each statement gets the time from here. Tests move it.
  *
- * A small correction back makes stamps stand still until the time has caught up. Only `jump` takes the time back. How long
- * something takes is counted by `elapsedMs`, which nothing but the passing of time (and a test) moves.
+ * During a small correction back, timestamps do not advance until the time has caught up. Only `jump` takes the time
+ * back. Durations are measured by `elapsedMs`, which only the passing of time (and a test) moves.
  */
 export class Clock {
   #offsetMs = performance.timeOrigin;

@@ -22,8 +22,8 @@ const shown = { 200: html, 404: html };
 const errorAnswers = { 400: html, 401: html, 402: html, 403: html, 409: html, 415: html, 503: html };
 
 /**
- * The page behind an invitation (specification section 12.4). Opening it changes nothing, so that a scanner of mail uses
- * no link up; it works without script.
+ * The page behind an invitation (specification section 12.4). Opening it changes nothing, so that a scanner of mail
+ * uses no link up; it works without script.
  */
 export function acceptancePageRoutes(
   services: Runtime & RoleChangeServices,

@@ -118,7 +118,7 @@ function boundEmail(email: string): string {
   return `<label for="email">Your e-mail address</label><input id="email" type="email" autocomplete="username" readonly value="${email}">`;
 }
 
-/** A field with its label, which has the hint; the one at fault says so to screen readers too. */
+/** A field with its label, which includes the hint; an invalid field is marked for screen readers too. */
 function field(
   refused: FormProblem | undefined,
   name: 'email' | 'name' | 'password',

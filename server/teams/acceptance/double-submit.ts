@@ -22,10 +22,10 @@ interface Submission {
 
 /**
  * Double submit: signs a person in who pressed Join twice, because a browser shows the answer to the second submit only
- * (specification section 12.4). Each form has a token of its own, and the acceptance keeps its hash. Another holder of the
- * link has another form, and is refused.
- * @returns the headers set-cookie, none for a caller who is signed in; undefined for another form, after a minute, or once
- * the session or the membership of the first submit has ended
+ * (specification section 12.4). Each form has a token of its own, and the acceptance keeps its hash. Another holder of
+ * the link has another form, and is refused.
+ * @returns the set-cookie headers, none for a signed-in caller; undefined for another form, after a minute, or once the
+ *   session or the membership of the first submit has ended
  */
 export async function resolveDoubleSubmit(
   services: Services,

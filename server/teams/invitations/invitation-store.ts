@@ -126,7 +126,9 @@ const purge = statement<Record<string, never>>(
    DELETE FROM invitations i USING ended WHERE i.id = ended.id`,
 );
 
-/** The caller holds the team's row: every change of invitations takes it first (docs/architecture.md, lock order). */
+/**
+ * The caller has locked the team's row: every change of invitations locks it first (docs/architecture.md, lock order).
+ */
 export async function insertInvitation(
   trx: Transaction,
   invitation: InvitationRow,
@@ -187,7 +189,7 @@ export function listInvitationRows(
   return list.rows(db, teamId, before, now, limit);
 }
 
-/** Those of owners included: each of them is a seat that is spoken for. */
+/** Includes owner links: each of them takes a seat. */
 export async function countLiveInvitations(db: Queryable, teamId: TeamId, now: Date): Promise<number> {
   return (await countLive.row(db, teamId, now))?.invitations ?? 0;
 }

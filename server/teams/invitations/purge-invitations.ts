@@ -2,7 +2,9 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { endedInvitationRetentionMs } from '#server/teams/limits.ts';
 import { deleteEndedInvitations } from './invitation-store.ts';
 
-/** Deletes invitations 30 days after they ended (specification section 3.5); the audit log still says that they were. */
+/**
+ * Deletes invitations 30 days after they ended (specification section 3.5); the audit log still says that they were.
+ */
 export async function purgeInvitations({
   database,
   clock,

@@ -20,7 +20,10 @@ export interface RoleChangeServices {
   readonly onRoleChanged: readonly OnRoleChanged[];
 }
 
-/** Writes a role and who gave it; nothing where the member has it. The caller holds the team's row and has checked. */
+/**
+ * Sets a role and records it; nothing where the member has it. The caller has locked the team's row and
+ * has checked the permission.
+ */
 export async function applyRole(
   trx: Transaction,
   services: Pick<Runtime, 'clock' | 'ids'> & RoleChangeServices,

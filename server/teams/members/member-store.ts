@@ -98,7 +98,7 @@ const countOf = statement<{ members: number }>(
   'SELECT count(*) AS members FROM members WHERE team_id = $1 AND removed_at IS NULL',
 );
 
-/** The caller holds the team's row: every change of members takes it first (docs/architecture.md, lock order). */
+/** The caller has locked the team's row: every change of members locks it first (docs/architecture.md, lock order). */
 export async function insertMember(trx: Transaction, member: Omit<MemberRow, 'removed_at'>): Promise<void> {
   await insert.row(trx, member.team_id, member.id, member.account_id, member.role, member.created_at);
 }

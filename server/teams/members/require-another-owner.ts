@@ -4,8 +4,8 @@ import type { TeamId } from '#server/platform/ids/ids.ts';
 import { countOwners } from './member-store.ts';
 
 /**
- * Refuses to let the last owner of a team go (specification section 12.4). The caller holds the team's row, so that two
- * owners who go at once leave one.
+ * Refuses to end the last ownership of a team (specification section 12.4). The caller has locked the team's row: of
+ * two owners who leave at once, one stays.
  * @throws AppError 409
  */
 export async function requireAnotherOwner(trx: Transaction, teamId: TeamId): Promise<void> {

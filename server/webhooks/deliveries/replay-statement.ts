@@ -58,7 +58,7 @@ export interface ReplayRange {
   readonly dueAt: Date;
 }
 
-/** The oldest of a range that failed or were skipped become pending again. The caller holds the webhook. */
+/** Makes the oldest failed or skipped deliveries of a range pending again. The caller has locked the webhook. */
 export async function requeueReplayBatch(trx: Transaction, range: ReplayRange): Promise<ReplayBatch> {
   const { teamId, webhookId, after, before, only, dueAt } = range;
   const row = await round.row(trx, teamId, webhookId, after, before, statusesOf[only], dueAt);

@@ -22,13 +22,13 @@ const gatherMs = 4;
 type Services = Runtime & { readonly outbound: Pick<OutboundHttp, 'send'> };
 
 /**
- * Dispatcher of deliveries (specification section 6.3, decision 0017). A round claims due deliveries for the slots that are
- * free. Attempts run without an open transaction, and their results are written in batches. A round begins with the
- * notification of new deliveries, at the time of the next attempt, when slots become free, and once a second. Processes claim
- * different deliveries. Those of a process that dies are attempted again once its leases have expired.
+ * Dispatcher of deliveries (specification section 6.3, decision 0017). A round claims due deliveries for the slots that
+ * are free. Attempts run without an open transaction, and their results are written in batches. A round begins with the
+ * notification of new deliveries, at the time of the next attempt, when slots become free, and once a second. Processes
+ * claim different deliveries. Those of a process that dies are attempted again once its leases have expired.
  *
- * Promise of `stop`: no attempt begins after it. Attempts in progress have 10 s, then they are aborted, and another process
- * makes them again. The result of each is written.
+ * Promise of `stop`: no attempt begins after it. Attempts in progress have 10 s, then they are aborted, and another
+ * process makes them again. The result of each is written.
  */
 export class Dispatcher {
   readonly #services: Services;

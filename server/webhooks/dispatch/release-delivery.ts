@@ -24,7 +24,8 @@ export async function releaseDelivery(db: Queryable, claimed: ClaimedDelivery): 
 }
 
 /**
- * Skips a claimed delivery whose event is not stored: there is nothing to send. A delivery that has ended keeps its status.
+ * Skips a claimed delivery whose event is not stored: there is nothing to send. A delivery that
+ * has ended keeps its status.
  */
 export async function skipDelivery(db: Queryable, claimed: ClaimedDelivery, at: Date): Promise<void> {
   await skip.row(db, claimed.webhook_id, claimed.delivery_id, claimed.lease, at);

@@ -23,10 +23,12 @@ interface WriterOptions {
 }
 
 /**
- * Gathers results and writes them in batches, those of a webhook one at a time, so that they are counted in the order in
- * which they came. Failures have a batch of their own: counting them takes locks, and the tenth skips a backlog, which is
- * nothing that another team's successes should wait for. While the database is away they are kept and written again and
- * again, until their lease is over: then the attempt is made again, and what is known of this one is dropped.
+ * Gathers results and writes them in batches, those of a webhook one at a time, so that they are counted in the order
+ * in which they came. Failures have a batcher of their own: counting them takes locks, and the tenth skips a backlog.
+ * Successes of other teams do not wait for that.
+ *
+ * While the database is away, results are kept and written again until their lease has expired. Then the attempt is
+ * made again, and the result of this one is dropped.
  */
 export class ResultWriter {
   readonly #services: Services;

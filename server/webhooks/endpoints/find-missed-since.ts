@@ -24,8 +24,8 @@ const find = statement<{ readonly id: DeliveryId | null }>(
 );
 
 /**
- * From which moment on a webhook's events are to be replayed so that its receiver misses none: the oldest that waits, or
- * that came after the last success. A replay sends none again that succeeded.
+ * The time since which a receiver may have missed events: that of the oldest delivery that is pending, or came after
+ * the last success. A replay from then on repeats none that succeeded.
  */
 export async function findMissedSince(
   trx: Transaction,

@@ -1,8 +1,8 @@
 import { type Lane, laneSlots } from '#server/webhooks/limits.ts';
 
 /**
- * SQL of a recursive `walked (webhook_id)`: the webhooks that have due deliveries, in the order of their ids. It takes one
- * step of the index for each, however many rows it has; the last row is null.
+ * SQL of a recursive `walked (webhook_id)`: the webhooks that have due deliveries, in the order of their ids. It takes
+ * one step of the index for each, however many rows it has; the last row is null.
  * @param after a condition on the first one's `webhook_id`
  */
 export function sqlWebhooksWithDue(after = 'true'): string {
@@ -14,7 +14,7 @@ export function sqlWebhooksWithDue(after = 'true'): string {
    )`;
 }
 
-/** A SELECT of each lane by itself: each has an index of its own, which nothing but its own rows can be looked for in. */
+/** A SELECT for each lane by itself: each lane has an index of its own, which contains only its rows. */
 export function sqlForEachLane(select: (lane: Lane, places: number) => string): string {
   return Object.entries(laneSlots)
     .map(([lane, places]) => select(lane as Lane, places))
