@@ -32,7 +32,6 @@ export function createDeviceAuthenticator(
         isOverLimit: isOverLimit(key, route),
         endToken: token.end,
       };
-      // Returned with its device, so that the answer arrives: the rest of the body is read and discarded.
       if (device.isOverLimit && !device.isPoll) return { device, refusal: tooManyRequests(60) };
       return mapMaybe(bodies.admit(key, request, reply), (): Caller => ({ device }));
     });

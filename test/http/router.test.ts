@@ -72,6 +72,19 @@ describe('what meets no operation (specification section 7)', () => {
     }
   });
 
+  it('answers 404 for a path of more than 4,096 characters, whatever route it begins with (§8/json-bounds)', async () => {
+    const query = `?${'a'.repeat(2_000)}`;
+    for (const [characters, search, message] of [
+      [4_096, '', /^No such message/],
+      [4_097, '', /^There is nothing at this address/],
+      [4_097, query, /^There is nothing at this address/],
+    ] as const) {
+      const path = '/v1/messages/'.padEnd(characters, 'a') + search;
+      const body = assertEnvelope(await ask(`GET ${path} HTTP/1.1`), 404, 'not_found');
+      assert.match(String(field(body, 'error.message')), message);
+    }
+  });
+
   it('answers 404 for an address that is none without asking for a key', async () => {
     const answer = await rawRequest(
       service.baseUrl,

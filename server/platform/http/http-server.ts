@@ -20,8 +20,8 @@ import { ClientErrorResponder } from './client-error.ts';
 import { DelayedClose, hasLargeRest } from './delayed-close.ts';
 import { drainBody } from './drain-body.ts';
 import { pageHeaders, renderErrorPage } from './html-page.ts';
-import { bodyMaxBytes } from './limits.ts';
-import { audienceOf, PathIndex, wantsHtml } from './not-found.ts';
+import { bodyMaxBytes, pathMaxCharacters } from './limits.ts';
+import { audienceOf, isPathTooLong, PathIndex, unroutedPath, wantsHtml } from './not-found.ts';
 import { OpenSockets } from './open-sockets.ts';
 import { parseQueryString } from './parse-query-string.ts';
 import { PipelineQueue } from './pipelining.ts';
@@ -105,9 +105,6 @@ export const jsonAudiences: readonly Audience[] = ['api', 'team', 'account', 'vi
 /** Audiences of programs and phones, which ignore the headers for browsers. */
 const machineAudiences: readonly (Audience | undefined)[] = ['api', 'device', 'operations'];
 
-/** More than an address can have (Node reads 16 KB of headers), so that a long id is looked up like any other. */
-const paramMaxCharacters = 20_000;
-
 /**
  * Serves the route table. Fastify's own coercion, field removal, error bodies and serialiser are all switched off,
  * because each of them breaks the contract without a word (decision 0009).
@@ -124,7 +121,8 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     // Long polls hold 50 s at most; the header time-out still ends a peer that never finishes asking.
     requestTimeout: 70_000,
     keepAliveTimeout: 75_000,
-    routerOptions: { maxParamLength: paramMaxCharacters, querystringParser: parseQueryString },
+    rewriteUrl: ({ url = '/' }) => (isPathTooLong(url) ? unroutedPath : url),
+    routerOptions: { maxParamLength: pathMaxCharacters, querystringParser: parseQueryString },
     onProtoPoisoning: 'ignore',
     // Node's own refusal of a request without Host has no body; ours has the envelope.
     http: { requireHostHeader: false },
@@ -352,15 +350,16 @@ function setResponseHeaders(
 }
 
 /**
- * Answers a failed device call: as its route says with HTTP 200, or by the envelope. At most 64 KB of an unknown
- * device's body are read; a known one's is read to its end, so that the answer arrives.
+ * Answers a device call that failed: as its route says with HTTP 200, or by the envelope. Up to 64 KB of its body are read
+ * first, because a reset connection ends the shortcut. A known device within its limits is read to the end.
  */
 function deviceErrorHandler(options: HttpServerOptions, { onFailure }: Route) {
   return async (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const appError = toAppError(error, request.routeOptions.bodyLimit);
-    if (request.caller?.device) {
+    const { device, refusal } = request.caller ?? {};
+    if (device && !refusal) {
       if (appError.status === 413) keepConnectionOpen(reply);
-    } else if (!(await drainBody(request, options.clock))) reply.header('connection', 'close');
+    } else if (!(await drainBody(request, options.clock))) request.server.delayedClose.apply(request, reply);
     if (!onFailure) return sendError(options, appError, request, reply);
     if (appError.code === 'internal_error' && !isRequestAborted(request))
       options.logger.warn({ err: appError.cause ?? error, requestId: request.id }, 'a device call failed');

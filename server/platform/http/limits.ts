@@ -14,6 +14,9 @@ export const jsonDepthMax = 32;
 /** Colons, commas and opening brackets outside of strings; our largest body has some twenty. */
 export const jsonValuesMax = 1_000;
 
+/** Longer paths lead to no route: the router would decode 15,000 escaped characters in 0.2 ms. */
+export const pathMaxCharacters = 4_096;
+
 /** Longer query strings, and more parameters, are not parsed: 16 KB of them take 4 ms. No operation needs as much. */
 export const queryMaxCharacters = 4_096;
 

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { AppError } from '#server/platform/app-error.ts';
+import { pathMaxCharacters } from './limits.ts';
 import type { Audience, Route } from './route.ts';
 
 type Method = Route['method'];
@@ -96,6 +97,16 @@ function methodNotAllowed(method: string, taken: ReadonlySet<Method>): AppError 
     status: 405,
     headers: { allow },
   });
+}
+
+/** The path that stands for one that is too long: no route has it. */
+export const unroutedPath = '/-';
+
+/** Whether the path of a URL is too long for any route (specification section 8). */
+export function isPathTooLong(url: string): boolean {
+  if (url.length <= pathMaxCharacters) return false;
+  const end = url.indexOf('?');
+  return end === -1 || end > pathMaxCharacters;
 }
 
 /** undefined where no route matched. */
