@@ -2,7 +2,7 @@ import { type Api, itemsOf } from './api.ts';
 import type { History, Row } from './history.ts';
 
 /** Reads GET /v1/events of a team (docs/specification.md section 4.5) and writes down every page. */
-export class FeedReader {
+export class FeedClient {
   readonly #history: History;
   readonly #api: Api;
   readonly #team: string;

@@ -44,7 +44,7 @@ export const sessionRequestsPerMinute = 600;
  * How long a browser stays signed in without being used (specification section 12.2). The cookie is kept for longer: if
  * it ended 30 days after the sign-in, people who use it every day would be signed out.
  */
-export const sessionDays = 30;
+export const sessionIdleDays = 30;
 
 /** More passkeys than a person has devices. */
 export const passkeysPerAccountMax = 50;

@@ -16,13 +16,13 @@ import {
   unpublishedEventsChannel,
 } from '#server/database/channels.ts';
 import { ClockSync } from '#server/database/clock-sync.ts';
+import { withDatabaseErrors } from '#server/database/database-errors.ts';
 import { startEngine } from '#server/database/engine/engine.ts';
-import { withDatabaseErrors } from '#server/database/explain-database.ts';
-import { createExplainWriteFailure } from '#server/database/explain-write-failure.ts';
 import { NotificationListener } from '#server/database/listener.ts';
 import { migrate } from '#server/database/migrate.ts';
 import { ensurePartitions } from '#server/database/partitions.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import { createWriteErrorMapper } from '#server/database/write-error.ts';
 import { PollRegistry } from '#server/device-protocol/poll-registry.ts';
 import { FeedPollRegistry } from '#server/events/feed-poll-registry.ts';
 import { checkMailServer } from '#server/mail/check-mail-server.ts';
@@ -33,7 +33,7 @@ import { createSmtpCheck, createSmtpSender } from '#server/mail/smtp-sender.ts';
 import { registerQueueMetrics } from '#server/messages/queue-metrics.ts';
 import type { Loop } from '#server/platform/concurrency/loop.ts';
 import type { Config } from '#server/platform/config.ts';
-import { appPath } from '#server/platform/http/app-path.ts';
+import { withAppBasePath } from '#server/platform/http/app-base-path.ts';
 import { closeServer } from '#server/platform/http/close-server.ts';
 import { createHttpServer } from '#server/platform/http/http-server.ts';
 import type { Route } from '#server/platform/http/route.ts';
@@ -53,9 +53,9 @@ import {
   createPublisher,
 } from './background-jobs.ts';
 import { leasePostponers } from './clock-step-effects.ts';
-import { listenErrorSentence } from './explain-listen.ts';
 import { firstRun } from './first-run.ts';
 import { warnOfUnreachableLinks } from './link-warnings.ts';
+import { toListenError } from './listen-error.ts';
 import { openRuntime } from './open-runtime.ts';
 import { createRequestLog } from './request-log.ts';
 import { createRoutes } from './routes.ts';
@@ -181,13 +181,13 @@ async function open(
       refusals.note(answered);
     },
     isStopping,
-    explain: createExplainWriteFailure(config, runtime.clock),
+    explain: createWriteErrorMapper(config, runtime.clock),
     ids: runtime.ids,
     clock: runtime.clock,
     logger,
     trustProxy: config.trustProxy,
     browserHeaders: securityHeaders(config.appUrl),
-    startPath: appPath(config.appUrl, '/'),
+    startPath: withAppBasePath(config.appUrl, '/'),
     validateResponses: checkAnswers ?? false,
   });
   lifecycle.onClose('http', async () => {
@@ -197,7 +197,7 @@ async function open(
   warnOfUnreachableLinks(config, logger);
   if (delivers) checkMailServer(createSmtpCheck(config.mail), config.mail, mailHealth, logger);
   const address = await server.listen({ host: config.host, port: config.port }).catch((error: unknown) => {
-    throw listenErrorSentence(error, config);
+    throw toListenError(error, config);
   });
   return { lifecycle, address, routes, changes };
 }

@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify';
 import {
   createAccountAuthenticator,
-  createPageAuthenticator,
+  createPublicPageAuthenticator,
   createVisitorAuthenticator,
   type RequireSession,
 } from '#server/accounts/sessions/session-authenticator.ts';
 import { createApiKeyAuthenticator } from '#server/api-keys/api-key-authenticator.ts';
-import { createAuthenticateKey } from '#server/api-keys/authenticate-key.ts';
+import { createRequireKey } from '#server/api-keys/authenticate-key.ts';
 import type { LastUsedTimes } from '#server/api-keys/last-used-times.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { createDeviceAuthenticator } from '#server/devices/device-authenticator.ts';
@@ -14,7 +14,7 @@ import type { MaybePromise } from '#server/platform/concurrency/maybe-promise.ts
 import type { Audience, Authenticator } from '#server/platform/http/route.ts';
 import { NetworkRateLimiter } from '#server/platform/network/network-rate-limiter.ts';
 import { createMemberAuthenticator } from '#server/teams/members/member-authenticator.ts';
-import { MemberRateLimiter } from '#server/usage/member-rate-limiter.ts';
+import { TeamMembersRateLimiter } from '#server/usage/team-members-rate-limiter.ts';
 import { TeamRateLimiter } from '#server/usage/team-rate-limiter.ts';
 import { publicRequestsPerMinute, visitorRequestsPerMinute } from './limits.ts';
 
@@ -32,7 +32,7 @@ interface Authenticators {
 /** The authenticators by audience. Routes for operators have none, and check their callers themselves. */
 export function createAuthenticators(services: AuthenticatorServices): Authenticators {
   const { clock, config, requireSession } = services;
-  const authenticate = createAuthenticateKey(services);
+  const authenticate = createRequireKey(services);
   const accountOf = async (request: FastifyRequest) =>
     request.headers.cookie === undefined
       ? undefined
@@ -52,7 +52,7 @@ export function createAuthenticators(services: AuthenticatorServices): Authentic
   // Visitors sign in to accounts: a key of a team is none of their credentials.
   const visitorLimiter = limiterOf(visitorRequestsPerMinute, accountOf);
   const teamLimiter = new TeamRateLimiter(services);
-  const memberLimiter = new MemberRateLimiter(services.clock);
+  const memberLimiter = new TeamMembersRateLimiter(services.clock);
   const visitor = createVisitorAuthenticator(requireSession, visitorLimiter, services);
   const byAudience = {
     api: createApiKeyAuthenticator({
@@ -69,7 +69,7 @@ export function createAuthenticators(services: AuthenticatorServices): Authentic
     device: createDeviceAuthenticator(services),
     account: createAccountAuthenticator(requireSession, services),
     visitor,
-    page: createPageAuthenticator(visitor, openLimiter),
+    page: createPublicPageAuthenticator(visitor, openLimiter),
   };
   return { byAudience, notFoundLimiter: openLimiter };
 }

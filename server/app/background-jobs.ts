@@ -7,7 +7,7 @@ import { ensurePartitions } from '#server/database/partitions.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { PollRegistry } from '#server/device-protocol/poll-registry.ts';
 import { purgeSetupLinks } from '#server/devices/purge-setup-links.ts';
-import { writeFanOuts } from '#server/events/fan-out.ts';
+import { writeFanOutDeliveries } from '#server/events/fan-out.ts';
 import type { FeedPollRegistry } from '#server/events/feed-poll-registry.ts';
 import { filterTeamsWithNewEvents } from '#server/events/feed-store.ts';
 import { publishEvents } from '#server/events/publish-events.ts';
@@ -50,7 +50,7 @@ export function createFanOutLoop(services: Runtime): Loop {
     name: 'write deliveries of events for many webhooks',
     intervalMs: second,
     logger: services.logger,
-    run: () => writeFanOuts(services),
+    run: () => writeFanOutDeliveries(services),
   });
 }
 

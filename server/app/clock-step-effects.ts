@@ -1,5 +1,5 @@
 import { purgeWindowsAhead } from '#server/accounts/throttling/throttle-store.ts';
-import type { PostponeLeases } from '#server/database/adopt-clock-step.ts';
+import type { PostponeLeases } from '#server/database/follow-clock-step.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { limitMailTimes, postponeMailLeases } from '#server/mail/shift-mail-times.ts';
 import { limitHandOutTimes, postponeHandOutLeases } from '#server/messages/shift-hand-out-times.ts';

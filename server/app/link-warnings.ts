@@ -1,5 +1,5 @@
 import type { Config } from '#server/platform/config.ts';
-import { explainUnreachableLinks } from '#server/platform/network/unreachable-address.ts';
+import { explainUnreachableLinks } from '#server/platform/network/unreachable-links.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
 
 /** Says at start which links no iPhone can open; a simulated phone on this machine can. */

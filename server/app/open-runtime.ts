@@ -1,7 +1,7 @@
 import { Database } from '#server/database/database.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { resolveSecretOptions } from '#server/database/secrets-key.ts';
-import { startClock } from '#server/database/start-clock.ts';
+import { loadSecrets } from '#server/database/secrets-key.ts';
+import { initializeClock } from '#server/database/start-clock.ts';
 import type { Config } from '#server/platform/config.ts';
 import { Ids } from '#server/platform/ids/ids.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
@@ -17,8 +17,8 @@ export async function openRuntime(
 ): Promise<Runtime> {
   const database = new Database({ databaseUrl, logger });
   try {
-    await startClock(database.pool, clock);
-    const secrets = await resolveSecretOptions(database.pool, config);
+    await initializeClock(database.pool, clock);
+    const secrets = await loadSecrets(database.pool, config);
     return { config, clock, ids: new Ids(clock), secrets, database, logger, metrics: createMetrics() };
   } catch (error) {
     await database.close();

@@ -7,7 +7,7 @@ import {
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Queryable, statement } from '#server/database/statement.ts';
 import { firstIdAt, timeOfId } from '#server/platform/ids/ids.ts';
-import { monthOf, nextMonthOf } from '#server/platform/time/calendar.ts';
+import { monthOf, startOfNextMonth } from '#server/platform/time/calendar.ts';
 
 /** Months without a partition that one round handles; the next one continues. */
 const monthsMax = 100;
@@ -66,7 +66,8 @@ async function movePartitionless(db: Queryable, bound: string): Promise<void> {
 async function hasEntries(db: Queryable, month: string): Promise<boolean> {
   const from = new Date(month);
   return (
-    (await findAny.row(db, firstIdAt(from.getTime()), firstIdAt(nextMonthOf(from).getTime()))) !== undefined
+    (await findAny.row(db, firstIdAt(from.getTime()), firstIdAt(startOfNextMonth(from).getTime()))) !==
+    undefined
   );
 }
 

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { leasePostponers } from '#server/app/clock-step-effects.ts';
-import { adoptClockStep } from '#server/database/adopt-clock-step.ts';
 import { sampleDatabaseClock } from '#server/database/clock-store.ts';
 import { ClockSync } from '#server/database/clock-sync.ts';
+import { followClockStep } from '#server/database/follow-clock-step.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { printResult, withRuntime } from './command-context.ts';
 
@@ -28,7 +28,7 @@ export function addClockCommands(program: Command): void {
     .action(async (options: { json: boolean }) => {
       const result = await withRuntime(async (runtime) => {
         await watch(runtime).run();
-        const movedMs = await adoptClockStep(runtime, leasePostponers);
+        const movedMs = await followClockStep(runtime, leasePostponers);
         const { settled, service_time, database_time } = await clockStatus(runtime);
         return { confirmed: true, moved_seconds: movedMs / 1_000, settled, service_time, database_time };
       });

@@ -1,6 +1,6 @@
 import { openRuntime } from '#server/app/open-runtime.ts';
+import { withDatabaseErrors } from '#server/database/database-errors.ts';
 import { findEngineUrl } from '#server/database/engine/engine-url.ts';
-import { withDatabaseErrors } from '#server/database/explain-database.ts';
 import { migrate } from '#server/database/migrate.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError } from '#server/platform/app-error.ts';
@@ -73,7 +73,7 @@ function cell(value: unknown): string {
 }
 
 /** The error as a sentence for the person at the terminal; an unforeseen one keeps its stack. */
-export function explain(error: unknown): string {
+export function describeCommandError(error: unknown): string {
   if (error instanceof AppError || error instanceof StartError) return error.message;
   if (!(error instanceof Error)) return String(error);
   return error.name === 'CommandError' ? error.message : (error.stack ?? error.message);

@@ -3,9 +3,9 @@ import { schemaVersion } from '#server/database/schema-version.ts';
 import { loadEnvironment, readConfig } from '#server/platform/config.ts';
 import { productVersion } from '#server/platform/process/product-version.ts';
 import { addClockCommands } from './clock-commands.ts';
-import { databaseUrlOf, explain } from './command-context.ts';
+import { databaseUrlOf, describeCommandError } from './command-context.ts';
 import { addKeyCommands } from './key-commands.ts';
-import { addLinkCommands } from './magic-link-commands.ts';
+import { addLinkCommands } from './link-commands.ts';
 import { addNumberCommands } from './number-commands.ts';
 import { addPhoneCommands } from './phone-commands.ts';
 import { addRouteCommands } from './route-commands.ts';
@@ -46,6 +46,6 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.
 try {
   await program.parseAsync();
 } catch (error) {
-  process.stderr.write(`${explain(error)}\n`);
+  process.stderr.write(`${describeCommandError(error)}\n`);
   process.exitCode = 1;
 }

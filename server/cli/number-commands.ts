@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { isE164 } from '#contract/phone-number.ts';
 import { numberRemovedHooks } from '#server/app/transaction-hooks.ts';
 import { deleteNumber } from '#server/numbers/delete-number.ts';
-import { findVerifiedNumber, firstIdOfDay, listNumbers } from '#server/numbers/number-store.ts';
+import { findVerifiedNumberByPhone, firstIdOfDay, listNumbers } from '#server/numbers/number-store.ts';
 import { numberView } from '#server/numbers/number-view.ts';
 import { operator } from '#server/platform/actor.ts';
 import { invalid, notFound } from '#server/platform/app-error.ts';
@@ -40,7 +40,7 @@ export function addNumberCommands(program: Command): void {
         );
       }
       const result = await withRuntime(async (runtime) => {
-        const held = await findVerifiedNumber(runtime.database.pool, options.phoneNumber);
+        const held = await findVerifiedNumberByPhone(runtime.database.pool, options.phoneNumber);
         if (!held) throw notFound('verified number');
         await deleteNumber(
           { ...runtime, onNumberRemoved: numberRemovedHooks(runtime) },

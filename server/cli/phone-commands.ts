@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { simulatePhone } from '#simulated-phone/simulate-command.ts';
-import { readNumber } from './read-number.ts';
-import { resolveSecretOptions, secretOptionHint } from './read-secret.ts';
+import { parseNumericOption } from './parse-numeric-option.ts';
+import { resolveSecretOptions, secretOptionHint } from './secret-options.ts';
 
 interface SimulateOptions {
   readonly setupUrl: string;
@@ -42,9 +42,11 @@ export function addPhoneCommands(program: Command): void {
         setupUrl,
         inboundFile: options.inbound,
         reply: options.reply,
-        failRate: readNumber('--fail-rate', options.failRate, 0, 1),
+        failRate: parseNumericOption('--fail-rate', options.failRate, 0, 1),
         count:
-          options.count === undefined ? undefined : readNumber('--count', options.count, 1, 1_000_000_000),
+          options.count === undefined
+            ? undefined
+            : parseNumericOption('--count', options.count, 1, 1_000_000_000),
         reportsDelivery: options.delivered,
         write: (line) => process.stdout.write(`${options.json ? JSON.stringify(line) : describe(line)}\n`),
       });

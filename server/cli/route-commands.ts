@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { printRows } from './command-context.ts';
-import { readRouteTable } from './route-table.ts';
+import { buildRouteTable } from './route-table.ts';
 
 export function addRouteCommands(program: Command): void {
   program
@@ -8,7 +8,7 @@ export function addRouteCommands(program: Command): void {
     .description('every route that the server answers; needs no database and no running server')
     .option('--json', 'print as JSON, with the schemas of bodies and queries', false)
     .action((options: { json: boolean }) => {
-      const rows = readRouteTable();
+      const rows = buildRouteTable();
       const shown = rows.map(({ method, path, audience, permission, held, body_limit_bytes }) => ({
         method,
         path,

@@ -37,11 +37,11 @@ export interface RouteRow {
 }
 
 /** Every route that a process with all process roles answers. No database is opened and no setting is read. */
-export function readRouteTable(): RouteRow[] {
-  return createRoutes(unusedServices()).map(describeRoute);
+export function buildRouteTable(): RouteRow[] {
+  return createRoutes(unusedServices()).map(toRouteRow);
 }
 
-export function describeRoute(route: Route): RouteRow {
+export function toRouteRow(route: Route): RouteRow {
   const readsBody = route.method !== 'GET';
   const isChecked = jsonAudiences.includes(route.audience);
   return {

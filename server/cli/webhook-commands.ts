@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { listenForEvents } from '#webhook-listener/listen-command.ts';
-import { readNumber } from './read-number.ts';
-import { resolveSecretOptions, secretOptionHint } from './read-secret.ts';
+import { parseNumericOption } from './parse-numeric-option.ts';
+import { resolveSecretOptions, secretOptionHint } from './secret-options.ts';
 
 interface ListenOptions {
   readonly port: string;
@@ -37,11 +37,13 @@ export function addWebhookCommands(program: Command): void {
     .action(async (options: ListenOptions) => {
       await listenForEvents({
         host: options.host,
-        port: readNumber('--port', options.port, 0, 65_535),
+        port: parseNumericOption('--port', options.port, 0, 65_535),
         secrets: await resolveSecretOptions(options.secret),
-        status: readNumber('--status', options.status, 200, 599),
+        status: parseNumericOption('--status', options.status, 200, 599),
         count:
-          options.count === undefined ? undefined : readNumber('--count', options.count, 1, 1_000_000_000),
+          options.count === undefined
+            ? undefined
+            : parseNumericOption('--count', options.count, 1, 1_000_000_000),
         write: (line) => process.stdout.write(`${options.json ? JSON.stringify(line) : describe(line)}\n`),
       });
     });

@@ -2,11 +2,11 @@ import { Type } from 'typebox';
 import { findSignedIn, type RequireSession } from '#server/accounts/sessions/session-authenticator.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { countNumbers } from '#server/numbers/number-store.ts';
-import { appPath } from '#server/platform/http/app-path.ts';
+import { withAppBasePath } from '#server/platform/http/app-base-path.ts';
 import { pageHeaders } from '#server/platform/http/html-page.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { type AccountId, publicId } from '#server/platform/ids/ids.ts';
-import { dayOf, monthOf, nextMonthOf } from '#server/platform/time/calendar.ts';
+import { dayOf, monthOf, startOfNextMonth } from '#server/platform/time/calendar.ts';
 import { countSeats } from '#server/teams/invitations/seat-limit.ts';
 import { listMemberships } from '#server/teams/members/member-store.ts';
 import { findMonthUsage } from '#server/usage/usage-store.ts';
@@ -16,7 +16,7 @@ import { type PlanInUse, renderPlans } from './billing-page.ts';
 /** The target of every `upgrade_url` (specification section 8). */
 export function billingRoutes(services: Runtime & { readonly requireSession: RequireSession }): Route[] {
   const { config, requireSession } = services;
-  const signInPath = appPath(config.appUrl, '/sign-in?next=/billing');
+  const signInPath = withAppBasePath(config.appUrl, '/sign-in?next=/billing');
   return [
     route({
       method: 'GET',
@@ -46,7 +46,7 @@ async function plansInUse(
       plan,
       monthlyMessageLimit: monthly_message_limit,
       sent: await findMonthUsage(pool, teamId, monthOf(now)),
-      resetsOn: dayOf(nextMonthOf(now)),
+      resetsOn: dayOf(startOfNextMonth(now)),
       members: await countSeats(pool, { clock }, teamId),
       numbers: await countNumbers(pool, teamId),
       webhooks: await countWebhooks(pool, teamId),

@@ -4,12 +4,12 @@ import { findAccount } from '#server/accounts/account/account-store.ts';
 import { accountView } from '#server/accounts/account/account-view.ts';
 import { PasswordFlash } from '#server/accounts/passwords/password-flash.ts';
 import { renderPasswordForm } from '#server/accounts/passwords/password-page.ts';
-import { readPasswordForm } from '#server/accounts/passwords/password-page-routes.ts';
+import { loadPasswordForm } from '#server/accounts/passwords/password-page-routes.ts';
 import { findSignedIn, type RequireSession } from '#server/accounts/sessions/session-authenticator.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { escapeHtml } from '#server/platform/escape-html.ts';
-import { appPath } from '#server/platform/http/app-path.ts';
+import { withAppBasePath } from '#server/platform/http/app-base-path.ts';
 import { pageHeaders, renderPage } from '#server/platform/http/html-page.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { type AccountId, publicId } from '#server/platform/ids/ids.ts';
@@ -49,15 +49,15 @@ export function overviewRoutes(services: Runtime & { readonly requireSession: Re
       handle: async ({ request }) => {
         const signedIn = await findSignedIn(services.requireSession, request);
         if (!signedIn) {
-          return { status: 303, body: '', headers: { location: appPath(config.appUrl, '/sign-in') } };
+          return { status: 303, body: '', headers: { location: withAppBasePath(config.appUrl, '/sign-in') } };
         }
         const overview = await overviewOf(signedIn.accountId);
-        const password = renderPasswordForm(await readPasswordForm(services, signedIn));
+        const password = renderPasswordForm(await loadPasswordForm(services, signedIn));
         const said = notice.consume(request, signedIn);
         const body = renderStart(overview, {
           password,
           passwordWasSet: said !== undefined,
-          own: (path) => appPath(config.appUrl, path),
+          own: (path) => withAppBasePath(config.appUrl, path),
         });
         return { body, headers: { ...pageHeaders, ...(said && { 'set-cookie': said }) } };
       },

@@ -14,7 +14,7 @@ export type ChangeRecorder = (teamId: TeamId, type: ResourceType, ids: readonly 
 type Source<Row> = `$${number}` | (string extends keyof Row ? never : keyof Row & string);
 
 /** A change that a statement declares: `{ changes: 'number', team: '$1', ids: 'id' }` (decision 0018). */
-export interface DeclaredChange<Row, Where = Source<Row>> {
+export interface ChangeDeclaration<Row, Where = Source<Row>> {
   readonly changes: ResourceType;
   readonly team: Where;
   /** Left out: any of them. */
@@ -24,7 +24,7 @@ export interface DeclaredChange<Row, Where = Source<Row>> {
 /**
  * Creates the function that records a declared change after each run of its statement, from its parameters and rows.
  */
-export function createChangeRecorder<Row extends object>({ changes, team, ids }: DeclaredChange<Row>) {
+export function compileChangeDeclaration<Row extends object>({ changes, team, ids }: ChangeDeclaration<Row>) {
   const teamsIn = readerOf<Row>(team);
   const idsIn = ids === undefined ? () => [] : readerOf<Row>(ids);
   const isOnce = [team, ids].every((source) => source === undefined || source.startsWith('$'));

@@ -1,4 +1,4 @@
-import { clockAheadMaxMs, clockSettleMs, clockStepMinMs } from './limits.ts';
+import { clockSettleMs, clockStepMinMs, expiryClockAheadMaxMs } from './limits.ts';
 
 interface ClockComparison {
   /** The service's time at the moment of the comparison. */
@@ -39,5 +39,5 @@ export function classifyClockStep({
 
 /** Whether a step holds expiry back: the database's clock went ahead by more than a little. */
 export function shouldPauseExpiry(heldMs: number): boolean {
-  return heldMs < -clockAheadMaxMs;
+  return heldMs < -expiryClockAheadMaxMs;
 }

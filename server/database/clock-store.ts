@@ -19,7 +19,7 @@ export interface ClockSample extends ClockState {
 }
 
 /** The service's time at a moment since a machine's boot. */
-export interface ClockReading {
+export interface BootClockReading {
   readonly boot_id: string;
   readonly uptime_ms: number;
   readonly monotonic_ms: number;
@@ -47,7 +47,7 @@ const updateFollowed = statement<Record<string, never>>(
   `UPDATE service_clock
    SET followed_ms = followed_ms - held_ms, held_ms = 0, stepped_at = NULL, version = version + 1`,
 );
-const selectReadings = statement<ClockReading>(
+const selectReadings = statement<BootClockReading>(
   'clock.list-readings',
   'SELECT boot_id, uptime_ms, monotonic_ms, service_at, followed_ms FROM clock_readings',
 );
@@ -108,15 +108,15 @@ export async function writeStep(
 }
 
 /** The step that is held is followed from now on. */
-export async function writeFollowed(trx: Transaction): Promise<void> {
+export async function markStepFollowed(trx: Transaction): Promise<void> {
   await updateFollowed.row(trx);
 }
 
-export function listReadings(db: Queryable): Promise<ClockReading[]> {
+export function listBootClockReadings(db: Queryable): Promise<BootClockReading[]> {
   return selectReadings.rows(db);
 }
 
-export async function saveReading(db: Queryable, reading: ClockReading): Promise<void> {
+export async function saveBootClockReading(db: Queryable, reading: BootClockReading): Promise<void> {
   const { boot_id, uptime_ms, monotonic_ms, service_at, followed_ms } = reading;
   await writeReading.row(db, boot_id, uptime_ms, monotonic_ms, service_at, followed_ms);
 }

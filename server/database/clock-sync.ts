@@ -1,16 +1,16 @@
 import { Counter } from 'prom-client';
 import { addGauge } from '#server/platform/process/metrics.ts';
-import { type HostClock, readHostClock } from '#server/platform/time/host-clock.ts';
-import { adoptClockStep, type PostponeLeases } from './adopt-clock-step.ts';
+import { createHostClock, type HostClock } from '#server/platform/time/host-clock.ts';
 import { classifyClockStep, shouldPauseExpiry } from './clock-step.ts';
 import {
   type ClockSample,
   type ClockState,
   sampleDatabaseClock,
-  saveReading,
+  saveBootClockReading,
   writeStep,
 } from './clock-store.ts';
-import { clockReadingMs, clockSettleMs, clockStepMinMs } from './limits.ts';
+import { followClockStep, type PostponeLeases } from './follow-clock-step.ts';
+import { bootClockReadingIntervalMs, clockSettleMs, clockStepMinMs } from './limits.ts';
 import type { Runtime } from './runtime.ts';
 
 /** A reading that found another process's change is repeated at once, up to this many in all. */
@@ -57,7 +57,7 @@ export class ClockSync {
   constructor(services: Pick<Runtime, 'database' | 'clock' | 'logger' | 'metrics'>, options: SyncOptions) {
     this.#services = services;
     this.#options = options;
-    this.#host = options.host ?? readHostClock();
+    this.#host = options.host ?? createHostClock();
     this.#aligned = this.#readUptime();
     this.#watchesSinceMs = services.clock.elapsedMs();
     const { metrics } = services;
@@ -120,7 +120,7 @@ export class ClockSync {
       return false;
     }
     if (step.kind === 'settled') {
-      await adoptClockStep(this.#services, this.#options.leases, sample.version);
+      await followClockStep(this.#services, this.#options.leases, sample.version);
       return false;
     }
     // Differences within the reading's own error are not corrected.
@@ -219,8 +219,8 @@ export class ClockSync {
   async #note(): Promise<void> {
     const { database, clock } = this.#services;
     const { bootId } = this.#host;
-    if (bootId === undefined || clock.elapsedMs() - this.#readAtMs < clockReadingMs) return;
-    await saveReading(database.pool, {
+    if (bootId === undefined || clock.elapsedMs() - this.#readAtMs < bootClockReadingIntervalMs) return;
+    await saveBootClockReading(database.pool, {
       boot_id: bootId,
       uptime_ms: Math.round(this.#host.uptimeMs()),
       monotonic_ms: Math.round(this.#host.monotonicMs()),

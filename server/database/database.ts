@@ -2,9 +2,9 @@ import pg from 'pg';
 import type { Logger } from '#server/platform/process/logger.ts';
 import type { ChangeRecorder } from './change.ts';
 import { ChangeNotifySender } from './change-notify-sender.ts';
-import { NoConnection, throwNoConnection } from './no-connection.ts';
 import { NotifySender } from './notify-sender.ts';
-import type { StatementPool, Transaction } from './statement.ts';
+import { PoolTimeoutError, rethrowPoolTimeout } from './pool-timeout.ts';
+import type { ChangeRecordingPool, Transaction } from './statement.ts';
 
 // int8 counts stay far below 2^53; as text they would compare wrongly. A date is a calendar day, not a moment.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
@@ -39,9 +39,9 @@ const clientTimeoutMarginMs = 2_000;
  * that is rare on average, or before a table was ever analyzed, and has no bound (decision 0012).
  */
 export class Database {
-  readonly hot: StatementPool;
-  readonly pages: StatementPool;
-  readonly pool: StatementPool;
+  readonly hot: ChangeRecordingPool;
+  readonly pages: ChangeRecordingPool;
+  readonly pool: ChangeRecordingPool;
   readonly #notifying: pg.Pool;
   readonly #notifier: NotifySender;
   readonly #changes: ChangeNotifySender;
@@ -62,7 +62,7 @@ export class Database {
     });
     this.#notifier = new NotifySender(this.#notifying, options.logger);
     this.#changes = new ChangeNotifySender(this.#notifying, options.logger);
-    const open = (own: OwnOptions): StatementPool =>
+    const open = (own: OwnOptions): ChangeRecordingPool =>
       Object.assign(openPlain(own), { recordChange: this.#changes.record });
     this.hot = open({
       max: 6,
@@ -91,7 +91,7 @@ export class Database {
 
   /** Commits the changes of `work`, and then sends its notifications. If it throws, neither happens. */
   async transaction<T>(work: (trx: Transaction) => Promise<T>): Promise<T> {
-    const client = await this.pool.connect().catch(throwNoConnection);
+    const client = await this.pool.connect().catch(rethrowPoolTimeout);
     let broken: Error | undefined;
     const notices: (readonly [channel: string, ids: Iterable<string>])[] = [];
     const notifyAfterCommit: Transaction['notifyAfterCommit'] = (channel, ids = []) => {
@@ -184,7 +184,7 @@ const lostConnection =
 
 /** Whether the database could not be reached or was going away: the same request may succeed in a moment. */
 export function isDatabaseAway(error: unknown): boolean {
-  if (error instanceof NoConnection) return true;
+  if (error instanceof PoolTimeoutError) return true;
   const code = errorCodeOf(error);
   if (code !== undefined)
     return (

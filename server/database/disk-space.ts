@@ -4,7 +4,7 @@ import { statfs } from 'node:fs/promises';
 const megabyte = 1_024 * 1_024;
 
 /** PostgreSQL writes ahead into files of 16 MB, and needs a new one before it can write on or recover. */
-export const walBytes = 32 * megabyte;
+export const walFreeMinBytes = 32 * megabyte;
 
 /** A file of a table grows by up to 512 KB at once. */
 const leastBytes = megabyte;
@@ -14,12 +14,15 @@ const leastBytes = megabyte;
  * @param neededBytes less than this is too little
  * @returns a sentence with the path where it has none
  */
-export async function fullDisk(folder: string, neededBytes = leastBytes): Promise<string | undefined> {
+export async function describeFullDisk(
+  folder: string,
+  neededBytes = leastBytes,
+): Promise<string | undefined> {
   return sentence(folder, await statfs(folder), neededBytes);
 }
 
-/** As fullDisk, for the moment in which an error is put into words. */
-export function fullDiskSync(folder: string, neededBytes = leastBytes): string | undefined {
+/** As describeFullDisk, for the moment in which an error is put into words. */
+export function describeFullDiskSync(folder: string, neededBytes = leastBytes): string | undefined {
   return sentence(folder, statfsSync(folder), neededBytes);
 }
 

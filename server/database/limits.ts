@@ -9,10 +9,10 @@ export const clockStepMinMs = 10_000;
 export const clockSettleMs = 600_000;
 
 /** How far ahead the database's clock may be while rows still expire. */
-export const clockAheadMaxMs = 300_000;
+export const expiryClockAheadMaxMs = 300_000;
 
 /** How often the database's clock is read: an error that lasts a minute is seen. */
 export const clockCheckMs = 10_000;
 
 /** How often the time is saved beside the machine's uptime. */
-export const clockReadingMs = 60_000;
+export const bootClockReadingIntervalMs = 60_000;

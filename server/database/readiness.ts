@@ -1,4 +1,4 @@
-import { sharedQuery } from '#server/platform/concurrency/shared-query.ts';
+import { singleFlightQuery } from '#server/platform/concurrency/single-flight-query.ts';
 import type { Runtime } from './runtime.ts';
 import { statement } from './statement.ts';
 
@@ -31,7 +31,7 @@ export function createReadiness({
   database,
   clock,
 }: Pick<Runtime, 'database' | 'clock'>): () => Promise<void> {
-  return sharedQuery(clock, keptMs, () =>
+  return singleFlightQuery(clock, keptMs, () =>
     database.transaction(async (trx) => {
       await littleMemory.row(trx);
       await writeFile.row(trx);

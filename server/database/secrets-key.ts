@@ -24,7 +24,7 @@ const keepFingerprint = statement<{ secrets_key_fingerprint: Buffer }>(
  * same reason no key is created for a database that already had one.
  * @throws ConfigError that says what to do
  */
-export async function resolveSecretOptions(db: Queryable, config: Config): Promise<Secrets> {
+export async function loadSecrets(db: Queryable, config: Config): Promise<Secrets> {
   const file = join(config.dataDir, 'secrets.key');
   const key = config.secretsKey ?? (await readKey(file)) ?? (await makeKey(db, config.dataDir, file));
   const secrets = new Secrets(key);

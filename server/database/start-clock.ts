@@ -1,17 +1,26 @@
 import type { Clock } from '#server/platform/time/clock.ts';
-import { type HostClock, readHostClock } from '#server/platform/time/host-clock.ts';
+import { createHostClock, type HostClock } from '#server/platform/time/host-clock.ts';
 import { shouldPauseExpiry } from './clock-step.ts';
-import { type ClockReading, type ClockSample, listReadings, sampleDatabaseClock } from './clock-store.ts';
-import { clockAheadMaxMs, clockStepMinMs } from './limits.ts';
-import type { StatementPool } from './statement.ts';
+import {
+  type BootClockReading,
+  type ClockSample,
+  listBootClockReadings,
+  sampleDatabaseClock,
+} from './clock-store.ts';
+import { clockStepMinMs, expiryClockAheadMaxMs } from './limits.ts';
+import type { ChangeRecordingPool } from './statement.ts';
 
 /** How much less the uptime may grow than the monotonic clock. A container's own uptime begins at its start. */
 const uptimeSlackMs = 1_000;
 
 /** Gives a process that starts its time (decision 0020). It only reads: commands of the command line begin so too. */
-export async function startClock(pool: StatementPool, clock: Clock, host = readHostClock()): Promise<void> {
+export async function initializeClock(
+  pool: ChangeRecordingPool,
+  clock: Clock,
+  host = createHostClock(),
+): Promise<void> {
   const sample = await sampleDatabaseClock(pool);
-  const { timeMs, doubtMs } = firstTime(sample, await listReadings(pool), host);
+  const { timeMs, doubtMs } = firstTime(sample, await listBootClockReadings(pool), host);
   clock.start(timeMs, sample.atMs, sample.followed_ms);
   if (doubtMs !== undefined) clock.holdExpiry(doubtMs);
   else if (shouldPauseExpiry(timeMs - sample.databaseMs)) clock.holdExpiry();
@@ -28,11 +37,11 @@ interface FirstTime {
  * The time with which a process starts. If another process ran since the machine booted, the time since then is known
  * exactly. Otherwise the database's clock is trusted; a differing host's clock can raise a doubt.
  */
-function firstTime(sample: ClockSample, readings: readonly ClockReading[], host: HostClock): FirstTime {
+function firstTime(sample: ClockSample, readings: readonly BootClockReading[], host: HostClock): FirstTime {
   const { databaseMs, held_ms: heldMs, followed_ms: followedMs } = sample;
   // The host's clocks are read a moment after the database's.
   const sinceSampleMs = performance.now() - sample.atMs;
-  const lastSeenMs = (reading: ClockReading) =>
+  const lastSeenMs = (reading: BootClockReading) =>
     reading.service_at.getTime() + followedMs - reading.followed_ms;
 
   const ofThisBoot = readings.find(({ boot_id: id }) => id === host.bootId);
@@ -49,11 +58,11 @@ function firstTime(sample: ClockSample, readings: readonly ClockReading[], host:
     .filter((ms) => ms >= latestMs - clockStepMinMs)
     .sort((a, b) => a - b);
   const certainMs = Math.max(latestMs, host.wallMs() - sinceSampleMs);
-  return { timeMs, doubtMs: timeMs - certainMs > clockAheadMaxMs ? timeMs - certainMs : undefined };
+  return { timeMs, doubtMs: timeMs - certainMs > expiryClockAheadMaxMs ? timeMs - certainMs : undefined };
 }
 
 /** How long ago a reading was taken; undefined where it is not certain that the same clocks ran on since. */
-function uptimeSince(reading: ClockReading, host: HostClock): number | undefined {
+function uptimeSince(reading: BootClockReading, host: HostClock): number | undefined {
   const uptimeMs = host.uptimeMs() - reading.uptime_ms;
   const monotonicMs = host.monotonicMs() - reading.monotonic_ms;
   return monotonicMs >= 0 && uptimeMs >= monotonicMs - uptimeSlackMs ? uptimeMs : undefined;

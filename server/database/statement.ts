@@ -1,12 +1,12 @@
 import type { Pool, PoolClient, QueryResultRow } from 'pg';
-import { type ChangeRecorder, createChangeRecorder, type DeclaredChange } from './change.ts';
-import { throwNoConnection } from './no-connection.ts';
+import { type ChangeDeclaration, type ChangeRecorder, compileChangeDeclaration } from './change.ts';
+import { rethrowPoolTimeout } from './pool-timeout.ts';
 
 /** A statement runs on one of these: a pool, or the connection of a transaction. */
-export type Queryable = StatementPool | Transaction;
+export type Queryable = ChangeRecordingPool | Transaction;
 
 /** A pool whose statements record their declared changes once they succeed. */
-export type StatementPool = Pool & { readonly recordChange: ChangeRecorder };
+export type ChangeRecordingPool = Pool & { readonly recordChange: ChangeRecorder };
 
 /** A connection with an open transaction. Store functions that lock take this and nothing else. */
 export type Transaction = PoolClient & {
@@ -31,7 +31,7 @@ export interface Statement<Row> {
 
 interface Known {
   readonly text: string;
-  readonly changes: readonly DeclaredChange<object, string>[];
+  readonly changes: readonly ChangeDeclaration<object, string>[];
 }
 
 const known = new Map<string, Known>();
@@ -51,14 +51,14 @@ export function allStatements(): ReadonlyMap<string, Known> {
 export function statement<Row extends object>(
   name: string,
   text: string,
-  ...changes: readonly DeclaredChange<Row>[]
+  ...changes: readonly ChangeDeclaration<Row>[]
 ): Statement<Row> {
   if (known.has(name)) throw new Error(`two statements are named ${name}`);
   known.set(name, { text, changes });
-  const recorders = changes.map(createChangeRecorder);
+  const recorders = changes.map(compileChangeDeclaration);
   const rows = async (db: Queryable, ...values: readonly unknown[]) => {
     const asked = db.query<Row & QueryResultRow>({ name, text, values: [...values] });
-    const result = await asked.catch(throwNoConnection);
+    const result = await asked.catch(rethrowPoolTimeout);
     if (result.rowCount !== 0 || result.command === 'SELECT')
       for (const record of recorders) record(db.recordChange, values, result.rows);
     return result.rows;

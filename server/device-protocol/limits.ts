@@ -16,7 +16,7 @@ export const statusesPerMinute = 300;
 export const repeatedPollMs = 10_000;
 
 /** Grace: how long a message of the old session may be reported after a takeover, counted from its hand-out. */
-export const takeoverGraceMs = 180_000;
+export const takeoverReportGraceMs = 180_000;
 
 /** A setup link's token has 43 characters. */
 export const claimBodyMaxBytes = 4 * 1_024;

@@ -74,7 +74,7 @@ const shortenStatement = statement<Record<string, never>>(
  * Shortens the session of a phone that disconnected from a held poll: it lives on as long as after an answer. Otherwise
  * the next start of the shortcut would be refused for the rest of the hold.
  */
-export async function shortenSession(
+export async function shortenDeviceSession(
   { database, clock, config }: Pick<Runtime, 'database' | 'clock' | 'config'>,
   { numberId, sessionId, poll }: PollIdentity,
 ): Promise<void> {

@@ -4,7 +4,7 @@ import { phoneQueueChannel } from '#server/database/channels.ts';
 import { releaseMessage } from '#server/messages/claim-message.ts';
 import { disconnectSignal, isDisconnected } from '#server/platform/http/client-disconnect.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
-import { textFields } from '#server/platform/http/text-fields.ts';
+import { textFieldsSchema } from '#server/platform/http/text-fields-schema.ts';
 import { parseId } from '#server/platform/ids/ids.ts';
 import { type DeviceBody, optionalField, parseDeviceBody } from './device-body.ts';
 import { overLimitHoldMs, pollBodyMaxBytes, pollsPerMinute } from './limits.ts';
@@ -19,7 +19,7 @@ export function pollRoute(services: PollServices): Route {
     bodyLimitBytes: pollBodyMaxBytes,
     held: true,
     tokenPerMinute: pollsPerMinute,
-    looseBody: textFields('session', 'last', 'last_status', 'last_error', 'device_name', 'os', 'v'),
+    looseBody: textFieldsSchema('session', 'last', 'last_status', 'last_error', 'device_name', 'os', 'v'),
     answers: { 200: Type.Record(Type.String(), Type.String()) },
     onFailure: ({ code }) =>
       code === 'unauthorized' ? pollAnswer({ kind: 'stop', reason: 'unauthorized' }) : unavailableAnswer,

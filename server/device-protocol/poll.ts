@@ -9,7 +9,12 @@ import type { HandlerContext } from '#server/platform/http/route.ts';
 import type { MessageId, SessionId } from '#server/platform/ids/ids.ts';
 import { decidePoll, type StopReason } from './decide-poll.ts';
 import { repeatedPollMs } from './limits.ts';
-import { type PollLookupRow, type PollLookups, sessionLifeMs, shortenSession } from './look-up-polls.ts';
+import {
+  type PollLookupRow,
+  type PollLookups,
+  sessionLifeMs,
+  shortenDeviceSession,
+} from './look-up-polls.ts';
 import type { HeldPoll, PollRegistry } from './poll-registry.ts';
 import { startDeviceSession } from './start-session.ts';
 
@@ -112,7 +117,7 @@ async function waitForMessage(
     asked.left.removeEventListener('abort', onLeft);
     services.heldPolls.remove(heldPoll);
   }
-  if (heldPoll.ended === 'left') await asked.withPermit(() => shortenSession(services, claimant));
+  if (heldPoll.ended === 'left') await asked.withPermit(() => shortenDeviceSession(services, claimant));
   return heldPoll.ended === 'stopping' ? { kind: 'unavailable' } : { kind: 'idle', sessionId };
 }
 

@@ -2,13 +2,13 @@ import { Type } from 'typebox';
 import { claimDevice } from '#server/devices/claim-device.ts';
 import { findDeviceByToken } from '#server/devices/device-store.ts';
 import { EndedTokenError } from '#server/devices/ended-token-error.ts';
-import { OpenSetupLinks } from '#server/devices/open-setup-links.ts';
+import { SetupLinkLookup } from '#server/devices/setup-link-lookup.ts';
 import { receiveMessage } from '#server/messages/receive-message.ts';
 import { reportMessage } from '#server/messages/report-message.ts';
 import { findNumber } from '#server/numbers/number-store.ts';
 import { AppError, invalid, notFound } from '#server/platform/app-error.ts';
 import { type EndedTokenReason, type Route, route } from '#server/platform/http/route.ts';
-import { textFields } from '#server/platform/http/text-fields.ts';
+import { textFieldsSchema } from '#server/platform/http/text-fields-schema.ts';
 import { parseId, publicId } from '#server/platform/ids/ids.ts';
 import { optionalField, parseDeviceBody } from './device-body.ts';
 import {
@@ -34,13 +34,13 @@ export function deviceRoutes(services: PollServices): Route[] {
 }
 
 function claimRoute(services: PollServices): Route {
-  const links = new OpenSetupLinks(services);
+  const links = new SetupLinkLookup(services);
   return route({
     method: 'POST',
     path: '/v1/device/claim',
     audience: 'device',
     byToken: true,
-    looseBody: textFields('token'),
+    looseBody: textFieldsSchema('token'),
     answers: { 200: flatStrings },
     bodyLimitBytes: claimBodyMaxBytes,
     handle: async ({ request }) => {
@@ -66,7 +66,7 @@ function inboundRoute(services: PollServices): Route {
     method: 'POST',
     path: '/v1/device/inbound',
     audience: 'device',
-    looseBody: textFields('from', 'text', 'recipients', 'id', 'v'),
+    looseBody: textFieldsSchema('from', 'text', 'recipients', 'id', 'v'),
     answers: { 200: flatStrings },
     bodyLimitBytes: inboundBodyMaxBytes,
     tokenPerMinute: inboundPerMinute,
@@ -102,7 +102,7 @@ function statusRoute(services: PollServices): Route {
     audience: 'device',
     bodyLimitBytes: pollBodyMaxBytes,
     tokenPerMinute: statusesPerMinute,
-    looseBody: textFields('id', 'status', 'error'),
+    looseBody: textFieldsSchema('id', 'status', 'error'),
     answers: { 200: flatStrings },
     onFailure,
     handle: async ({ request, device: { tokenHash } }) => {

@@ -5,13 +5,13 @@ import {
   type DeviceDescription,
   findDeviceByToken,
   lockCurrentSession,
-  replaceSession,
+  replaceDeviceSession,
   updateDeviceDescription,
 } from '#server/devices/device-store.ts';
 import { lockNumber, markVerified } from '#server/numbers/number-store.ts';
 import type { SessionId } from '#server/platform/ids/ids.ts';
 import { decidePoll, type StopReason } from './decide-poll.ts';
-import { takeoverGraceMs } from './limits.ts';
+import { takeoverReportGraceMs } from './limits.ts';
 import { type PollLookupRow, sessionLifeMs } from './look-up-polls.ts';
 
 const bringLeaseForward = statement<Record<string, never>>(
@@ -58,7 +58,7 @@ export async function startDeviceSession(
       const now = clock.now();
       if (number.verified_at === null) await markVerified(trx, teamId, numberId, now);
       const sessionId = ids.next('ses');
-      await replaceSession(trx, {
+      await replaceDeviceSession(trx, {
         team_id: teamId,
         number_id: numberId,
         device_id: device.id,
@@ -66,7 +66,7 @@ export async function startDeviceSession(
         expires_at: clock.in(config.deviceHoldMs + sessionLifeMs(config.deviceHoldMs)),
         last_seen_at: now,
       });
-      await bringLeaseForward.row(trx, numberId, takeoverGraceMs);
+      await bringLeaseForward.row(trx, numberId, takeoverReportGraceMs);
       await updateDeviceDescription(trx, teamId, device.id, description);
       return { sessionId };
     });

@@ -27,7 +27,7 @@ export async function claimDevice(
 }
 
 /** The owner has finished the setup: the link no longer gives out the token (specification section 11.1). */
-export async function finishSetup(
+export async function closeSetupLink(
   { database, clock }: Pick<Runtime, 'database' | 'clock'>,
   setupToken: string,
 ): Promise<void> {

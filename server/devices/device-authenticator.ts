@@ -4,8 +4,8 @@ import { mapMaybe } from '#server/platform/concurrency/maybe-promise.ts';
 import type { AuthenticatedRoute, Authenticator, Caller } from '#server/platform/http/route.ts';
 import { FixedWindowLimiter } from '#server/platform/network/fixed-window-limiter.ts';
 import { BodyLimiter } from './body-limiter.ts';
+import { DeviceTokenLookup } from './device-token-lookup.ts';
 import { EndedTokenError } from './ended-token-error.ts';
-import { KnownTokens } from './known-tokens.ts';
 
 /**
  * The authenticator of device calls. Before the body is read, it looks the token up (specification section
@@ -15,7 +15,7 @@ import { KnownTokens } from './known-tokens.ts';
 export function createDeviceAuthenticator(
   services: Pick<Runtime, 'database' | 'clock' | 'config'>,
 ): Authenticator {
-  const tokens = new KnownTokens(services);
+  const tokens = new DeviceTokenLookup(services);
   const bodies = new BodyLimiter(services);
   const isOverLimit = createTokenLimiter(services);
   return (request, reply, route) => {

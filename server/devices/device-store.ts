@@ -248,7 +248,7 @@ export function lockCurrentSession(
   return lockSession.row(trx, teamId, numberId);
 }
 
-export async function replaceSession(trx: Transaction, session: SessionRow): Promise<void> {
+export async function replaceDeviceSession(trx: Transaction, session: SessionRow): Promise<void> {
   const { team_id, number_id, device_id, session_id, expires_at, last_seen_at } = session;
   await startDeviceSession.row(trx, team_id, number_id, device_id, session_id, expires_at, last_seen_at);
 }

@@ -55,7 +55,7 @@ const writePart = statement<{ readonly team_id: TeamId; readonly due: boolean }>
  * of its oldest event, so no team waits for another one. A team whose batch fails is left out until the next run.
  * Several processes may do so at once; a batch that a kill interrupts is written again.
  */
-export async function writeFanOuts(
+export async function writeFanOutDeliveries(
   { database, clock, logger }: Pick<Runtime, 'database' | 'clock' | 'logger'>,
   rounds = roundsMax,
 ): Promise<void> {

@@ -9,4 +9,4 @@ export const heldFeedRequestsMax = { ofTeam: 20, ofProcess: 2_000 } as const;
 export const immediateFanOutMax = 100;
 
 /** An event gets its position within milliseconds. After this time without a publisher, something is wrong. */
-export const publishTimeoutMs = 5_000;
+export const publishWaitMaxMs = 5_000;

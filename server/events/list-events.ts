@@ -4,12 +4,12 @@ import { invalid, tooManyRequests, unavailable } from '#server/platform/app-erro
 import { parseId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import type { FeedPollRegistry } from './feed-poll-registry.ts';
 import { type FeedEvent, type FeedPosition, positionOfEvent, readFeed } from './feed-store.ts';
-import { heldFeedRequestsMax, publishTimeoutMs } from './limits.ts';
+import { heldFeedRequestsMax, publishWaitMaxMs } from './limits.ts';
 
 /** Before every event. */
 const beginning = 0;
 
-export interface FeedReader {
+export interface FeedClient {
   /** Aborted once the client has left. */
   readonly left: AbortSignal;
   /** Throws where the caller may not read any more. */
@@ -29,7 +29,7 @@ export async function listEvents(
   services: Services,
   teamId: TeamId,
   { after = '', wait = 0, limit = feedLimitDefault }: ListEventsQuery,
-  reader: FeedReader,
+  reader: FeedClient,
 ): Promise<EventList> {
   const position = { teamId, position: await readAfter(services, teamId, after, reader) };
   const readPage = () => reader.withPermit(() => readFeed(services.database.pages, position, limit + 1));
@@ -60,7 +60,7 @@ async function readAfter(
   services: Services,
   teamId: TeamId,
   after: string,
-  reader: FeedReader,
+  reader: FeedClient,
 ): Promise<number> {
   if (after === '') return beginning;
   const eventId = parseId('evt', after);
@@ -76,11 +76,11 @@ async function waitUntilPublished(
   services: Services,
   teamId: TeamId,
   find: () => Promise<number | null | undefined>,
-  reader: FeedReader,
+  reader: FeedClient,
 ): Promise<number> {
   // Whatever is published for the team may be this event.
   const everything = { teamId, position: beginning };
-  const position = await waitForEvents(services, everything, publishTimeoutMs, reader, async () => {
+  const position = await waitForEvents(services, everything, publishWaitMaxMs, reader, async () => {
     const found = await find();
     if (found === undefined) throw unknownEvent();
     return found ?? undefined;
@@ -96,7 +96,7 @@ async function waitForEvents<T>(
   { clock, feedPolls }: Services,
   position: FeedPosition,
   waitMs: number,
-  { left }: FeedReader,
+  { left }: FeedClient,
   readPage: () => Promise<T | undefined>,
 ): Promise<T | undefined> {
   requireCapacity(feedPolls, position.teamId);

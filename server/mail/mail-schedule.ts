@@ -23,7 +23,7 @@ export const staleMs = 48 * hour;
  * @param startedAt when the failed one began
  * @returns undefined where that was the last
  */
-export function nextAttemptAt(attempts: number, startedAt: Date): Date | undefined {
+export function nextMailAttemptAt(attempts: number, startedAt: Date): Date | undefined {
   const [last, next] = attemptOffsetsMs.slice(attempts - 1, attempts + 1);
   return last === undefined || next === undefined ? undefined : new Date(startedAt.getTime() + next - last);
 }

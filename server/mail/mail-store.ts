@@ -21,7 +21,7 @@ export interface MailQueue {
 }
 
 /** Recorded instead of an error for a mail whose link expired before it was sent. */
-export const expiredMail = 'useless';
+export const obsoleteMailReason = 'useless';
 
 const insert = statement<Record<string, never>>(
   'mail.insert',
@@ -119,7 +119,7 @@ export async function recordGivenUp(
 
 /** Gives up what waits of the mails with a reference. One that is being sent may still arrive. */
 export async function markMailsCancelled(trx: Transaction, reference: string, at: Date): Promise<void> {
-  await cancel.row(trx, reference, at, expiredMail);
+  await cancel.row(trx, reference, at, obsoleteMailReason);
 }
 
 export async function readMailQueue(db: Queryable): Promise<MailQueue> {

@@ -9,18 +9,18 @@ import {
   mailStopMs,
 } from './limits.ts';
 import type { MailAttemptResult } from './mail-metrics.ts';
-import { nextAttemptAt, staleMs } from './mail-schedule.ts';
+import { nextMailAttemptAt, staleMs } from './mail-schedule.ts';
 import {
   type ClaimedMail,
   claimMails,
   deleteMails,
-  expiredMail,
+  obsoleteMailReason,
   recordGivenUp,
   recordRetry,
   recordSent,
 } from './mail-store.ts';
 import { openMail } from './sealed-mail.ts';
-import type { SendMail, SendOutcome } from './smtp-sender.ts';
+import type { MailSendOutcome, SendMail } from './smtp-sender.ts';
 
 /** A sweep behind the notifications, and what finds mails whose next attempt is due. */
 const sweepMs = 1_000;
@@ -98,13 +98,14 @@ export class MailWorker {
     }
   }
 
-  async #try(mail: ClaimedMail, startedAt: Date): Promise<SendOutcome> {
+  async #try(mail: ClaimedMail, startedAt: Date): Promise<MailSendOutcome> {
     const { clock, secrets } = this.#services;
     // While the time is in doubt, a mail is rather sent for nothing than given up.
     if (clock.mayExpire) {
       if (startedAt.getTime() - mail.created_at.getTime() > staleMs)
         return { kind: 'refused', error: 'too old' };
-      if (mail.expires_at && mail.expires_at <= startedAt) return { kind: 'refused', error: expiredMail };
+      if (mail.expires_at && mail.expires_at <= startedAt)
+        return { kind: 'refused', error: obsoleteMailReason };
     }
     const rendered = openMail(secrets, mail, mail.body);
     if (!rendered) return { kind: 'refused', error: 'unreadable body' };
@@ -115,7 +116,7 @@ export class MailWorker {
     return this.#send(outgoing, signal).finally(cancel);
   }
 
-  async #record(mail: ClaimedMail, startedAt: Date, outcome: SendOutcome): Promise<void> {
+  async #record(mail: ClaimedMail, startedAt: Date, outcome: MailSendOutcome): Promise<void> {
     const { database, clock, logger } = this.#services;
     if (outcome.kind === 'sent') {
       await recordSent(database.pool, mail.id, clock.now());
@@ -123,7 +124,7 @@ export class MailWorker {
     }
     const { error } = outcome;
     const line = { mail: publicId('mail', mail.id), attempt: mail.attempts, error };
-    const next = outcome.kind === 'failed' ? nextAttemptAt(mail.attempts, startedAt) : undefined;
+    const next = outcome.kind === 'failed' ? nextMailAttemptAt(mail.attempts, startedAt) : undefined;
     if (next) {
       await recordRetry(database.pool, mail, next, error);
       this.#count('failed');

@@ -13,7 +13,7 @@ export interface OutgoingMail {
 }
 
 /** Outcome of an attempt. `error` consists of codes: `550 5.1.1 to RCPT TO`, `ETIMEDOUT GREETING_TIMEOUT`. */
-export type SendOutcome =
+export type MailSendOutcome =
   | { readonly kind: 'sent' }
   /** This mail will never be taken. */
   | { readonly kind: 'refused'; readonly error: string }
@@ -21,7 +21,7 @@ export type SendOutcome =
   | { readonly kind: 'failed'; readonly error: string };
 
 /** Tries once; never throws. Aborting ends the attempt as failed, though the server may have taken the mail already. */
-export type SendMail = (mail: OutgoingMail, signal: AbortSignal) => Promise<SendOutcome>;
+export type SendMail = (mail: OutgoingMail, signal: AbortSignal) => Promise<MailSendOutcome>;
 
 /** How long a server may take to be reached and to greet, and how long it may then say nothing. */
 const connectionTimeoutMs = 10_000;

@@ -1,9 +1,9 @@
 import { phoneQueueChannel } from '#server/database/channels.ts';
 import { errorCodeOf, isDatabaseAway } from '#server/database/database.ts';
-import { diskFullCode } from '#server/database/explain-write-failure.ts';
-import { NoConnection } from '#server/database/no-connection.ts';
+import { PoolTimeoutError } from '#server/database/pool-timeout.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
+import { diskFullCode } from '#server/database/write-error.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
 import { dayOf, monthOf } from '#server/platform/time/calendar.ts';
@@ -201,7 +201,7 @@ async function runBatch(
 }
 
 function throwOutcomeUnknown(error: unknown): never {
-  const isStored = !(error instanceof NoConnection) && errorCodeOf(error) !== diskFullCode;
+  const isStored = !(error instanceof PoolTimeoutError) && errorCodeOf(error) !== diskFullCode;
   if (!isStored || !isDatabaseAway(error)) throw error;
   throw new AppError(
     'internal_error',

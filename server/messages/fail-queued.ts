@@ -3,7 +3,7 @@ import { statement, type Transaction } from '#server/database/statement.ts';
 import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
 import { dayOf } from '#server/platform/time/calendar.ts';
 import { refundMessages } from '#server/usage/usage-store.ts';
-import { type MessageRow, sqlMessage } from './message.ts';
+import { type MessageRow, sqlMessageColumns } from './message.ts';
 import { appendMessageEvents } from './message-event.ts';
 import { sqlNextStatus, sqlStatusGuard } from './message-status.ts';
 
@@ -14,7 +14,7 @@ const takeFromQueue = statement<{ message_id: MessageId }>(
 const failUnsent = statement<MessageRow>(
   'messages.fail-unsent',
   `UPDATE messages m SET status = ${sqlNextStatus('fail_unsent')}, failed_at = $3, error_code = $4, last_event_sequence = m.last_event_sequence + 1
-   WHERE m.team_id = $1 AND m.id = ANY($2::uuid[]) AND ${sqlStatusGuard('fail_unsent', 'm')} RETURNING ${sqlMessage('m')}`,
+   WHERE m.team_id = $1 AND m.id = ANY($2::uuid[]) AND ${sqlStatusGuard('fail_unsent', 'm')} RETURNING ${sqlMessageColumns('m')}`,
   { changes: 'message', team: '$1', ids: 'id' },
 );
 

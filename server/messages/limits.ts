@@ -25,7 +25,7 @@ export const offlineAfterMs = 5 * 60_000;
  * the position that was reached. So the cost of a page has a bound for all filters and any length of
  * history (decision 0012).
  */
-export const pageExaminedMax = 10_000;
+export const messagePageExaminedMax = 10_000;
 
 /** Sends that wait to be accepted in a process; past that, a team with its share of them is refused (section 8). */
 export const sendsWaitingMax = 5_000;

@@ -5,8 +5,8 @@ import { type Statement, statement } from '#server/database/statement.ts';
 import { findLiveNumberByPhone } from '#server/numbers/number-store.ts';
 import { invalid } from '#server/platform/app-error.ts';
 import { parseId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
-import { pageExaminedMax } from './limits.ts';
-import { type MessageRow, sqlMessage } from './message.ts';
+import { messagePageExaminedMax } from './limits.ts';
+import { type MessageRow, sqlMessageColumns } from './message.ts';
 import { messageView } from './message-view.ts';
 
 /** Greater than every id: the first page begins here. */
@@ -27,11 +27,11 @@ interface PageRow extends MessageRow {
 function source(name: string, order: string, rows: string): Statement<PageRow> {
   return statement<PageRow>(
     `messages.list-${name}`,
-    `SELECT ${sqlMessage('m')}, m.fits, m.is_bound
-     FROM (SELECT m.*, row_number() OVER (ORDER BY ${order}) = ${pageExaminedMax} AS is_bound,
+    `SELECT ${sqlMessageColumns('m')}, m.fits, m.is_bound
+     FROM (SELECT m.*, row_number() OVER (ORDER BY ${order}) = ${messagePageExaminedMax} AS is_bound,
              ($3::text IS NULL OR m.from_handle = $3) AND ($4::text IS NULL OR m.to_handle = $4)
                AND ($5::text IS NULL OR m.status = $5) AND ($6::text IS NULL OR m.direction = $6) AS fits
-           FROM (${rows} ORDER BY ${order} LIMIT ${pageExaminedMax}) m) m
+           FROM (${rows} ORDER BY ${order} LIMIT ${messagePageExaminedMax}) m) m
      WHERE m.fits OR m.is_bound ORDER BY ${order} LIMIT $7`,
   );
 }
@@ -58,7 +58,7 @@ const alongIds = (name: string, messageIds: string) =>
     name,
     'waiting_id DESC',
     `SELECT m.*, w.message_id AS waiting_id
-     FROM (${messageIds} ORDER BY message_id DESC LIMIT ${pageExaminedMax}) w
+     FROM (${messageIds} ORDER BY message_id DESC LIMIT ${messagePageExaminedMax}) w
      CROSS JOIN LATERAL (SELECT m.* FROM messages m WHERE m.team_id = $1 AND m.id = w.message_id OFFSET 0) m`,
   );
 

@@ -1,7 +1,7 @@
 import type { FailureCode } from '#contract/message.ts';
 import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
 import type { DeviceId, MessageId, NumberId, SessionId, TeamId } from '#server/platform/ids/ids.ts';
-import { type MessageRow, sqlMessage } from './message.ts';
+import { type MessageRow, sqlMessageColumns } from './message.ts';
 import { sqlNextStatus, sqlStatusGuard } from './message-status.ts';
 
 /** One time a message was given to a device. */
@@ -26,7 +26,7 @@ export interface InFlightRow {
 
 const find = statement<MessageRow>(
   'messages.find',
-  `SELECT ${sqlMessage('m')} FROM messages m WHERE m.team_id = $1 AND m.id = $2`,
+  `SELECT ${sqlMessageColumns('m')} FROM messages m WHERE m.team_id = $1 AND m.id = $2`,
 );
 const lock = statement<MessageRow>(
   'messages.lock',
@@ -35,7 +35,7 @@ const lock = statement<MessageRow>(
   `WITH place AS MATERIALIZED (
      SELECT FROM send_queue WHERE team_id = $1 AND message_id = $2 FOR UPDATE
    )
-   SELECT ${sqlMessage('m')} FROM messages m
+   SELECT ${sqlMessageColumns('m')} FROM messages m
    WHERE m.team_id = $1 AND m.id = $2 AND (SELECT count(*) FROM place) >= 0 FOR NO KEY UPDATE`,
 );
 const handOuts = statement<HandOutRow>(
@@ -75,38 +75,38 @@ const markSent = statement<MessageRow>(
      AND (${sqlStatusGuard('confirm_sent', 'm')}
        OR (${sqlStatusGuard('confirm_sent_in_queue', 'm')} AND m.hand_out_count > 0)
        OR (${sqlStatusGuard('confirm_sent_late', 'm')} AND m.error_code = 'device_timeout'))
-   RETURNING ${sqlMessage('m')}`,
+   RETURNING ${sqlMessageColumns('m')}`,
   { changes: 'message', team: '$1', ids: '$2' },
 );
 const markDelivered = statement<MessageRow>(
   'messages.mark-delivered',
   `UPDATE messages m SET status = ${sqlNextStatus('confirm_delivered')}, delivered_at = $3, last_event_sequence = m.last_event_sequence + $4
-   WHERE m.team_id = $1 AND m.id = $2 AND ${sqlStatusGuard('confirm_delivered', 'm')} RETURNING ${sqlMessage('m')}`,
+   WHERE m.team_id = $1 AND m.id = $2 AND ${sqlStatusGuard('confirm_delivered', 'm')} RETURNING ${sqlMessageColumns('m')}`,
   { changes: 'message', team: '$1', ids: '$2' },
 );
 const failedColumns = `status = 'failed', failed_at = $3, error_code = $4, device_error = $5, last_event_sequence = m.last_event_sequence + 1`;
 const markFailedByDevice = statement<MessageRow>(
   'messages.mark-failed-by-device',
   `UPDATE messages m SET ${failedColumns}
-   WHERE m.team_id = $1 AND m.id = $2 AND ${sqlStatusGuard('fail_device_error', 'm')} RETURNING ${sqlMessage('m')}`,
+   WHERE m.team_id = $1 AND m.id = $2 AND ${sqlStatusGuard('fail_device_error', 'm')} RETURNING ${sqlMessageColumns('m')}`,
   { changes: 'message', team: '$1', ids: '$2' },
 );
 const markUnconfirmed = statement<MessageRow>(
   'messages.mark-unconfirmed',
   `UPDATE messages m SET ${failedColumns}, may_have_been_sent = true
-   WHERE m.team_id = $1 AND m.id = $2 AND ${sqlStatusGuard('fail_unconfirmed', 'm')} RETURNING ${sqlMessage('m')}`,
+   WHERE m.team_id = $1 AND m.id = $2 AND ${sqlStatusGuard('fail_unconfirmed', 'm')} RETURNING ${sqlMessageColumns('m')}`,
   { changes: 'message', team: '$1', ids: '$2' },
 );
 const markNotDelivered = statement<MessageRow>(
   'messages.mark-not-delivered',
   `UPDATE messages m SET ${failedColumns}
-   WHERE m.team_id = $1 AND m.id = $2 AND ${sqlStatusGuard('fail_not_delivered', 'm')} RETURNING ${sqlMessage('m')}`,
+   WHERE m.team_id = $1 AND m.id = $2 AND ${sqlStatusGuard('fail_not_delivered', 'm')} RETURNING ${sqlMessageColumns('m')}`,
   { changes: 'message', team: '$1', ids: '$2' },
 );
 const markRetried = statement<MessageRow>(
   'messages.mark-retried',
   `UPDATE messages m SET status = ${sqlNextStatus('retry')}, may_have_been_sent = true
-   WHERE m.team_id = $1 AND m.id = $2 AND ${sqlStatusGuard('retry', 'm')} RETURNING ${sqlMessage('m')}`,
+   WHERE m.team_id = $1 AND m.id = $2 AND ${sqlStatusGuard('retry', 'm')} RETURNING ${sqlMessageColumns('m')}`,
   { changes: 'message', team: '$1', ids: '$2' },
 );
 

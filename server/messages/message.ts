@@ -45,6 +45,6 @@ export const messageColumns = [
 ] as const satisfies readonly (keyof MessageRow)[];
 
 /** The columns of a MessageRow for a SELECT or RETURNING list. */
-export function sqlMessage(alias: string): string {
+export function sqlMessageColumns(alias: string): string {
   return messageColumns.map((column) => `${alias}.${column}`).join(', ');
 }

@@ -7,7 +7,7 @@ import type { MessageId } from '#server/platform/ids/ids.ts';
 import { dayOf } from '#server/platform/time/calendar.ts';
 import { countInboundMessage } from '#server/usage/usage-store.ts';
 import { duplicateInboundMs, handleMaxCharacters } from './limits.ts';
-import { type MessageRow, sqlMessage } from './message.ts';
+import { type MessageRow, sqlMessageColumns } from './message.ts';
 import { appendMessageEvents } from './message-event.ts';
 import { normalizeSender } from './normalize-sender.ts';
 
@@ -35,7 +35,7 @@ const claimFingerprint = statement<{ message_id: MessageId }>(
 const insert = statement<MessageRow>(
   'messages.insert-received',
   `INSERT INTO messages AS m (team_id, id, number_id, direction, from_handle, to_handle, content, status, created_at, last_event_sequence)
-   VALUES ($1, $2, $3, 'inbound', $4, $5, $6, 'received', $7, 1) RETURNING ${sqlMessage('m')}`,
+   VALUES ($1, $2, $3, 'inbound', $4, $5, $6, 'received', $7, 1) RETURNING ${sqlMessageColumns('m')}`,
   { changes: 'message', team: '$1', ids: '$2' },
 );
 

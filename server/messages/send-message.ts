@@ -5,7 +5,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { findLiveNumberByPhone } from '#server/numbers/number-store.ts';
 import { AppError, invalid, notFound, unavailable } from '#server/platform/app-error.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
-import { nextMonthOf } from '#server/platform/time/calendar.ts';
+import { startOfNextMonth } from '#server/platform/time/calendar.ts';
 import { findTeam } from '#server/teams/team/team-store.ts';
 import { isIdempotencyKeyKnown, type SendOutcome } from './accept-sends.ts';
 import { findMessage } from './message-store.ts';
@@ -154,7 +154,7 @@ function refusal(
       return unavailable('The message could not be stored. It was not accepted.', { status: 500 });
     case 'over_limit': {
       const now = outcome?.createdAt ?? clock.now();
-      const resetsAt = nextMonthOf(now).toISOString();
+      const resetsAt = startOfNextMonth(now).toISOString();
       return new AppError(
         'plan_limit_exceeded',
         outcome?.monthlyLimit === 0

@@ -137,7 +137,10 @@ export function findLiveNumberByPhone(
 }
 
 /** The number, of any team, that is verified for this phone. */
-export function findVerifiedNumber(db: Queryable, phoneNumber: string): Promise<NumberRow | undefined> {
+export function findVerifiedNumberByPhone(
+  db: Queryable,
+  phoneNumber: string,
+): Promise<NumberRow | undefined> {
   return findVerifiedAnywhere.row(db, phoneNumber);
 }
 

@@ -15,8 +15,8 @@ import { deleteNumber, type OnNumberRemoved } from './delete-number.ts';
 import { findListedNumber, firstIdOfDay, listNumbers } from './number-store.ts';
 import { numberDetailView, numberView, updatedNumberView } from './number-view.ts';
 import { reconnectNumber } from './reconnect-number.ts';
+import { startNumberVerification } from './start-number-verification.ts';
 import { updateNumber } from './update-number.ts';
-import { verifyNumber } from './verify-number.ts';
 
 export function numberRoutes(
   services: Runtime & { readonly onNumberRemoved: readonly OnNumberRemoved[] },
@@ -78,7 +78,7 @@ export function numberRoutes(
       body: VerifyNumberRequest,
       answers: { 200: SetupLink },
       handle: async ({ principal, body, by }) => {
-        const setupUrl = await verifyNumber(services, principal.teamId, body.phone_number, by);
+        const setupUrl = await startNumberVerification(services, principal.teamId, body.phone_number, by);
         return { body: { message: openOnPhone(body.phone_number), setup_url: setupUrl } };
       },
     }),

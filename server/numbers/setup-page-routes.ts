@@ -1,12 +1,12 @@
 import { Type } from 'typebox';
 import type { Runtime } from '#server/database/runtime.ts';
-import { claimDevice, finishSetup } from '#server/devices/claim-device.ts';
+import { claimDevice, closeSetupLink } from '#server/devices/claim-device.ts';
 import { findOpenSetupLink, hasPhonePolled, type SetupLinkRow } from '#server/devices/device-store.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { pageHeaders } from '#server/platform/http/html-page.ts';
 import { type Answer, type Route, route } from '#server/platform/http/route.ts';
-import { explainUnreachableLinks } from '#server/platform/network/unreachable-address.ts';
+import { explainUnreachableLinks } from '#server/platform/network/unreachable-links.ts';
 import { findNumber, type NumberRow } from './number-store.ts';
 import { renderSetupDone, renderSetupExpired, renderSetupPage } from './setup-page.ts';
 
@@ -70,7 +70,7 @@ export function setupPageRoutes(services: Runtime): Route[] {
       byToken: true,
       answers,
       handle: withSetup(async ({ number, token }) => {
-        await finishSetup(services, token);
+        await closeSetupLink(services, token);
         return page(renderSetupDone(number.phone_number));
       }),
     }),

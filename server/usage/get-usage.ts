@@ -2,7 +2,7 @@ import type { Usage } from '#contract/usage.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
-import { dayOf, nextMonthOf } from '#server/platform/time/calendar.ts';
+import { dayOf, startOfNextMonth } from '#server/platform/time/calendar.ts';
 import { findTeam } from '#server/teams/team/team-store.ts';
 import { listNotices } from './limit-notice-store.ts';
 import { findMonthUsage, listUsageDays } from './usage-store.ts';
@@ -20,7 +20,7 @@ export async function getUsage(
 ): Promise<Usage> {
   const now = clock.now();
   const first = new Date(`${month ?? dayOf(now).slice(0, 7)}-01T00:00:00.000Z`);
-  const next = nextMonthOf(first);
+  const next = startOfNextMonth(first);
   const team = await findTeam(database.pool, teamId);
   if (!team) throw notFound('team');
   const [sent, rows, notices] = await Promise.all([

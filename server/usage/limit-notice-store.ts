@@ -49,7 +49,7 @@ export function listNotices(db: Queryable, teamId: TeamId, month: string): Promi
  * @param month `2026-11-01`
  * @param after the last id that was seen
  */
-export function listTeamsNearLimit(
+export function listTeamsToNotify(
   db: Queryable,
   month: string,
   after: string,

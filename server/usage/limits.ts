@@ -18,4 +18,4 @@ export const teamRequestWaitMaxMs = 10_000;
 export const deviceCallWaitMaxMs = 60_000;
 
 /** Requests per minute of all members of a team, as a multiple of what its keys have: pages send several at once. */
-export const memberRequestsMultiple = 5;
+export const teamMembersRateMultiple = 5;

@@ -3,9 +3,9 @@ import type { Transaction } from '#server/database/statement.ts';
 import type { MailContent } from '#server/mail/mail-template.ts';
 import { isMailEnabled, queueMail } from '#server/mail/queue-mail.ts';
 import { firstIdAt } from '#server/platform/ids/ids.ts';
-import { monthOf, nextMonthOf } from '#server/platform/time/calendar.ts';
+import { monthOf, startOfNextMonth } from '#server/platform/time/calendar.ts';
 import { listMembers } from '#server/teams/members/member-store.ts';
-import { insertNotice, listTeamsNearLimit, type NearLimitRow } from './limit-notice-store.ts';
+import { insertNotice, listTeamsToNotify, type NearLimitRow } from './limit-notice-store.ts';
 
 /** Teams that are read at once. */
 const pageTeams = 500;
@@ -35,7 +35,7 @@ async function* teamsNearLimit({ pool }: Runtime['database'], now: Date): AsyncG
   let page: NearLimitRow[];
   let after = firstIdAt(0);
   do {
-    page = await listTeamsNearLimit(pool, monthOf(now), after, pageTeams);
+    page = await listTeamsToNotify(pool, monthOf(now), after, pageTeams);
     yield* page;
     after = page.at(-1)?.team_id ?? after;
   } while (page.length === pageTeams);
@@ -58,7 +58,7 @@ async function notify(
     isNew = await insertNotice(trx, { teamId: near.team_id, month: monthOf(now), percent, at: now });
   }
   if (!isNew) return;
-  const message = noticeMessage(near, services.config.appUrl, nextMonthOf(now));
+  const message = noticeMessage(near, services.config.appUrl, startOfNextMonth(now));
   for (const { email } of recipients) await queueMail(trx, services, { to: email, message });
 }
 

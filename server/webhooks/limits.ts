@@ -33,7 +33,7 @@ export const leaseMarginMs = 20_000;
 export const secretRotationMs = 24 * 3_600_000;
 
 /** Deliveries that a page reads at most: if filters exclude most of them, it is short (decision 0012). */
-export const pageExaminedMax = 10_000;
+export const deliveryPageExaminedMax = 10_000;
 
 /** How long a stop waits for attempts in progress before it aborts them (specification section 10.3). */
 export const dispatcherStopMs = 10_000;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { roleChangedHooks } from '#server/app/transaction-hooks.ts';
-import { createOperatorLink } from '#server/teams/invitations/create-operator-link.ts';
+import { createSignInOrOwnerLink } from '#server/teams/invitations/create-sign-in-or-owner-link.ts';
 import { Browser } from '#test/support/browser/browser-client.ts';
 import { putPasskey } from '#test/support/people/given-accounts.ts';
 import { setInvitationToken } from '#test/support/people/given-invitations.ts';
@@ -46,7 +46,7 @@ describe('an account that a stranger prepared for another’s address (specifica
   const operatorLink = async (email: string, team?: TestTeam) =>
     new URL(
       (
-        await createOperatorLink(
+        await createSignInOrOwnerLink(
           { ...service.runtime, onRoleChanged: roleChangedHooks(service.runtime) },
           email,
           team?.id,

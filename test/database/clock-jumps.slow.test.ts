@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { leasePostponers, limitFutureTimes } from '#server/app/clock-step-effects.ts';
-import { adoptClockStep } from '#server/database/adopt-clock-step.ts';
+import { followClockStep } from '#server/database/follow-clock-step.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { claimDeliveries, firstWebhookId } from '#server/webhooks/dispatch/claim-deliveries.ts';
@@ -44,7 +44,7 @@ describe('where the service follows a step (specification section 10.7, decision
     await service.step(aheadMs);
     await untilStep(service.baseUrl, byMs / 1_000);
     assert.ok(Math.abs(now() - Date.now() - beforeMs) < 5_000);
-    const movedMs = await adoptClockStep(service.runtime, leasePostponers);
+    const movedMs = await followClockStep(service.runtime, leasePostponers);
     assert.ok(Math.abs(movedMs - byMs) < 5_000, `${movedMs} ms`);
     await untilStep(service.baseUrl, 0);
     assert.ok(Math.abs(now() - Date.now() - beforeMs - byMs) < 5_000, 'the time has moved');

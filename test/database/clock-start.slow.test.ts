@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { saveReading } from '#server/database/clock-store.ts';
-import { startClock } from '#server/database/start-clock.ts';
+import { saveBootClockReading } from '#server/database/clock-store.ts';
+import { initializeClock } from '#server/database/start-clock.ts';
 import { Clock } from '#server/platform/time/clock.ts';
-import { readHostClock } from '#server/platform/time/host-clock.ts';
+import { createHostClock } from '#server/platform/time/host-clock.ts';
 import { ask, assertRefused, invite, opens } from '#test/support/people/invite.ts';
 import { newPerson, PageClient } from '#test/support/people/people.ts';
 import { claim, connectNumber } from '#test/support/phones/test-phone.ts';
@@ -17,7 +17,7 @@ import {
 } from '#test/support/service/stepping-service.ts';
 
 const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
-const real = readHostClock();
+const real = createHostClock();
 
 describe('the time of a process that starts (specification section 10.7, decision 0020)', () => {
   let service: SteppingService;
@@ -149,7 +149,7 @@ describe('the time of a process that starts (specification section 10.7, decisio
       await service.query('DELETE FROM clock_readings');
       const bootId = randomUUID();
       if (ranAgoMs !== undefined) {
-        await saveReading(service.runtime.database.pool, {
+        await saveBootClockReading(service.runtime.database.pool, {
           boot_id: uptimeSinceMs === undefined ? randomUUID() : bootId,
           uptime_ms: Math.round(real.uptimeMs() - (uptimeSinceMs ?? 0)),
           monotonic_ms: Math.round(real.monotonicMs() - monotonicSinceMs),
@@ -158,7 +158,7 @@ describe('the time of a process that starts (specification section 10.7, decisio
         });
       }
       const clock = new Clock();
-      await startClock(service.runtime.database.pool, clock, {
+      await initializeClock(service.runtime.database.pool, clock, {
         bootId,
         uptimeMs: real.uptimeMs,
         monotonicMs: real.monotonicMs,

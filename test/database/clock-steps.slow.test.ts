@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { ClockSync } from '#server/database/clock-sync.ts';
-import { startClock } from '#server/database/start-clock.ts';
+import { initializeClock } from '#server/database/start-clock.ts';
 import { createMetrics } from '#server/platform/process/metrics.ts';
 import { Clock } from '#server/platform/time/clock.ts';
-import { readHostClock } from '#server/platform/time/host-clock.ts';
+import { createHostClock } from '#server/platform/time/host-clock.ts';
 import { field } from '#test/support/service/api-client.ts';
 import {
   clockOf,
@@ -129,10 +129,10 @@ describe('a step of the database clock (specification section 10.7)', () => {
   it('is none where the machine slept as long: the time goes on with its uptime', () =>
     withService(async (service) => {
       const { runtime } = service;
-      const [clock, real] = [new Clock(), readHostClock()];
+      const [clock, real] = [new Clock(), createHostClock()];
       let sleptMs = 0;
       const host = { ...real, bootId: randomUUID(), uptimeMs: () => real.uptimeMs() + sleptMs };
-      await startClock(runtime.database.pool, clock, host);
+      await initializeClock(runtime.database.pool, clock, host);
       const services = { ...runtime, clock, metrics: createMetrics() };
       const sync = new ClockSync(services, { leases: [], onJump: () => undefined, host });
       await sync.run();

@@ -4,9 +4,9 @@ import { after, before, describe, it } from 'node:test';
 
 import { Database, isDatabaseAway } from '#server/database/database.ts';
 import { NotificationListener } from '#server/database/listener.ts';
-import { NoConnection } from '#server/database/no-connection.ts';
 import { NotifySender } from '#server/database/notify-sender.ts';
-import { startClock } from '#server/database/start-clock.ts';
+import { PoolTimeoutError } from '#server/database/pool-timeout.ts';
+import { initializeClock } from '#server/database/start-clock.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 import { anyTeamExists } from '#server/teams/team/team-store.ts';
@@ -156,7 +156,7 @@ describe('connections to the database (specification section 10.3)', () => {
     ]);
     client.release();
     for (const result of refused) {
-      assert.ok(result.status === 'rejected' && result.reason instanceof NoConnection);
+      assert.ok(result.status === 'rejected' && result.reason instanceof PoolTimeoutError);
       assert.equal(result.reason.status, 503);
       assert.equal(result.reason.headers['retry-after'], '2');
       assert.ok(isDatabaseAway(result.reason), 'a background task tries again');
@@ -184,7 +184,7 @@ describe('connections to the database (specification section 10.3)', () => {
   it('the clock is not moved by waiting for a connection', async () => {
     const clients = await Promise.all(Array.from({ length: 10 }, () => database.pool.connect()));
     const clock = new Clock();
-    const syncing = startClock(database.pool, clock);
+    const syncing = initializeClock(database.pool, clock);
     await database.hot.query('SELECT pg_sleep(0.3)');
     for (const client of clients) client.release();
     await syncing;

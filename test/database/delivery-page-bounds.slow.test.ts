@@ -9,7 +9,7 @@ import { type DeliveryId, publicId, type TeamId, type WebhookId } from '#server/
 import { createLogger } from '#server/platform/process/logger.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 import { listDeliveries } from '#server/webhooks/deliveries/list-deliveries.ts';
-import { pageExaminedMax } from '#server/webhooks/limits.ts';
+import { deliveryPageExaminedMax } from '#server/webhooks/limits.ts';
 import { explainPage } from '#test/support/service/explain-page.ts';
 import { rowsRead } from '#test/support/service/plan-node.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/service/test-database.ts';
@@ -89,7 +89,7 @@ describe('a page of deliveries at 300,000 (decision 0012)', () => {
             };
             for (const [table, read] of rowsRead(await explained(webhookId as WebhookId, filters))) {
               most = Math.max(most, read);
-              if (read > pageExaminedMax + beside)
+              if (read > deliveryPageExaminedMax + beside)
                 beyond.push(`${JSON.stringify(filters)}: ${read} of ${table}`);
             }
           }
@@ -98,10 +98,10 @@ describe('a page of deliveries at 300,000 (decision 0012)', () => {
     }
     assert.deepEqual(beyond, []);
     // The bound was met: without it there would have been more to read.
-    assert.ok(most >= pageExaminedMax, `${most}`);
+    assert.ok(most >= deliveryPageExaminedMax, `${most}`);
   }
 
-  const bounded = `reads at most ${pageExaminedMax.toLocaleString('en')} rows for every combination of filters`;
+  const bounded = `reads at most ${deliveryPageExaminedMax.toLocaleString('en')} rows for every combination of filters`;
 
   it(`${bounded}, before the tables were ever analyzed (§4.4/delivery)`, () =>
     assertBounded('force_generic_plan'));
@@ -132,7 +132,7 @@ describe('a page of deliveries at 300,000 (decision 0012)', () => {
       found += page.deliveries.length;
       if (page.deliveries.length === 0) empty += 1;
       if (!page.has_more) break;
-      assert.ok(page.cursor !== cursor && pages <= total / pageExaminedMax, 'the walk goes on');
+      assert.ok(page.cursor !== cursor && pages <= total / deliveryPageExaminedMax, 'the walk goes on');
       cursor = page.cursor;
     }
     assert.equal(found, 2);

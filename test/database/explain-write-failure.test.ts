@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { createExplainWriteFailure } from '#server/database/explain-write-failure.ts';
+import { createWriteErrorMapper } from '#server/database/write-error.ts';
 import { unavailable } from '#server/platform/app-error.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 
@@ -11,7 +11,7 @@ describe('why the database can not write (specification section 10.4)', () => {
   it('an error stays as it is where DATA_DIR is gone, and no path gets into it', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'ownline-gone-'));
     await rm(dataDir, { recursive: true });
-    const explain = createExplainWriteFailure({ databaseUrl: undefined, dataDir }, new Clock());
+    const explain = createWriteErrorMapper({ databaseUrl: undefined, dataDir }, new Clock());
     const cause = Object.assign(new Error('connect ENOENT'), { code: 'ENOENT' });
     for (const error of [cause, unavailable('The database does not answer.', { cause })]) {
       assert.equal(explain(error), error);

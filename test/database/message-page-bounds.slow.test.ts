@@ -4,7 +4,7 @@ import pg from 'pg';
 import { directions, type ListMessagesQuery, messageStatuses } from '#contract/message.ts';
 import { Database } from '#server/database/database.ts';
 import { ensurePartitions } from '#server/database/partitions.ts';
-import { pageExaminedMax } from '#server/messages/limits.ts';
+import { messagePageExaminedMax } from '#server/messages/limits.ts';
 import { listMessages } from '#server/messages/list-messages.ts';
 import { type MessageId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
@@ -133,16 +133,17 @@ describe('a page of messages at a million (decision 0012)', () => {
       explainedQueries += 1;
       for (const [table, read] of rowsRead(await explained(query))) {
         most = Math.max(most, read);
-        if (read > pageExaminedMax + beside) beyond.push(`${JSON.stringify(query)}: ${read} of ${table}`);
+        if (read > messagePageExaminedMax + beside)
+          beyond.push(`${JSON.stringify(query)}: ${read} of ${table}`);
       }
     }
     assert.deepEqual(beyond, []);
     assert.equal(explainedQueries, 360);
     // The bound was met: without it there would have been more to read.
-    assert.ok(most >= pageExaminedMax, `${most}`);
+    assert.ok(most >= messagePageExaminedMax, `${most}`);
   }
 
-  const bounded = `reads at most ${pageExaminedMax.toLocaleString('en')} rows for every combination of filters`;
+  const bounded = `reads at most ${messagePageExaminedMax.toLocaleString('en')} rows for every combination of filters`;
 
   it(`${bounded}, before the tables were ever analyzed`, () => assertBounded('force_generic_plan'));
 
@@ -203,7 +204,7 @@ describe('a page of messages at a million (decision 0012)', () => {
         found.push(...page.messages.map((message) => message.content));
         if (page.messages.length === 0) empty += 1;
         if (!page.has_more) break;
-        assert.ok(page.cursor !== cursor && pages <= total / pageExaminedMax, 'the walk goes on');
+        assert.ok(page.cursor !== cursor && pages <= total / messagePageExaminedMax, 'the walk goes on');
         cursor = page.cursor;
       }
       assert.deepEqual(found, ['955556', '33', '1']);
@@ -217,7 +218,7 @@ describe('a page of messages at a million (decision 0012)', () => {
     assert.deepEqual([full.cursor, full.has_more], [full.messages.at(-1)?.id, true]);
     const short = await listMessages({ database: service }, team, { status: 'delivered' });
     const { rows } = await service.pool.query<{ id: MessageId }>(
-      `SELECT id FROM messages WHERE team_id = $1 ORDER BY id DESC OFFSET ${pageExaminedMax - 1} LIMIT 1`,
+      `SELECT id FROM messages WHERE team_id = $1 ORDER BY id DESC OFFSET ${messagePageExaminedMax - 1} LIMIT 1`,
       [team],
     );
     assert.deepEqual(short, {

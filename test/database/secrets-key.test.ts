@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { Database } from '#server/database/database.ts';
-import { resolveSecretOptions } from '#server/database/secrets-key.ts';
+import { loadSecrets } from '#server/database/secrets-key.ts';
 import { readConfig } from '#server/platform/config.ts';
 import { ConfigError } from '#server/platform/config-error.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
@@ -35,7 +35,7 @@ describe('the secrets key (specification section 10.3, docs/configuration.md)', 
   afterEach(() => rm(parent, { recursive: true, force: true }));
 
   const read = (key?: string) =>
-    resolveSecretOptions(
+    loadSecrets(
       service.pool,
       readConfig({ DATABASE_URL: database.url, DATA_DIR: dataDir, ...(key ? { SECRETS_KEY: key } : {}) }),
     );

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { pino } from 'pino';
 import { openRuntime } from '#server/app/open-runtime.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { writeFanOuts } from '#server/events/fan-out.ts';
+import { writeFanOutDeliveries } from '#server/events/fan-out.ts';
 import { putSubscriptions } from '#test/support/events/given-subscriptions.ts';
 import { countDue, countFanOuts, writtenDeliveries } from '#test/support/events/stored-deliveries.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
@@ -52,8 +52,12 @@ describe('an event for many webhooks (decision 0023) (§6.3/fan-out)', () => {
     await cancelOne();
     await cancelOne();
     assert.deepEqual([await counted(), await fanOuts()], [0, 2]);
-    await Promise.all([writeFanOuts(service.runtime), writeFanOuts(other), writeFanOuts(service.runtime)]);
-    await writeFanOuts(other);
+    await Promise.all([
+      writeFanOutDeliveries(service.runtime),
+      writeFanOutDeliveries(other),
+      writeFanOutDeliveries(service.runtime),
+    ]);
+    await writeFanOutDeliveries(other);
     const written = await deliveries();
     assert.deepEqual([written.length, await due()], [2 * many, 2 * many]);
     const pairs = new Set(written.map(({ eventId, webhookId }) => `${eventId} ${webhookId}`));
@@ -71,7 +75,7 @@ describe('an event for many webhooks (decision 0023) (§6.3/fan-out)', () => {
     assert.equal((await team.api.put(`/v1/webhooks/${second?.id}`, { active: false })).status, 200);
     assert.equal((await team.api.delete(`/v1/webhooks/${third?.id}`)).status, 200);
     await putSubscriptions(service, team.id, 10);
-    await writeFanOuts(service.runtime);
+    await writeFanOutDeliveries(service.runtime);
     assert.deepEqual([await counted(), await due()], [299, 297]);
     assert.equal((await deliveries()).filter(({ status }) => status === 'skipped').length, 2);
   });
@@ -82,12 +86,12 @@ describe('an event for many webhooks (decision 0023) (§6.3/fan-out)', () => {
     for (let events = 0; events < 3; events += 1) await cancelOne();
     await newTeam(300);
     await cancelOne();
-    await writeFanOuts(service.runtime, 1);
+    await writeFanOutDeliveries(service.runtime, 1);
     assert.equal(await counted(), 300);
     team = busy;
     const written = await counted();
     assert.ok(written > 0 && written < many, `${written} of ${3 * many}`);
-    await writeFanOuts(service.runtime);
+    await writeFanOutDeliveries(service.runtime);
     assert.equal(await counted(), 3 * many);
   });
 
@@ -105,14 +109,14 @@ describe('an event for many webhooks (decision 0023) (§6.3/fan-out)', () => {
     }
     const lines: string[] = [];
     const logger = pino({}, { write: (line) => void lines.push(line) });
-    await writeFanOuts({ ...service.runtime, logger });
+    await writeFanOutDeliveries({ ...service.runtime, logger });
     for (const { id } of others) assert.equal((await writtenDeliveries(service, id)).length, 101);
     assert.equal((await writtenDeliveries(service, failing.id)).length, 0);
     assert.equal(lines.length, 1, 'once in a run');
     assert.match(String(lines[0]), /"level":50.*refuses_one_team/);
     assert.equal(JSON.parse(String(lines[0])).team, failing.publicId);
     await refusal.end();
-    await writeFanOuts(service.runtime);
+    await writeFanOutDeliveries(service.runtime);
     assert.equal((await writtenDeliveries(service, failing.id)).length, 300);
   });
 

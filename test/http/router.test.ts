@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import type { FastifyRequest } from 'fastify';
 import { ClientErrorResponder } from '#server/platform/http/client-error.ts';
-import { PathIndex } from '#server/platform/http/not-found.ts';
+import { PathIndex } from '#server/platform/http/path-index.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { type RawAnswer, rawExchange, rawRequest } from '#test/support/service/raw-http.ts';
 import {

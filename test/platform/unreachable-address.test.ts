@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { explainUnreachableLinks } from '#server/platform/network/unreachable-address.ts';
+import { explainUnreachableLinks } from '#server/platform/network/unreachable-links.ts';
 
 describe('addresses that no iPhone can open (specification section 10.1)', () => {
   for (const host of [

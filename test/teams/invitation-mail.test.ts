@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Ids } from '#server/platform/ids/ids.ts';
 import { Clock } from '#server/platform/time/clock.ts';
-import { invitationMessage } from '#server/teams/invitations/mail-invitation.ts';
+import { invitationMailContent } from '#server/teams/invitations/mail-invitation.ts';
 
 describe('the mail of an invitation (specification section 12.5)', () => {
   const clock = new Clock();
@@ -40,7 +40,7 @@ describe('the mail of an invitation (specification section 12.5)', () => {
       email: 'bob@example.com',
       name: 'Bob Example',
     } as const;
-    assert.deepEqual(invitationMessage({ invitation, team, inviter, url }), {
+    assert.deepEqual(invitationMailContent({ invitation, team, inviter, url }), {
       subject: 'Join Example Ltd on Ownline',
       heading: 'Join Example Ltd',
       paragraphs: [
@@ -53,7 +53,7 @@ describe('the mail of an invitation (specification section 12.5)', () => {
   });
 
   it('names no person where an API key invites', () => {
-    const { paragraphs } = invitationMessage({ invitation, team, inviter: undefined, url });
+    const { paragraphs } = invitationMailContent({ invitation, team, inviter: undefined, url });
     assert.equal(paragraphs[0], 'You are invited to the team Example Ltd, with the role viewer.');
   });
 });

@@ -7,7 +7,7 @@ import {
   claimDeliveries,
   firstWebhookId,
 } from '#server/webhooks/dispatch/claim-deliveries.ts';
-import { findLeased } from '#server/webhooks/dispatch/failure-store.ts';
+import { lockLeasedDeliveries } from '#server/webhooks/dispatch/failure-store.ts';
 import { recordResults } from '#server/webhooks/dispatch/record-results.ts';
 import { oneAtATimeFailuresMin, teamSlots } from '#server/webhooks/limits.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
@@ -134,7 +134,7 @@ describe('claims by several processes at once (specification section 6.3, decisi
     const { database } = service.runtime;
     const held = await claim(database.pool);
     await database.transaction(async (counting) => {
-      assert.equal((await findLeased(counting, held)).size, 1);
+      assert.equal((await lockLeasedDeliveries(counting, held)).size, 1);
       service.clock.advance(60_000);
       assert.equal((await claim(database.pool)).length, 0);
     });

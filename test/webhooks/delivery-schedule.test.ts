@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { nextAttemptAt } from '#server/webhooks/dispatch/delivery-schedule.ts';
+import { nextDeliveryAttemptAt } from '#server/webhooks/dispatch/delivery-schedule.ts';
 
 const offsetsMs = [0, 10_000, 60_000, 300_000];
 
@@ -22,7 +22,7 @@ describe('when attempts begin (specification section 6.3)', () => {
   for (const [attempt, startedMs, dueMs] of table) {
     it(`attempt ${attempt}, begun ${startedMs} ms after the first, is followed at ${dueMs ?? 'no time'} (§6.3/retry-offsets)`, () => {
       const first = new Date(1_000_000);
-      const next = nextAttemptAt(offsetsMs, {
+      const next = nextDeliveryAttemptAt(offsetsMs, {
         attempt,
         firstStartedAt: first,
         startedAt: new Date(first.getTime() + startedMs),

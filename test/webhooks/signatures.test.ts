@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { verify } from '@octokit/webhooks-methods';
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
-import { deliveryHeaders } from '#server/webhooks/dispatch/sign-delivery.ts';
+import { deliveryHeaders } from '#server/webhooks/dispatch/delivery-headers.ts';
 import { newWebhookSecret } from '#server/webhooks/endpoints/webhook-secret.ts';
 
 const eventId = 'evt_01h2xcejqtf2nbrexx3vqjhp41';

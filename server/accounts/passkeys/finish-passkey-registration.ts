@@ -3,8 +3,8 @@ import { lockAccount } from '#server/accounts/account/account-store.ts';
 import { parseName } from '#server/accounts/account/create-account.ts';
 import { passkeysPerAccountMax } from '#server/accounts/limits.ts';
 import {
+  type CurrentPasswordInput,
   findCurrentSession,
-  type PasswordInput,
   requireReauthentication,
   signedOutError,
 } from '#server/accounts/passwords/reauthentication.ts';
@@ -30,7 +30,7 @@ export async function finishPasskeyRegistration(
   services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'>,
   signedIn: SignedIn,
   by: AuditActor,
-  input: PasswordInput & { readonly name: string; readonly response: PasskeyAttestation },
+  input: CurrentPasswordInput & { readonly name: string; readonly response: PasskeyAttestation },
 ): Promise<PasskeyRow> {
   const { database, clock, ids, config } = services;
   const { accountId, sessionId } = signedIn;

@@ -3,7 +3,7 @@ import { magicLinkHint } from '#server/accounts/account/sign-in-hints.ts';
 import { findSignedIn, type RequireSession } from '#server/accounts/sessions/session-authenticator.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError } from '#server/platform/app-error.ts';
-import { appPath } from '#server/platform/http/app-path.ts';
+import { withAppBasePath } from '#server/platform/http/app-base-path.ts';
 import { pageHeaders } from '#server/platform/http/html-page.ts';
 import { parseForm } from '#server/platform/http/parse-form.ts';
 import {
@@ -13,11 +13,11 @@ import {
   route,
   type SignedIn,
 } from '#server/platform/http/route.ts';
-import { textFields } from '#server/platform/http/text-fields.ts';
+import { textFieldsSchema } from '#server/platform/http/text-fields-schema.ts';
 import { PasswordFlash } from './password-flash.ts';
 import { type PasswordForm, type PasswordProblem, renderPasswordPage } from './password-page.ts';
 import { findCurrentSession } from './reauthentication.ts';
-import { passwordNeeds, setPassword } from './set-password.ts';
+import { passwordRequirement, setPassword } from './set-password.ts';
 
 const path = '/password';
 const answers = Object.fromEntries(
@@ -33,11 +33,11 @@ export function passwordPageRoutes(services: Services): Route[] {
   const goTo = (to: string, ...cookies: string[]): Answer => ({
     status: 303,
     body: '',
-    headers: { location: appPath(config.appUrl, to), 'set-cookie': cookies },
+    headers: { location: withAppBasePath(config.appUrl, to), 'set-cookie': cookies },
   });
   const show = async (signedIn: SignedIn, problem?: PasswordProblem, status = 200): Promise<Answer> => {
-    const form = await readPasswordForm(services, signedIn);
-    const body = renderPasswordPage(form, appPath(config.appUrl, '/'), problem);
+    const form = await loadPasswordForm(services, signedIn);
+    const body = renderPasswordPage(form, withAppBasePath(config.appUrl, '/'), problem);
     return { status, body, headers: pageHeaders };
   };
   const set = async ({ request }: HandlerContext, signedIn: SignedIn): Promise<Answer> => {
@@ -71,7 +71,7 @@ export function passwordPageRoutes(services: Services): Route[] {
       method: 'POST',
       path,
       audience: 'page',
-      looseBody: textFields('password', 'current_password'),
+      looseBody: textFieldsSchema('password', 'current_password'),
       audit: 'account.password_set',
       answers,
       handle: async (call) => {
@@ -86,7 +86,7 @@ export function passwordPageRoutes(services: Services): Route[] {
 }
 
 /** The state of the account's password form. @throws 401 where the session ended meanwhile */
-export async function readPasswordForm(
+export async function loadPasswordForm(
   services: Pick<Runtime, 'database' | 'clock' | 'config'>,
   signedIn: SignedIn,
 ): Promise<PasswordForm> {
@@ -94,9 +94,9 @@ export async function readPasswordForm(
   const present = await findCurrentSession(services, signedIn);
   return {
     hasPassword: present.account.password_hash !== null,
-    needs: passwordNeeds(services, present),
+    needs: passwordRequirement(services, present),
     email: present.account.email,
-    path: appPath(config.appUrl, path),
+    path: withAppBasePath(config.appUrl, path),
     byLink: magicLinkHint(config),
   };
 }

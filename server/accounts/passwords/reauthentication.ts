@@ -4,9 +4,9 @@ import type { ClientInfo } from '#server/accounts/sessions/create-session.ts';
 import { DeviceCookie } from '#server/accounts/sessions/device-cookie.ts';
 import { type AccountSessionRow, findSession } from '#server/accounts/sessions/session-store.ts';
 import {
-  checkPasswordAttempt,
   countPasswordAttempt,
   refundPasswordAttempt,
+  verifyCountedPassword,
 } from '#server/accounts/throttling/login-throttle.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError, invalid } from '#server/platform/app-error.ts';
@@ -15,7 +15,7 @@ import type { SignedIn } from '#server/platform/http/route.ts';
 type Services = Pick<Runtime, 'database' | 'clock' | 'config' | 'secrets'>;
 
 /** The present password, as it is given, and the request that brings it. */
-export interface PasswordInput {
+export interface CurrentPasswordInput {
   readonly request: Pick<ClientInfo, 'ip' | 'headers'>;
   readonly currentPassword: string | undefined;
 }
@@ -50,7 +50,7 @@ export function isRecentSignIn({ clock }: Pick<Runtime, 'clock'>, { session }: C
 export async function requireReauthentication(
   services: Services,
   present: CurrentSession,
-  given: PasswordInput,
+  given: CurrentPasswordInput,
 ): Promise<void> {
   if (isRecentSignIn(services, present)) return;
   if (present.account.password_hash === null) {
@@ -71,7 +71,7 @@ export async function requireReauthentication(
 export async function requirePassword(
   services: Services,
   { account }: CurrentSession,
-  { request, currentPassword }: PasswordInput,
+  { request, currentPassword }: CurrentPasswordInput,
   instead: string,
 ): Promise<void> {
   const { email, id: accountId, password_hash: hash } = account;
@@ -80,7 +80,7 @@ export async function requirePassword(
   }
   const browser = new DeviceCookie(services).find(request, account);
   const attempt = await countPasswordAttempt(services, { email, ip: request.ip, accountId, browser });
-  if (!(await checkPasswordAttempt(services, attempt, currentPassword, hash))) {
+  if (!(await verifyCountedPassword(services, attempt, currentPassword, hash))) {
     throw invalid('current_password', `This is not your present password. If you forgot it, ${instead}`);
   }
   await services.database.transaction((trx) => refundPasswordAttempt(trx, attempt));

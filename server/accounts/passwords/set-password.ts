@@ -10,10 +10,10 @@ import { AppError } from '#server/platform/app-error.ts';
 import type { SignedIn } from '#server/platform/http/route.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import {
+  type CurrentPasswordInput,
   type CurrentSession,
   findCurrentSession,
   isRecentSignIn,
-  type PasswordInput,
   requirePassword,
   requireReauthentication,
   signedOutError,
@@ -28,7 +28,7 @@ export type PasswordRequirement =
   /** The account has no password to check, and the sign-in is too old. */
   | 'sign_in';
 
-interface NewPassword extends PasswordInput {
+interface NewPassword extends CurrentPasswordInput {
   readonly password: string;
 }
 
@@ -73,7 +73,7 @@ export async function setPassword(
 }
 
 /** Requirements for setting a password: the form shows them, and the request has to meet them. */
-export function passwordNeeds(
+export function passwordRequirement(
   services: Pick<Runtime, 'clock'>,
   present: CurrentSession,
 ): PasswordRequirement {
@@ -87,10 +87,10 @@ export function passwordNeeds(
 async function requireCurrentPassword(
   services: Services,
   present: CurrentSession,
-  given: PasswordInput,
+  given: CurrentPasswordInput,
 ): Promise<void> {
   if (present.account.password_hash === null) return requireReauthentication(services, present, given);
-  if (passwordNeeds(services, present) === 'new') return;
+  if (passwordRequirement(services, present) === 'new') return;
   const instead = `sign in with ${magicLinkHint(services.config)}, and set the new one within 15 minutes.`;
   await requirePassword(services, present, given, instead);
 }

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { SignInMethod } from '#contract/account.ts';
 import { accountActor } from '#server/accounts/account/account-actor.ts';
 import type { AccountRow } from '#server/accounts/account/account-store.ts';
-import { sessionDays } from '#server/accounts/limits.ts';
+import { sessionIdleDays } from '#server/accounts/limits.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Queryable } from '#server/database/statement.ts';
@@ -11,7 +11,7 @@ import { randomToken, sha256 } from '#server/platform/crypto.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { DeviceCookie } from './device-cookie.ts';
 import { SessionCookie } from './session-cookie.ts';
-import { endSessionByToken, insertSession } from './session-store.ts';
+import { endSessionByToken, insertAccountSession } from './session-store.ts';
 
 /** The result of a sign-in. */
 export interface SignInResult {
@@ -30,7 +30,7 @@ const userAgentMaxCharacters = 300;
  * 12.2). Only the token's hash is stored.
  * @returns the set-cookie headers: of the session, and of the device cookie
  */
-export async function createSession(
+export async function createAccountSession(
   db: Queryable,
   services: Pick<Runtime, 'ids' | 'clock' | 'config' | 'secrets'>,
   account: Pick<AccountRow, 'id' | 'email'>,
@@ -42,7 +42,7 @@ export async function createSession(
   const sessionCookie = new SessionCookie(config);
   await endPreviousSession(db, services, sessionCookie.read(request), by);
   const token = randomToken();
-  await insertSession(db, {
+  await insertAccountSession(db, {
     id: ids.next('acs'),
     account_id: account.id,
     tokenHash: sha256(token),
@@ -50,7 +50,7 @@ export async function createSession(
     ip: request.ip,
     user_agent: (request.headers['user-agent'] ?? '').slice(0, userAgentMaxCharacters),
     created_at: clock.now(),
-    expires_at: clock.in(sessionDays * 86_400_000),
+    expires_at: clock.in(sessionIdleDays * 86_400_000),
   });
   const accountId = account.id;
   await recordAudit(db, services, { by, action: 'account.signed_in', accountId, details: { method } });

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { sessionDays, sessionRequestsPerMinute } from '#server/accounts/limits.ts';
+import { sessionIdleDays, sessionRequestsPerMinute } from '#server/accounts/limits.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError, tooManyRequests } from '#server/platform/app-error.ts';
 import { mapMaybe } from '#server/platform/concurrency/maybe-promise.ts';
@@ -8,10 +8,10 @@ import type { Authenticator, SignedIn } from '#server/platform/http/route.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { FixedWindowLimiter } from '#server/platform/network/fixed-window-limiter.ts';
 import type { NetworkRateLimiter } from '#server/platform/network/network-rate-limiter.ts';
+import { AccountSessionLookup } from './account-session-lookup.ts';
 import { csrfRefusal } from './csrf.ts';
-import { LiveSessions } from './live-sessions.ts';
 import { SessionCookie } from './session-cookie.ts';
-import { type LiveSessionRow, touchSession } from './session-store.ts';
+import { type LiveAccountSessionRow, touchAccountSession } from './session-store.ts';
 
 /** A session's last use is written no more often than this. */
 const touchMs = 60_000;
@@ -28,11 +28,11 @@ export function createRequireSession(
   const { database, clock, config } = services;
   const cookie = new SessionCookie(config);
   const limiter = new FixedWindowLimiter(clock, sessionRequestsPerMinute);
-  const sessions = new LiveSessions(services);
+  const sessions = new AccountSessionLookup(services);
 
-  const touch = async (session: LiveSessionRow): Promise<void> => {
+  const touch = async (session: LiveAccountSessionRow): Promise<void> => {
     if (clock.nowMs() - session.last_used_at.getTime() < touchMs) return;
-    await touchSession(database.pool, session.id, clock.now(), clock.in(sessionDays * 86_400_000));
+    await touchAccountSession(database.pool, session.id, clock.now(), clock.in(sessionIdleDays * 86_400_000));
   };
 
   return async (request) => {
@@ -111,7 +111,7 @@ export function createVisitorAuthenticator(
  * Authenticator of pages. Opening one changes nothing and has the network limit of open routes. A form needs the same
  * as any other request of a visitor.
  */
-export function createPageAuthenticator(
+export function createPublicPageAuthenticator(
   visitorAuthenticator: Authenticator,
   openLimiter: NetworkRateLimiter,
 ): Authenticator {

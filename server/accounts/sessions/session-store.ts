@@ -14,7 +14,7 @@ export interface AccountSessionRow {
 }
 
 /** A session that lives, and whose it is. */
-export interface LiveSessionRow extends AccountSessionRow {
+export interface LiveAccountSessionRow extends AccountSessionRow {
   readonly email: string;
   /** SHA-256 of the session's token. */
   readonly hash: Buffer;
@@ -28,7 +28,7 @@ const insert = statement<AccountSessionRow>(
   `INSERT INTO account_sessions AS s (id, account_id, token_hash, method, ip, user_agent, created_at, last_used_at, expires_at)
    VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8) RETURNING ${columns}`,
 );
-const findLive = statement<LiveSessionRow>(
+const findLive = statement<LiveAccountSessionRow>(
   'account-sessions.find-live',
   `SELECT ${columns}, s.token_hash AS hash, a.email FROM account_sessions s JOIN accounts a ON a.id = s.account_id
    WHERE s.token_hash = ANY($1::bytea[]) AND s.expires_at > $2`,
@@ -65,7 +65,7 @@ const purge = statement<Record<string, never>>(
   'DELETE FROM account_sessions WHERE expires_at <= $1',
 );
 
-export async function insertSession(
+export async function insertAccountSession(
   db: Queryable,
   session: Omit<AccountSessionRow, 'last_used_at'> & { readonly tokenHash: Buffer },
 ): Promise<void> {
@@ -87,7 +87,7 @@ export function findLiveSessions(
   db: Queryable,
   tokenHashes: readonly Buffer[],
   now: Date,
-): Promise<LiveSessionRow[]> {
+): Promise<LiveAccountSessionRow[]> {
   return findLive.rows(db, tokenHashes, now);
 }
 
@@ -101,7 +101,7 @@ export function findSession(
   return find.row(db, accountId, sessionId, now);
 }
 
-export async function touchSession(
+export async function touchAccountSession(
   db: Queryable,
   sessionId: AccountSessionId,
   now: Date,

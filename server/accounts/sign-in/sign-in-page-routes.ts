@@ -8,11 +8,11 @@ import type { RefusalLog } from '#server/audit/refusal-log.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
-import { appPath, safeRedirect } from '#server/platform/http/app-path.ts';
+import { safeRedirect, withAppBasePath } from '#server/platform/http/app-base-path.ts';
 import { pageHeaders } from '#server/platform/http/html-page.ts';
 import { parseForm } from '#server/platform/http/parse-form.ts';
 import { type Answer, type HandlerContext, type Route, route } from '#server/platform/http/route.ts';
-import { textFields } from '#server/platform/http/text-fields.ts';
+import { textFieldsSchema } from '#server/platform/http/text-fields-schema.ts';
 import {
   renderMagicLink,
   renderMagicLinkExpired,
@@ -38,9 +38,10 @@ export function signInPageRoutes(services: SignInPages): Route[] {
   const goTo = (path: string, ...cookies: string[]): Answer => ({
     status: 303,
     body: '',
-    headers: { location: appPath(config.appUrl, path), 'set-cookie': cookies },
+    headers: { location: withAppBasePath(config.appUrl, path), 'set-cookie': cookies },
   });
-  const expired = () => page(renderMagicLinkExpired(appPath(config.appUrl, '/sign-in'), isMailEnabled), 404);
+  const expired = () =>
+    page(renderMagicLinkExpired(withAppBasePath(config.appUrl, '/sign-in'), isMailEnabled), 404);
 
   const signIn = async ({ request }: HandlerContext, next: string): Promise<Answer> => {
     const form = parseForm(request);
@@ -74,8 +75,8 @@ export function signInPageRoutes(services: SignInPages): Route[] {
           return page(
             renderSwitchAccount({
               email: signedIn.actor.name,
-              nextPath: appPath(config.appUrl, next),
-              signOutPath: appPath(config.appUrl, `/sign-out${withRedirect(next)}`),
+              nextPath: withAppBasePath(config.appUrl, next),
+              signOutPath: withAppBasePath(config.appUrl, `/sign-out${withRedirect(next)}`),
             }),
           );
         }
@@ -86,7 +87,7 @@ export function signInPageRoutes(services: SignInPages): Route[] {
       method: 'POST',
       path: '/sign-in',
       audience: 'page',
-      looseBody: textFields('email', 'password', 'by'),
+      looseBody: textFieldsSchema('email', 'password', 'by'),
       audit: 'account.signed_in',
       answers,
       handle: async (call) => signIn(call, redirectOf(call.query)),
@@ -120,7 +121,7 @@ export function signInPageRoutes(services: SignInPages): Route[] {
       method: 'POST',
       path: '/sign-out',
       audience: 'page',
-      looseBody: textFields('go'),
+      looseBody: textFieldsSchema('go'),
       audit: 'account.signed_out',
       answers,
       handle: async ({ request, query }) => {

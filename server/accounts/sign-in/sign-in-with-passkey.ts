@@ -8,7 +8,7 @@ import { findPasskeyByCredential, recordPasskeyUse } from '#server/accounts/pass
 import { relyingParty } from '#server/accounts/passkeys/relying-party.ts';
 import {
   type ClientInfo,
-  createSession,
+  createAccountSession,
   type SignInResult,
 } from '#server/accounts/sessions/create-session.ts';
 import type { Runtime } from '#server/database/runtime.ts';
@@ -41,7 +41,7 @@ export async function signInWithPasskey(
   if (counter === undefined) throw refusal(services);
   return database.transaction(async (trx) => {
     if (!(await recordPasskeyUse(trx, passkey.id, counter, clock.now()))) throw refusal(services);
-    return { account, cookies: await createSession(trx, services, account, 'passkey', request) };
+    return { account, cookies: await createAccountSession(trx, services, account, 'passkey', request) };
   });
 }
 

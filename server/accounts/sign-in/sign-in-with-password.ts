@@ -8,14 +8,14 @@ import { parseEmail } from '#server/accounts/account/email.ts';
 import { otherSignInHint } from '#server/accounts/account/sign-in-hints.ts';
 import {
   type ClientInfo,
-  createSession,
+  createAccountSession,
   type SignInResult,
 } from '#server/accounts/sessions/create-session.ts';
 import { DeviceCookie } from '#server/accounts/sessions/device-cookie.ts';
 import {
-  checkPasswordAttempt,
   countPasswordAttempt,
   refundPasswordAttempt,
+  verifyCountedPassword,
 } from '#server/accounts/throttling/login-throttle.ts';
 import type { AuditRecord } from '#server/audit/record-audit.ts';
 import type { RefusalLog } from '#server/audit/refusal-log.ts';
@@ -50,7 +50,7 @@ export async function signInWithPassword(
     accountId: account?.id,
     browser,
   });
-  const isRight = await checkPasswordAttempt(services, attempt, password, account?.password_hash);
+  const isRight = await verifyCountedPassword(services, attempt, password, account?.password_hash);
   if (!account) throw refusal(services);
   if (!isRight) {
     services.refusals.write(wrongPassword(account, request));
@@ -61,7 +61,7 @@ export async function signInWithPassword(
     const present = await lockAccountForShare(trx, account.id);
     if (present?.password_hash !== account.password_hash) throw refusal(services);
     await refundPasswordAttempt(trx, attempt);
-    return { account, cookies: await createSession(trx, services, account, 'password', request) };
+    return { account, cookies: await createAccountSession(trx, services, account, 'password', request) };
   });
 }
 

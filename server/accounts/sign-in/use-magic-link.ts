@@ -3,12 +3,12 @@ import { lockAccount } from '#server/accounts/account/account-store.ts';
 import { consumeMagicLink, findMagicLinkAccount } from '#server/accounts/magic-links/magic-link-store.ts';
 import {
   type ClientInfo,
-  createSession,
+  createAccountSession,
   type SignInResult,
 } from '#server/accounts/sessions/create-session.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { sha256 } from '#server/platform/crypto.ts';
-import { markEmailVerified } from './verify-email.ts';
+import { verifyEmail } from './verify-email.ts';
 
 /**
  * Signs in by a magic link and uses it up: of several clicks at once one succeeds (specification section 12.2). The
@@ -27,7 +27,7 @@ export function useMagicLink(
     const account = whose && (await lockAccount(trx, whose.id));
     if (!account || !(await consumeMagicLink(trx, tokenHash, now))) return undefined;
     const by = accountActor(account, request);
-    await markEmailVerified(trx, services, account, by);
-    return { account, cookies: await createSession(trx, services, account, 'link', request) };
+    await verifyEmail(trx, services, account, by);
+    return { account, cookies: await createAccountSession(trx, services, account, 'link', request) };
   });
 }

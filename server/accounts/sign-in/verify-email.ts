@@ -19,7 +19,7 @@ type Services = Pick<Runtime, 'clock' | 'ids'>;
  * person may have created the account: its other credentials are revoked. The caller has locked the account.
  * @param own the acting session, which stays; undefined where it is yet to be created
  */
-export async function markEmailVerified(
+export async function verifyEmail(
   trx: Transaction,
   services: Services,
   account: AccountRow,

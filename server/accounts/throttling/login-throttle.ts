@@ -76,7 +76,7 @@ function isDeviceThrottled([ofBrowser = 0, ofBrowsers = 0]: readonly number[]): 
 }
 
 /** Whether a password that was counted is right. One that could not be looked at does not count. @throws 503 */
-export async function checkPasswordAttempt(
+export async function verifyCountedPassword(
   { database }: Pick<Runtime, 'database'>,
   attempt: PasswordAttempt,
   password: string,

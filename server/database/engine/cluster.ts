@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import type { Logger } from '#server/platform/process/logger.ts';
 import { EngineError } from './engine-error.ts';
 import type { EnginePrograms } from './engine-files.ts';
-import { changeFolderOwner, changeTreeOwner } from './engine-folders.ts';
+import { changeTreeOwner, makeFolderPrivate } from './engine-folders.ts';
 import type { EngineLayout } from './engine-layout.ts';
 import type { EngineUser } from './engine-user.ts';
 import { endProcessSync, runAtExit } from './exit-guard.ts';
@@ -53,7 +53,7 @@ async function createCluster({
 }: ClusterOptions): Promise<void> {
   signal.throwIfAborted();
   const unfinished = await mkdtemp(join(layout.dataDir, unfinishedPrefix));
-  await changeFolderOwner(unfinished, user);
+  await makeFolderPrivate(unfinished, user);
   const flags = [
     `--pgdata=${unfinished}`,
     '--username=postgres',

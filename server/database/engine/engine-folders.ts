@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { chmod, lchown, lstat, mkdir, readdir, realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { fileErrorSentence } from '#server/platform/explain-file.ts';
+import { fileErrorSentence } from '#server/platform/file-error.ts';
 import { createDataDir } from '../data-dir.ts';
 import { EngineError } from './engine-error.ts';
 import type { EngineUser } from './engine-user.ts';
@@ -61,11 +61,11 @@ export async function createPrivateFolder(path: string, user: EngineUser): Promi
   await mkdir(path, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;
   });
-  await changeFolderOwner(path, user);
+  await makeFolderPrivate(path, user);
 }
 
 /** Sets owner and mode of a folder that exists. */
-export async function changeFolderOwner(path: string, user: EngineUser): Promise<void> {
+export async function makeFolderPrivate(path: string, user: EngineUser): Promise<void> {
   if (!(await lstat(path)).isDirectory()) throw new EngineError(`${path} must be a folder. Move it away.`);
   // Mode before owner: once the user owns the folder, it could replace it by a link.
   await chmod(path, 0o700);

@@ -7,10 +7,10 @@ import { engineLayout } from './engine-layout.ts';
 import { lockDataDir } from './engine-lock.ts';
 import { engineUrl } from './engine-url.ts';
 import { chooseEngineUser } from './engine-user.ts';
-import { explainFailure } from './explain-failure.ts';
 import { postgresArguments } from './postgres-settings.ts';
 import { prepareSocketFolder, socketPort } from './socket-folder.ts';
 import { Supervisor } from './supervisor.ts';
+import { toEngineError } from './to-engine-error.ts';
 
 /** The embedded PostgreSQL of one DATA_DIR, owned by this process. */
 export interface Engine {
@@ -46,7 +46,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
   const source = await findEnginePackage();
   const layout = engineLayout(await prepareDataDir(options.dataDir));
   const lock = await lockDataDir(layout).catch(async (error: unknown) => {
-    throw await explainFailure(error, layout.dataDir);
+    throw await toEngineError(error, layout.dataDir);
   });
   let supervisor: Supervisor | undefined;
   try {
@@ -71,7 +71,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     await removeOtherVersions(source, layout, options.logger);
     return runningEngine(supervisor, engineUrl(socketFolder), () => lock.release());
   } catch (error) {
-    const failure = signal.aborted ? error : await explainFailure(error, layout.dataDir);
+    const failure = signal.aborted ? error : await toEngineError(error, layout.dataDir);
     await supervisor?.stop().catch(() => undefined);
     await lock.release();
     throw failure;

@@ -2,7 +2,7 @@ import { lstat, mkdir, mkdtemp, readFile, rename, writeFile } from 'node:fs/prom
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EngineError } from './engine-error.ts';
-import { changeFolderOwner, checkReachable, createPrivateFolder } from './engine-folders.ts';
+import { checkReachable, createPrivateFolder, makeFolderPrivate } from './engine-folders.ts';
 import type { EngineLayout } from './engine-layout.ts';
 import type { EngineUser } from './engine-user.ts';
 
@@ -42,7 +42,7 @@ export async function restoreSocketFolder(folder: string, user: EngineUser): Pro
       error,
     );
   });
-  await changeFolderOwner(folder, user);
+  await makeFolderPrivate(folder, user);
 }
 
 export async function hasSocket(folder: string): Promise<boolean> {
@@ -74,7 +74,7 @@ async function makeShortFolder(user: EngineUser): Promise<string> {
     try {
       await checkReachable(parent, user);
       const folder = await mkdtemp(join(parent, 'ownline-'));
-      await changeFolderOwner(folder, user);
+      await makeFolderPrivate(folder, user);
       return folder;
     } catch (error) {
       refusals.push(error);

@@ -2,8 +2,8 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import { stopFlushMs, stopGraceMs, stopStalledMs } from './limits.ts';
-import { type OpenSockets, takenBytes } from './open-sockets.ts';
+import { stopFlushMs, stopIncompleteRequestMs, stopStalledMs } from './limits.ts';
+import { flushedBytes, type OpenSockets } from './open-sockets.ts';
 
 const idleCloseMs = 50;
 
@@ -15,7 +15,7 @@ const quietWithinMs = 500;
  * are closed soon after all others are answered.
  * @param graceMs time for a request to become whole, once no other is left
  */
-export async function closeServer(server: FastifyInstance, graceMs = stopGraceMs): Promise<void> {
+export async function closeServer(server: FastifyInstance, graceMs = stopIncompleteRequestMs): Promise<void> {
   if (server.server.listening) await untilQuiet(server);
   keepWhileBytesWait(server);
   const ended = stopListening(server.server);
@@ -60,7 +60,7 @@ async function untilFlushed(openSockets: OpenSockets, closed: AbortSignal): Prom
   for (let before = -1; performance.now() < Math.min(deadlineMs, stalledAtMs) && !closed.aborted; ) {
     const waiting = waitingSockets(openSockets);
     if (waiting.length === 0) return;
-    const taken = sum(waiting, takenBytes);
+    const taken = sum(waiting, flushedBytes);
     if (taken !== before) stalledAtMs = performance.now() + stopStalledMs;
     before = taken;
     await pause(idleCloseMs, undefined, { ref: false });

@@ -50,7 +50,7 @@ export const slowReaderCheckMs = 2_000;
  * A stop waits this long for incomplete requests, once every other one is answered. It is at least as
  * long as a lingering close.
  */
-export const stopGraceMs = 2_000;
+export const stopIncompleteRequestMs = 2_000;
 
 /**
  * A stop waits for clients that read their answers: up to this time in all, and up to the second one without progress.

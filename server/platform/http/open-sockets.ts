@@ -26,7 +26,7 @@ interface StreamHandle {
 }
 
 /** Bytes that the kernel has taken: part of a large Buffer counts, which `socket.bytesWritten` can't tell. */
-export function takenBytes(socket: Socket): number {
+export function flushedBytes(socket: Socket): number {
   const { _handle: handle } = socket as Socket & { readonly _handle?: StreamHandle | null };
   return handle ? handle.bytesWritten - handle.writeQueueSize : 0;
 }

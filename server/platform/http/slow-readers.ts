@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { Logger } from '#server/platform/process/logger.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
 import { slowReaderBytesPerSecondMin, slowReaderCheckMs, slowReaderMs } from './limits.ts';
-import { type OpenSockets, takenBytes } from './open-sockets.ts';
+import { flushedBytes, type OpenSockets } from './open-sockets.ts';
 
 /** The bytes that a socket had taken at a moment. */
 interface Sample {
@@ -54,7 +54,7 @@ export class SlowReaders {
         this.#waiting.delete(socket);
         continue;
       }
-      const now = { atMs: nowMs, taken: takenBytes(socket) };
+      const now = { atMs: nowMs, taken: flushedBytes(socket) };
       const samples = this.#waiting.get(socket) ?? [];
       this.#waiting.set(socket, samples);
       samples.push(now);

@@ -23,7 +23,7 @@ interface RequestSchema {
 }
 
 /** Keywords that `firstProblem` understands. */
-export const refusingKeywords = [
+export const explainedKeywords = [
   ...['type', 'enum', 'const', 'anyOf', 'properties', 'required', 'additionalProperties', 'items'],
   ...['minItems', 'maxItems', 'minLength', 'maxLength', 'minimum', 'maximum', 'pattern'],
 ] as const;

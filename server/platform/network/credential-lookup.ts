@@ -6,7 +6,7 @@ import { clientNetwork } from './client-network.ts';
 import { FixedWindowLimiter } from './fixed-window-limiter.ts';
 import {
   refusedCredentialsPerMinute,
-  slowLookupMs,
+  throttledLookupIntervalMs,
   unknownCredentialCacheMax,
   unknownCredentialTtlMs,
 } from './limits.ts';
@@ -64,7 +64,7 @@ export class CredentialLookup<Row extends { readonly hash: Buffer }> {
           unavailable('Too many credentials wait to be looked up. Repeat the request in a moment.'),
       });
     this.#fast = batcher(0, 2);
-    this.#slow = batcher(slowLookupMs, 1);
+    this.#slow = batcher(throttledLookupIntervalMs, 1);
   }
 
   /**

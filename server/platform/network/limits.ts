@@ -12,4 +12,4 @@ export const unknownCredentialTtlMs = 10_000;
 export const unknownCredentialCacheMax = 10_000;
 
 /** How often the look-ups of networks past their limit share a statement. */
-export const slowLookupMs = 50;
+export const throttledLookupIntervalMs = 50;

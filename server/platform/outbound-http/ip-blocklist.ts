@@ -35,7 +35,7 @@ export function isBlockedAddress(address: Uint8Array, allowed: readonly AddressR
 }
 
 /** The same for an address as text; an invalid one is blocked. */
-export function isBlockedIp(text: string, allowed: readonly AddressRange[]): boolean {
+export function isBlockedAddressText(text: string, allowed: readonly AddressRange[]): boolean {
   const address = bytesOfAddress(text);
   return address === undefined || isBlockedAddress(address, allowed);
 }

@@ -1,6 +1,6 @@
 import { Resolver } from 'node:dns/promises';
 import type { AddressRange } from '#server/platform/network/ip-address.ts';
-import { isBlockedIp } from './ip-blocklist.ts';
+import { isBlockedAddressText } from './ip-blocklist.ts';
 import { dnsTtlMaxMs } from './limits.ts';
 
 /** Resolution of a name. Only `addresses`, all of them checked, may be connected to. */
@@ -98,7 +98,7 @@ export class SafeResolver {
     const records = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
     if (records.length === 0) return { kind: 'nothing' };
     const addresses = records.map(({ address }) => address);
-    const resolution: Resolution = addresses.some((address) => isBlockedIp(address, this.#allowed))
+    const resolution: Resolution = addresses.some((address) => isBlockedAddressText(address, this.#allowed))
       ? { kind: 'forbidden' }
       : { kind: 'addresses', addresses };
     const ttlMs = Math.min(dnsTtlMaxMs, ...records.map(({ ttl }) => ttl * 1_000));

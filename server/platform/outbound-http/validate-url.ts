@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { urlMaxCharacters } from '#contract/url.ts';
 import { type AddressRange, bytesOfAddress, isInRange } from '#server/platform/network/ip-address.ts';
-import { isBlockedIp } from './ip-blocklist.ts';
+import { isBlockedAddressText } from './ip-blocklist.ts';
 
 /** The target of a request, as its URL gives it, without a look-up. */
 export interface Target {
@@ -54,7 +54,7 @@ function validateHost(url: URL, allowed: readonly AddressRange[]): ValidatedUrl 
         'EGRESS_ALLOW_CIDRS allows 127.0.0.0/8, write http://127.0.0.1 instead of a name.',
     };
   }
-  if (isLiteral && isBlockedIp(host, allowed)) {
+  if (isLiteral && isBlockedAddressText(host, allowed)) {
     return {
       refused:
         `The URL points at ${host}, a private, local or reserved address. Use one on the public internet, or ask ` +

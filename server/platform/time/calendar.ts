@@ -11,6 +11,6 @@ export function monthOf(moment: Date): string {
 }
 
 /** When the month after that of a moment begins. */
-export function nextMonthOf(moment: Date): Date {
+export function startOfNextMonth(moment: Date): Date {
   return new Date(Date.UTC(moment.getUTCFullYear(), moment.getUTCMonth() + 1, 1));
 }

@@ -16,7 +16,7 @@ export interface HostClock {
   wallMs(): number;
 }
 
-export function readHostClock(): HostClock {
+export function createHostClock(): HostClock {
   return {
     bootId: readBootId(),
     uptimeMs: () => uptime() * 1_000,

@@ -10,8 +10,8 @@ import {
 import { createAccount, parseName } from '#server/accounts/account/create-account.ts';
 import { parseEmail } from '#server/accounts/account/email.ts';
 import { hashPassword } from '#server/accounts/account/password.ts';
-import { createSession } from '#server/accounts/sessions/create-session.ts';
-import { markEmailVerified } from '#server/accounts/sign-in/verify-email.ts';
+import { createAccountSession } from '#server/accounts/sessions/create-session.ts';
+import { verifyEmail } from '#server/accounts/sign-in/verify-email.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { cancelMails } from '#server/mail/queue-mail.ts';
@@ -19,14 +19,14 @@ import { AppError } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import type { SignedIn } from '#server/platform/http/route.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
-import { markAccepted, recordFormToken } from '#server/teams/invitations/invitation-store.ts';
+import { markAccepted, recordAcceptance } from '#server/teams/invitations/invitation-store.ts';
 import { joinTeam } from '#server/teams/invitations/join-team.ts';
 import type { RoleChangeServices } from '#server/teams/members/apply-role.ts';
 import { lockTeam } from '#server/teams/team/team-store.ts';
 import { hashFormToken } from './form-token-hash.ts';
 import {
   findInvitationEnd,
-  invitationExpired,
+  invitationEndedError,
   type LoadedInvitation,
   loadInvitation,
 } from './load-invitation.ts';
@@ -72,7 +72,7 @@ export async function acceptInvitation(services: Services, acceptance: Acceptanc
   return services.database.transaction(async (trx) => {
     const team = await lockTeam(trx, opened.invitation.team_id);
     const invitation = await markAccepted(trx, sha256(token), services.clock.expiryNow());
-    if (!team || !invitation) throw invitationExpired(await findInvitationEnd(trx, services.clock, token));
+    if (!team || !invitation) throw invitationEndedError(await findInvitationEnd(trx, services.clock, token));
     await cancelMails(trx, services, publicId('inv', invitation.id));
     const account = person
       ? await createAccount(trx, services, {
@@ -85,13 +85,13 @@ export async function acceptInvitation(services: Services, acceptance: Acceptanc
     const { role } = invitation;
     const by = accountActor(account, request);
     const memberId = await joinTeam(trx, services, team, { account, role, by });
-    if (invitation.verifies_email) await markEmailVerified(trx, services, account, by, signedIn?.sessionId);
+    if (invitation.verifies_email) await verifyEmail(trx, services, account, by, signedIn?.sessionId);
     // Read again: it has its password by now, or lost it.
     const present = formToken === '' ? undefined : await lockAccountForShare(trx, account.id);
-    if (present) await recordFormToken(trx, sha256(token), hashFormToken(formToken, present), account.id);
+    if (present) await recordAcceptance(trx, sha256(token), hashFormToken(formToken, present), account.id);
     return {
       joined: { team_id: publicId('team', team.id), member_id: publicId('usr', memberId), role },
-      cookies: person ? await createSession(trx, services, account, 'invitation', request) : [],
+      cookies: person ? await createAccountSession(trx, services, account, 'invitation', request) : [],
     };
   });
 }

@@ -5,11 +5,11 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { isMailEnabled } from '#server/mail/queue-mail.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import { randomToken } from '#server/platform/crypto.ts';
-import { appPath } from '#server/platform/http/app-path.ts';
+import { withAppBasePath } from '#server/platform/http/app-base-path.ts';
 import { pageHeaders } from '#server/platform/http/html-page.ts';
 import { parseForm } from '#server/platform/http/parse-form.ts';
 import { type Answer, type HandlerContext, type Route, route } from '#server/platform/http/route.ts';
-import { textFields } from '#server/platform/http/text-fields.ts';
+import { textFieldsSchema } from '#server/platform/http/text-fields-schema.ts';
 import type { RoleChangeServices } from '#server/teams/members/apply-role.ts';
 import { acceptInvitation } from './accept-invitation.ts';
 import { type FormProblem, renderAcceptancePage, renderInvitationEnd } from './acceptance-page.ts';
@@ -30,7 +30,7 @@ export function acceptancePageRoutes(
   requireSession: RequireSession,
 ): Route[] {
   const { appUrl } = services.config;
-  const pathTo = (path: string) => appPath(appUrl, path);
+  const pathTo = (path: string) => withAppBasePath(appUrl, path);
 
   const show = async (
     { params, request }: HandlerContext,
@@ -112,7 +112,7 @@ export function acceptancePageRoutes(
       method: 'POST',
       path: '/invite/:token',
       audience: 'page',
-      looseBody: textFields('form_token', 'email', 'name', 'password'),
+      looseBody: textFieldsSchema('form_token', 'email', 'name', 'password'),
       audit: 'member.joined',
       answers: { ...shown, ...errorAnswers, 303: html },
       handle: (call) => accept(call).catch((error) => onExpired(error, call)),

@@ -25,7 +25,7 @@ interface PageContext {
   /** By which the form that accepts is known again (double-submit.ts). */
   readonly formToken: string;
   readonly isMailEnabled: boolean;
-  /** A path below APP_URL's (server/platform/http/app-path.ts). */
+  /** A path below APP_URL's (server/platform/http/app-base-path.ts). */
   readonly pathTo: (path: string) => string;
   readonly refused: FormProblem | undefined;
 }

@@ -1,11 +1,11 @@
 import { lockAccountForShare } from '#server/accounts/account/account-store.ts';
-import { type ClientInfo, createSession } from '#server/accounts/sessions/create-session.ts';
+import { type ClientInfo, createAccountSession } from '#server/accounts/sessions/create-session.ts';
 import { listSessions } from '#server/accounts/sessions/session-store.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import type { SignedIn } from '#server/platform/http/route.ts';
-import { type FormTokenRow, findAcceptance } from '#server/teams/invitations/invitation-store.ts';
+import { type AcceptanceRow, findAcceptance } from '#server/teams/invitations/invitation-store.ts';
 import { doubleSubmitMs } from '#server/teams/limits.ts';
 import { findMembership } from '#server/teams/members/member-store.ts';
 import { hashFormToken } from './form-token-hash.ts';
@@ -44,7 +44,7 @@ export async function resolveDoubleSubmit(
     if (!(await findMembership(trx, first.team_id, account.id))) return undefined;
     if (signedIn?.accountId === account.id) return [];
     if (!(await hasLiveSession(trx, services, first))) return undefined;
-    return createSession(trx, services, account, 'invitation', request);
+    return createAccountSession(trx, services, account, 'invitation', request);
   });
 }
 
@@ -55,7 +55,7 @@ export async function resolveDoubleSubmit(
 async function hasLiveSession(
   trx: Transaction,
   { clock }: Services,
-  { accepted_by, accepted_at }: FormTokenRow,
+  { accepted_by, accepted_at }: AcceptanceRow,
 ): Promise<boolean> {
   const sessions = await listSessions(trx, accepted_by, clock.expiryNow());
   return sessions.some(({ method, created_at }) => method === 'invitation' && created_at >= accepted_at);

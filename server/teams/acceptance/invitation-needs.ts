@@ -17,7 +17,7 @@ interface Opening {
  * session; an address without one gets a new account. A link that was shown proves no address. An account with an
  * unverified address cannot join by it: another person may have created the account (section 12.1).
  */
-export function invitationRequirements({
+export function determineInvitationNeeds({
   email,
   accountId,
   signedInId,

@@ -10,7 +10,7 @@ import {
   findLiveInvitationByToken,
   type LoadedInvitationRow,
 } from '#server/teams/invitations/invitation-store.ts';
-import { invitationRequirements } from './invitation-needs.ts';
+import { determineInvitationNeeds } from './invitation-needs.ts';
 
 /** A live invitation with what its acceptance still needs from the caller. */
 export interface LoadedInvitation {
@@ -26,10 +26,10 @@ export async function loadInvitation(
   signedIn: SignedIn | undefined,
 ): Promise<LoadedInvitation> {
   const invitation = await findLiveInvitationByToken(database.pool, sha256(token), clock.expiryNow());
-  if (!invitation) throw invitationExpired(await findInvitationEnd(database.pool, clock, token));
+  if (!invitation) throw invitationEndedError(await findInvitationEnd(database.pool, clock, token));
   const { email, account_id: accountId } = invitation;
   const isEmailVerified = invitation.verifies_email || invitation.account_verified === true;
-  const needs = invitationRequirements({
+  const needs = determineInvitationNeeds({
     email,
     accountId,
     signedInId: signedIn?.accountId,
@@ -68,7 +68,7 @@ export const invitationEnds: Readonly<
   },
 };
 
-export function invitationExpired(end: InvitationEnd): AppError {
+export function invitationEndedError(end: InvitationEnd): AppError {
   const { what, next } = invitationEnds[end];
   return new AppError('not_found', `${what}. ${next}`);
 }

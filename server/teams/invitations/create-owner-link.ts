@@ -7,11 +7,11 @@ import { publicId } from '#server/platform/ids/ids.ts';
 import type { TeamRow } from '#server/teams/team/team-store.ts';
 import { newInvitationLink } from './invitation-link.ts';
 import { insertInvitation } from './invitation-store.ts';
-import { revokeOpenInvitations } from './revoke-open-invitations.ts';
+import { revokeSupersededInvitations } from './revoke-superseded-invitations.ts';
 import { countSeats, requireFreeSeat } from './seat-limit.ts';
 
 /** Advice for the operator of a full team without an owner. */
-export const allSeatsTaken =
+export const freeSeatAdvice =
   'Invitations that are open count. Make room with DELETE /v1/team/members/:id or /v1/team/invitations/:id, or upgrade with `ownline team set-plan`.';
 
 interface OwnerLink {
@@ -35,8 +35,8 @@ export async function createOwnerLink(
   const teamId = team.id;
   const now = services.clock.now();
   const key = email === undefined ? null : normalizeEmail(email);
-  await revokeOpenInvitations(trx, services, teamId, { emailKey: key, ownerLinks: true }, by);
-  requireFreeSeat(team, await countSeats(trx, services, teamId), services.config, allSeatsTaken);
+  await revokeSupersededInvitations(trx, services, teamId, { emailKey: key, ownerLinks: true }, by);
+  requireFreeSeat(team, await countSeats(trx, services, teamId), services.config, freeSeatAdvice);
   const { url, tokenHash, expiresAt } = newInvitationLink(services);
   const id = services.ids.next('inv');
   const invitation = {

@@ -18,7 +18,7 @@ export interface InvitationRow {
 }
 
 /** The form that accepted an invitation (double-submit.ts). */
-export interface FormTokenRow {
+export interface AcceptanceRow {
   readonly team_id: TeamId;
   readonly form_token_hash: Buffer;
   readonly accepted_by: AccountId;
@@ -94,7 +94,7 @@ const recordToken = statement<InvitationRow>(
   'invitations.record-form-token',
   'UPDATE invitations SET form_token_hash = $2, accepted_by = $3 WHERE token_hash = $1',
 );
-const findToken = statement<FormTokenRow>(
+const findToken = statement<AcceptanceRow>(
   'invitations.find-form-token',
   `SELECT team_id, form_token_hash, accepted_by, accepted_at FROM invitations
    WHERE token_hash = $1 AND form_token_hash IS NOT NULL AND accepted_at > $2`,
@@ -211,7 +211,7 @@ export function markAccepted(
 }
 
 /** Records the form that accepted an invitation, and its account. */
-export async function recordFormToken(
+export async function recordAcceptance(
   trx: Transaction,
   tokenHash: Buffer,
   formTokenHash: Buffer,
@@ -225,7 +225,7 @@ export function findAcceptance(
   db: Queryable,
   tokenHash: Buffer,
   since: Date,
-): Promise<FormTokenRow | undefined> {
+): Promise<AcceptanceRow | undefined> {
   return findToken.row(db, tokenHash, since);
 }
 
@@ -240,7 +240,7 @@ export function renewInvitation(
 }
 
 /** @returns undefined where no such invitation is live */
-export function markRevoked(
+export function markInvitationRevoked(
   trx: Transaction,
   teamId: TeamId,
   invitationId: InvitationId,
@@ -253,7 +253,7 @@ export function markRevoked(
  * Revokes the open invitations of an address, including expired ones; with `ownerLinks` owner links too.
  * @returns the revoked ones
  */
-export function markOpenInvitationsRevoked(
+export function markSupersededInvitationsRevoked(
   trx: Transaction,
   teamId: TeamId,
   of: { readonly emailKey: string | null; readonly ownerLinks: boolean },

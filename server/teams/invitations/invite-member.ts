@@ -14,7 +14,7 @@ import { newInvitationLink } from './invitation-link.ts';
 import { findLiveInvitationByEmail, type InvitationRow, insertInvitation } from './invitation-store.ts';
 import { invitationView } from './invitation-view.ts';
 import { type InvitationMailServices, mailInvitation, needsShownLink } from './mail-invitation.ts';
-import { revokeOpenInvitations } from './revoke-open-invitations.ts';
+import { revokeSupersededInvitations } from './revoke-superseded-invitations.ts';
 import { countSeats, requireFreeSeat } from './seat-limit.ts';
 
 /**
@@ -56,7 +56,7 @@ export async function inviteMember(
       'Invitations that are open count. Remove a member, revoke an invitation, or upgrade.',
     );
     // One that has expired holds the address until it is ended.
-    await revokeOpenInvitations(trx, services, teamId, { emailKey: key, ownerLinks: false }, by);
+    await revokeSupersededInvitations(trx, services, teamId, { emailKey: key, ownerLinks: false }, by);
     const { url, tokenHash, expiresAt } = newInvitationLink(services);
     const isShown = await needsShownLink(trx, services);
     const invitation: InvitationRow = {

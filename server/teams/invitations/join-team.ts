@@ -8,7 +8,7 @@ import { type MemberId, publicId } from '#server/platform/ids/ids.ts';
 import { applyRole, type RoleChangeServices } from '#server/teams/members/apply-role.ts';
 import { countMembers, findMemberByAccount, insertMember } from '#server/teams/members/member-store.ts';
 import type { TeamRow } from '#server/teams/team/team-store.ts';
-import { revokeOpenInvitations } from './revoke-open-invitations.ts';
+import { revokeSupersededInvitations } from './revoke-superseded-invitations.ts';
 import { requireFreeSeat } from './seat-limit.ts';
 
 interface Joining {
@@ -58,6 +58,6 @@ export async function joinTeam(
     });
   }
   const which = { emailKey: account.normalized_email, ownerLinks: role === 'owner' };
-  await revokeOpenInvitations(trx, services, team.id, which, by);
+  await revokeSupersededInvitations(trx, services, team.id, which, by);
   return memberId;
 }

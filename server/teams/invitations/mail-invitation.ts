@@ -4,7 +4,7 @@ import { isMailFailing, type MailHealth } from '#server/mail/mail-health.ts';
 import type { MailContent } from '#server/mail/mail-template.ts';
 import { isMailEnabled, queueMail } from '#server/mail/queue-mail.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
-import type { PersonRow } from '#server/teams/members/member-store.ts';
+import type { MemberProfileRow } from '#server/teams/members/member-store.ts';
 import type { TeamRow } from '#server/teams/team/team-store.ts';
 import { countInvitationMail } from './invitation-mail-throttle.ts';
 import type { InvitationRow } from './invitation-store.ts';
@@ -13,12 +13,12 @@ interface InvitationMail {
   readonly invitation: InvitationRow;
   readonly team: TeamRow;
   /** undefined where an API key invites. */
-  readonly inviter: PersonRow | undefined;
+  readonly inviter: MemberProfileRow | undefined;
   readonly url: string;
 }
 
 /** The mail of an invitation (specification section 12.5). */
-export function invitationMessage({ invitation, team, inviter, url }: InvitationMail): MailContent {
+export function invitationMailContent({ invitation, team, inviter, url }: InvitationMail): MailContent {
   const who = inviter === undefined ? 'You are invited' : `${inviter.name} (${inviter.email}) invites you`;
   const until = invitation.expires_at.toISOString().slice(0, 10);
   return {
@@ -61,7 +61,7 @@ export async function mailInvitation(
   await countInvitationMail(trx, services, mail.invitation.team_id, mail.to);
   await queueMail(trx, services, {
     to: mail.to,
-    message: invitationMessage(mail),
+    message: invitationMailContent(mail),
     expiresAt: mail.invitation.expires_at,
     reference: publicId('inv', mail.invitation.id),
   });

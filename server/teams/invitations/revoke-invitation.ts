@@ -6,7 +6,7 @@ import { notFound } from '#server/platform/app-error.ts';
 import { type InvitationId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { recheckPermission } from '#server/teams/members/recheck-permission.ts';
 import { lockTeam } from '#server/teams/team/team-store.ts';
-import { markRevoked } from './invitation-store.ts';
+import { markInvitationRevoked } from './invitation-store.ts';
 
 /** Ends a live invitation: its link opens nothing any more (specification section 3.5). @throws AppError 404 */
 export async function revokeInvitation(
@@ -18,7 +18,7 @@ export async function revokeInvitation(
   await services.database.transaction(async (trx) => {
     await lockTeam(trx, teamId);
     await recheckPermission(trx, teamId, by, 'team:write');
-    const revoked = await markRevoked(trx, teamId, invitationId, services.clock.expiryNow());
+    const revoked = await markInvitationRevoked(trx, teamId, invitationId, services.clock.expiryNow());
     if (!revoked) throw notFound('invitation');
     const target = publicId('inv', invitationId);
     await cancelMails(trx, services, target);

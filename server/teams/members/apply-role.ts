@@ -4,7 +4,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
-import { type PersonRow, setRole } from './member-store.ts';
+import { type MemberProfileRow, setRole } from './member-store.ts';
 
 /**
  * Transaction hook: adjusts things that the member created with the former role, such as keys. It is wired in
@@ -12,7 +12,7 @@ import { type PersonRow, setRole } from './member-store.ts';
  */
 export type OnRoleChanged = (
   trx: Transaction,
-  moved: { readonly member: PersonRow; readonly by: AuditActor },
+  moved: { readonly member: MemberProfileRow; readonly by: AuditActor },
 ) => Promise<void>;
 
 /** Services of whatever moves roles. */
@@ -27,10 +27,10 @@ export interface RoleChangeServices {
 export async function applyRole(
   trx: Transaction,
   services: Pick<Runtime, 'clock' | 'ids'> & RoleChangeServices,
-  member: PersonRow,
+  member: MemberProfileRow,
   role: Role,
   by: AuditActor,
-): Promise<PersonRow> {
+): Promise<MemberProfileRow> {
   if (member.role === role) return member;
   await setRole(trx, member.team_id, member.id, role);
   await recordAudit(trx, services, {

@@ -6,7 +6,7 @@ import type { MemberId } from '#server/platform/ids/ids.ts';
 import { lockTeam } from '#server/teams/team/team-store.ts';
 import { applyRole, type RoleChangeServices } from './apply-role.ts';
 import { forbidGrantToKeyCreator, type Grantor } from './forbid-grant-to-key-creator.ts';
-import { findMember, type PersonRow } from './member-store.ts';
+import { findMember, type MemberProfileRow } from './member-store.ts';
 import { recheckPermission } from './recheck-permission.ts';
 import { forbidEscalation } from './role-policy.ts';
 
@@ -23,7 +23,7 @@ export async function changeRole(
   memberId: MemberId,
   role: GivenRole | undefined,
   by: AuditActor,
-): Promise<PersonRow> {
+): Promise<MemberProfileRow> {
   return services.database.transaction(async (trx) => {
     await lockTeam(trx, teamId);
     await recheckPermission(trx, teamId, by, 'team:write');

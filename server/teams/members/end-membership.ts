@@ -5,11 +5,11 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
-import { listMemberships, markRemoved, type PersonRow } from './member-store.ts';
+import { listMemberships, type MemberProfileRow, markRemoved } from './member-store.ts';
 
 /** How a membership ends. */
 export interface MembershipEnd {
-  readonly member: PersonRow;
+  readonly member: MemberProfileRow;
   readonly action: 'member.removed' | 'member.left';
   /** Whether the API keys that the person made end as well. */
   readonly revokeKeys: boolean;

@@ -13,7 +13,7 @@ export interface MemberRow {
 }
 
 /** A member with what their account says of them. */
-export interface PersonRow extends MemberRow {
+export interface MemberProfileRow extends MemberRow {
   readonly email: string;
   readonly name: string;
 }
@@ -43,15 +43,15 @@ const insert = statement<MemberRow>(
   'INSERT INTO members (team_id, id, account_id, role, created_at) VALUES ($1, $2, $3, $4, $5) RETURNING *',
   { changes: 'member', team: '$1', ids: '$2' },
 );
-const find = statement<PersonRow>(
+const find = statement<MemberProfileRow>(
   'members.find',
   `${people} WHERE m.team_id = $1 AND m.id = $2 AND m.removed_at IS NULL`,
 );
-const findOfAccount = statement<PersonRow>(
+const findOfAccount = statement<MemberProfileRow>(
   'members.find-of-account',
   `${people} WHERE m.team_id = $1 AND m.account_id = $2 AND m.removed_at IS NULL`,
 );
-const findByEmail = statement<PersonRow>(
+const findByEmail = statement<MemberProfileRow>(
   'members.find-by-email',
   `${people} WHERE m.team_id = $1 AND a.normalized_email = $2 AND m.removed_at IS NULL`,
 );
@@ -63,7 +63,7 @@ const lock = statement<MemberRow>(
   'members.lock',
   'SELECT * FROM members WHERE team_id = $1 AND id = $2 AND removed_at IS NULL FOR SHARE',
 );
-const list = statement<PersonRow>(
+const list = statement<MemberProfileRow>(
   'members.list',
   `${people} WHERE m.team_id = $1 AND m.removed_at IS NULL ORDER BY m.id`,
 );
@@ -107,7 +107,7 @@ export function findMember(
   db: Queryable,
   teamId: TeamId,
   memberId: MemberId,
-): Promise<PersonRow | undefined> {
+): Promise<MemberProfileRow | undefined> {
   return find.row(db, teamId, memberId);
 }
 
@@ -115,7 +115,7 @@ export function findMemberByAccount(
   db: Queryable,
   teamId: TeamId,
   accountId: AccountId,
-): Promise<PersonRow | undefined> {
+): Promise<MemberProfileRow | undefined> {
   return findOfAccount.row(db, teamId, accountId);
 }
 
@@ -124,7 +124,7 @@ export function findMemberByEmail(
   db: Queryable,
   teamId: TeamId,
   key: string,
-): Promise<PersonRow | undefined> {
+): Promise<MemberProfileRow | undefined> {
   return findByEmail.row(db, teamId, key);
 }
 
@@ -147,7 +147,7 @@ export function lockMember(
 }
 
 /** Oldest first. */
-export function listMembers(db: Queryable, teamId: TeamId): Promise<PersonRow[]> {
+export function listMembers(db: Queryable, teamId: TeamId): Promise<MemberProfileRow[]> {
   return list.rows(db, teamId);
 }
 

@@ -1,9 +1,9 @@
 import type { Member } from '#contract/member.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
-import type { PersonRow } from './member-store.ts';
+import type { MemberProfileRow } from './member-store.ts';
 
 /** The Member object of the API (specification section 2.3). */
-export function memberView(member: PersonRow): Member {
+export function memberView(member: MemberProfileRow): Member {
   return {
     id: publicId('usr', member.id),
     email: member.email,

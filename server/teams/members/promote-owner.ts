@@ -4,7 +4,7 @@ import { notFound } from '#server/platform/app-error.ts';
 import type { MemberId, TeamId } from '#server/platform/ids/ids.ts';
 import { lockTeam } from '#server/teams/team/team-store.ts';
 import { applyRole, type RoleChangeServices } from './apply-role.ts';
-import { findMember, type PersonRow } from './member-store.ts';
+import { findMember, type MemberProfileRow } from './member-store.ts';
 import { recheckPermission } from './recheck-permission.ts';
 
 /** Makes a member an owner (specification section 12.4); one who is stays one. @throws AppError 404 */
@@ -13,7 +13,7 @@ export async function promoteOwner(
   teamId: TeamId,
   memberId: MemberId,
   by: AuditActor,
-): Promise<PersonRow> {
+): Promise<MemberProfileRow> {
   return services.database.transaction(async (trx) => {
     await lockTeam(trx, teamId);
     await recheckPermission(trx, teamId, by, 'owners:manage');

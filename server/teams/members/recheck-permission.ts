@@ -3,7 +3,7 @@ import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { parseId, type TeamId } from '#server/platform/ids/ids.ts';
-import { findMember, type PersonRow } from './member-store.ts';
+import { findMember, type MemberProfileRow } from './member-store.ts';
 import { requirePermission } from './role-policy.ts';
 
 /**
@@ -17,7 +17,7 @@ export async function recheckPermission(
   teamId: TeamId,
   by: AuditActor,
   permission?: Permission | PersonalPermission,
-): Promise<PersonRow | undefined> {
+): Promise<MemberProfileRow | undefined> {
   if (by.kind !== 'member') return undefined;
   const memberId = parseId('usr', by.id);
   const member = memberId && (await findMember(trx, teamId, memberId));

@@ -16,7 +16,7 @@ import { findDelivery, listLatestAttempts } from './delivery-store.ts';
 import { deliveryDetailView, deliveryView } from './delivery-view.ts';
 import { listDeliveries } from './list-deliveries.ts';
 import { redeliver } from './redeliver.ts';
-import { replay } from './replay.ts';
+import { replayDeliveries } from './replay-deliveries.ts';
 import { testWebhook } from './test-webhook.ts';
 
 /** Routes of a webhook's deliveries, their redelivery and replay (specification sections 4.4 and 6.4). */
@@ -104,7 +104,7 @@ export function deliveryRoutes(services: Runtime): Route[] {
       answers: { 202: QueuedReplay },
       handle: async (call) => ({
         status: 202,
-        body: { queued: await replay(services, webhookTargetOf(call), call.body) },
+        body: { queued: await replayDeliveries(services, webhookTargetOf(call), call.body) },
       }),
     }),
     route({

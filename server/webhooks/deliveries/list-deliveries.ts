@@ -5,7 +5,7 @@ import { type Statement, statement } from '#server/database/statement.ts';
 import { invalid, notFound } from '#server/platform/app-error.ts';
 import { parseId, publicId, type TeamId, type WebhookId } from '#server/platform/ids/ids.ts';
 import { findWebhook } from '#server/webhooks/endpoints/webhook-store.ts';
-import { pageExaminedMax } from '#server/webhooks/limits.ts';
+import { deliveryPageExaminedMax } from '#server/webhooks/limits.ts';
 import { type DeliveryRow, deliveryColumns } from './delivery-store.ts';
 import { deliveryView } from './delivery-view.ts';
 
@@ -27,9 +27,9 @@ function source(name: string, order: string, rows: string): Statement<PageRow> {
     `deliveries.list-${name}`,
     `SELECT ${deliveryColumns}, d.fits, d.is_bound,
        (SELECT q.due_at FROM due_deliveries q WHERE q.webhook_id = d.webhook_id AND q.delivery_id = d.id) AS due_at
-     FROM (SELECT d.*, row_number() OVER (ORDER BY ${order}) = ${pageExaminedMax} AS is_bound,
+     FROM (SELECT d.*, row_number() OVER (ORDER BY ${order}) = ${deliveryPageExaminedMax} AS is_bound,
              ($4::text IS NULL OR d.status = $4) AND ($5::text IS NULL OR d.event_type = $5) AS fits
-           FROM (${rows} ORDER BY ${order} LIMIT ${pageExaminedMax}) d) d
+           FROM (${rows} ORDER BY ${order} LIMIT ${deliveryPageExaminedMax}) d) d
      WHERE d.fits OR d.is_bound ORDER BY ${order} LIMIT $6`,
   );
 }
@@ -50,7 +50,7 @@ const pending = source(
   'waiting_id DESC',
   `SELECT d.*, w.delivery_id AS waiting_id
    FROM (SELECT q.delivery_id FROM due_deliveries q WHERE q.webhook_id = $2 AND q.delivery_id < $3
-         ORDER BY q.delivery_id DESC LIMIT ${pageExaminedMax}) w
+         ORDER BY q.delivery_id DESC LIMIT ${deliveryPageExaminedMax}) w
    CROSS JOIN LATERAL (SELECT d.* FROM deliveries d WHERE d.team_id = $1 AND d.id = w.delivery_id OFFSET 0) d`,
 );
 

@@ -2,8 +2,8 @@ import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError, notFound } from '#server/platform/app-error.ts';
 import { type DeliveryId, publicId } from '#server/platform/ids/ids.ts';
+import type { WebhookTarget } from '#server/webhooks/endpoints/run-webhook-change.ts';
 import { lockWebhookNoKeyUpdate } from '#server/webhooks/endpoints/webhook-store.ts';
-import type { WebhookTarget } from '#server/webhooks/endpoints/with-locked-webhook.ts';
 import { type DeliveryRow, findDelivery, queueManualAttempt, reopenDelivery } from './delivery-store.ts';
 
 /**

@@ -9,7 +9,7 @@ const iso =
  * The ids of deliveries of events from `since` on and before `until`, or until now: they carry their event's moment.
  * @returns ids between which they lie @throws AppError 400, param since or until
  */
-export function parseReplayRange(
+export function parseReplayBounds(
   { since, until }: Pick<ReplayRequest, 'since' | 'until'>,
   now: Date,
 ): { readonly after: string; readonly before: string } {

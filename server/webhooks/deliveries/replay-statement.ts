@@ -48,7 +48,7 @@ const statusesOf: Readonly<Record<ReplayChoice, readonly DeliveryStatus[]>> = {
   all: ['failed', 'skipped'],
 };
 
-export interface ReplayRange {
+export interface ReplayQuery {
   readonly teamId: TeamId;
   readonly webhookId: WebhookId;
   /** Ids between which deliveries are looked at, neither included. */
@@ -59,7 +59,7 @@ export interface ReplayRange {
 }
 
 /** Makes the oldest failed or skipped deliveries of a range pending again. The caller has locked the webhook. */
-export async function requeueReplayBatch(trx: Transaction, range: ReplayRange): Promise<ReplayBatch> {
+export async function requeueReplayBatch(trx: Transaction, range: ReplayQuery): Promise<ReplayBatch> {
   const { teamId, webhookId, after, before, only, dueAt } = range;
   const row = await round.row(trx, teamId, webhookId, after, before, statusesOf[only], dueAt);
   if (!row) throw new Error('a round returned no row');

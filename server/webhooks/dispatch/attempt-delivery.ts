@@ -5,8 +5,8 @@ import { failpoint, isArmed } from '#server/platform/failpoint.ts';
 import { type AttemptId, publicId } from '#server/platform/ids/ids.ts';
 import type { OutboundHttp, OutboundOutcome } from '#server/platform/outbound-http/outbound-http.ts';
 import type { ClaimedDelivery } from './claim-deliveries.ts';
+import { deliveryHeaders } from './delivery-headers.ts';
 import type { OpenSecrets } from './open-secrets.ts';
-import { deliveryHeaders } from './sign-delivery.ts';
 
 /** One attempt and what came of it, to be written down. */
 export interface AttemptResult {

@@ -12,7 +12,7 @@ export interface FailedAttempt {
  * @param offsetsMs the offsets of all attempts of a round, the first being 0
  * @returns undefined after the last one
  */
-export function nextAttemptAt(
+export function nextDeliveryAttemptAt(
   offsetsMs: readonly number[],
   { attempt, firstStartedAt, startedAt }: FailedAttempt,
 ): Date | undefined {

@@ -47,7 +47,7 @@ export function lockFailureCounts(trx: Transaction, ids: readonly WebhookId[]): 
 }
 
 /** Which of these still have their lease. They are held: one that runs out now is not taken before it is counted. */
-export async function findLeased(
+export async function lockLeasedDeliveries(
   trx: Transaction,
   claimed: readonly Pick<ClaimedDelivery, 'webhook_id' | 'delivery_id' | 'lease'>[],
 ): Promise<Set<DeliveryId>> {

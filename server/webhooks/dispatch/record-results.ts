@@ -4,10 +4,10 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
 import type { WebhookId } from '#server/platform/ids/ids.ts';
 import type { AttemptResult } from './attempt-delivery.ts';
-import { nextAttemptAt } from './delivery-schedule.ts';
+import { nextDeliveryAttemptAt } from './delivery-schedule.ts';
 import { type DisableServices, disableWebhook } from './disable-webhook.ts';
 import { countFailures } from './failure-count.ts';
-import { findLeased, lockFailureCounts, writeFailureCounts } from './failure-store.ts';
+import { lockFailureCounts, lockLeasedDeliveries, writeFailureCounts } from './failure-store.ts';
 import { type ClassifiedResult, webhookIdsOfResults, writeResults } from './result-statement.ts';
 
 type Services = DisableServices & Pick<Runtime, 'database'>;
@@ -54,7 +54,7 @@ function classify({ config }: Services, result: AttemptResult): ClassifiedResult
   const { attempt, first_started_at: firstStartedAt } = claimed;
   return {
     result,
-    nextDueAt: nextAttemptAt(config.webhookOffsetsMs, { attempt, firstStartedAt, startedAt }),
+    nextDueAt: nextDeliveryAttemptAt(config.webhookOffsetsMs, { attempt, firstStartedAt, startedAt }),
     isCounted: !ownFailures.has(outcome),
   };
 }
@@ -68,7 +68,7 @@ async function countAndWrite(services: Services, classified: readonly Classified
   if (classified.length === 0) return 0;
   return services.database.transaction(async (trx) => {
     const webhooks = await lockFailureCounts(trx, webhookIdsOfResults(classified));
-    const owned = await findLeased(
+    const owned = await lockLeasedDeliveries(
       trx,
       classified.map(({ result }) => result.claimed),
     );

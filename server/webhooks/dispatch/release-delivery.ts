@@ -1,6 +1,6 @@
 import { type Queryable, statement } from '#server/database/statement.ts';
 import type { DeliveryId } from '#server/platform/ids/ids.ts';
-import { sqlSkipped } from '#server/webhooks/queue/skip-pending.ts';
+import { sqlStatusAfterSkip } from '#server/webhooks/queue/skip-pending.ts';
 import type { ClaimedDelivery } from './claim-deliveries.ts';
 
 const release = statement<Record<string, never>>(
@@ -12,7 +12,7 @@ const skip = statement<Pick<ClaimedDelivery, 'team_id'> & { readonly id: Deliver
   `WITH gone AS (
      DELETE FROM due_deliveries WHERE webhook_id = $1 AND delivery_id = $2 AND lease = $3 RETURNING team_id, delivery_id
    )
-   UPDATE deliveries d SET status = ${sqlSkipped}, finished_at = $4
+   UPDATE deliveries d SET status = ${sqlStatusAfterSkip}, finished_at = $4
    FROM gone g WHERE d.team_id = g.team_id AND d.id = g.delivery_id AND d.status = 'pending'
    RETURNING d.team_id, d.id`,
   { changes: 'delivery', team: 'team_id', ids: 'id' },

@@ -1,7 +1,7 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { deleteBatchMax, deletePending } from '#server/webhooks/queue/delete-pending.ts';
+import { runWebhookChange, type WebhookTarget } from './run-webhook-change.ts';
 import { removeWebhook } from './webhook-store.ts';
-import { type WebhookTarget, withLockedWebhook } from './with-locked-webhook.ts';
 
 /**
  * Deletes a webhook and its pending deliveries (specification section 4.4). No attempt begins after its commit; the
@@ -12,7 +12,7 @@ export async function deleteWebhook(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
   target: WebhookTarget,
 ): Promise<void> {
-  let dropped = await withLockedWebhook(services, target, 'webhook.deleted', async (trx, webhook) => {
+  let dropped = await runWebhookChange(services, target, 'webhook.deleted', async (trx, webhook) => {
     await removeWebhook(trx, webhook);
     return { result: await deletePending(trx, webhook.id), noted: { url: webhook.url } };
   });

@@ -1,7 +1,7 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError } from '#server/platform/app-error.ts';
+import { runWebhookChange, type WebhookTarget } from './run-webhook-change.ts';
 import { endRotation, type WebhookRow } from './webhook-store.ts';
-import { type WebhookTarget, withLockedWebhook } from './with-locked-webhook.ts';
 
 /**
  * Ends a rotation: attempts that begin from now on are signed with the next secret alone (specification section 6.4).
@@ -11,7 +11,7 @@ export function finishRotation(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
   target: WebhookTarget,
 ): Promise<WebhookRow> {
-  return withLockedWebhook(services, target, 'webhook.rotation_finished', async (trx, webhook) => {
+  return runWebhookChange(services, target, 'webhook.rotation_finished', async (trx, webhook) => {
     const ended = await endRotation(trx, webhook, services.clock.now());
     if (!ended) {
       throw new AppError(

@@ -1,9 +1,9 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import { secretRotationMs } from '#server/webhooks/limits.ts';
+import { runWebhookChange, type WebhookTarget } from './run-webhook-change.ts';
 import { newWebhookSecret, sealSecret } from './webhook-secret.ts';
 import { startRotation } from './webhook-store.ts';
-import { type WebhookTarget, withLockedWebhook } from './with-locked-webhook.ts';
 
 /**
  * Begins a rotation: signatures are of both secrets until it is finished, or for 24 hours.
@@ -14,7 +14,7 @@ export function rotateSecret(
   services: Runtime,
   target: WebhookTarget,
 ): Promise<{ readonly secret: string; readonly takesOverAt: Date }> {
-  return withLockedWebhook(services, target, 'webhook.secret_rotated', async (trx, webhook) => {
+  return runWebhookChange(services, target, 'webhook.secret_rotated', async (trx, webhook) => {
     const secret = newWebhookSecret();
     const takesOverAt = services.clock.in(secretRotationMs);
     const sealed = sealSecret(services.secrets, webhook.id, secret);

@@ -15,10 +15,10 @@ import { createWebhook } from './create-webhook.ts';
 import { deleteWebhook } from './delete-webhook.ts';
 import { finishRotation } from './finish-rotation.ts';
 import { rotateSecret } from './rotate-secret.ts';
+import type { WebhookTarget } from './run-webhook-change.ts';
 import { updateWebhook } from './update-webhook.ts';
 import { findWebhook, listWebhooks, type WebhookRow } from './webhook-store.ts';
 import { webhookView } from './webhook-view.ts';
-import type { WebhookTarget } from './with-locked-webhook.ts';
 
 /** Webhooks and their secrets (specification sections 4.4 and 6.4). */
 export function webhookRoutes(services: Runtime): Route[] {

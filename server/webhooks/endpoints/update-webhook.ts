@@ -1,10 +1,10 @@
 import type { UpdateWebhookRequest } from '#contract/webhook.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { skipBatchMax, skipPending } from '#server/webhooks/queue/skip-pending.ts';
+import { runWebhookChange, type WebhookTarget } from './run-webhook-change.ts';
 import { requireOwnNumber, validateWebhookUrl } from './validate-webhook.ts';
 import { applyWebhookChange } from './webhook-settings.ts';
 import { lockWebhook, type WebhookRow, writeSettings } from './webhook-store.ts';
-import { type WebhookTarget, withLockedWebhook } from './with-locked-webhook.ts';
 
 /**
  * Changes the given fields (specification section 4.4); `{}` changes nothing. Deliveries claimed after its commit go to
@@ -18,7 +18,7 @@ export async function updateWebhook(
   change: UpdateWebhookRequest,
 ): Promise<WebhookRow> {
   if (change.url !== undefined) validateWebhookUrl(change.url, services.config.egressAllowed);
-  const { webhook, skipped } = await withLockedWebhook(
+  const { webhook, skipped } = await runWebhookChange(
     services,
     target,
     'webhook.changed',

@@ -5,7 +5,7 @@ import type { TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 export const skipBatchMax = 10_000;
 
 /** SQL: the final status of a delivery without further attempts. Once a receiver has taken it, it has succeeded. */
-export const sqlSkipped = `CASE WHEN succeeded_at IS NULL THEN 'skipped' ELSE 'succeeded' END`;
+export const sqlStatusAfterSkip = `CASE WHEN succeeded_at IS NULL THEN 'skipped' ELSE 'succeeded' END`;
 
 // Attempts in progress are not aborted: their results are logged, and no further ones follow. Manual
 // attempts are made all the same.
@@ -20,7 +20,7 @@ const skip = statement<{ skipped: number; team_id: TeamId | null }>(
      RETURNING team_id, delivery_id
    ),
    skipped AS (
-     UPDATE deliveries SET status = ${sqlSkipped}, finished_at = $2
+     UPDATE deliveries SET status = ${sqlStatusAfterSkip}, finished_at = $2
      WHERE team_id = (SELECT team_id FROM waiting LIMIT 1) AND id = ANY(ARRAY(SELECT delivery_id FROM waiting))
    )
    SELECT count(*) AS skipped, (SELECT team_id FROM waiting LIMIT 1) AS team_id FROM waiting`,

@@ -2,7 +2,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import { sqlWebhooksWithDue } from './due-webhooks.ts';
-import { sqlSkipped } from './skip-pending.ts';
+import { sqlStatusAfterSkip } from './skip-pending.ts';
 
 /** Deliveries of one webhook in one round; the next round takes the rest. */
 const sweptMax = 1_000;
@@ -29,7 +29,7 @@ const sweep = statement<{ readonly team_id: TeamId }>(
    ), waiting AS (
      DELETE FROM due_deliveries WHERE ctid = ANY (ARRAY(SELECT tid FROM locked)) RETURNING team_id, delivery_id
    ), skipped AS (
-     UPDATE deliveries d SET status = ${sqlSkipped}, finished_at = $1
+     UPDATE deliveries d SET status = ${sqlStatusAfterSkip}, finished_at = $1
      FROM waiting w WHERE d.team_id = w.team_id AND d.id = w.delivery_id AND d.status = 'pending' RETURNING d.team_id
    )
    SELECT DISTINCT team_id FROM skipped`,

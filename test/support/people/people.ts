@@ -3,7 +3,7 @@ import type { Role } from '#contract/permissions.ts';
 import { type AccountRow, findAccount } from '#server/accounts/account/account-store.ts';
 import { createAccount } from '#server/accounts/account/create-account.ts';
 import { hashPassword } from '#server/accounts/account/password.ts';
-import { createSession } from '#server/accounts/sessions/create-session.ts';
+import { createAccountSession } from '#server/accounts/sessions/create-session.ts';
 import { roleChangedHooks } from '#server/app/transaction-hooks.ts';
 import { operator } from '#server/platform/actor.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
@@ -102,7 +102,7 @@ export async function newCookie(
   method: SignInMethod = 'link',
 ): Promise<string> {
   const request = { ip: '127.0.0.1', id: runtime.ids.nextPublic('req'), headers: { 'user-agent': 'test' } };
-  const [header = ''] = await createSession(runtime.database.pool, runtime, account, method, request);
+  const [header = ''] = await createAccountSession(runtime.database.pool, runtime, account, method, request);
   return header.split(';')[0] ?? '';
 }
 

@@ -4,7 +4,7 @@ import type { Clock } from '#server/platform/time/clock.ts';
  * Single flight with a cache: calls share the query that runs, and its result or failure, for `ttlMs` after it ended.
  * However many callers there are, the query runs no more often than that.
  */
-export function sharedQuery<T>(
+export function singleFlightQuery<T>(
   clock: Pick<Clock, 'elapsedMs'>,
   ttlMs: number,
   query: () => Promise<T>,

@@ -1,5 +1,5 @@
 import { clockChannel } from './channels.ts';
-import { lockClockState, writeFollowed } from './clock-store.ts';
+import { lockClockState, markStepFollowed } from './clock-store.ts';
 import type { Runtime } from './runtime.ts';
 import type { Transaction } from './statement.ts';
 
@@ -12,7 +12,7 @@ export type PostponeLeases = (trx: Transaction, now: Date, byMs: number) => Prom
  * @param version the version of the state that the decision is based on; undefined: any
  * @returns by how much the service's time moves
  */
-export async function adoptClockStep(
+export async function followClockStep(
   { database, clock }: Pick<Runtime, 'database' | 'clock'>,
   leases: readonly PostponeLeases[],
   version?: number,
@@ -21,7 +21,7 @@ export async function adoptClockStep(
     const state = await lockClockState(trx);
     if (version !== undefined && state.version !== version) return 0;
     if (state.held_ms < 0) for (const postpone of leases) await postpone(trx, clock.now(), -state.held_ms);
-    await writeFollowed(trx);
+    await markStepFollowed(trx);
     return -state.held_ms;
   });
   database.notify(clockChannel, []);

@@ -24,7 +24,7 @@ interface CachedKey {
 /**
  * The valid keys that this process has seen. CredentialLookup keeps wrong ones, so that they never evict valid ones.
  */
-export class KeyCache {
+export class ApiKeyLookup {
   readonly #clock: Runtime['clock'];
   readonly #lookup: CredentialLookup<LiveKeyRow>;
   /** Least recently looked up first. */

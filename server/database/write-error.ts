@@ -2,7 +2,7 @@ import { AppError, unavailable } from '#server/platform/app-error.ts';
 import type { Config } from '#server/platform/config.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
 import { errorCodeOf, isDatabaseAway } from './database.ts';
-import { fullDiskSync, walBytes } from './disk-space.ts';
+import { describeFullDiskSync, walFreeMinBytes } from './disk-space.ts';
 
 /** The SQLSTATE of a statement that was rolled back because nothing more could be written. */
 export const diskFullCode = '53100';
@@ -17,7 +17,7 @@ const lookMs = 1_000;
  * Adds the reason to the message where the disk is full or the database is read-only (specification section 10.4).
  * @returns a function that maps the thrown error to the answered one; errors with another reason stay as they are
  */
-export function createExplainWriteFailure(
+export function createWriteErrorMapper(
   { databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>,
   clock: Pick<Clock, 'elapsedMs'>,
 ): (error: unknown) => unknown {
@@ -60,7 +60,7 @@ export function createExplainWriteFailure(
 /** A missing folder says nothing about space. */
 function lookAtDisk(dataDir: string): string | undefined {
   try {
-    return fullDiskSync(dataDir, walBytes);
+    return describeFullDiskSync(dataDir, walFreeMinBytes);
   } catch {
     return undefined;
   }

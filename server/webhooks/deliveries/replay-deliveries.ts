@@ -3,10 +3,10 @@ import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError, notFound } from '#server/platform/app-error.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
+import type { WebhookTarget } from '#server/webhooks/endpoints/run-webhook-change.ts';
 import { lockWebhook } from '#server/webhooks/endpoints/webhook-store.ts';
-import type { WebhookTarget } from '#server/webhooks/endpoints/with-locked-webhook.ts';
-import { parseReplayRange } from './replay-range.ts';
-import { type ReplayBatch, type ReplayRange, requeueReplayBatch, roundMax } from './replay-statement.ts';
+import { parseReplayBounds } from './replay-range.ts';
+import { type ReplayBatch, type ReplayQuery, requeueReplayBatch, roundMax } from './replay-statement.ts';
 
 /**
  * Replay: delivers failed and skipped deliveries again (specification section 4.4). They are the same deliveries, with
@@ -16,14 +16,14 @@ import { type ReplayBatch, type ReplayRange, requeueReplayBatch, roundMax } from
  * @returns how many were queued
  * @throws AppError 400, param since or until; 404; 409 while the webhook is off
  */
-export async function replay(
+export async function replayDeliveries(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
   target: WebhookTarget,
   request: ReplayRequest,
 ): Promise<number> {
   const { teamId, webhookId } = target;
   const dueAt = services.clock.now();
-  const range = { ...parseReplayRange(request, dueAt), teamId, webhookId, only: request.only, dueAt };
+  const range = { ...parseReplayBounds(request, dueAt), teamId, webhookId, only: request.only, dueAt };
   let queued = 0;
   let after: string | null = range.after;
   for (let isFirst = true; after !== null && queued < replayedMax; isFirst = false) {
@@ -46,7 +46,7 @@ export async function replay(
 function oneRound(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
   { teamId, webhookId, by }: WebhookTarget,
-  range: ReplayRange,
+  range: ReplayQuery,
   noted: ReplayRequest | undefined,
 ): Promise<ReplayBatch> {
   return services.database.transaction(async (trx) => {

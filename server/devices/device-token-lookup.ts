@@ -39,7 +39,7 @@ export class KnownToken {
  * known, and a poll costs no look-up of its own. Each call still checks in the database whether its device may do this.
  * A token that has ended is remembered as such.
  */
-export class KnownTokens {
+export class DeviceTokenLookup {
   readonly #lookup: CredentialLookup<KnownTokenRow>;
   /** By token; the one that was used last is the last. */
   readonly #kept = new Map<string, KnownToken>();

@@ -10,9 +10,9 @@ import type { TeamId } from '#server/platform/ids/ids.ts';
 import type { RoleChangeServices } from '#server/teams/members/apply-role.ts';
 import { countOwners, findMemberByAccount } from '#server/teams/members/member-store.ts';
 import { anyTeamExists, findOnlyTeam, lockTeam, type TeamRow } from '#server/teams/team/team-store.ts';
-import { allSeatsTaken, createOwnerLink } from './create-owner-link.ts';
+import { createOwnerLink, freeSeatAdvice } from './create-owner-link.ts';
 import { joinTeam } from './join-team.ts';
-import { revokeOpenInvitations } from './revoke-open-invitations.ts';
+import { revokeSupersededInvitations } from './revoke-superseded-invitations.ts';
 import { countSeats, requireFreeSeat } from './seat-limit.ts';
 
 /** How long a link of the operator signs in (specification section 12.2). */
@@ -32,7 +32,7 @@ interface OperatorLink {
  * @param chosen undefined for the server's only team
  * @throws AppError 400 for the address, or where no link can be made; 404 for no such team; 402 over the plan
  */
-export async function createOperatorLink(
+export async function createSignInOrOwnerLink(
   services: Pick<Runtime, 'database' | 'ids' | 'clock' | 'config'> & RoleChangeServices,
   text: string,
   chosen: TeamId | undefined,
@@ -84,10 +84,10 @@ async function grantOwnership(
   account: AccountRow,
 ): Promise<void> {
   const which = { emailKey: account.normalized_email, ownerLinks: true };
-  await revokeOpenInvitations(trx, services, team.id, which, operator);
+  await revokeSupersededInvitations(trx, services, team.id, which, operator);
   if (!(await findMemberByAccount(trx, team.id, account.id))) {
     const seats = await countSeats(trx, services, team.id);
-    requireFreeSeat(team, seats, services.config, allSeatsTaken);
+    requireFreeSeat(team, seats, services.config, freeSeatAdvice);
   }
   const held = await lockAccount(trx, account.id);
   await joinTeam(trx, services, team, { account, role: 'owner', by: operator });

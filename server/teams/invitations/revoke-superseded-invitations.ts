@@ -4,7 +4,7 @@ import type { Transaction } from '#server/database/statement.ts';
 import { cancelMails } from '#server/mail/queue-mail.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { publicId, type TeamId } from '#server/platform/ids/ids.ts';
-import { markOpenInvitationsRevoked } from './invitation-store.ts';
+import { markSupersededInvitationsRevoked } from './invitation-store.ts';
 
 interface Which {
   /** The address as it is compared; null for none. */
@@ -17,7 +17,7 @@ interface Which {
  * Revokes the invitations that a newer one, or a membership that came another way, replaces. The caller has locked the
  * team's row. An expired invitation uses no seat but still blocks its address: it is revoked without an audit entry.
  */
-export async function revokeOpenInvitations(
+export async function revokeSupersededInvitations(
   trx: Transaction,
   services: Pick<Runtime, 'ids' | 'clock'>,
   teamId: TeamId,
@@ -25,7 +25,7 @@ export async function revokeOpenInvitations(
   by: AuditActor,
 ): Promise<void> {
   const now = services.clock.now();
-  const ended = await markOpenInvitationsRevoked(trx, teamId, which, now);
+  const ended = await markSupersededInvitationsRevoked(trx, teamId, which, now);
   for (const invitation of ended) {
     const target = publicId('inv', invitation.id);
     await cancelMails(trx, services, target);

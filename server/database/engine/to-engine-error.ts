@@ -1,14 +1,14 @@
-import { fileErrorSentence, isFileError } from '#server/platform/explain-file.ts';
-import { fullDisk } from '../disk-space.ts';
+import { fileErrorSentence, isFileError } from '#server/platform/file-error.ts';
+import { describeFullDisk } from '../disk-space.ts';
 import { EngineError } from './engine-error.ts';
 
 /**
  * @returns why the embedded database did not start, with the path and a remedy; the error itself
  *   where the reason is unknown
  */
-export async function explainFailure(error: unknown, dataDir: string): Promise<unknown> {
+export async function toEngineError(error: unknown, dataDir: string): Promise<unknown> {
   const message = error instanceof Error ? error.message : String(error);
-  const full = await fullDisk(dataDir).catch(() => undefined);
+  const full = await describeFullDisk(dataDir).catch(() => undefined);
   if (full !== undefined || /No space left on device|ENOSPC/.test(message)) {
     const tooSmall = `The disk of ${dataDir} is too small: a new database takes 130 MB. Free space on it, or make it larger.`;
     return new EngineError(`${full ?? tooSmall} What failed: ${message}`, error);

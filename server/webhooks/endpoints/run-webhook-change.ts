@@ -23,7 +23,7 @@ export interface WebhookTarget {
  * @returns its result, and the details of its audit entry; undefined writes no entry
  * @throws AppError 404; 403 where the member lost the role meanwhile
  */
-export function withLockedWebhook<T>(
+export function runWebhookChange<T>(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
   { teamId, webhookId, by }: WebhookTarget,
   action: AuditAction,

@@ -3,13 +3,13 @@ import { tooManyRequests } from '#server/platform/app-error.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import { FixedWindowLimiter } from '#server/platform/network/fixed-window-limiter.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
-import { memberRequestsMultiple } from './limits.ts';
+import { teamMembersRateMultiple } from './limits.ts';
 
 /**
  * Rate limiter for all members of a team together, per minute and process (specification section 12.3). Its limit is
  * five times that of the keys. Both are counted apart, so pages and integrations never use up each other's requests.
  */
-export class MemberRateLimiter {
+export class TeamMembersRateLimiter {
   readonly #limit: FixedWindowLimiter;
 
   constructor(clock: Clock) {
@@ -18,7 +18,7 @@ export class MemberRateLimiter {
 
   /** Lets one through. @throws AppError 429 with retry-after: whole seconds until the minute ends */
   take(teamId: TeamId, plan: PlanName): void {
-    if (this.#limit.allows(teamId, memberRequestsMultiple * plans[plan].requestsPerMinute)) return;
+    if (this.#limit.allows(teamId, teamMembersRateMultiple * plans[plan].requestsPerMinute)) return;
     throw tooManyRequests(this.#limit.secondsLeft);
   }
 }

@@ -2,7 +2,7 @@
  * A path of ours below APP_URL, which may have a path of its own behind a proxy. Without scheme and host: a browser
  * that uses another name of this server stays there, where its cookie is.
  */
-export function appPath(appUrl: string, path: string): string {
+export function withAppBasePath(appUrl: string, path: string): string {
   return `${new URL(appUrl).pathname.replace(/\/+$/, '')}${path}`;
 }
 

@@ -7,7 +7,7 @@ import { findOpenSetupLinks } from './device-store.ts';
 const shape = /^[\w-]{43}$/;
 
 /** Which texts are the token of an open setup link, for claims, which come without any other credential. */
-export class OpenSetupLinks {
+export class SetupLinkLookup {
   readonly #lookup: CredentialLookup<{ readonly hash: Buffer }>;
 
   constructor({ database, clock, config }: Pick<Runtime, 'database' | 'clock' | 'config'>) {

@@ -1,7 +1,7 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import type { AppError } from '#server/platform/app-error.ts';
 import { CredentialLookup } from '#server/platform/network/credential-lookup.ts';
-import { findLiveSessions, type LiveSessionRow } from './session-store.ts';
+import { findLiveSessions, type LiveAccountSessionRow } from './session-store.ts';
 
 /** 32 bytes in base64url. */
 const sessionTokenPattern = /^[\w-]{43}$/;
@@ -13,8 +13,8 @@ const validTokensMax = 10_000;
  * Looks up the session of a token. Each request does so, and the end of a session therefore holds on every process.
  * CredentialLookup bounds the cost of wrong tokens.
  */
-export class LiveSessions {
-  readonly #lookup: CredentialLookup<LiveSessionRow>;
+export class AccountSessionLookup {
+  readonly #lookup: CredentialLookup<LiveAccountSessionRow>;
   /** Look-ups of these are not delayed by the wrong tokens of their client network. */
   readonly #valid = new Set<string>();
 
@@ -28,7 +28,7 @@ export class LiveSessions {
   }
 
   /** @returns undefined where there is none; a malformed token never reaches the database */
-  async find(token: string, ip: string): Promise<LiveSessionRow | undefined> {
+  async find(token: string, ip: string): Promise<LiveAccountSessionRow | undefined> {
     if (!sessionTokenPattern.test(token)) return undefined;
     const session = await this.#lookup.find(token, this.#valid.has(token) ? undefined : ip);
     this.#valid.delete(token);

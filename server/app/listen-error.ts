@@ -3,7 +3,7 @@ import type { Config } from '#server/platform/config.ts';
 import { StartError } from '#server/platform/start-error.ts';
 
 /** @returns a sentence that names the setting to change; the error itself where it is of another kind */
-export function listenErrorSentence(error: unknown, { host, port }: Pick<Config, 'host' | 'port'>): unknown {
+export function toListenError(error: unknown, { host, port }: Pick<Config, 'host' | 'port'>): unknown {
   const text = sentenceFor(errorCodeOf(error), host, port);
   return text === undefined ? error : new StartError(text, error);
 }

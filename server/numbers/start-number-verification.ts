@@ -12,7 +12,7 @@ import {
   countNumbers,
   extendPendingNumber,
   findLiveNumberByPhone,
-  findVerifiedNumber,
+  findVerifiedNumberByPhone,
   insertNumber,
   lockNumber,
 } from './number-store.ts';
@@ -23,7 +23,7 @@ import {
  * @returns the setup link
  * @throws AppError 409 where the number is verified already, here or in another team; 402 over the plan
  */
-export async function verifyNumber(
+export async function startNumberVerification(
   services: Runtime,
   teamId: TeamId,
   phoneNumber: string,
@@ -37,7 +37,7 @@ export async function verifyNumber(
     // checked whether that poll has verified it.
     const found = await findLiveNumberByPhone(trx, teamId, phoneNumber);
     const pending = found && found.verified_at === null ? await lockNumber(trx, teamId, found.id) : undefined;
-    if (await findVerifiedNumber(trx, phoneNumber)) {
+    if (await findVerifiedNumberByPhone(trx, phoneNumber)) {
       throw new AppError(
         'conflict',
         `${phoneNumber} is connected already. If it is yours, use POST /v1/numbers/:id/reconnect; if another team ` +

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { roleChangedHooks } from '#server/app/transaction-hooks.ts';
-import { explainUnreachableLinks } from '#server/platform/network/unreachable-address.ts';
-import { createOperatorLink } from '#server/teams/invitations/create-operator-link.ts';
+import { explainUnreachableLinks } from '#server/platform/network/unreachable-links.ts';
+import { createSignInOrOwnerLink } from '#server/teams/invitations/create-sign-in-or-owner-link.ts';
 import { printResult, withRuntime } from './command-context.ts';
 import { readTeamId } from './team-commands.ts';
 
@@ -15,7 +15,7 @@ export function addLinkCommands(program: Command): void {
     .action(async (options: { email: string; team?: string; json: boolean }) => {
       const teamId = options.team === undefined ? undefined : readTeamId(options.team);
       const link = await withRuntime(async (runtime) => ({
-        result: await createOperatorLink(
+        result: await createSignInOrOwnerLink(
           { ...runtime, onRoleChanged: roleChangedHooks(runtime) },
           options.email,
           teamId,

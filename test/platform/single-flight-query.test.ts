@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { sharedQuery } from '#server/platform/concurrency/shared-query.ts';
+import { singleFlightQuery } from '#server/platform/concurrency/single-flight-query.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 
 describe('a shared look', () => {
@@ -8,7 +8,7 @@ describe('a shared look', () => {
     const clock = new Clock();
     let looks = 0;
     const gate = Promise.withResolvers<void>();
-    const look = sharedQuery(clock, 60_000, async () => {
+    const look = singleFlightQuery(clock, 60_000, async () => {
       looks += 1;
       await gate.promise;
       return looks;
@@ -27,7 +27,7 @@ describe('a shared look', () => {
   it('shares a failure as it shares a result', async () => {
     const clock = new Clock();
     let looks = 0;
-    const look = sharedQuery(clock, 60_000, async () => {
+    const look = singleFlightQuery(clock, 60_000, async () => {
       looks += 1;
       if (looks === 1) throw new Error('away');
     });
