@@ -5,7 +5,7 @@ import type { Logger } from '#server/platform/process/logger.ts';
 import { type ChangeRecorder, formatChange, idsMax } from './change.ts';
 import { changesChannel } from './channels.ts';
 
-/** How long the first change waits for others: a thousand of one type make one notification. */
+/** How long the first change waits for more: a thousand of one type make one notification. */
 const windowMs = 50;
 
 /**

@@ -1,7 +1,7 @@
 import { type ResourceType, resourceTypes } from '#contract/change.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 
-/** Something to look at again. `ids` are as the database keeps them; `all` is any of that type. */
+/** A resource to read again. `ids` are the database's uuids; `all` is any of that type. */
 export interface Change {
   readonly resource: ResourceType;
   readonly ids: ReadonlySet<string> | 'all';

@@ -2,29 +2,29 @@
  * NOTIFY channels. A notification is a hint to look again; a sweep backs up each of them.
  */
 
-/** The notification channel that says what changed in a team. */
+/** Notification channel of changes in teams. */
 export const changesChannel = 'changes';
 
-/** The notification channel that says: the state of the clock has changed. */
+/** Notification channel of changes of the clock's state. */
 export const clockChannel = 'service_clock';
 
-/** The notification channel whose payload names the numbers that have something new for their phone. */
+/** Notification channel of numbers with news for their phone; the payload lists their ids. */
 export const phoneQueueChannel = 'phone_queue';
 
-/** The notification channel that says: there is mail to send. */
+/** Notification channel for mail that waits to be sent. */
 export const mailChannel = 'mail_queue';
 
-/** The notification channel that says: there are events without a position in the feed. */
+/** Notification channel for events without a position in the feed. */
 export const unpublishedEventsChannel = 'unpublished_events';
 
-/** The notification channel that says: there are deliveries to make. */
+/** Notification channel for deliveries that are due. */
 export const dueDeliveriesChannel = 'due_deliveries';
 
-/** The notification channel that says: there are events whose deliveries are to be written. */
+/** Notification channel for events whose deliveries are not written yet. */
 export const fanOutsChannel = 'fan_outs';
 
-/** The notification channel whose payload names the teams that have new events in their feed. */
+/** Notification channel of teams with new events in their feed; the payload lists their ids. */
 export const feedChannel = 'event_feed';
 
-/** The notification channel by which processes of one database compare their settings. */
+/** Notification channel on which the processes of one database compare their settings. */
 export const settingsChannel = 'settings';

@@ -6,18 +6,20 @@ interface ClockComparison {
   /** The reading of the database's clock at that moment, and the bound of its error. */
   readonly databaseMs: number;
   readonly uncertaintyMs: number;
-  /** The service's time less the database's clock, as far as it is known: 0, or a step that is not followed. */
+  /** The service's time less the database's clock, as far as it is known: 0, or the difference after a held step. */
   readonly heldMs: number;
   /** How long ago the clock last stepped; undefined where it did not. */
   readonly steadyMs: number | undefined;
 }
 
 export type ClockClassification =
-  /** The clock keeps time: the service's is corrected to this. */
+  /** The clock is steady: the service's time is corrected to this. */
   | { readonly kind: 'steady'; readonly timeMs: number }
-  /** It was set: the service keeps its own time, which differs by this from now on; 0 where it was set right again. */
+  /**
+   * The clock stepped: the service keeps its own time, which differs by this from now on; 0 after a step back to it.
+   */
   | { readonly kind: 'stepped'; readonly heldMs: number }
-  /** It was steady for long enough after a step: the step is to be followed. */
+  /** The clock was steady for long enough after a step: the step is to be followed. */
   | { readonly kind: 'settled' };
 
 /** Clock step: classifies one comparison of the service's time with the database's clock (decision 0020). */
@@ -37,7 +39,7 @@ export function classifyClockStep({
   return { kind: 'steady', timeMs: expectedMs };
 }
 
-/** Whether a step holds expiry back: the database's clock went ahead by more than a little. */
+/** Whether a step pauses expiry: the database's clock is ahead by more than the tolerance. */
 export function shouldPauseExpiry(heldMs: number): boolean {
   return heldMs < -expiryClockAheadMaxMs;
 }

@@ -3,7 +3,7 @@ import { type Queryable, statement, type Transaction } from './statement.ts';
 
 /** State of the database's clock, which the processes of an installation share (table service_clock). */
 export interface ClockState {
-  /** The service's time less the database's clock: a step that is not followed. */
+  /** The service's time less the database's clock: the held step. */
   readonly held_ms: number;
   readonly stepped_at: Date | null;
   readonly followed_ms: number;
@@ -13,12 +13,12 @@ export interface ClockState {
 /** The state and the database's clock, read together. */
 export interface ClockSample extends ClockState {
   readonly databaseMs: number;
-  /** The moment of `performance.now()` that belongs to it, and by how much that may be wrong. */
+  /** The sample's moment on `performance.now()`, and the bound of its error. */
   readonly atMs: number;
   readonly uncertaintyMs: number;
 }
 
-/** The service's time at a moment since a machine's boot. */
+/** The service's time, with the machine's uptime at that moment. */
 export interface BootClockReading {
   readonly boot_id: string;
   readonly uptime_ms: number;
@@ -27,7 +27,7 @@ export interface BootClockReading {
   readonly followed_ms: number;
 }
 
-/** The one that was answered fastest is the nearest to the truth: the clock was read somewhere within that time. */
+/** Samples; the one with the shortest round trip has the smallest error. */
 const samples = 5;
 
 const stateColumns = 'held_ms, stepped_at, followed_ms, version';
@@ -63,9 +63,9 @@ const writeReading = statement<Record<string, never>>(
      service_at = excluded.service_at, followed_ms = excluded.followed_ms`,
 );
 
-/** Reads the database's clock as precisely as the way there allows. */
+/** Samples the database's clock as precisely as the round trip allows. */
 export async function sampleDatabaseClock(pool: Pool): Promise<ClockSample> {
-  // The connection first: waiting for one is no part of asking.
+  // Connects first: the wait for a connection must not be part of the round trip.
   const client = await pool.connect();
   try {
     let best: ClockSample | undefined;
@@ -90,7 +90,7 @@ export async function sampleDatabaseClock(pool: Pool): Promise<ClockSample> {
   }
 }
 
-/** Waits for other processes that change the state. */
+/** Locks the state against changes by other processes. */
 export async function lockClockState(trx: Transaction): Promise<ClockState> {
   const state = await lock.row(trx);
   if (!state) throw new Error('service_clock has no row: a migration wrote it, and it was deleted');
@@ -107,7 +107,7 @@ export async function writeStep(
   return (await updateStep.row(db, heldMs, heldMs === 0 ? null : steppedAt, version)) !== undefined;
 }
 
-/** The step that is held is followed from now on. */
+/** Ends the held step: it is followed from now on. */
 export async function markStepFollowed(trx: Transaction): Promise<void> {
   await updateFollowed.row(trx);
 }

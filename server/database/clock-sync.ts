@@ -13,7 +13,7 @@ import { followClockStep, type PostponeLeases } from './follow-clock-step.ts';
 import { bootClockReadingIntervalMs, clockSettleMs, clockStepMinMs } from './limits.ts';
 import type { Runtime } from './runtime.ts';
 
-/** A reading that found another process's change is repeated at once, up to this many in all. */
+/** How often a reading is repeated at most after another process changed the state. */
 const readsMax = 3;
 
 const advice =
@@ -48,7 +48,7 @@ export class ClockSync {
   readonly #steps: Counter;
   /** The state as this process last saw it. */
   #known: ClockState | undefined;
-  /** A doubt of this process alone, from its start: since when, and at which state. */
+  /** A doubt of this process alone, since its start: from when, and at which version of the state. */
   #doubt: { readonly sinceMs: number; readonly version: number } | undefined;
   #aligned: { readonly uptimeMs: number; readonly performanceMs: number };
   #readAtMs = Number.NEGATIVE_INFINITY;
@@ -94,7 +94,7 @@ export class ClockSync {
     return this.#services.clock.mayExpire;
   }
 
-  /** Reads the clock once, and corrects or holds the service's time by it. */
+  /** Reads the clock once, and corrects or holds the service's time accordingly. */
   async run(): Promise<void> {
     this.#align();
     for (let reads = 0; reads < readsMax; reads += 1) if (await this.#read()) break;
@@ -135,7 +135,7 @@ export class ClockSync {
     return Math.min(clock.nowMs() - steppedAt.getTime(), clock.elapsedMs() - this.#watchesSinceMs);
   }
 
-  /** Takes over what the state says, whichever process wrote it. */
+  /** Applies the state, whichever process wrote it. */
   #take(sample: ClockSample): void {
     const { clock } = this.#services;
     const known = this.#known;
@@ -196,7 +196,7 @@ export class ClockSync {
     );
   }
 
-  /** The machine slept, or its monotonic clock was moved: the uptime says how much time has passed. */
+  /** After the machine slept, or its monotonic clock was set, the uptime gives the time that has passed. */
   #align(): void {
     if (this.#host.bootId === undefined) return;
     const read = this.#readUptime();

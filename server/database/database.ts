@@ -13,9 +13,9 @@ pg.types.setTypeParser(pg.types.builtins.DATE, (text) => text);
 interface DatabaseOptions {
   readonly databaseUrl: string;
   readonly logger: Logger;
-  /** Connections for everything that is not on the hot path. */
+  /** Connections for everything outside the hot path. */
   readonly poolSize?: number;
-  /** Milliseconds after which a statement is given up. */
+  /** Milliseconds after which a statement is cancelled. */
   readonly statementTimeoutMs?: number;
 }
 
@@ -24,7 +24,7 @@ const defaultStatementTimeoutMs = 10_000;
 /** How long a statement waits for a lock of another transaction. */
 export const lockTimeoutMs = 5_000;
 
-/** How much longer we wait than PostgreSQL itself: past it, the connection is taken for dead and thrown away. */
+/** How much longer than PostgreSQL the client waits: then the connection counts as dead and is closed. */
 const clientTimeoutMarginMs = 2_000;
 
 /**
@@ -54,7 +54,7 @@ export class Database {
         if (!this.#isClosing)
           options.logger.warn({ err: error }, 'a database connection was lost; it is replaced');
       });
-    // A notification that a crash takes away is made good by a sweep, so its commit need not wait for the disk.
+    // A sweep replaces a notification that a crash loses, so its commit need not wait for the disk.
     this.#notifying = openPlain({
       max: 1,
       application_name: 'ownline notifier',
@@ -105,14 +105,15 @@ export class Database {
         Object.assign(client, { transaction: true as const, notifyAfterCommit, recordChange }),
       );
       const { command } = await client.query('COMMIT');
-      // PostgreSQL answers so, and not by an error, where work went on after a statement of it had failed.
+      // PostgreSQL answers ROLLBACK, without an error, if a statement of the transaction failed
+      // and its error was ignored.
       if (command !== 'COMMIT')
         throw new Error('a transaction ended with ROLLBACK: one of its statements failed');
       for (const [channel, ids] of notices) this.notify(channel, ids);
       for (const change of changes) this.pool.recordChange(...change);
       return result;
     } catch (error) {
-      // A connection that fell silent or can't even roll back is thrown away, and its transaction with it.
+      // A silent connection, or one that can't roll back, is closed, and its transaction ends with it.
       if (error instanceof Error && isTimeout(error)) broken = error;
       else {
         await client.query('ROLLBACK').catch((rollbackError: Error) => {
@@ -182,7 +183,7 @@ const idleInTransaction = '25P03';
 const lostConnection =
   /connection terminated|timeout exceeded when trying to connect|connection error and is not queryable/i;
 
-/** Whether the database could not be reached or was going away: the same request may succeed in a moment. */
+/** Whether the database was unreachable or shutting down: the same request may succeed in a moment. */
 export function isDatabaseAway(error: unknown): boolean {
   if (error instanceof PoolTimeoutError) return true;
   const code = errorCodeOf(error);

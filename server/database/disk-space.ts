@@ -3,7 +3,7 @@ import { statfs } from 'node:fs/promises';
 
 const megabyte = 1_024 * 1_024;
 
-/** PostgreSQL writes ahead into files of 16 MB, and needs a new one before it can write on or recover. */
+/** PostgreSQL writes its log ahead in files of 16 MB, and needs a new one for every write and for recovery. */
 export const walFreeMinBytes = 32 * megabyte;
 
 /** A file of a table grows by up to 512 KB at once. */
@@ -21,7 +21,7 @@ export async function describeFullDisk(
   return sentence(folder, await statfs(folder), neededBytes);
 }
 
-/** As describeFullDisk, for the moment in which an error is put into words. */
+/** As describeFullDisk, synchronously, while an error's message is made. */
 export function describeFullDiskSync(folder: string, neededBytes = leastBytes): string | undefined {
   return sentence(folder, statfsSync(folder), neededBytes);
 }

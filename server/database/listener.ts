@@ -102,7 +102,7 @@ export class NotificationListener {
     try {
       await this.#connect();
     } catch (error) {
-      // The database is away; the next round comes sooner than the ordinary one.
+      // The database is away: the next round comes earlier than usual.
       setTimeout(() => this.#loop.notify(), 500).unref();
       this.#logger.warn({ err: error }, 'could not listen for notifications; trying again');
     }

@@ -16,7 +16,7 @@ const connectionTimeoutMs = 10_000;
 interface MigrationOptions {
   /** Logs each migration with its name and duration. */
   readonly logger?: Logger;
-  /** Gives up: the transaction is rolled back. */
+  /** Aborts the migration: the transaction is rolled back. */
   readonly signal?: AbortSignal;
   /** The last version to apply, as its file is numbered: tests of an upgrade start from it. */
   readonly upTo?: string;
@@ -76,7 +76,7 @@ async function migrateOn(client: pg.Client, { logger, upTo = 'max' }: MigrationO
 
 const oldestVersion = 15;
 
-/** PostgreSQL's own number of its version, such as 180004. */
+/** PostgreSQL's version number, such as 180004. */
 async function versionOf(client: pg.Client): Promise<number> {
   const { rows } = await client.query<{ version: string }>(
     "SELECT current_setting('server_version_num') AS version",
@@ -93,7 +93,7 @@ function refuseOld(version: number): void {
   );
 }
 
-/** Databases of before the first release had other tables under the same version. Nothing carries them over. */
+/** Databases from before the first release had other tables under the same version. They are not converted. */
 async function refuseUnreleased(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ name: string | null }>(
     "SELECT to_jsonb(s) ->> 'name' AS name FROM schema_version s WHERE version = 1",
@@ -106,7 +106,10 @@ async function refuseUnreleased(client: pg.Client): Promise<void> {
   );
 }
 
-/** Migrations only add what the release before can live with while both run; a start is no part of that promise. */
+/**
+ * Migrations only make changes that the previous release tolerates while both run; its start is
+ * no part of that promise.
+ */
 function refuseNewer(found: number): void {
   if (found <= schemaVersion) return;
   throw new StartError(
@@ -116,7 +119,7 @@ function refuseNewer(found: number): void {
   );
 }
 
-/** A migration that has run is never changed: another text of it belongs to another line of development. */
+/** A migration that has run is never changed: another checksum means another line of development. */
 function explainChecksum(error: unknown): unknown {
   const version =
     error instanceof Error

@@ -17,7 +17,7 @@ const everything = 'everything';
  */
 const windowMs = 10;
 
-/** Sends notifications: the first at once, and what comes while it is on its way and shortly after it together. */
+/** Sends notifications: the first at once, and those that follow during and shortly after the sending as one batch. */
 export class NotifySender {
   readonly #pool: Pool;
   readonly #logger: Logger;

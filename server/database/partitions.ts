@@ -57,7 +57,7 @@ export async function ensurePartitions(db: Queryable, clock: Clock, logger: Logg
   }
 }
 
-/** Makes a month of a history, and moves the rows into it that had none. @param month `2026-11-01` */
+/** Creates a month of a history, and moves rows of the default partition into it. @param month `2026-11-01` */
 export async function createMonthPartition(db: Queryable, history: History, month: string): Promise<void> {
   await makePartition.row(db, history, month, movedMax);
 }

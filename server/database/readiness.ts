@@ -2,7 +2,7 @@ import { singleFlightQuery } from '#server/platform/concurrency/single-flight-qu
 import type { Runtime } from './runtime.ts';
 import { statement } from './statement.ts';
 
-/** Sorts more than it may hold in memory, so that PostgreSQL has to write a temporary file of 116 KB. */
+/** Sorts more than the memory limit, so that PostgreSQL writes a temporary file of 116 KB. */
 const writeFile = statement<{ bytes: number }>(
   'database.readiness',
   `SELECT sum(length(line))::int AS bytes
@@ -23,10 +23,10 @@ const writeLog = statement<Record<string, never>>(
    SELECT pg_logical_emit_message(true, 'ownline', 'ready') FROM (SELECT count(*) FROM refused_while_read_only) AS none`,
 );
 
-/** Any number of callers share one look at the database per second (specification section 10.4). */
+/** All callers share one check of the database per second (specification section 10.4). */
 const keptMs = 1_000;
 
-/** Resolves where the database answers and can write: temporary files, and a transaction of its own. */
+/** Resolves if the database answers and can write: temporary files, and a transaction of its own. */
 export function createReadiness({
   database,
   clock,

@@ -59,7 +59,7 @@ async function readKey(file: string): Promise<Buffer | undefined> {
 
 async function makeKey(db: Queryable, dataDir: string, file: string): Promise<Buffer> {
   if (await findFingerprint.row(db)) {
-    // Another process may have begun since the first look; it wrote the file before the database knew of it.
+    // Another process may have started since the first look; it wrote the file before the database had its fingerprint.
     const others = await readKey(file);
     if (others) return others;
     throw new ConfigError([
@@ -80,7 +80,7 @@ async function makeKey(db: Queryable, dataDir: string, file: string): Promise<Bu
   throw unreadable(file, 'ENOENT');
 }
 
-/** A link fails where the name is taken, so of two processes that start at once both use the first one's key. */
+/** A link fails if the name exists, so of two processes that start at once both use the first one's key. */
 async function writeOnce(dataDir: string, file: string, text: string): Promise<void> {
   await createDataDir(dataDir);
   const mine = `${file}.${randomBytes(6).toString('hex')}`;

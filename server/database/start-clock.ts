@@ -13,7 +13,7 @@ import type { ChangeRecordingPool } from './statement.ts';
 /** How much less the uptime may grow than the monotonic clock. A container's own uptime begins at its start. */
 const uptimeSlackMs = 1_000;
 
-/** Gives a process that starts its time (decision 0020). It only reads: commands of the command line begin so too. */
+/** Sets the time of a starting process (decision 0020). It only reads: the command line starts in this way too. */
 export async function initializeClock(
   pool: ChangeRecordingPool,
   clock: Clock,
@@ -29,7 +29,7 @@ export async function initializeClock(
 
 interface FirstTime {
   readonly timeMs: number;
-  /** By how much it may be too far ahead; undefined where there is no doubt. */
+  /** By how much it may be too far ahead; undefined without a doubt. */
   readonly doubtMs: number | undefined;
 }
 
@@ -53,7 +53,7 @@ function firstTime(sample: ClockSample, readings: readonly BootClockReading[], h
   }
 
   const latestMs = Math.max(0, ...readings.map(lastSeenMs));
-  // A step that was held when the service last ran may be over: the time that passed since is at least none.
+  // A step that was held at the last run may be over by now. The time since then is at least zero.
   const [timeMs = databaseMs] = [databaseMs, databaseMs + heldMs]
     .filter((ms) => ms >= latestMs - clockStepMinMs)
     .sort((a, b) => a - b);
@@ -61,7 +61,7 @@ function firstTime(sample: ClockSample, readings: readonly BootClockReading[], h
   return { timeMs, doubtMs: timeMs - certainMs > expiryClockAheadMaxMs ? timeMs - certainMs : undefined };
 }
 
-/** How long ago a reading was taken; undefined where it is not certain that the same clocks ran on since. */
+/** How long ago a reading was taken; undefined unless the same clocks certainly ran on since. */
 function uptimeSince(reading: BootClockReading, host: HostClock): number | undefined {
   const uptimeMs = host.uptimeMs() - reading.uptime_ms;
   const monotonicMs = host.monotonicMs() - reading.monotonic_ms;

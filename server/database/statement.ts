@@ -8,7 +8,7 @@ export type Queryable = ChangeRecordingPool | Transaction;
 /** A pool whose statements record their declared changes once they succeed. */
 export type ChangeRecordingPool = Pool & { readonly recordChange: ChangeRecorder };
 
-/** A connection with an open transaction. Store functions that lock take this and nothing else. */
+/** A connection with an open transaction. Store functions that lock accept only this. */
 export type Transaction = PoolClient & {
   readonly transaction: true;
   /**

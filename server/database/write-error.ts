@@ -4,13 +4,13 @@ import type { Clock } from '#server/platform/time/clock.ts';
 import { errorCodeOf, isDatabaseAway } from './database.ts';
 import { describeFullDiskSync, walFreeMinBytes } from './disk-space.ts';
 
-/** The SQLSTATE of a statement that was rolled back because nothing more could be written. */
+/** The SQLSTATE of a statement that was rolled back because the disk is full. */
 export const diskFullCode = '53100';
 
-/** The SQLSTATE of a write in a transaction that may only read. */
+/** The SQLSTATE of a write in a read-only transaction. */
 const readOnlyCode = '25006';
 
-/** How long one look at the disk serves, however many requests fail meanwhile. */
+/** How long one check of the disk is valid, however many requests fail meanwhile. */
 const lookMs = 1_000;
 
 /**
@@ -47,7 +47,7 @@ export function createWriteErrorMapper(
         { cause },
       );
     }
-    // Without space for its log PostgreSQL ends, and does not start again.
+    // Without space for its log PostgreSQL ends, and does not restart.
     const text = isEmbedded && isDatabaseAway(cause) ? look() : undefined;
     if (text === undefined) return error;
     if (!(error instanceof AppError))

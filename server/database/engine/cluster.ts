@@ -21,13 +21,13 @@ interface ClusterOptions {
   readonly logger: Logger;
   /** false: not flushed to the disk, for tests that run without fsync. */
   readonly flush: boolean;
-  /** Gives up: nothing of a database that was being created stays. */
+  /** Aborts the creation: no part of an unfinished database stays. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Makes the data folder where there is none. It is built under another name and renamed when it is complete and
- * on the disk, so DATA_DIR/pg either isn't there or is whole.
+ * Creates the data folder if there is none. It is built under another name and renamed when it is complete and on the
+ * disk, so DATA_DIR/pg either doesn't exist or is whole.
  */
 export async function prepareCluster(options: ClusterOptions): Promise<void> {
   const { layout, programs, user, logger } = options;

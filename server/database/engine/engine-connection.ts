@@ -9,7 +9,7 @@ const application = 'ownline';
 
 const remindAfterMs = 10_000;
 
-/** SQLSTATEs of a server that is there and not ready yet: starting up, shutting down, or out of connections. */
+/** SQLSTATEs of a server that is not ready yet: starting up, shutting down, or out of connections. */
 const notReadyCodes = new Set(['57P03', '53300']);
 const noSocketCodes = new Set(['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE']);
 
@@ -46,8 +46,8 @@ export async function waitUntilReady(
 }
 
 /**
- * Makes the application's role and database, or what is missing of them. The role is no superuser, as it would
- * not be on a PostgreSQL of the operator's own.
+ * Creates the application's role and database, or the missing one of them. The role is no superuser, like the one on an
+ * operator's own PostgreSQL.
  */
 export async function prepareApplicationDatabase(socketFolder: string, createdb: boolean): Promise<void> {
   await withSuperuser(socketFolder, async (client) => {
@@ -83,6 +83,6 @@ async function withSuperuser<T>(socketFolder: string, work: (client: pg.Client) 
 function isTransient(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-  // Without a code: the time-out, or a connection that ended while it was made.
+  // Without a code: a time-out, or a connection that ended during its set-up.
   return code === undefined || notReadyCodes.has(code) || noSocketCodes.has(code);
 }

@@ -15,9 +15,9 @@ const run = promisify(execFile);
 /** The npm package that holds PostgreSQL for this platform. */
 export interface EnginePackage {
   readonly folder: string;
-  /** The package's, such as 18.4.0-beta.17. */
+  /** The package's version, such as 18.4.0-beta.17. */
   readonly version: string;
-  /** PostgreSQL's, such as 18: data of one major version can't be opened by another. */
+  /** PostgreSQL's major version, such as 18: it can't open the data of another one. */
   readonly major: string;
 }
 
@@ -31,7 +31,7 @@ export interface EnginePrograms {
 const externalDatabaseHint = 'Set DATABASE_URL to a PostgreSQL 15 or newer instead.';
 const glibcMin = [2, 27] as const;
 
-/** Finds PostgreSQL among the installed packages; throws EngineError where this machine can't run it. */
+/** Finds PostgreSQL among the installed packages; throws EngineError on unsupported machines. */
 export async function findEnginePackage(): Promise<EnginePackage> {
   const platform = `${process.platform}-${process.arch}`;
   if (process.platform === 'win32') {
@@ -85,7 +85,7 @@ export async function installPrograms(
   };
 }
 
-/** Deletes copies of other versions and unfinished ones. Nothing may run from them any more. */
+/** Deletes copies of other versions and unfinished ones. No process may run from them any more. */
 export async function removeOtherVersions(
   source: EnginePackage,
   layout: EngineLayout,

@@ -15,7 +15,7 @@ const run = promisify(execFile);
  * @returns its real path, which is how PostgreSQL names it too
  */
 export async function prepareDataDir(path: string): Promise<string> {
-  // PostgreSQL's own programs hand the path to a shell between double quotes, or write it into a line of a file.
+  // PostgreSQL's programs pass the path to a shell in double quotes, or write it into a line of a file.
   if (/["$`\\\n]/.test(resolve(path))) {
     throw new EngineError(
       `DATA_DIR ${path} has one of " $ \` \\ or a line break in its path. Choose another.`,
@@ -34,7 +34,7 @@ export async function prepareDataDir(path: string): Promise<string> {
   }
 }
 
-/** Fails early, and names the folder to blame, where PostgreSQL's user could not reach DATA_DIR. */
+/** Fails early, and names the folder that PostgreSQL's user can't enter. */
 export async function checkReachable(dataDir: string, user: EngineUser): Promise<void> {
   if (user.spawnAs.uid === undefined || (await canEnter(dataDir, user))) return;
   let closed = dataDir;

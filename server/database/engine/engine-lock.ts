@@ -35,7 +35,7 @@ export async function lockDataDir(layout: EngineLayout): Promise<EngineLock> {
   };
 }
 
-/** Closed to other users, who could take the lock otherwise. It is never opened where it exists: see above. */
+/** Inaccessible for other users, who could lock it otherwise. An existing file is never opened: see above. */
 async function makeLockFile(lockFile: string): Promise<void> {
   await writeFile(lockFile, '', { mode: 0o600, flag: 'wx' }).catch(async (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;

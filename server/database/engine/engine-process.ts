@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** The words a process was started with; undefined where no such process runs. A zombie has none. */
+/** The command line of a process; undefined where no such process runs. A zombie has none. */
 export async function commandLineOf(pid: number): Promise<string | undefined> {
   if (process.platform === 'linux') {
     const words = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
@@ -18,15 +18,15 @@ export async function commandLineOf(pid: number): Promise<string | undefined> {
 }
 
 /**
- * Whether this process is the PostgreSQL that runs a data folder. Its pid alone says nothing: after a restart of
- * the machine or of a container any process may have it.
+ * Whether this process is the PostgreSQL of a data folder. Its pid proves nothing: after a restart of the machine or
+ * container any process may have it.
  */
 export async function isPostmasterOf(pid: number, pgFolder: string): Promise<boolean> {
   const words = await commandLineOf(pid);
   return words?.includes(commandOf(pgFolder)) === true;
 }
 
-/** As isPostmasterOf, for the moment in which this process exits. */
+/** As isPostmasterOf, synchronously, while this process exits. */
 export function isPostmasterOfSync(pid: number, pgFolder: string): boolean {
   try {
     const words =

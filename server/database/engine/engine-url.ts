@@ -6,7 +6,7 @@ import { isPostmasterOf } from './engine-process.ts';
 import { readPostmasterRecord } from './postmaster-files.ts';
 import { isPrivateTo, readSocketFolder, socketPort } from './socket-folder.ts';
 
-/** The address of the application's database, in a form that node-postgres and psql both read. */
+/** The URL of the application's database, in a form that node-postgres and psql both read. */
 export function engineUrl(socketFolder: string): string {
   return `postgresql://ownline@/ownline?host=${encodeURIComponent(socketFolder)}&port=${socketPort}`;
 }

@@ -18,21 +18,21 @@ export interface Engine {
   readonly databaseUrl: string;
   /** Pid of the running PostgreSQL, or of the last one during a restart. */
   postmasterPid(): number;
-  /** Stops PostgreSQL and gives DATA_DIR free. A second call waits for the first. */
+  /** Stops PostgreSQL and releases DATA_DIR. A second call waits for the first. */
   stop(): Promise<void>;
 }
 
 interface EngineOptions {
-  /** DATA_DIR; made where it is missing. */
+  /** DATA_DIR; created if it is missing. */
   readonly dataDir: string;
   readonly logger: Logger;
-  /** PostgreSQL settings that win over ours, such as fsync=off in tests. */
+  /** PostgreSQL settings that override ours, such as fsync=off in tests. */
   readonly parameters?: Readonly<Record<string, string>>;
   /** true: the application's role may create databases, as tests do. */
   readonly createdb?: boolean;
   /** Gives up the start. */
   readonly signal?: AbortSignal;
-  /** How often the size of postgres.log is looked at. */
+  /** How often the size of postgres.log is checked. */
   readonly logCheckIntervalMs?: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The command line of PostgreSQL. Settings are given here and not in postgresql.conf, so a new release brings
- * its own; `parameters` win over them.
+ * The command line of PostgreSQL. Settings are passed here and not in postgresql.conf, so that a new release brings its
+ * own; `parameters` override them.
  */
 export function postgresArguments(
   pgFolder: string,
@@ -20,7 +20,7 @@ export function postgresArguments(
     timezone: 'UTC',
     log_timezone: 'UTC',
     log_line_prefix: '%m [%p] ',
-    // An error's detail and its statement may hold addresses, texts and hashes: neither enters the log.
+    // An error's detail and statement may contain addresses, texts and hashes: neither is logged.
     log_error_verbosity: 'terse',
     log_min_error_statement: 'panic',
     ...parameters,

@@ -23,7 +23,7 @@ interface LaunchOptions {
   readonly words: readonly string[];
   readonly logFile: string;
   readonly user: EngineUser;
-  /** Nothing is started once it has fired. */
+  /** Nothing is started after it has fired. */
   readonly signal: AbortSignal;
 }
 
@@ -32,8 +32,8 @@ const fastShutdownMs = 10_000;
 const immediateShutdownMs = 10_000;
 
 /**
- * Starts PostgreSQL in a session of its own: a Ctrl-C on the terminal does not reach it, and it outlives this
- * process. It has an environment of its own too, since variables such as PGPORT would change what it does.
+ * Starts PostgreSQL in a session of its own: a Ctrl-C on the terminal does not reach it, and it outlives this process.
+ * Its environment is its own too, since variables such as PGPORT would change its behaviour.
  */
 export async function launchPostmaster(options: LaunchOptions): Promise<Postmaster> {
   await rotateLog(options.logFile);
@@ -54,7 +54,7 @@ export async function launchPostmaster(options: LaunchOptions): Promise<Postmast
   }
   const ended = once(child, 'exit').then(() => undefined);
   child.unref();
-  // Nothing was awaited since it was spawned: an exit of this process finds it registered.
+  // No await since the spawn: an exit of this process finds it registered.
   return { pid, ended, isRunning: async () => child.exitCode === null && child.signalCode === null };
 }
 
@@ -79,7 +79,7 @@ async function waitForEnd(isRunning: () => Promise<boolean>): Promise<void> {
   while (await isRunning()) await pause(livenessIntervalMs, undefined, { ref: false });
 }
 
-/** Ends connections and writes everything out; where that takes too long, without writing it out (it recovers). */
+/** Shuts PostgreSQL down and writes everything out. Where that takes too long, it stops without, and recovers later. */
 export async function shutDown(postmaster: Postmaster, logger: Logger): Promise<void> {
   if (await endsAfter(postmaster, 'SIGINT', fastShutdownMs)) return;
   logger.warn({ pid: postmaster.pid }, 'PostgreSQL takes too long to stop: stopping it at once');
@@ -87,7 +87,7 @@ export async function shutDown(postmaster: Postmaster, logger: Logger): Promise<
   throw new EngineError(`PostgreSQL (process ${postmaster.pid}) does not stop.`);
 }
 
-/** As `shutDown`, for the moment in which this process exits: it returns once PostgreSQL has ended. */
+/** As `shutDown`, synchronously, while this process exits: it returns once PostgreSQL has ended. */
 export function shutDownSync(pid: number, pgFolder: string): void {
   endProcessSync(pid, () => isPostmasterOfSync(pid, pgFolder), [
     { signal: 'SIGINT', limitMs: fastShutdownMs / 2 },

@@ -6,12 +6,12 @@ import { checkReachable, createPrivateFolder, makeFolderPrivate } from './engine
 import type { EngineLayout } from './engine-layout.ts';
 import type { EngineUser } from './engine-user.ts';
 
-/** Part of the socket's name. Nothing listens on a TCP port. */
+/** Part of the socket's name. No TCP port is used. */
 export const socketPort = 5432;
 
 const socketFile = `/.s.PGSQL.${socketPort}`;
 
-/** A socket's path ends at 107 bytes on Linux and at 103 on macOS, and a longer one does not start. */
+/** A socket's path has at most 107 bytes on Linux and 103 on macOS; PostgreSQL does not start with a longer one. */
 const socketPathMaxBytes = 103;
 
 /**

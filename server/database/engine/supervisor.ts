@@ -28,9 +28,9 @@ interface SupervisorOptions {
 
 const firstPauseMs = 200;
 const pauseMaxMs = 5_000;
-/** One that ran this long was well: the next pause is short again. */
+/** After a run of this length the backoff begins anew. */
 const steadyAfterMs = 60_000;
-/** The processes of one that was killed need a moment to notice, and no other starts before. */
+/** After a crash its child processes need a moment to end, and no new PostgreSQL starts before. */
 const startsAfterCrash = 7;
 
 /**
@@ -54,7 +54,7 @@ export class Supervisor {
     return this.#postmaster?.pid ?? 0;
   }
 
-  /** @param signal gives up the start; `stop` has to follow */
+  /** @param signal aborts the start; `stop` must follow */
   async start(signal: AbortSignal): Promise<void> {
     const giveUp = () => this.#stopping.abort(signal.reason);
     signal.throwIfAborted();
@@ -95,7 +95,7 @@ export class Supervisor {
     clearInterval(this.#logChecks);
     if (this.#postmaster !== undefined) await shutDown(this.#postmaster, this.#options.logger);
     await this.#watching;
-    // Again: a start that was under way may have come to its process only now.
+    // Checked again: a start in progress may have created its process only now.
     if (this.#postmaster !== undefined) await shutDown(this.#postmaster, this.#options.logger);
     this.#endGuard();
   }
@@ -123,7 +123,7 @@ export class Supervisor {
     }
   }
 
-  /** Takes over the one that runs, if it is the one we would start; else starts ours. */
+  /** Takes over the running PostgreSQL, if it is the one we would start; else starts ours. */
   async #obtain(): Promise<void> {
     const { layout, program, words, socketFolder, user, logger } = this.#options;
     const { signal } = this.#stopping;
