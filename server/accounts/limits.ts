@@ -2,17 +2,17 @@
  * Limits and periods of accounts (specification sections 12.1 to 12.3).
  */
 
-/** How long a link that the operator made works, and one that is mailed (specification section 12.2). */
+/** Lifetimes of an operator's link and of a mailed one (specification section 12.2). */
 export const operatorLinkHours = 24;
 
 export const mailedLinkHours = 0.5;
 
-/** In an hour: links that are mailed to one address, and requests for links that one client network may make. */
+/** Per hour: links mailed to one address, and requests for links from one client network. */
 export const magicLinksPerAddressAndHour = 5;
 
 export const magicLinkRequestsPerNetworkAndHour = 60;
 
-/** How long failed passwords are counted together. */
+/** The window in which failed passwords are counted. */
 export const loginWindowMs = 900_000;
 
 /**
@@ -31,7 +31,7 @@ export const passwordMinCharacters = 12;
 
 export const passwordMaxCharacters = 200;
 
-/** Each one takes 19 MiB and a core: more at a time would take the machine from those who send messages. */
+/** Each hash takes 19 MiB and a core: more at a time would slow down sends. */
 export const passwordHashesInFlightMax = 2;
 
 /** A sign-in counts as recent for this long (reauthentication.ts). */
@@ -49,5 +49,5 @@ export const sessionIdleDays = 30;
 /** More passkeys than a person has devices. */
 export const passkeysPerAccountMax = 50;
 
-/** How long a browser may take, from the options to the answer. */
+/** Time-out of a passkey ceremony, from the options to the answer. */
 export const passkeyChallengeMs = 300_000;

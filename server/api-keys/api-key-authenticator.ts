@@ -8,7 +8,7 @@ import type { TeamId } from '#server/platform/ids/ids.ts';
 
 interface Options {
   readonly authenticate: (request: FastifyRequest) => MaybePromise<Principal>;
-  /** Counts a request of the team; throws 429. @returns the headers that say what is left */
+  /** Counts a request of the team; throws 429. @returns the rate limit headers */
   readonly limit: (teamId: TeamId, plan: PlanName) => MaybePromise<Readonly<Record<string, string>>>;
 }
 

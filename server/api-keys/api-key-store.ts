@@ -14,7 +14,7 @@ export interface ApiKeyRow {
   readonly revoked_at: Date | null;
 }
 
-/** A key that may be used, and what its team's plan allows. */
+/** A valid key, with its team's plan. */
 export interface LiveKeyRow extends ApiKeyRow {
   readonly hash: Buffer;
   readonly plan: PlanName;
@@ -22,7 +22,7 @@ export interface LiveKeyRow extends ApiKeyRow {
 
 const columns = 'team_id, id, name, permissions, created_by, created_at, last_used_at, revoked_at';
 
-/** Made by the person whose membership $2 is, by that one or an earlier one in the team. */
+/** SQL: created by the person of the membership $2, in this or an earlier membership of the team. */
 const isMadeBy = `created_by IN (
   SELECT m.id FROM members m JOIN members own ON own.account_id = m.account_id AND own.team_id = m.team_id
   WHERE own.team_id = $1 AND own.id = $2)`;
@@ -87,12 +87,12 @@ export async function insertApiKey(
   );
 }
 
-/** Those with one of these hashes that work. */
+/** The valid keys with these hashes. */
 export function findLiveKeys(db: Queryable, hashes: readonly Buffer[]): Promise<LiveKeyRow[]> {
   return findLive.rows(db, hashes);
 }
 
-/** Those that work, newest first. */
+/** The valid keys, newest first. */
 export function listLiveKeys(db: Queryable, teamId: TeamId): Promise<ApiKeyRow[]> {
   return listLive.rows(db, teamId);
 }
@@ -113,7 +113,7 @@ export async function writeKeyUses(
   await writeUses.row(db, keyIds, usedAt);
 }
 
-/** Those that the person of a membership made, in whatever membership of the team. */
+/** The valid keys that a person created, in any membership of the team. */
 export function listLiveKeysByMember(
   db: Queryable,
   teamId: TeamId,

@@ -9,7 +9,7 @@ export function newApiKey(): string {
   return `${prefix}${random}${checksum(random)}`;
 }
 
-/** Whether a text can be a key at all; a mistyped one is refused here and never reaches the database. */
+/** Whether a text has the form and checksum of a key; others are refused without the database. */
 export function isWellFormedKey(text: string): boolean {
   const parts = shape.exec(text);
   return parts?.[1] !== undefined && checksum(parts[1]) === parts[2];

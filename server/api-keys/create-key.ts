@@ -15,13 +15,13 @@ interface NewKey {
   readonly teamId: TeamId;
   readonly name: string;
   readonly permissions: readonly Grant[];
-  /** The member who makes it and what they may do, read under a lock; undefined for the operator. */
+  /** The creating member and their grants, read under a lock; undefined for the operator. */
   readonly creator?: { readonly id: MemberId; readonly grants: readonly RoleGrant[] };
   readonly by: AuditActor;
 }
 
 /**
- * Makes a key. Its text is returned here and nowhere else: only its hash is stored (specification section 5.1).
+ * Creates a key. Only this returns its text: its hash is stored (specification section 5.1).
  * @throws 400 with param; 403, param permissions, where it would hold more than its creator does
  */
 export async function createKey(

@@ -10,7 +10,7 @@ import { requirePermission } from '#server/teams/members/role-policy.ts';
 import { type ApiKeyRow, lockKey, markRevoked } from './api-key-store.ts';
 
 interface Revocation {
-  /** undefined: of any team, for the operator. */
+  /** undefined: any team, for the operator. */
   readonly teamId: TeamId | undefined;
   readonly keyId: KeyId;
   /** The acting member, whose role is read under a lock; undefined for the operator. */
@@ -52,7 +52,7 @@ export async function revokeKey(
   });
 }
 
-/** Whether the person made it, in this membership or in an earlier one of the team. */
+/** Whether the person created it, in this membership or in an earlier one of the team. */
 async function isMadeBy(trx: Transaction, key: ApiKeyRow, member: MemberRow): Promise<boolean> {
   const maker = key.created_by && (await findAccountByMember(trx, key.team_id, key.created_by));
   return maker?.id === member.account_id;

@@ -11,7 +11,7 @@ import { createKey } from './create-key.ts';
 import { keyView } from './key-view.ts';
 import { revokeKey } from './revoke-key.ts';
 
-/** API keys as people manage them (specification sections 5.1 and 5.3); a key makes no keys. */
+/** Routes of API keys, for people only (specification sections 5.1 and 5.3): a key creates no keys. */
 export function apiKeyRoutes(services: Pick<Runtime, 'database' | 'ids' | 'clock'>): Route[] {
   const { database } = services;
   return [

@@ -82,7 +82,7 @@ interface AppOptions {
   readonly outbound?: Partial<OutboundHttpOptions>;
 }
 
-/** The composition root: opens everything in order, so that the lifecycle can close it in reverse. */
+/** The composition root: opens all parts in order, so that the lifecycle can close them in reverse. */
 export async function startApp(options: AppOptions): Promise<App> {
   const lifecycle = options.lifecycle ?? new Lifecycle(options.logger);
   return lifecycle.start(() => open(options, lifecycle));

@@ -49,7 +49,7 @@ export function createAuthenticators(services: AuthenticatorServices): Authentic
     publicRequestsPerMinute,
     async (request) => (await teamOf(request)) ?? (await accountOf(request)),
   );
-  // Visitors sign in to accounts: a key of a team is none of their credentials.
+  // Visitors sign in to accounts: a team's key does not authenticate them.
   const visitorLimiter = limiterOf(visitorRequestsPerMinute, accountOf);
   const teamLimiter = new TeamRateLimiter(services);
   const memberLimiter = new TeamMembersRateLimiter(services.clock);
@@ -74,7 +74,7 @@ export function createAuthenticators(services: AuthenticatorServices): Authentic
   return { byAudience, notFoundLimiter: openLimiter };
 }
 
-/** The result of an authenticator; undefined where it refuses, for which it throws. */
+/** Returns an authenticator's result; undefined where it throws a refusal. */
 async function accepted<T>(authenticate: () => MaybePromise<T>): Promise<T | undefined> {
   try {
     return await authenticate();

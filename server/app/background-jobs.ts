@@ -65,12 +65,12 @@ export function createClockLoop(clockSync: ClockSync, logger: Logger): Loop {
 }
 
 /**
- * Whether a sweep ends, deletes or drops something because of the time. One that does waits while the time is in doubt
- * (decision 0020); test/database/expiry-holds.slow.test.ts holds each to what it says.
+ * Whether a sweep ends, deletes or drops rows because of the time. One that does waits while the time is uncertain
+ * (decision 0020); test/database/expiry-holds.slow.test.ts checks each one's declaration.
  */
 type Expiry = 'expires' | 'keeps';
 
-/** A loop, and whether anything expires by it. */
+/** A loop, and whether it expires rows. */
 export type SweepLoop = Loop & { readonly sweep: string; readonly expiry: Expiry };
 
 /** The background jobs of this process, by process role. A sweep backs up every notification. */

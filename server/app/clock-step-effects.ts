@@ -13,7 +13,7 @@ import {
  * line use the same lists.
  */
 
-/** Leases that run are postponed by a step ahead. */
+/** Functions that postpone running leases over a step ahead. */
 export const leasePostponers: readonly PostponeLeases[] = [
   postponeHandOutLeases,
   postponeDeliveryLeases,

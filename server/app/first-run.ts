@@ -21,7 +21,7 @@ export async function firstRun(services: Runtime, terminal: NodeJS.WriteStream):
   const { database, config } = services;
   if (await anyTeamExists(database.pool)) return;
   const shown = await database.transaction(async (trx) => {
-    // Another start, or the command line, may be making a team just now.
+    // Another start, or the command line, may create a team at the same time.
     await lockTeams(trx);
     if (await anyTeamExists(trx)) return undefined;
     const team = await createTeam(trx, services, {

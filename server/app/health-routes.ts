@@ -38,7 +38,7 @@ export function healthRoutes(
       handle: async () => {
         if (isStopping()) throw unavailable('This process is stopping.');
         try {
-          // Migrations ran before the server listened, so a database that answers is a database that is ready.
+          // Migrations ran before the server listened: a database that answers is ready.
           await databaseAnswers();
         } catch (error) {
           throw unavailable('The database does not answer.', { cause: error });
@@ -59,7 +59,7 @@ export function healthRoutes(
   ];
 }
 
-/** @throws AppError 404 where no token is set, 401 for another token than that */
+/** @throws AppError 404 without a configured token, 401 for a wrong one */
 function requireBearer(authorization: string | undefined, token: string | undefined): void {
   if (token === undefined) {
     throw new AppError(

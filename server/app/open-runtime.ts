@@ -8,7 +8,7 @@ import type { Logger } from '#server/platform/process/logger.ts';
 import { createMetrics } from '#server/platform/process/metrics.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 
-/** Everything a use case needs, on a database whose schema is up to date: for the service and for the command line. */
+/** Opens the runtime of use cases on a migrated database, for the service and for the command line. */
 export async function openRuntime(
   config: Config,
   databaseUrl: string,

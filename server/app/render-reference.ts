@@ -17,7 +17,7 @@ await renderer.register(scalar, {
   routePrefix: '/docs',
   configuration: {
     url: '/v1/openapi.json',
-    // The address that the page was opened at: its policy lets it call no other, and /v1 answers no other origin.
+    // The page's own origin: its policy allows calls to no other, and /v1 answers no other origin.
     servers: [{ url: '/' }],
     pageTitle: 'Ownline API',
     cdn: '/docs/js/scalar.js',

@@ -69,7 +69,7 @@ interface RequestCount {
   count: number;
 }
 
-/** A counter whose labels are put together when it is read: counting costs every request one look into a map. */
+/** A counter that builds its labels when it is read: a request costs one map look-up. */
 function countRequests(metrics: Metrics): (method: string, route: string, status: number) => void {
   const counts = new Map<string, RequestCount>();
   new Counter({

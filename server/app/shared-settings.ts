@@ -10,12 +10,12 @@ const notifySettings = statement<{ pg_notify: string }>('settings.notify', 'SELE
 interface SettingsMessage {
   /** `host pid`. */
   readonly process: string;
-  /** Whether the other processes are to answer with their settings. */
+  /** Whether the other processes should answer with their settings. */
   readonly asks: boolean;
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** Settings that have to be equal in all processes, by their names in docs/configuration.md. None is secret. */
+/** Settings that must be equal in all processes, by their names in docs/configuration.md. None is secret. */
 export function sharedSettings(config: Config): Readonly<Record<string, string>> {
   const { mail } = config;
   return {

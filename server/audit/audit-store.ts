@@ -57,7 +57,7 @@ export async function insertAudit(db: Queryable, row: AuditRow): Promise<void> {
   );
 }
 
-/** Newest first. @param before an id that is not shown, nor anything newer */
+/** Newest first. @param before an upper bound: only older ids are shown */
 export function listTeamAudit(
   db: Queryable,
   teamId: TeamId,

@@ -36,7 +36,7 @@ export async function purgeAudit(
     if (isDatabaseAway(error)) throw error;
     logger.warn({ err: error }, 'old entries of the audit log got no month yet; it is tried again');
   });
-  // Kept where it is empty: `ensurePartitions` makes the month before this one again each hour.
+  // The last month is kept even if it is empty: `ensurePartitions` creates it again each hour.
   const lastMonth = monthOf(new Date(new Date(monthOf(clock.now())).getTime() - 1));
   let dropped = 0;
   for (const month of await listMonthPartitions(database.pool, 'audit_log')) {
@@ -53,7 +53,7 @@ export async function purgeAudit(
   return dropped;
 }
 
-/** Rows that had no month get one: restored ones, and those of a clock that was wrong. */
+/** Moves rows of the default partition to partitions of their months: restored rows, and those of a wrong clock. */
 async function movePartitionless(db: Queryable, bound: string): Promise<void> {
   const boundId = firstIdAt(new Date(bound).getTime());
   for (let months = 0; months < monthsMax; months += 1) {

@@ -11,11 +11,11 @@ export interface AuditRecord {
   /** An entry has a team, an account, or both. */
   readonly teamId?: TeamId;
   readonly accountId?: AccountId;
-  /** The public id of what it was done to; left out for the team itself. */
+  /** The public id of the target; left out for the team itself. */
   readonly target?: string;
   /** The input, in the API's names. Never a key, a token, a password or the text of a message. */
   readonly details?: Readonly<Record<string, unknown>>;
-  /** The code of the error, where it was refused. */
+  /** The error code of a refusal. */
   readonly refusedWith?: string;
 }
 

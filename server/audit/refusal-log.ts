@@ -11,12 +11,12 @@ const targetMaxCharacters = 64;
 /** Kinds that a process keeps in memory, of all teams and accounts. */
 const kindsOfProcessMax = 10_000;
 
-/** Equal refusals: by one caller from one source, of one operation, with one code. */
+/** A kind of equal refusals: one caller, source, operation and code. */
 interface Kind {
-  /** The team or account that they concern. */
+  /** The team or account whose log gets them. */
   readonly owner: string;
   latest: AuditRecord;
-  /** Those that no row was written for. */
+  /** Refusals without a row so far. */
   repeats: number;
 }
 
@@ -79,7 +79,7 @@ export class RefusalLog {
     this.#record(kind, refused, 1);
   }
 
-  /** Writes what was counted, and resolves once all rows are written. */
+  /** Writes the counts, and resolves once all rows are written. */
   async drain(): Promise<void> {
     this.#cancelAlarm?.();
     this.#endWindow();

@@ -4,7 +4,7 @@ import { type Route, route } from '#server/platform/http/route.ts';
 import { auditPage } from './audit-page.ts';
 import { type AuditRow, listAccountAudit, listTeamAudit } from './audit-store.ts';
 
-/** The audit log of a team, and of one's own account (specification section 12.6). */
+/** Routes of a team's audit log, and of the account's own (specification section 12.6). */
 export function auditRoutes({ database }: Pick<Runtime, 'database'>): Route[] {
   return [
     route({

@@ -36,7 +36,7 @@ export function addClockCommands(program: Command): void {
     });
 }
 
-/** Looks as a process of the service does, so that a step is known that came while none ran. */
+/** Reads the clock like a process of the service, to detect a step since the last one ran. */
 function watch(runtime: Runtime): ClockSync {
   return new ClockSync(runtime, { leases: leasePostponers, onJump: () => undefined });
 }

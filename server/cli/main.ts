@@ -40,7 +40,7 @@ program
     process.stdout.write(options.json ? `${JSON.stringify({ database_url: url })}\n` : `${url}\n`);
   });
 
-// `ownline routes | head`: the reader has enough.
+// `ownline routes | head`: the reader closes the pipe early.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
 
 try {

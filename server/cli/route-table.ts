@@ -18,17 +18,17 @@ import { createLogger } from '#server/platform/process/logger.ts';
 import { createMetrics } from '#server/platform/process/metrics.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 
-/** One row of the route table, for programs that import nothing of the server. */
+/** A row of the route table, for programs that do not import the server. */
 export interface RouteRow {
   readonly method: string;
   readonly path: string;
   readonly audience: Audience;
   readonly permission: string | null;
-  /** The permission that members need for it below /app/teams/:team_id; null where it is the same. */
+  /** The permission of members below /app/teams/:team_id; null where it is the same. */
   readonly member_permission: string | null;
   /** A long poll: the answer may be held until there is something to send. */
   readonly held: boolean;
-  /** null where no body is read. */
+  /** null for a route without a body. */
   readonly content_type: string | null;
   readonly body_limit_bytes: number | null;
   /** JSON Schemas; null where none is declared. */
@@ -36,7 +36,7 @@ export interface RouteRow {
   readonly query: unknown;
 }
 
-/** Every route that a process with all process roles answers. No database is opened and no setting is read. */
+/** All routes of a process with all process roles. It opens no database and reads no setting. */
 export function buildRouteTable(): RouteRow[] {
   return createRoutes(unusedServices()).map(toRouteRow);
 }

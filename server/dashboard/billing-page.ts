@@ -2,14 +2,14 @@ import { type PlanName, planNames, plans } from '#contract/plans.ts';
 import { escapeHtml } from '#server/platform/escape-html.ts';
 import { renderPage } from '#server/platform/http/html-page.ts';
 
-/** A team's plan, and what of its limits is used. */
+/** A team's plan, with the used part of its limits. */
 export interface PlanInUse {
   /** `team_…` */
   readonly teamId: string;
   readonly teamName: string;
   readonly plan: PlanName;
   readonly monthlyMessageLimit: number;
-  /** Messages that count this month. */
+  /** Messages that count against the month's limit. */
   readonly sent: number;
   /** The first day of the next month's limit: `2026-12-01`, UTC. */
   readonly resetsOn: string;
@@ -20,7 +20,7 @@ export interface PlanInUse {
   readonly webhooks: number;
 }
 
-/** The smallest plan with what smaller ones lack. */
+/** The cheapest plan with media and message.delivered. */
 const firstStandard = planNames.find((name) => plans[name].standard);
 
 /**
@@ -82,7 +82,7 @@ function amount(count: number): string {
   return isUnlimited(count) ? 'unlimited' : count.toLocaleString('en');
 }
 
-/** The most that a plan allows is shown as no limit (specification section 8). */
+/** The maximum of a limit is shown as unlimited (specification section 8). */
 function isUnlimited(limit: number): boolean {
   return limit >= plans.enterprise.monthlyMessages;
 }

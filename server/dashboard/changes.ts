@@ -24,7 +24,7 @@ export class Changes {
     const listeners = this.#teams.get(teamId) ?? new Set();
     this.#teams.set(teamId, listeners.add(own));
     return () => {
-      // Once the last has left, later ones have a set of their own.
+      // A later subscription creates a new set.
       if (listeners.delete(own) && listeners.size === 0) this.#teams.delete(teamId);
     };
   }

@@ -68,7 +68,7 @@ export function overviewRoutes(services: Runtime & { readonly requireSession: Re
 interface Around {
   /** The form for the password, as HTML. */
   readonly password: string;
-  /** Whether it was used just now. */
+  /** Whether a password was set just now. */
   readonly passwordWasSet: boolean;
   readonly own: (path: string) => string;
 }

@@ -3,7 +3,7 @@ import type { AuditActor } from '#server/platform/actor.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import type { AccountRow } from './account-store.ts';
 
-/** An account that acts while it is only just signing in, as the audit log names it. */
+/** The audit actor of an account during its sign-in. */
 export function accountActor(
   { id, email }: Pick<AccountRow, 'id' | 'email'>,
   request: Pick<FastifyRequest, 'ip' | 'id'>,

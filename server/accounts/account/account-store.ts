@@ -10,7 +10,7 @@ export interface AccountRow {
   readonly password_hash: string | null;
   /** When the owner of the address first proved that it is theirs; null before (specification section 12.1). */
   readonly email_verified_at: Date | null;
-  /** Browsers that signed in before that are not known any more (specification section 12.2). */
+  /** Device cookies set before this time are revoked (specification section 12.2). */
   readonly device_cookies_valid_from: Date | null;
   readonly created_at: Date;
 }

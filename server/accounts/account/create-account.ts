@@ -20,7 +20,7 @@ interface NewAccount {
 }
 
 /**
- * Brings an account to life. Only the opening of a link may call it (specification section 12.1).
+ * Creates an account. Only the opening of a link may call it (specification section 12.1).
  * @throws 400 for the name or the address; 409, param email, where the address has an account
  */
 export async function createAccount(

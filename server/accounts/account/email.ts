@@ -2,10 +2,10 @@ import { emailMaxCharacters } from '#contract/member.ts';
 import { invalid } from '#server/platform/app-error.ts';
 import { isMailAddress } from '#server/platform/mail-address.ts';
 
-/** The address without blanks around it. @throws 400 with param where it is none */
+/** Trims an address. @throws 400 with param for an invalid one */
 export function parseEmail(text: string, param = 'email'): string {
   const email = text.trim().normalize('NFC');
-  // The key too, which a few letters make longer: the lower case of İ is two characters.
+  // The limit applies to the normalized form too: the lower case of İ is two characters.
   const length = Math.max(email.length, normalizeEmail(email).length);
   if (length > emailMaxCharacters || !isMailAddress(email)) {
     throw invalid(param, `${param} must be an address such as ada@example.com.`);

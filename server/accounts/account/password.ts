@@ -19,7 +19,7 @@ const derive = promisify(argon2);
 const waiting: (() => void)[] = [];
 let running = 0;
 
-/** Before anything is computed. @throws 400 where a new password is too short or too long */
+/** Checks the length before any hashing. @throws 400 where a new password is too short or too long */
 export function validatePassword(password: string, param = 'password'): void {
   const { length } = [...password];
   if (length < passwordMinCharacters || length > passwordMaxCharacters) {
@@ -47,7 +47,7 @@ const dummyHash = `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${bas
  */
 export async function checkPassword(password: string, hash: string | null | undefined): Promise<boolean> {
   const [, , , , salt = '', tag = ''] = (hash ?? dummyHash).split('$');
-  // A text that is far too long is no password, and is not worth the work of one.
+  // Longer texts match no password: they are cut, to save the work.
   const given = await argon2id(password.slice(0, 2 * passwordMaxCharacters), Buffer.from(salt, 'base64'));
   return timingSafeEqual(given, Buffer.from(tag, 'base64')) && hash != null;
 }

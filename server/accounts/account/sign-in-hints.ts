@@ -14,7 +14,7 @@ export function otherSignInHint(config: Settings): string {
   return supportsPasskeys(config.appUrl) ? `a passkey or ${magicLinkHint(config)}` : magicLinkHint(config);
 }
 
-/** Whether browsers keep passkeys for APP_URL: they bind them to names, and an IP address is none. */
+/** Whether passkeys work for APP_URL: browsers bind them to names, and an IP address is none. */
 export function supportsPasskeys(appUrl: string): boolean {
   return isIP(new URL(appUrl).hostname.replace(/^\[|\]$/g, '')) === 0;
 }

@@ -14,7 +14,7 @@ interface LinkOptions {
 
 /**
  * Creates a magic link, which signs an existing account in, once. Only the hash of its token is stored.
- * @returns `{app_url}/link/<token>`, to be shown or mailed and kept nowhere
+ * @returns `{app_url}/link/<token>`, for display or mail only
  */
 export async function createMagicLink(
   trx: Transaction,

@@ -67,7 +67,7 @@ export class MagicLinkRequests {
     work.finally(() => this.#inFlight.delete(work));
   }
 
-  /** Resolves once nothing is under way. */
+  /** Resolves once no request is in progress. */
   async drain(): Promise<void> {
     await Promise.all(this.#inFlight);
   }

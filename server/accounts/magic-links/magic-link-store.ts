@@ -60,7 +60,7 @@ export async function consumeMagicLink(
   return (await consume.row(trx, tokenHash, now))?.account_id;
 }
 
-/** Ends what is open of an account, which the caller holds. @returns how many there were */
+/** Revokes the open links of an account that the caller has locked. @returns how many there were */
 export async function revokeMagicLinks(trx: Transaction, accountId: AccountId): Promise<number> {
   return (await revokeAll.rows(trx, accountId)).length;
 }

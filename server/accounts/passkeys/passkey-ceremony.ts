@@ -9,7 +9,7 @@ import type { RelyingParty } from './relying-party.ts';
  */
 const algorithms = [-8, -7, -257];
 
-/** The longest id that WebAuthn allows, and more than any public key has. */
+/** The longest id that WebAuthn allows. */
 const idMaxBytes = 1_023;
 const keyMaxBytes = 2_048;
 
@@ -61,7 +61,7 @@ export async function registrationOptions(
   });
 }
 
-/** The challenge that an answer claims to be to; undefined where it can't be read. Nothing is proven by it yet. */
+/** The challenge that an answer names; undefined where it can't be read. This verifies nothing yet. */
 export function challengeOf({ clientDataJSON }: { readonly clientDataJSON: string }): string | undefined {
   try {
     const data: unknown = JSON.parse(Buffer.from(clientDataJSON, 'base64url').toString('utf8'));

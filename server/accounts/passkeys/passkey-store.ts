@@ -110,7 +110,7 @@ export function deletePasskey(
   return remove.row(db, accountId, passkeyId);
 }
 
-/** All of an account, which the caller holds. @returns how many there were */
+/** Deletes all passkeys of an account that the caller has locked. @returns how many there were */
 export async function deletePasskeys(trx: Transaction, accountId: AccountId): Promise<number> {
   return (await removeAll.rows(trx, accountId)).length;
 }

@@ -6,7 +6,7 @@ import { notFound } from '#server/platform/app-error.ts';
 import { type AccountId, type PasskeyId, publicId } from '#server/platform/ids/ids.ts';
 import { type PasskeyRow, setPasskeyName } from './passkey-store.ts';
 
-/** Gives a passkey another name. @throws 400 for the name; 404 where the account has no such passkey */
+/** Renames a passkey. @throws 400 for the name; 404 where the account has no such passkey */
 export function renamePasskey(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
   accountId: AccountId,

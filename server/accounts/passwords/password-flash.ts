@@ -3,7 +3,7 @@ import { HostCookie } from '#server/accounts/sessions/host-cookie.ts';
 import type { Config } from '#server/platform/config.ts';
 import type { SignedIn } from '#server/platform/http/route.ts';
 
-/** The start page comes right after the form. */
+/** The start page follows right after the form. */
 const keptSeconds = 60;
 
 /**
@@ -17,7 +17,7 @@ export class PasswordFlash {
     this.#cookie = new HostCookie(config, 'ownline-password-set');
   }
 
-  /** The header set-cookie of the answer that set it. */
+  /** The set-cookie header of the answer to the form. */
   set({ sessionId }: SignedIn): string {
     return this.#cookie.set(sessionId, keptSeconds);
   }

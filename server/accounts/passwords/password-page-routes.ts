@@ -49,7 +49,7 @@ export function passwordPageRoutes(services: Services): Route[] {
       return goTo('/', notice.set(signedIn));
     } catch (error) {
       if (!(error instanceof AppError) || error.status === 401 || error.status === 500) throw error;
-      // The form again: it is a refusal all the same, for metrics and the log.
+      // Shows the form again. Metrics and the log still count a refusal.
       request.errorCode = error.code;
       const { message, param, status, headers } = error;
       const again = await show(signedIn, { message, param }, status);

@@ -6,7 +6,7 @@ import type { PasswordRequirement } from './set-password.ts';
 export interface PasswordForm {
   readonly hasPassword: boolean;
   readonly needs: PasswordRequirement;
-  /** For the password manager, which keeps the password under it. */
+  /** The password manager stores the password under this address. */
   readonly email: string;
   /** The path that the form is submitted to. */
   readonly path: string;
@@ -17,7 +17,7 @@ export interface PasswordForm {
 /** Why a password was not set. */
 export interface PasswordProblem {
   readonly message: string;
-  /** The field at fault; undefined where it is none of them. */
+  /** The invalid field; undefined where the error concerns none of them. */
   readonly param: string | undefined;
 }
 
@@ -55,7 +55,7 @@ function atFault(problem: PasswordProblem | undefined, name: string): string {
   return problem?.param === name ? ' aria-invalid="true" aria-describedby="problem"' : '';
 }
 
-/** The form on a page of its own, with what was wrong. */
+/** The form on a page of its own, with its error. */
 export function renderPasswordPage(form: PasswordForm, startPath: string, problem?: PasswordProblem): string {
   return renderPage(
     'Password',

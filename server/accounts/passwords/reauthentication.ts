@@ -14,7 +14,7 @@ import type { SignedIn } from '#server/platform/http/route.ts';
 
 type Services = Pick<Runtime, 'database' | 'clock' | 'config' | 'secrets'>;
 
-/** The present password, as it is given, and the request that brings it. */
+/** The present password as the caller entered it, and its request. */
 export interface CurrentPasswordInput {
   readonly request: Pick<ClientInfo, 'ip' | 'headers'>;
   readonly currentPassword: string | undefined;

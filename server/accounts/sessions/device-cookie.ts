@@ -21,7 +21,7 @@ export class DeviceCookie {
     this.#cookie = new HostCookie(services.config, 'ownline-known');
   }
 
-  /** The header set-cookie: the browser is known from now on, to the account that signed in last. */
+  /** The set-cookie header that marks the browser for the account that signed in last. */
   set({ id }: Pick<AccountRow, 'id'>): string {
     const { secrets, clock } = this.#services;
     const browser = randomBytes(16).toString('base64url');
@@ -42,7 +42,7 @@ export class DeviceCookie {
     return accountId === account.id && Number(setMs) >= oldestMs ? browser : undefined;
   }
 
-  /** '' for what we did not seal. */
+  /** '' for a value that we did not seal. */
   #open(sealed: string | undefined): string {
     if (sealed === undefined) return '';
     try {

@@ -39,12 +39,12 @@ export class HostCookie {
     return undefined;
   }
 
-  /** The header that gives it to a browser. */
+  /** The set-cookie header that sets it. */
   set(value: string, keptSeconds = cookieSeconds): string {
     return `${this.#name}=${value}${this.#attributes}; Max-Age=${keptSeconds}`;
   }
 
-  /** The header that takes it away. */
+  /** The set-cookie header that clears it. */
   clear(): string {
     return `${this.#name}=${this.#attributes}; Max-Age=0`;
   }

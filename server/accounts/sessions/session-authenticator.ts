@@ -13,7 +13,7 @@ import { csrfRefusal } from './csrf.ts';
 import { SessionCookie } from './session-cookie.ts';
 import { type LiveAccountSessionRow, touchAccountSession } from './session-store.ts';
 
-/** A session's last use is written no more often than this. */
+/** The minimum interval between updates of a session's last use. */
 const touchMs = 60_000;
 
 /**

@@ -13,7 +13,7 @@ export interface AccountSessionRow {
   readonly expires_at: Date;
 }
 
-/** A session that lives, and whose it is. */
+/** A live session with its account. */
 export interface LiveAccountSessionRow extends AccountSessionRow {
   readonly email: string;
   /** SHA-256 of the session's token. */
@@ -82,7 +82,7 @@ export async function insertAccountSession(
   );
 }
 
-/** Those among the sessions with these hashes that live, in any order. */
+/** The live sessions with these hashes, in any order. */
 export function findLiveSessions(
   db: Queryable,
   tokenHashes: readonly Buffer[],
@@ -91,7 +91,7 @@ export function findLiveSessions(
   return findLive.rows(db, tokenHashes, now);
 }
 
-/** One of an account, while it lives. */
+/** A live session of an account. */
 export function findSession(
   db: Queryable,
   accountId: AccountId,
@@ -110,7 +110,7 @@ export async function touchAccountSession(
   await touch.row(db, sessionId, now, expiresAt);
 }
 
-/** Last used first, 200 at most. */
+/** At most 200, the most recently used first. */
 export function listSessions(db: Queryable, accountId: AccountId, now: Date): Promise<AccountSessionRow[]> {
   return list.rows(db, accountId, now);
 }

@@ -55,7 +55,7 @@ export function signInPageRoutes(services: SignInPages): Route[] {
       return goTo(next, ...cookies);
     } catch (error) {
       if (!(error instanceof AppError) || error.status >= 500) throw error;
-      // The form again, with what was written: it is a refusal all the same, for metrics and the log.
+      // Shows the form again, with its fields. Metrics and the log still count a refusal.
       request.errorCode = error.code;
       const again = page(renderSignIn({ email, problem: error.message, isMailEnabled }), error.status);
       return { ...again, headers: { ...again.headers, ...error.headers } };
@@ -144,7 +144,7 @@ function redirectOf(query: unknown): string {
   );
 }
 
-/** The query that leads on to there; none for the start. */
+/** The query with the redirect to a path; empty for the start. */
 function withRedirect(next: string): string {
   return next === '/' ? '' : `?next=${encodeURIComponent(next).replaceAll('%2F', '/')}`;
 }

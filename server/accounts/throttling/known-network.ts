@@ -7,8 +7,8 @@ import { clientNetwork } from '#server/platform/network/client-network.ts';
 const unknownAccountId = '00000000-0000-0000-0000-000000000000' as AccountId;
 
 /**
- * Whether the account has a session from the client network of a request. Such a network is spared by the throttle, so
- * an owner can sign in while strangers guess elsewhere (specification section 12.2).
+ * Whether the account has a session from the client network of a request. The throttle exempts such a network: an owner
+ * can sign in while strangers guess elsewhere (specification section 12.2).
  */
 export async function isKnownNetwork(
   db: Queryable,

@@ -11,7 +11,7 @@ import { clientNetwork } from '#server/platform/network/client-network.ts';
 import { isKnownNetwork } from './known-network.ts';
 import { decrementCounters, incrementCounters } from './throttle-store.ts';
 
-/** A password that is tried, counted as one that fails until it proves right. */
+/** An attempt with a password. It counts as failed until the password proves right. */
 export interface PasswordAttempt {
   readonly subjects: readonly Buffer[];
   readonly windowStart: Date;
@@ -28,8 +28,8 @@ interface LoginAttempt {
 }
 
 /**
- * Login throttle: counts an attempt with a password before the password is checked, so that many at once pass no limit.
- * A refused attempt is not counted, so one client network cannot lock an address for others.
+ * Login throttle: counts an attempt before its password is checked, so that concurrent attempts pass no limit. A
+ * refused attempt is not counted, so one client network cannot lock an address for others.
  * @throws 429 with retry-after
  */
 export function countPasswordAttempt(
@@ -75,7 +75,7 @@ function isDeviceThrottled([ofBrowser = 0, ofBrowsers = 0]: readonly number[]): 
   return ofBrowser > loginFailuresMax.perBrowser || ofBrowsers > loginFailuresMax.perEmailFromKnownBrowsers;
 }
 
-/** Whether a password that was counted is right. One that could not be looked at does not count. @throws 503 */
+/** Whether a counted password is right. One that could not be checked does not count. @throws 503 */
 export async function verifyCountedPassword(
   { database }: Pick<Runtime, 'database'>,
   attempt: PasswordAttempt,
@@ -90,7 +90,7 @@ export async function verifyCountedPassword(
   }
 }
 
-/** Takes an attempt back: its password was right, or could not be looked at. */
+/** Refunds an attempt: its password was right, or could not be checked. */
 export function refundPasswordAttempt(trx: Transaction, attempt: PasswordAttempt): Promise<void> {
   return decrementCounters(trx, attempt.subjects, attempt.windowStart);
 }

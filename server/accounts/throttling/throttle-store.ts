@@ -47,7 +47,7 @@ export async function incrementCounters(
   return subjects.map((subject) => rows.find((row) => row.subject.equals(subject))?.hits ?? 0);
 }
 
-/** Takes one back from each subject, in the same order. */
+/** Decrements the count of each subject, in the same order. */
 export async function decrementCounters(
   trx: Transaction,
   subjects: readonly Buffer[],
@@ -57,12 +57,12 @@ export async function decrementCounters(
   await decrement.row(trx, subjects, windowStart);
 }
 
-/** Forgets windows that begin after that moment: they were counted by a clock that was ahead. */
+/** Deletes windows that begin after that time: a clock that was ahead counted them. */
 export async function purgeWindowsAhead(db: Queryable, after: Date): Promise<void> {
   await purgeAhead.row(db, after);
 }
 
-/** Forgets windows that began at that moment or before. */
+/** Deletes windows that began at that time or before. */
 export async function purgeWindows(db: Queryable, startedBefore: Date): Promise<void> {
   await purge.row(db, startedBefore);
 }
