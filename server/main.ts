@@ -16,7 +16,7 @@ try {
   lifecycle = new Lifecycle(logger);
   lifecycle.listenForSignals();
   for (const warning of config.misspelt) logger.warn(warning);
-  // Loading the rest takes up to a second, in which a signal must not end the process without an exit code.
+  // Loading the rest takes up to a second. A signal in that time must not end the process without an exit code.
   const { startApp } = await import('#server/app/app.ts');
   const { address } = await startApp({ config, logger, clock, lifecycle, terminal: process.stdout });
   process.stdout.write(`Ownline is ready on ${address}\n`);

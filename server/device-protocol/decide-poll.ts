@@ -11,7 +11,7 @@ export interface PollFacts {
   /** The session that the poll names; null for "new". */
   readonly asked_session: SessionId | null;
   readonly number_deleted: boolean;
-  /** Another number is verified for this phone, and this one is not. */
+  /** Whether another number is verified for this phone, and this one is not. */
   readonly taken: boolean;
   /** A newer verify or reconnect of an unverified number ended this token. */
   readonly device_ended: boolean;

@@ -12,7 +12,10 @@ export const inboundPerMinute = 120;
 /** A report follows a hand-out, and a hand-out a poll: the limit is that of polls. */
 export const statusesPerMinute = 300;
 
-/** Within this a poll that names another message than the one in flight is a repeat by a proxy; nothing is resolved. */
+/**
+ * Within this time a poll that names another message than the one in flight is a proxy's repeat:
+ * no hand-out is resolved.
+ */
 export const repeatedPollMs = 10_000;
 
 /** Grace: how long a message of the old session may be reported after a takeover, counted from its hand-out. */
@@ -21,7 +24,7 @@ export const takeoverReportGraceMs = 180_000;
 /** A setup link's token has 43 characters. */
 export const claimBodyMaxBytes = 4 * 1_024;
 
-/** No text reaches it: 170,000 characters fit with each of them escaped, and iMessage takes some 20,000. */
+/** Larger than any text: 170,000 characters fit with each of them escaped, and iMessage takes some 20,000. */
 export const inboundBodyMaxBytes = 1_024 * 1_024;
 
 /** The body of a poll or a status. */

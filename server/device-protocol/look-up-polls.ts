@@ -22,7 +22,7 @@ export interface PollLookupRow extends PollFacts {
   readonly in_flight_hand_out: number;
   readonly in_flight_session: SessionId | null;
   readonly handed_out_at: Date | null;
-  /** Something waits for this number's phone: the look that makes a claim worth its statement. */
+  /** Whether a message waits for this number's phone, so that a claim is worth its statement. */
   readonly has_waiting: boolean;
 }
 
@@ -92,11 +92,11 @@ const batchMax = 1_000;
 const waitingMax = 50_000;
 
 export interface PollLookups {
-  /** undefined: the token is not known. */
+  /** undefined for an unknown token. */
   readonly lookUp: (poll: PollLookup) => Promise<{ readonly row: PollLookupRow | undefined }>;
 }
 
-/** The time until which a session lives that was answered at the latest after a full hold (specification 11.2). */
+/** When a session ends that is answered at the latest after a full hold (specification 11.2). */
 export function sessionLifeMs(holdMs: number): number {
   return holdMs + 35_000;
 }
@@ -130,7 +130,7 @@ export function createPollLookups({
   const latest = new Map<string, Promise<unknown>>();
   return {
     lookUp: async (poll) => {
-      // Two polls of one session get numbers of their own: the second waits for the first one's batch.
+      // Two polls of one session need different numbers: the second waits for the first one's batch.
       const key = `${poll.tokenHash.toString('base64')} ${poll.sessionId}`;
       const before = latest.get(key);
       const arrival = (before ?? Promise.resolve()).then(() => batcher.add(poll));

@@ -4,7 +4,7 @@ import type { NumberId, SessionId } from '#server/platform/ids/ids.ts';
 /** How a wait ended without a message. */
 export type WaitEnd = 'held' | 'replaced' | 'left' | 'stopping';
 
-/** Which poll: session ids sort by time, and polls count up within a session. */
+/** Identifies a poll: session ids sort by time, and polls count up within a session. */
 export interface PollIdentity {
   readonly numberId: NumberId;
   readonly sessionId: SessionId;
@@ -39,7 +39,7 @@ export class PollRegistry {
   #before = new Map<NumberId, number>();
   #stopping = false;
 
-  /** To be taken before the look, and handed to `register` after it. */
+  /** The caller takes it before the look-up, and passes it to `register` afterwards. */
   get serial(): number {
     return this.#serial;
   }
@@ -48,7 +48,7 @@ export class PollRegistry {
     return [...this.#held.keys()];
   }
 
-  /** The newest poll of a number waits, whichever came here first. */
+  /** The newest poll of a number waits, whichever registered first. */
   register(identity: PollIdentity, lookedAtSerial: number, awake: boolean): HeldPoll {
     const { numberId } = identity;
     const wokenAt = Math.max(
@@ -86,13 +86,13 @@ export class PollRegistry {
     for (const poll of this.#held.values()) poll.wake();
   }
 
-  /** Forgets wakes that are older than the call before; a look takes far less than the time between two calls. */
+  /** Drops wakes that are older than the call before; a look-up takes far less than the time between two calls. */
   purgeOldWakes(): void {
     this.#before = this.#recent;
     this.#recent = new Map();
   }
 
-  /** Every held poll is answered now, and none is held any more. */
+  /** Ends every held poll, and each later one at once. */
   stop(): void {
     this.#stopping = true;
     for (const poll of this.#held.values()) poll.end('stopping');

@@ -29,7 +29,7 @@ export interface Poll {
   readonly description: DeviceDescription;
   /** Aborted once the phone has left. */
   readonly left: AbortSignal;
-  /** Runs what the poll writes with a permit of its team; it waits for a message without one. */
+  /** Runs the writes of the poll with a permit of its team; the wait for a message needs none. */
   readonly withPermit: HandlerContext['withPermit'];
 }
 
@@ -88,7 +88,7 @@ async function waitForMessage(
   serial: number,
 ): Promise<PollResult> {
   const sessionId = row.current_session;
-  // An older poll whose session moved on between the look and now has no number and waits for nothing.
+  // An older poll, whose session advanced since the look-up, has no number and does not wait.
   if (sessionId === null || row.poll === null) return { kind: 'stop', reason: 'superseded' };
   const settled = await resolveForgotten(services, row, sessionId, asked.withPermit);
   const claimant: ClaimingPoll = {
@@ -151,7 +151,7 @@ async function resolveForgotten(
     hand_out: row.in_flight_hand_out,
   };
   const settled = await withPermit(() => resolveUnconfirmed(services, flight));
-  // A newer poll of this session, perhaps on another process, may have waited for that.
+  // A newer poll of this session, perhaps on another process, may wait for this.
   if (settled) services.database.notify(phoneQueueChannel, [row.number_id]);
   return settled;
 }

@@ -83,7 +83,7 @@ function inboundRoute(services: PollServices): Route {
       if (!device) return refuse('unauthorized');
       const number = await findNumber(services.database.pool, device.team_id, device.number_id);
       if (!number || number.deleted_at) return refuseEnded('deleted');
-      // A token that a later verify ended; one that a newer phone superseded still brings its replies.
+      // A later verify ended this token; one that a newer phone superseded still delivers replies.
       if (device.ended_at) return refuseEnded('superseded');
       const received = await receiveMessage(services, number, {
         from: optionalField(body, 'from') ?? '',
@@ -127,7 +127,7 @@ function statusRoute(services: PollServices): Route {
   });
 }
 
-/** The reason of an inbound message or a status that was not handled at all. */
+/** The answer to an inbound message or a status that could not be handled, with the reason. */
 function onFailure(error: AppError): unknown {
   const { code, status } = error;
   if (error instanceof EndedTokenError) return refuse(error.reason).body;

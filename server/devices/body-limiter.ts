@@ -25,7 +25,7 @@ export class BodyLimiter {
     this.#semaphore = new KeyedSemaphore({ clock, runningMax: largeDeviceBodiesMax });
   }
 
-  /** Resolves once the body may be read. @throws AppError 503 where that takes too long */
+  /** Resolves once the body may be read. @throws AppError 503 after the time-out */
   admit(key: string, request: FastifyRequest, reply: FastifyReply): MaybePromise<void> {
     if (!isLarge(request)) return undefined;
     return new Promise((resolve, reject) => {
@@ -38,7 +38,7 @@ export class BodyLimiter {
   }
 }
 
-/** Node keeps as much of every request in memory before anything is read. */
+/** Node reads as much of every request into memory before a handler reads any. */
 function isLarge({ raw: { headers } }: FastifyRequest): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > bodyMaxBytes;
 }

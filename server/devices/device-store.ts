@@ -13,7 +13,7 @@ export interface DeviceRow {
 export interface KnownTokenRow {
   readonly hash: Buffer;
   readonly team_id: TeamId;
-  /** null while it brings inbound messages. */
+  /** null while the device may deliver inbound messages. */
   readonly ended: 'deleted' | 'superseded' | null;
 }
 
@@ -25,7 +25,7 @@ export interface SetupLinkRow {
   readonly generation: number;
 }
 
-/** The session of a number that may be handed messages. */
+/** The session of a number whose polls may get messages. */
 export interface SessionRow {
   readonly number_id: NumberId;
   readonly team_id: TeamId;
@@ -85,7 +85,7 @@ const findTokens = statement<KnownTokenRow>(
    FROM devices d JOIN numbers n ON n.team_id = d.team_id AND n.id = d.number_id
    WHERE d.token_hash = ANY($1::bytea[])`,
 );
-// Only a newer link's phone could take the session away, and a newer link ends this one.
+// Only a newer link's phone could replace this session, and a newer link ends this one.
 const findSessionOfLink = statement<{ session_id: SessionId }>(
   'devices.find-session-of-link',
   `SELECT s.session_id FROM devices d
@@ -134,7 +134,7 @@ export async function insertSetupLink(trx: Transaction, link: NewSetupLink): Pro
   );
 }
 
-/** Links that are still open stop giving tokens. */
+/** Ends the open links: they give out no more tokens. */
 export async function endSetupLinks(
   trx: Transaction,
   teamId: TeamId,
@@ -157,7 +157,7 @@ export async function endAllDevices(
   await endDevices.row(trx, teamId, numberId, at);
 }
 
-/** The open link of a token; undefined where it is used up, replaced, expired or was never made. */
+/** The open link of a token; undefined for a used, replaced, expired or unknown one. */
 export function findOpenSetupLink(
   db: Queryable,
   tokenHash: Buffer,
@@ -166,7 +166,7 @@ export function findOpenSetupLink(
   return findLink.row(db, tokenHash, at);
 }
 
-/** Which of these hashes are of links that are open. */
+/** The hashes among these of open links. */
 export function findOpenSetupLinks(
   db: Queryable,
   hashes: readonly Buffer[],
@@ -187,12 +187,12 @@ export function lockOpenSetupLink(
   return lockLink.row(trx, tokenHash, at);
 }
 
-/** @returns false where the link was not open any more */
+/** @returns false where the link was already closed */
 export async function endSetupLink(db: Queryable, tokenHash: Buffer, at: Date): Promise<boolean> {
   return (await endLink.row(db, tokenHash, at)) !== undefined;
 }
 
-/** Claiming again with the same link finds the device of the first time. */
+/** Another claim with the same link finds the device of the first one. */
 export async function insertDeviceOnce(
   trx: Transaction,
   link: SetupLinkRow,
@@ -210,7 +210,7 @@ export async function insertDeviceOnce(
   );
 }
 
-/** Which of these hashes are of tokens that were given to a phone, ended ones included. */
+/** The hashes among these of device tokens, ended ones included. */
 export function findKnownTokens(db: Queryable, hashes: readonly Buffer[]): Promise<KnownTokenRow[]> {
   return findTokens.rows(db, hashes);
 }

@@ -28,7 +28,7 @@ export class KnownToken {
     return this.#ended;
   }
 
-  /** No token that has ended becomes valid again. */
+  /** A token that has ended never becomes valid again. */
   readonly end = (reason: EndedTokenReason): void => {
     this.#ended = reason;
   };
@@ -41,7 +41,7 @@ export class KnownToken {
  */
 export class DeviceTokenLookup {
   readonly #lookup: CredentialLookup<KnownTokenRow>;
-  /** By token; the one that was used last is the last. */
+  /** By token, in the order of use: the most recently used is the last. */
   readonly #kept = new Map<string, KnownToken>();
 
   constructor({ database, clock, config }: Pick<Runtime, 'database' | 'clock' | 'config'>) {
@@ -52,7 +52,7 @@ export class DeviceTokenLookup {
     });
   }
 
-  /** @returns undefined, and counted for the client's network, where it is not known */
+  /** @returns undefined for an unknown token, which counts as a refusal of the client's network */
   find(token: unknown, ip: string): MaybePromise<KnownToken | undefined> {
     if (typeof token !== 'string' || !shape.test(token)) return this.#refuse(ip);
     const kept = this.#kept.get(token);

@@ -11,5 +11,5 @@ export const setupLinkRetentionMs = 30 * 86_400_000;
 /** Bodies of a device token beyond the size of an ordinary request that are in memory at a time. */
 export const largeDeviceBodiesMax = 4;
 
-/** How long one more may wait: as long as iOS waits for an answer. */
+/** How long a further one may wait: as long as iOS waits for an answer. */
 export const deviceBodyWaitMaxMs = 60_000;

@@ -7,7 +7,7 @@ const batchMax = 1_000;
 /** Batches of one round; the next round continues. */
 const batchesMax = 100;
 
-// A link that gave a token stays, because the token refers to it.
+// Excludes links with a device token, because the token's row refers to them.
 const purge = statement<{ readonly id: string }>(
   'devices.purge-setup-links',
   `DELETE FROM setup_links WHERE (team_id, id) IN (

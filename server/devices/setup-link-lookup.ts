@@ -3,10 +3,10 @@ import { CredentialLookup } from '#server/platform/network/credential-lookup.ts'
 import { setupLinkExpiredError } from './claim-device.ts';
 import { findOpenSetupLinks } from './device-store.ts';
 
-/** 32 bytes as base64url, as every setup link ends (randomToken). */
+/** The token at the end of every setup link: 32 bytes as base64url (randomToken). */
 const shape = /^[\w-]{43}$/;
 
-/** Which texts are the token of an open setup link, for claims, which come without any other credential. */
+/** Looks up tokens of open setup links, for claims, which have no other credential. */
 export class SetupLinkLookup {
   readonly #lookup: CredentialLookup<{ readonly hash: Buffer }>;
 

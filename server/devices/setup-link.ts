@@ -7,7 +7,7 @@ import { setupLinkMs } from './limits.ts';
 
 /**
  * Creates a setup link, which connects a phone to a number. Earlier links of the number stop working.
- * @returns the address to open on the iPhone
+ * @returns the URL for the iPhone
  */
 export async function createSetupLink(
   trx: Transaction,

@@ -78,7 +78,7 @@ export async function writeFanOutDeliveries(
         );
       }
     }
-    // Other processes have the rest, or it failed.
+    // Other processes took the rest, or it failed.
     if (written === 0) return;
   }
 }

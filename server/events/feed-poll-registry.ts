@@ -16,7 +16,7 @@ export class FeedPoll extends LongPoll<FeedPollEnd> {
   }
 }
 
-/** The requests for events that this process holds. One that registers looks once more, so that no wake is missed. */
+/** The requests for events that this process holds. A registered one looks once more, so that no wake is missed. */
 export class FeedPollRegistry {
   readonly #polls = new Map<TeamId, Set<FeedPoll>>();
   #count = 0;
@@ -62,7 +62,7 @@ export class FeedPollRegistry {
     this.wake(this.#polls.keys());
   }
 
-  /** Every long poll is answered now, and none is held any more. */
+  /** Ends every long poll, and each later one at once. */
   stop(): void {
     this.#stopping = true;
     for (const feedPolls of this.#polls.values()) for (const poll of feedPolls) poll.end('stopping');

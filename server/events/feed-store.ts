@@ -38,7 +38,7 @@ const findPosition = statement<{ readonly position: number | null }>(
   `SELECT (SELECT position FROM event_feed WHERE team_id = $1 AND event_id = $2) AS position
    FROM events WHERE team_id = $1 AND id = $2`,
 );
-// One row of the feed leads to one event, in the month of its id.
+// Each row of the feed leads to one event, in the month of its id.
 const page = statement<FeedEvent>(
   'events.feed-page',
   `SELECT f.event_id AS id, f.position, e.body
@@ -68,7 +68,7 @@ export function publishNext(
   return publish.rows(trx, limit);
 }
 
-/** @returns null for an event that has no position yet; undefined for one that is not there */
+/** @returns null for an event without a position so far; undefined for an unknown one */
 export async function positionOfEvent(
   db: Queryable,
   teamId: TeamId,
@@ -86,7 +86,7 @@ export function readFeed(
   return page.rows(db, teamId, position, limit);
 }
 
-/** The teams, of those at these positions, that have something behind them. */
+/** The teams, among those at these positions, with events after them. */
 export async function filterTeamsWithNewEvents(
   db: Queryable,
   positions: readonly FeedPosition[],

@@ -12,7 +12,7 @@ const beginning = 0;
 export interface FeedClient {
   /** Aborted once the client has left. */
   readonly left: AbortSignal;
-  /** Throws where the caller may not read any more. */
+  /** Throws once the caller has lost the permission to read. */
   readonly reauthenticate: () => Promise<void>;
   /** Runs a statement with a permit of the team: a held request has none. */
   readonly withPermit: <T>(work: () => Promise<T>) => Promise<T>;
@@ -71,14 +71,14 @@ async function readAfter(
   return position ?? waitUntilPublished(services, teamId, find, reader);
 }
 
-/** It was written a moment ago, and a webhook was faster than the publisher. */
+/** The event was written a moment ago, and a webhook was faster than the publisher. */
 async function waitUntilPublished(
   services: Services,
   teamId: TeamId,
   find: () => Promise<number | null | undefined>,
   reader: FeedClient,
 ): Promise<number> {
-  // Whatever is published for the team may be this event.
+  // Any event that is published for the team may be this one.
   const everything = { teamId, position: beginning };
   const position = await waitForEvents(services, everything, publishWaitMaxMs, reader, async () => {
     const found = await find();

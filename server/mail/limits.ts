@@ -8,7 +8,7 @@ export const mailAttemptsInFlightMax = 4;
 /** Time-out of an attempt as a whole, however slowly a server trickles. */
 export const mailAttemptMs = 60_000;
 
-/** Longer than an attempt and the writing of its outcome, so that only a dead process loses a mail to another. */
+/** Longer than an attempt and the write of its outcome, so that only a dead process loses its lease. */
 export const mailLeaseMs = 120_000;
 
 /** How long a stop waits for attempts in progress before it aborts them. */

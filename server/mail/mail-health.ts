@@ -9,7 +9,7 @@ export class MailHealth {
 // about a recipient or a content ("to RCPT TO") concerns that mail alone.
 const find = statement<{ fails: boolean }>(
   'mail.find-failing',
-  // Each step along an index, also in a plan that is made while the table is empty.
+  // Each step uses an index, also in a plan that is made while the table is empty.
   `SELECT EXISTS (
      SELECT FROM (
        SELECT id, last_error FROM mails WHERE body IS NOT NULL AND next_attempt_at > '-infinity'

@@ -28,7 +28,7 @@ const insert = statement<Record<string, never>>(
   `INSERT INTO mails (id, recipient, body, created_at, next_attempt_at, expires_at, reference)
    VALUES ($1, $2, $3, $4, $4, $5, $6)`,
 );
-// Locked before it is changed, and what another process has locked is passed over.
+// Locked before the update; rows that another process has locked are skipped.
 const claim = statement<ClaimedMail>(
   'mail.claim',
   `WITH due AS MATERIALIZED (
@@ -82,7 +82,7 @@ export async function insertMail(
   trx.notifyAfterCommit(mailChannel);
 }
 
-/** Takes mails that are due, at most `limit`, until `leasedUntil`. */
+/** Claims due mails, at most `limit`, until `leasedUntil`. */
 export function claimMails(
   db: Queryable,
   now: Date,
@@ -97,7 +97,7 @@ export async function recordSent(db: Queryable, id: MailId, at: Date): Promise<v
   await finish.row(db, id, at);
 }
 
-/** Changes nothing where another process has taken the mail meanwhile. */
+/** Changes nothing where another process has claimed the mail meanwhile. */
 export async function recordRetry(
   db: Queryable,
   { id, attempts }: Pick<ClaimedMail, 'id' | 'attempts'>,
@@ -107,7 +107,7 @@ export async function recordRetry(
   await retry.row(db, id, attempts, nextAttemptAt, error);
 }
 
-/** @returns false where another process has taken the mail meanwhile, and nothing was changed */
+/** @returns false where another process has claimed the mail meanwhile, and nothing was changed */
 export async function recordGivenUp(
   db: Queryable,
   { id, attempts }: Pick<ClaimedMail, 'id' | 'attempts'>,
@@ -117,7 +117,7 @@ export async function recordGivenUp(
   return (await giveUp.row(db, id, attempts, at, error)) !== undefined;
 }
 
-/** Gives up what waits of the mails with a reference. One that is being sent may still arrive. */
+/** Gives up the waiting mails with a reference. One that is being sent may still arrive. */
 export async function markMailsCancelled(trx: Transaction, reference: string, at: Date): Promise<void> {
   await cancel.row(trx, reference, at, obsoleteMailReason);
 }

@@ -5,7 +5,7 @@ export interface MailContent {
   readonly subject: string;
   readonly heading: string;
   readonly paragraphs: readonly string[];
-  /** Commands to paste into a shell, each shown by itself; line breaks stay. */
+  /** Commands to paste into a shell, each in a block of its own; line breaks stay. */
   readonly commands?: readonly string[];
   /** A link to follow, http or https; its address is shown as text too. */
   readonly action?: { readonly label: string; readonly url: string };

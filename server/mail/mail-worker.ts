@@ -22,7 +22,7 @@ import {
 import { openMail } from './sealed-mail.ts';
 import type { MailSendOutcome, SendMail } from './smtp-sender.ts';
 
-/** A sweep behind the notifications, and what finds mails whose next attempt is due. */
+/** The interval of the sweep, which also finds mails whose next attempt is due. */
 const sweepMs = 1_000;
 
 type Services = Pick<Runtime, 'database' | 'clock' | 'secrets' | 'logger'>;
@@ -60,7 +60,7 @@ export class MailWorker {
     this.#loop.start();
   }
 
-  /** There may be mail to send. */
+  /** Requests a round, because new mail may wait. */
   notify(): void {
     this.#loop.notify();
   }
@@ -100,7 +100,7 @@ export class MailWorker {
 
   async #try(mail: ClaimedMail, startedAt: Date): Promise<MailSendOutcome> {
     const { clock, secrets } = this.#services;
-    // While the time is in doubt, a mail is rather sent for nothing than given up.
+    // While the time is uncertain, a useless mail is better than one that is given up wrongly.
     if (clock.mayExpire) {
       if (startedAt.getTime() - mail.created_at.getTime() > staleMs)
         return { kind: 'refused', error: 'too old' };

@@ -2,13 +2,13 @@ import type { Secrets } from '#server/platform/crypto.ts';
 import { type MailId, publicId } from '#server/platform/ids/ids.ts';
 import type { RenderedMail } from './mail-template.ts';
 
-/** The row that a body belongs to: in another one, or with another recipient, it can't be opened. */
+/** The row that a sealed body belongs to: with another row or recipient it can't be opened. */
 interface Envelope {
   readonly id: MailId;
   readonly recipient: string;
 }
 
-/** The body of a mail as the table keeps it: it carries links that let people in (specification section 10.6). */
+/** The body of a mail as the table keeps it: sealed, because its links sign people in (specification section 10.6). */
 export function sealMail(secrets: Secrets, envelope: Envelope, mail: RenderedMail): Buffer {
   return secrets.seal(purposeOf(envelope), JSON.stringify(mail));
 }

@@ -3,7 +3,7 @@ import { statement, type Transaction } from '#server/database/statement.ts';
 import { mailLeaseMs } from './limits.ts';
 import { attemptOffsetsMs } from './mail-schedule.ts';
 
-/** A correction of the clock that is no step: times that are this much too far ahead are left alone. */
+/** A correction that is no clock step: times that are this much too far ahead stay. */
 const slackMs = 10_000;
 
 const postpone = statement<Record<string, never>>(
@@ -11,7 +11,7 @@ const postpone = statement<Record<string, never>>(
   `UPDATE mails SET leased_until = leased_until + make_interval(secs => $2 / 1000.0)
    WHERE body IS NOT NULL AND leased_until > $1`,
 );
-/** Mails that are being sent are the first that are due. */
+/** Mails that are being sent come first in the order of due times. */
 const leasedMax = 1_000;
 
 // $2: for each number of attempts the delay to the next one, in milliseconds. An untried mail is due at once.
@@ -32,12 +32,12 @@ const limitFutureTimes = statement<Record<string, never>>(
      AND (m.next_attempt_at > f.latest + $4::interval OR m.leased_until > $3::timestamptz + $4::interval)`,
 );
 
-/** Mails that are being sent stay with their process: the service's time is about to step ahead. */
+/** Postpones the leases of mails that are being sent: the service's time is about to step ahead. */
 export async function postponeMailLeases(trx: Transaction, now: Date, byMs: number): Promise<void> {
   await postpone.row(trx, now, byMs);
 }
 
-/** No mail waits longer than its schedule says: the service's time has stepped back. */
+/** Limits the times of the next attempts to the schedule: the service's time has stepped back. */
 export async function limitMailTimes({
   database,
   clock,

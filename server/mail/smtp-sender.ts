@@ -15,15 +15,15 @@ export interface OutgoingMail {
 /** Outcome of an attempt. `error` consists of codes: `550 5.1.1 to RCPT TO`, `ETIMEDOUT GREETING_TIMEOUT`. */
 export type MailSendOutcome =
   | { readonly kind: 'sent' }
-  /** This mail will never be taken. */
+  /** The server refuses this mail for good. */
   | { readonly kind: 'refused'; readonly error: string }
-  /** It may be taken later. */
+  /** The server may take it later. */
   | { readonly kind: 'failed'; readonly error: string };
 
 /** Tries once; never throws. Aborting ends the attempt as failed, though the server may have taken the mail already. */
 export type SendMail = (mail: OutgoingMail, signal: AbortSignal) => Promise<MailSendOutcome>;
 
-/** How long a server may take to be reached and to greet, and how long it may then say nothing. */
+/** Time-outs of the connection with its greeting, and of silence after that. */
 const connectionTimeoutMs = 10_000;
 const silenceMs = 20_000;
 
@@ -45,7 +45,7 @@ function openTransport(server: SmtpServer) {
     port: server.port,
     secure: server.secure,
     ...startTls(server),
-    // Also where the environment says otherwise.
+    // Explicit, whatever the environment says.
     tls: { rejectUnauthorized: true },
     ...(server.login ? { auth: { user: server.login.user, pass: server.login.password } } : {}),
     dnsTimeout: connectionTimeoutMs,
@@ -57,7 +57,7 @@ function openTransport(server: SmtpServer) {
   });
 }
 
-/** Sends over SMTP, a connection per mail: mails are few, and a kept connection is one that may have died. */
+/** Sends over SMTP, with a connection per mail: mails are few, and a kept connection may be dead. */
 export function createSmtpSender({ server, from }: NonNullable<Config['mail']>): SendMail {
   const transport = openTransport(server);
   const host = from.address.slice(from.address.lastIndexOf('@') + 1);
@@ -65,7 +65,7 @@ export function createSmtpSender({ server, from }: NonNullable<Config['mail']>):
     try {
       await transport.sendMail({
         from,
-        // As a pair, so that nothing in it is read as a list of addresses.
+        // As an object, so that no part of it is parsed as a list of addresses.
         to: { name: '', address: mail.to },
         envelope: { from: from.address, to: [mail.to] },
         subject: mail.rendered.subject,
@@ -110,7 +110,7 @@ function isFinal(error: unknown): boolean {
   );
 }
 
-/** Codes and names of commands only: a server's own words may quote addresses and links, and are kept nowhere. */
+/** Only codes and names of commands: a server's own words may quote addresses and links, and are not kept. */
 function describe(error: unknown): string {
   const status = field(error, 'responseCode');
   const enhanced = /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3})\b/.exec(String(field(error, 'response')))?.[1];

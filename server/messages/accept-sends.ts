@@ -62,7 +62,7 @@ export async function isIdempotencyKeyKnown(
   return (await findKey.row(database.hot, teamId, key, idempotencyKeysSince(clock))) !== undefined;
 }
 
-/** Keys that were made before are kept no more (specification section 4.3). */
+/** Keys that were created earlier have expired (specification section 4.3). */
 function idempotencyKeysSince(clock: Runtime['clock']): Date {
   return new Date(clock.expiryNow().getTime() - idempotencyKeyMs);
 }
@@ -158,7 +158,7 @@ async function findIdempotentRepeats(
   return new Set(
     known.flatMap(({ n, same }) => {
       const found = refused[n];
-      // A key that is still one of other fields has had its answer.
+      // A key that still belongs to other fields was answered correctly.
       return found && (same || found.verdict !== 'key_reused') ? [found.position] : [];
     }),
   );
@@ -251,7 +251,7 @@ async function runStatement(
   return perRow(groups);
 }
 
-/** For each row, in order, what became of the group that it is in. */
+/** For each row, in order, the outcome of its group. */
 function perRow(groups: readonly SendOutcomeRow[]): SendOutcomeRow[] {
   const results: SendOutcomeRow[] = [];
   for (const group of groups) for (const position of group.indexes) results[position - 1] = group;

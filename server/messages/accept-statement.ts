@@ -2,7 +2,7 @@ import { statement } from '#server/database/statement.ts';
 import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
 
 /**
- * One send as the statement takes it. A repeat with an idempotency key of the last 24 hours gets the earlier message.
+ * One send, as input of the statement. A repeat with an idempotency key of the last 24 hours gets the earlier message.
  */
 export interface SendRow {
   readonly teamId: TeamId;
@@ -153,7 +153,7 @@ function ifHeld(locking: '' | 'SKIP LOCKED', passedOver: string, row: string): s
   return locking === '' ? '' : `WHEN ${passedOver} AND EXISTS (SELECT ${row}) THEN 'locked'`;
 }
 
-// Without ids: a batch costs each of its teams one note, and a message nothing.
+// Without ids: a batch costs each of its teams one change, and a message none.
 const changed = [
   { changes: 'message', team: '$1' },
   { changes: 'usage', team: '$1' },

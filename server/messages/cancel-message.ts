@@ -7,7 +7,7 @@ import type { MessageRow } from './message.ts';
 import { findMessage } from './message-store.ts';
 
 /**
- * Takes a message back that no phone has yet (specification section 4.3); it is given back to its month.
+ * Cancels a queued message (specification section 4.3) and refunds it.
  * @throws AppError 404; 409 where it is not queued any more
  */
 export async function cancelMessage(

@@ -136,7 +136,7 @@ const waitingNumbers = statement<{ number_id: NumberId }>(
    WHERE EXISTS (SELECT FROM send_queue q WHERE q.number_id = w.number_id)`,
 );
 
-/** Which of these numbers have something to hand out. */
+/** The numbers among these with messages for their phone. */
 export async function filterNumbersWithMessages(
   db: Queryable,
   numberIds: readonly NumberId[],

@@ -19,8 +19,9 @@ const failUnsent = statement<MessageRow>(
 );
 
 /**
- * Fails messages of a team that still wait. Those that were never handed out are given back to their day and month. The
- * caller has locked the team's usage. @returns how many failed; those that a poll claimed meanwhile are left alone
+ * Fails queued messages of a team. Those that were never handed out are refunded to their day and month. The caller has
+ * locked the team's usage.
+ * @returns how many failed; those that a poll claimed meanwhile are skipped
  */
 export async function failQueued(
   trx: Transaction,

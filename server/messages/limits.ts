@@ -8,13 +8,13 @@ export const idempotencyKeyMs = 24 * 3_600_000;
 /** Several automations of an iPhone may fire for one text; the same text this soon is the same message. */
 export const duplicateInboundMs = 20_000;
 
-/** How long the fingerprint of an inbound message is kept: three times that. */
+/** How long the fingerprint of an inbound message is kept: three times that period. */
 export const fingerprintRetentionMs = 60_000;
 
-/** No real handle is longer; the indexes of the history could not hold one of any length. */
+/** Longer than any real handle; the indexes of the history could not hold one of any length. */
 export const handleMaxCharacters = 320;
 
-/** How long after a hand-out a late "sent" is still believed (specification section 3.2). */
+/** How long after a hand-out a late "sent" is accepted (specification section 3.2). */
 export const lateReportMs = 72 * 3_600_000;
 
 /** Past this the phone may be offline (specification section 2.5). */

@@ -12,7 +12,7 @@ import { messageView } from './message-view.ts';
 /** Greater than every id: the first page begins here. */
 const beginning = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** A message that the page read: one that fits its filters, or the last one that it may read. */
+/** A message that the page read: one that matches its filters, or the last one that it may read. */
 interface PageRow extends MessageRow {
   readonly fits: boolean;
   readonly is_bound: boolean;
@@ -50,8 +50,8 @@ const alongHandle = (name: string, column: 'from_handle' | 'to_handle') =>
   );
 
 /**
- * Along the ids of a small table of its own: no index of the history knows these states. OFFSET 0 keeps the small table
- * in the lead.
+ * Along the ids of a small table of its own: no index of the history covers these states. OFFSET 0 makes
+ * the planner start there.
  */
 const alongIds = (name: string, messageIds: string) =>
   source(
@@ -114,7 +114,7 @@ export async function listMessages(
   return { messages, cursor: bound ? publicId('msg', bound.id) : last, has_more: bound !== undefined };
 }
 
-/** A position, never looked up: the page begins after it. */
+/** The cursor is a position and is not looked up: the page begins after it. */
 function readCursor(cursor: string | undefined): string {
   if (cursor === undefined || cursor === '') return beginning;
   const id = parseId('msg', cursor);

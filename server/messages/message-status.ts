@@ -32,12 +32,12 @@ interface Step {
  */
 export const messageSteps: Readonly<Record<MessageAction, Step>> = {
   hand_out: { from: 'queued', to: 'polling' },
-  // Only by the poll that claimed it, and only if no byte of its answer was passed on.
+  // Only for the poll that claimed it, and only if no byte of its answer was sent.
   release: { from: 'polling', to: 'queued' },
   // Only for a number whose on_unconfirmed is retry_once, and only after its first hand-out.
   retry: { from: 'polling', to: 'queued' },
   confirm_sent: { from: 'polling', to: 'sent' },
-  // Only from device_timeout: no other failure leaves open whether the message went out.
+  // Only from device_timeout: after every other failure it is certain that the message was not sent.
   confirm_sent_late: { from: 'failed', to: 'sent' },
   // A report for the first hand-out while the second one is still queued: the retry is cancelled.
   confirm_sent_in_queue: { from: 'queued', to: 'sent' },
@@ -48,7 +48,7 @@ export const messageSteps: Readonly<Record<MessageAction, Step>> = {
   fail_not_delivered: { from: 'sent', to: 'failed' },
 };
 
-/** The SQL condition under which an action may act, made from the table: `m.status = 'queued'`. */
+/** The SQL condition for an action, derived from the table: `m.status = 'queued'`. */
 export function sqlStatusGuard(action: MessageAction, alias: string): string {
   return `${alias}.status = '${messageSteps[action].from}'`;
 }
@@ -71,7 +71,7 @@ const failureTexts: Readonly<Record<FailureCode, string>> = {
   not_delivered: 'The phone sent the message, but it was not delivered.',
 };
 
-/** The same where a hand-out before that one stayed unconfirmed: only what comes to pass after a retry. */
+/** Texts for a message whose earlier hand-out stayed unconfirmed: only the codes that are possible after a retry. */
 const retriedTexts: Readonly<Partial<Record<FailureCode, string>>> = {
   expired: 'No phone picked the message up again in time.',
   cancelled: 'The message was cancelled before a phone picked it up again.',

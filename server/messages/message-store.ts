@@ -66,7 +66,7 @@ const joinQueue = statement<Record<string, never>>(
    INSERT INTO send_queue (message_id, team_id, number_id, seq, to_handle, queued_at) VALUES ($1, $2, $3, $4, $5, $6)`,
 );
 
-/** A confirmation ends every doubt, so may_have_been_sent and what a time-out left are cleared. */
+/** A confirmation ends the doubt, so may_have_been_sent and the error of a time-out are cleared. */
 const sentColumns = `status = ${sqlNextStatus('confirm_sent')}, sent_at = $3, failed_at = NULL, error_code = NULL,
   device_error = NULL, may_have_been_sent = false, last_event_sequence = m.last_event_sequence + 1`;
 const markSent = statement<MessageRow>(
@@ -126,12 +126,12 @@ export function lockMessage(
   return lock.row(trx, teamId, messageId);
 }
 
-/** In the order they happened. */
+/** In the order in which they happened. */
 export function listHandOuts(db: Queryable, messageId: MessageId): Promise<HandOutRow[]> {
   return handOuts.rows(db, messageId);
 }
 
-/** @param isBelieved false leaves what is already known of the hand-out as it is */
+/** @param isBelieved false leaves the recorded outcome of the hand-out as it is */
 export async function recordOutcome(
   trx: Transaction,
   messageId: MessageId,

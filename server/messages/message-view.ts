@@ -7,7 +7,7 @@ const time = (moment: Date | null) => moment?.toISOString() ?? null;
 
 let shared: { readonly moment: Date; readonly text: string } | undefined;
 
-/** Sends of one batch share their time, and so its text, which takes longer to make than the rest of an answer. */
+/** Sends of one batch share their time, and so its text, whose creation takes longer than the rest of an answer. */
 function timeOfBatch(moment: Date): string {
   if (shared?.moment !== moment) shared = { moment, text: moment.toISOString() };
   return shared.text;

@@ -13,7 +13,9 @@ const selectQueue = statement<QueueRow>(
   `SELECT count(*) AS depth, min(queued_at) AS oldest, (SELECT count(*) FROM in_flight) AS in_flight FROM send_queue`,
 );
 
-/** The queue of all teams and the polls held by this process, looked at when /metrics is read (specification 10.4). */
+/**
+ * Registers gauges of all teams' queue and of this process's held polls, read for each /metrics (specification 10.4).
+ */
 export function registerQueueMetrics(
   { database, clock, metrics }: Pick<Runtime, 'database' | 'clock' | 'metrics'>,
   polls: { readonly numbers: readonly unknown[] },

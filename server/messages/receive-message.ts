@@ -52,7 +52,7 @@ export async function receiveMessage(
 ): Promise<{ readonly id: MessageId; readonly repeated: boolean }> {
   const from = normalizeSender(inbound.from, number.phone_number);
   const received = await services.database.transaction(async (trx) => {
-    // One moment for both, though a repeat waits below: the day of its id is the day on which it counts.
+    // One time for both, though a repeat waits below: the day of its id is the day on which it counts.
     const now = services.clock.now();
     const id = services.ids.next('msg', now.getTime());
     const kept = await keepOnce(trx, services, number, { ...inbound, from }, id);

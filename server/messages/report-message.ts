@@ -48,7 +48,7 @@ export async function reportMessage(services: Services, device: DeviceRow, repor
     const meant = all.findLast((handOut) => handOut.session_id === report.sessionId) ?? latest;
     if (!meant || !latest) return false;
     if (report.status === 'failed' || report.status === 'not_delivered') {
-      // A failure of an older hand-out says nothing of the one that followed it.
+      // A failure of an older hand-out does not concern the following one.
       if (meant.hand_out === latest.hand_out) await reportFailed(services, trx, message, meant, report);
       return true;
     }
@@ -69,7 +69,7 @@ async function reportSent(
   const sinceMs = services.clock.expiryNow().getTime() - meant.handed_out_at.getTime();
   if (message.status === 'failed' && sinceMs > lateReportMs) return;
   const sent = await confirmSent(trx, message, now);
-  // A report that comes after the end of a message says nothing of it, and of its hand-out only where nothing is known.
+  // A report after the end of a message does not change it, and its hand-out only if that has no outcome.
   await recordOutcome(trx, message.id, meant.hand_out, 'sent', now, sent !== undefined);
   if (!sent) return;
   if (message.status === 'queued') await removeFromQueue(trx, message.team_id, message.id);

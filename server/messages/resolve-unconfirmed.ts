@@ -17,7 +17,7 @@ type Services = Pick<Runtime, 'database' | 'clock' | 'ids'>;
 
 /**
  * Resolves an unconfirmed hand-out, which was never reported (specification section 3.2). The message fails with
- * device_timeout. It is queued once more where its number says retry_once and this was the first hand-out.
+ * device_timeout, or is queued once more if its number says retry_once and this was the first hand-out.
  * @returns false where a report or another process was faster
  */
 export async function resolveUnconfirmed(

@@ -97,7 +97,7 @@ function createSendMetrics(metrics: Metrics): (outcomes: readonly (SendOutcome |
   return (outcomes) => {
     batchSize.observe(outcomes.length);
     for (const [verdict, of] of Map.groupBy(outcomes, (outcome) => outcome.verdict)) {
-      // Those run again, and are counted then.
+      // Those run again, and are counted after that.
       if (verdict !== 'locked') sends.inc({ verdict }, of.length);
     }
   };

@@ -72,8 +72,8 @@ function isHttps(text: string): boolean {
 }
 
 /**
- * Until media are served, none may be dropped unseen. The order of checks is that of section 7.2: a known key, which
- * can only belong to a message without media, then from, then plan.
+ * As long as media are not served, a send with media is refused. The order of checks is that of section 7.2: a known
+ * key, which can only belong to a message without media, then from, then plan.
  */
 async function refuseMedia(
   services: Services,
@@ -120,7 +120,7 @@ async function replay(services: Services, teamId: TeamId, outcome: SendOutcome):
   return acceptedView(message);
 }
 
-/** Compared parsed: the order of fields and an absent, null or empty media_url make no difference. */
+/** Compared after parsing: the order of fields and an absent, null or empty media_url make no difference. */
 function fingerprint(input: SendMessageRequest): Buffer {
   const fields = JSON.stringify([input.to, input.from, input.content, input.media_url || null]);
   return createHash('sha256').update(fields).digest();

@@ -1,10 +1,10 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement, type Transaction } from '#server/database/statement.ts';
 
-/** A correction of the clock that is no step: times that are this much too far ahead are left alone. */
+/** A correction that is no clock step: times that are this much too far ahead stay. */
 const slackMs = 10_000;
 
-/** A session lives for a hold, and for a hold and 35 s after its answer (specification section 11.2). */
+/** The lifetime of a session: a hold, and a hold and 35 s after its answer (specification section 11.2). */
 const sessionSlackMs = 35_000;
 
 // The sessions first, in the order of their numbers: in-flight rows are written under them
@@ -37,12 +37,12 @@ const limitFutureTimes = statement<Record<string, never>>(
    WHERE number_id = ANY (ARRAY(SELECT number_id FROM held))`,
 );
 
-/** Hand-outs and sessions that run end so much later: the service's time is about to step ahead. */
+/** Postpones the ends of running hand-outs and sessions: the service's time is about to step ahead. */
 export async function postponeHandOutLeases(trx: Transaction, now: Date, byMs: number): Promise<void> {
   await postpone.row(trx, now, byMs);
 }
 
-/** Hand-outs and sessions that end later than any that begins now: the service's time has stepped back. */
+/** Limits the ends of hand-outs and sessions to those that begin now: the service's time has stepped back. */
 export async function limitHandOutTimes({
   database,
   clock,

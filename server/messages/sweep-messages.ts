@@ -14,10 +14,10 @@ interface QueuedRow {
   readonly message_id: MessageId;
 }
 
-/** Rows a round takes at most; the next round, a second later, takes more. */
+/** Rows that a round takes at most; the next round, a second later, takes more. */
 const roundMax = 500;
 
-/** A send in progress when its number is deleted, and a sweep that was late. */
+/** The longest delay of a send in progress whose number is deleted, and of a sweep. */
 const orphanSlackMs = 3_600_000;
 
 /** Rounds that follow each other at once, before other work runs. */
@@ -33,7 +33,7 @@ const expired = statement<QueuedRow>(
 );
 const orphaned = statement<QueuedRow>(
   'messages.orphaned',
-  // Number by number: as a join, the whole queue would be read every second.
+  // Number by number: a join would read the whole queue every second.
   `SELECT q.team_id, q.message_id FROM numbers n
    CROSS JOIN LATERAL (SELECT team_id, message_id FROM send_queue WHERE number_id = n.id LIMIT $2) q
    WHERE n.deleted_at > $1 AND n.team_id <> ALL($3::uuid[]) LIMIT $2`,
@@ -61,7 +61,7 @@ const purgeRecent = statement<{ message_id: MessageId }>(
 
 type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'logger'>;
 
-/** Fails what waited longer than QUEUE_EXPIRY_HOURS (specification section 3.2); a pause does not stop that clock. */
+/** Fails messages that waited longer than QUEUE_EXPIRY_HOURS (specification section 3.2), also during a pause. */
 export async function failExpired(services: Services): Promise<number> {
   const bound = firstIdAt(services.clock.nowMs() - services.config.queueExpiryMs);
   return failInRounds(services, 'expired', (without) =>
@@ -70,8 +70,8 @@ export async function failExpired(services: Services): Promise<number> {
 }
 
 /**
- * Fails messages of deleted numbers: those whose acceptance raced the deletion, and those of a queue that was longer
- * than the deletion took with it. No message waits longer than the expiry, so no number is looked at for longer.
+ * Fails messages of deleted numbers: those whose acceptance raced the deletion, and the rest of a long queue. No
+ * message waits longer than the expiry, so older deletions are not examined.
  */
 export async function failOrphaned(services: Services): Promise<number> {
   const since = services.clock.in(-services.config.queueExpiryMs - orphanSlackMs);
@@ -135,8 +135,8 @@ function failOfTeam(
 }
 
 /**
- * The part of a number's deletion that is about messages; runs in its transaction. A long queue is left to the sweep:
- * sends of the team wait for this transaction.
+ * Fails the messages of a deleted number, in the transaction of the deletion. A long queue is left to the sweep,
+ * because the team's sends wait for this transaction.
  */
 export async function failMessagesOfNumber(
   services: Pick<Runtime, 'clock' | 'ids'>,
@@ -153,7 +153,7 @@ export async function failMessagesOfNumber(
   );
 }
 
-/** Settles hand-outs whose lease ended, and wakes the polls that waited for that. */
+/** Resolves hand-outs whose lease ended, and wakes the polls that waited for that. */
 export async function resolveOverdue(services: Services): Promise<number> {
   const rows = await overdue.rows(services.database.pool, services.clock.now(), roundMax);
   const freed: NumberId[] = [];
@@ -161,7 +161,7 @@ export async function resolveOverdue(services: Services): Promise<number> {
     try {
       if (await resolveUnconfirmed(services, flight)) freed.push(flight.number_id);
     } catch (error) {
-      // The others are not kept waiting by one; it is tried again in the next round.
+      // One failure does not delay the others; it is tried again in the next round.
       services.logger.error({ err: error }, 'a hand-out could not be settled');
     }
   }
@@ -169,7 +169,7 @@ export async function resolveOverdue(services: Services): Promise<number> {
   return freed.length;
 }
 
-/** Forgets idempotency keys after 24 h and inbound fingerprints once they decide nothing any more. */
+/** Deletes idempotency keys after 24 h, and inbound fingerprints once they can match no more. */
 export async function purgeKeysAndFingerprints({ database, clock }: Services): Promise<void> {
   await inRounds(
     async () => (await purgeKeys.rows(database.pool, clock.in(-idempotencyKeyMs), roundMax)).length,

@@ -19,7 +19,7 @@ const circumstances = statement<Circumstances>(
    FROM numbers n LEFT JOIN device_sessions s ON s.number_id = n.id WHERE n.team_id = $1 AND n.id = $2`,
 );
 
-/** Why a queued message waits (specification section 4.3), the reason that a person could act on first. */
+/** Why a queued message waits (specification section 4.3): the first reason that a person can change. */
 export async function waitingReason(
   db: Queryable,
   message: MessageRow,

@@ -8,9 +8,7 @@ import { type NumberId, publicId, type TeamId } from '#server/platform/ids/ids.t
 import { lockUsage } from '#server/usage/usage-store.ts';
 import { lockNumber, markDeleted, type NumberRow } from './number-store.ts';
 
-/**
- * Runs in the transaction that removes a number; wired in transaction-hooks.ts, since numbers know nothing of messages.
- */
+/** Transaction hook of the removal of a number; wired in transaction-hooks.ts, since numbers do not import messages. */
 export type OnNumberRemoved = (trx: Transaction, number: NumberRow) => Promise<void>;
 
 /**
@@ -27,7 +25,7 @@ export async function deleteNumber(
 ): Promise<void> {
   const { database, clock } = services;
   await database.transaction(async (trx) => {
-    // Usage before the number: the messages that fail here are given back (lock order team, number, key).
+    // Usage before the number: failed messages are refunded (lock order team, number, key).
     await lockUsage(trx, [teamId]);
     const number = await lockNumber(trx, teamId, numberId);
     if (!number || !(await markDeleted(trx, teamId, numberId, clock.now()))) throw notFound('number');

@@ -110,7 +110,7 @@ export function listNumbers(db: Queryable, teamId: TeamId, todayFirstId: string)
   return list.rows(db, teamId, todayFirstId);
 }
 
-/** One of them, as the list shows it. */
+/** One number as the list shows it. */
 export function findListedNumber(
   db: Queryable,
   teamId: TeamId,
@@ -136,7 +136,7 @@ export function findLiveNumberByPhone(
   return findByPhone.row(db, teamId, phoneNumber);
 }
 
-/** The number, of any team, that is verified for this phone. */
+/** The number, of any team, that is verified for this phone number. */
 export function findVerifiedNumberByPhone(
   db: Queryable,
   phoneNumber: string,
@@ -144,7 +144,7 @@ export function findVerifiedNumberByPhone(
   return findVerifiedAnywhere.row(db, phoneNumber);
 }
 
-/** Pending numbers included: they count against the plan. */
+/** Counts pending numbers too, as the plan does. */
 export async function countNumbers(db: Queryable, teamId: TeamId): Promise<number> {
   return (await countLive.row(db, teamId))?.numbers ?? 0;
 }
@@ -170,7 +170,7 @@ export async function extendPendingNumber(
   await extend.row(trx, teamId, id, until);
 }
 
-/** Waits for hand-outs and sends of the number, and makes later ones wait. */
+/** Waits for hand-outs and sends of the number, and blocks later ones. */
 export function lockNumber(
   trx: Transaction,
   teamId: TeamId,
@@ -222,7 +222,7 @@ export async function markDeleted(
   return (await remove.row(trx, teamId, numberId, at)) !== undefined;
 }
 
-/** Numbers that no phone proved within 7 days vanish. */
+/** Deletes numbers without a verification within 7 days. */
 export async function deleteOverduePending(db: Queryable, at: Date): Promise<number> {
   return (await removeOverdue.rows(db, at)).length;
 }

@@ -20,8 +20,8 @@ interface Setup {
 }
 
 /**
- * The setup page (specification section 11.8). Opening it changes nothing, so that a scanner that follows links does no
- * harm; the token is shown on a click, and Done closes the link.
+ * Routes of the setup page (specification section 11.8). Opening it changes nothing, so that a scanner that follows
+ * links does no harm. A click shows the token, and Done closes the link.
  */
 export function setupPageRoutes(services: Runtime): Route[] {
   const { pool } = services.database;
@@ -85,7 +85,7 @@ function over(): Answer {
   return page(renderSetupExpired(), 404);
 }
 
-/** The link ended between the look and the click. */
+/** The link ended between the look-up and the click. */
 function onOver(error: unknown): Answer {
   if (error instanceof AppError && error.code === 'not_found') return over();
   throw error;

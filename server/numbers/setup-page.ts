@@ -5,7 +5,7 @@ import { renderPage } from '#server/platform/http/html-page.ts';
 export interface SetupPage {
   readonly phoneNumber: string;
   readonly server: string;
-  /** Why no iPhone can open that address, where it can't. */
+  /** Why no iPhone can open the server's address; empty if one can. */
   readonly problems: readonly string[];
   /** The target of the form with the button Done. */
   readonly doneUrl: string;

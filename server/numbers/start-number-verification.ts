@@ -18,8 +18,8 @@ import {
 } from './number-store.ts';
 
 /**
- * Begins the connection of a phone (specification section 4.2): the number exists at once, unverified, and its
- * first poll verifies it. For a number that is pending here, the old link and what it gave end.
+ * Begins the connection of a phone (specification section 4.2). The number exists at once, unverified, and its first
+ * poll verifies it. For a number that is pending here, the old link and its devices end.
  * @returns the setup link
  * @throws AppError 409 where the number is verified already, here or in another team; 402 over the plan
  */

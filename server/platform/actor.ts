@@ -1,6 +1,6 @@
 /** Actor: performs an action. It has a kind, a public id, and a name for people. */
 export interface Actor {
-  /** `operator` sits at the server's command line, `server` is Ownline by itself. */
+  /** `operator` uses the server's command line; `server` is Ownline itself. */
   readonly kind: 'key' | 'member' | 'account' | 'operator' | 'server';
   /** A public id; '' for the operator and the server. */
   readonly id: string;

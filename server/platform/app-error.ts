@@ -39,12 +39,12 @@ export function invalid(param: string, message: string): AppError {
   return new AppError('invalid_request', message, { param });
 }
 
-/** Another team's id and one that never was get this same answer (specification section 7.2). */
+/** The same answer for another team's id and for an unknown one (specification section 7.2). */
 export function notFound(noun: string): AppError {
   return new AppError('not_found', `No such ${noun}. Check the id; it may have been deleted.`);
 }
 
-/** Specification section 7.2. @param seconds after which the same request will be taken */
+/** Specification section 7.2. @param seconds the time after which the same request is accepted */
 export function tooManyRequests(seconds: number): AppError {
   return new AppError('rate_limited', `Too many requests. Retry in ${seconds} seconds.`, {
     headers: { 'retry-after': String(seconds) },

@@ -50,7 +50,7 @@ export interface Config {
   readonly mail: { readonly server: SmtpServer; readonly from: NamedMailAddress } | undefined;
   /** Private ranges that outgoing requests may reach (specification section 6.5). */
   readonly egressAllowed: readonly AddressRange[];
-  /** When the attempts of a delivery begin, from the start of the first. */
+  /** Offsets of a delivery's attempts from the start of the first. */
   readonly webhookOffsetsMs: readonly number[];
   /** One attempt, from the look-up of the name to the last byte. */
   readonly webhookTimeoutMs: number;
@@ -59,7 +59,7 @@ export interface Config {
   readonly logLevel: string;
   /** The failpoint at which a test has this process killed. */
   readonly failpoint: ArmedFailpoint | undefined;
-  /** Sentences about variables that are probably meant as settings. */
+  /** Sentences about variables that are probably misspelt settings. */
   readonly misspelt: readonly string[];
 }
 
@@ -111,9 +111,7 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
     return fallback;
   };
 
-  /**
-   * Addresses of the API are made by appending its paths, and documents and clients expect them at the root of a host.
-   */
+  /** Clients append the API's paths to its addresses, and expect them at the root of a host. */
   const addressWithoutPath = (name: string, fallback: string): string => {
     const url = address(name, fallback);
     if (!URL.canParse(url) || new URL(url).pathname === '/') return url;
@@ -303,7 +301,7 @@ function isAddressOrRange(text: string): boolean {
   return range !== undefined && range.prefix >= 1;
 }
 
-/** As wide as the widest private range, so that no slip of a digit allows the internet's worth of addresses. */
+/** The length of the widest private range: a wrong digit cannot allow most of the internet. */
 function parseEgressRange(text: string): AddressRange | undefined {
   const range = parseAddressRange(text);
   return range && range.prefix >= (range.bytes.length === 4 ? 8 : 7) ? range : undefined;

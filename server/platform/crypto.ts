@@ -11,7 +11,7 @@ import { crc32 } from 'node:zlib';
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** How secrets are kept where they only have to be recognised: keys and tokens carry 128 bits or more. */
+/** Hash of secrets that are only compared, never read: keys and tokens have 128 random bits or more. */
 export function sha256(text: string): Buffer {
   return createHash('sha256').update(text, 'utf8').digest();
 }
@@ -55,7 +55,7 @@ export class Secrets {
     this.#secretsKey = secretsKey;
   }
 
-  /** Kept in the database, so that a process with another key is refused at start. */
+  /** Stored in the database, so that a process with another key is refused at start. */
   fingerprint(): Buffer {
     return Buffer.from(hkdfSync('sha256', this.#secretsKey, '', 'fingerprint', 16));
   }
@@ -72,7 +72,7 @@ export class Secrets {
    * @returns a random nonce of 12 bytes, the tag of 16, and the encrypted UTF-8
    */
   seal(purpose: string, plain: string): Buffer {
-    // 96 random bits per text: safe for some four billion texts of one purpose, and none of ours comes near.
+    // 96 random bits per text: safe for some four billion texts of one purpose, far more than ours.
     const nonce = randomBytes(nonceBytes);
     const cipher = createCipheriv(sealing, this.#sealingKey(purpose), nonce);
     const encrypted = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);

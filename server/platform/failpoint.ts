@@ -25,7 +25,7 @@ export interface ArmedFailpoint {
 let armed: ArmedFailpoint | undefined;
 let passes = 0;
 
-/** For the entry of the process alone, with what the setting FAILPOINT says; only tests set it. */
+/** Arms the setting FAILPOINT; only the process's entry calls it, and only tests set it. */
 export function armFailpoint(failpoint: ArmedFailpoint | undefined): void {
   armed = failpoint;
 }

@@ -10,7 +10,7 @@ const reasons: Readonly<Record<string, string>> = {
   ELOOP: 'its symbolic links lead in a circle',
 };
 
-/** Why a file or folder can't be used, in words; the error's own ones where there are none. */
+/** Explains why a file or folder can't be used; the error's own message for an unknown reason. */
 export function fileErrorSentence(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';

@@ -8,7 +8,7 @@ import { FairQueue } from './fair-queue.ts';
 const repliesPerTick = 4;
 
 interface BatcherOptions<Input, Output> {
-  /** Answers a batch, one output per input in the same order. */
+  /** Runs a batch; returns one output per input in the same order. */
   readonly run: (inputs: readonly Input[]) => Promise<readonly Output[]>;
   readonly sizeMax: number;
   readonly inFlightMax: number;

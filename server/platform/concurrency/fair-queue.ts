@@ -1,6 +1,6 @@
 /**
- * Fair queue: a FIFO queue per key, taken round robin. A key that has much waiting delays no other one. The bound is
- * shared: once it is reached, a key is refused only where it has its share of the bound or more.
+ * Fair queue: a FIFO queue per key, taken round robin. A key with a long queue delays no other one. The bound is
+ * shared: once it is reached, only keys that have their share of it or more are refused.
  */
 export class FairQueue<Item> {
   readonly #sizeMax: number;

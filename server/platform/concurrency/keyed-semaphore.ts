@@ -2,16 +2,16 @@ import type { Clock } from '#server/platform/time/clock.ts';
 
 interface KeyedSemaphoreOptions {
   readonly clock: Clock;
-  /** Works of one key that run at once. */
+  /** Tasks of one key that run at once. */
   readonly runningMax: number;
 }
 
-/** A queue that each key has, and its bounds. */
+/** A queue of each key, and its bounds. */
 export interface QueueBounds {
   readonly name: string;
-  /** Works that may wait; one more is refused. */
+  /** Tasks that may wait; one more is refused. */
   readonly waitingMax: number;
-  /** How long one may wait before it is refused. */
+  /** How long a task may wait before it is refused. */
   readonly waitMaxMs: number;
   readonly refuse: () => Error;
 }
@@ -23,7 +23,7 @@ interface Waiting {
 
 interface KeyState {
   running: number;
-  /** Queues that are not empty; the one that is served next comes first. */
+  /** Queues that are not empty, in the order in which they are served. */
   readonly queues: Map<string, Waiting[]>;
 }
 
@@ -90,7 +90,7 @@ function takeNext(queues: Map<string, Waiting[]>): Waiting | undefined {
   if (!first) return undefined;
   const [name, queue] = first;
   const next = queue.shift();
-  // Behind the other queues of the key.
+  // To the end of the key's queues.
   queues.delete(name);
   if (queue.length > 0) queues.set(name, queue);
   return next;

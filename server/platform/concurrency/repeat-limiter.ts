@@ -4,7 +4,7 @@ interface RepeatLimiterOptions<Item> {
   readonly windowMs: number;
   /** Kinds that a window counts separately; further ones count as one kind. */
   readonly kindsMax: number;
-  /** Called at the end of a window, and of the process, for each kind of which some did not pass. */
+  /** Called for each kind with repeats, at the end of a window and of the process. */
   readonly summarize: (latest: Item, repeats: number) => void;
 }
 
@@ -14,7 +14,7 @@ interface Kind<Item> {
   repeats: number;
 }
 
-/** A rate limiter for what is written of equal events: the first ones pass, the others are counted and summarized. */
+/** Rate limiter for the log lines of equal events: the first ones pass, the others are counted and summarized. */
 export class RepeatLimiter<Item> {
   readonly #options: RepeatLimiterOptions<Item>;
   readonly #kinds = new Map<string, Kind<Item>>();
@@ -23,7 +23,7 @@ export class RepeatLimiter<Item> {
     this.#options = options;
   }
 
-  /** Counts one. @returns whether it is to be written */
+  /** Counts an event. @returns whether it passes */
   pass(name: string, item: Item): boolean {
     if (this.#kinds.size === 0) this.#begin();
     const key = this.#kinds.has(name) || this.#kinds.size < this.#options.kindsMax ? name : '';
@@ -47,7 +47,7 @@ export class RepeatLimiter<Item> {
       for (const { latest, repeats } of kinds) if (repeats > 0) this.#options.summarize(latest, repeats);
     };
     const timer = setTimeout(end, this.#options.windowMs).unref();
-    // First: pino writes what it has buffered in a listener of its own.
+    // First: pino flushes its buffer in a listener of its own.
     process.prependListener('exit', end);
   }
 }

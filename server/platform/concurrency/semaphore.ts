@@ -1,4 +1,4 @@
-/** Semaphore: at most `permits` tasks run at once; the others wait in the order in which they came. */
+/** Semaphore: at most `permits` tasks run at once; the others wait in order. */
 export class Semaphore {
   #free: number;
   readonly #waiting: (() => void)[] = [];
@@ -13,7 +13,7 @@ export class Semaphore {
     try {
       return await work();
     } finally {
-      // The permit is handed to the next waiter, so that a newcomer cannot overtake those who wait.
+      // The permit passes to the next waiter, so that a new call cannot overtake waiting ones.
       const next = this.#waiting.shift();
       if (next) next();
       else this.#free += 1;

@@ -52,19 +52,19 @@ export class ClientErrorResponder {
       this.#open.set(socket, [response]);
       return;
     }
-    // Answered in the order in which they came: those that are over come first.
+    // Responses are sent in order: finished ones come first.
     while (open[0] && isOver(open[0])) open.shift();
     open.push(response);
   }
 
   #refuse(socket: Duplex, refusal: AppError): void {
-    // Node reports each further piece of what it can't read.
+    // Node reports each further chunk that it can't parse.
     if (this.#refused.has(socket)) return;
     this.#refused.add(socket);
     const open = [...(this.#open.get(socket) ?? [])];
     const last = open.findLast((response) => response.req.complete && !response.writableFinished);
     const finish = () => {
-      // One whose body turned out unreadable may have been answered before all of it came.
+      // A request with an unreadable body may have been answered before all of the body came.
       const isAnswered = open.some((response) => !response.req.complete && response.headersSent);
       writeRefusal(socket, isAnswered ? undefined : refusal, this.#nextRequestId());
     };

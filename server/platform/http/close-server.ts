@@ -28,7 +28,7 @@ export async function closeServer(server: FastifyInstance, graceMs = stopIncompl
   await unfinished;
 }
 
-/** Node takes a connection for idle once its answer is handed over, and would cut what the client has not taken yet. */
+/** Node counts a connection as idle once its answer is written to the socket, and would cut off untaken bytes. */
 function keepWhileBytesWait({ server, openSockets }: FastifyInstance): void {
   const closeIdle = server.closeIdleConnections.bind(server);
   server.closeIdleConnections = () => {
@@ -36,7 +36,7 @@ function keepWhileBytesWait({ server, openSockets }: FastifyInstance): void {
   };
 }
 
-/** Closes the connections that remain once all whole requests are answered: no client decides how long a stop takes. */
+/** Closes the connections that remain after all complete requests are answered: no client can delay a stop. */
 async function closeUnfinished(server: FastifyInstance, graceMs: number, closed: AbortSignal): Promise<void> {
   await untilAnswered(server, closed);
   await pause(graceMs, undefined, { signal: closed, ref: false }).catch(() => undefined);
@@ -53,7 +53,7 @@ async function untilAnswered({ inFlight, openSockets }: FastifyInstance, closed:
 }
 
 async function untilFlushed(openSockets: OpenSockets, closed: AbortSignal): Promise<void> {
-  // The handler that ended last writes its answer in this round.
+  // The last handler writes its answer in this round.
   await endOfRound();
   const deadlineMs = performance.now() + stopFlushMs;
   let stalledAtMs = performance.now() + stopStalledMs;
@@ -83,7 +83,7 @@ async function untilQuiet({ server, openSockets }: FastifyInstance): Promise<voi
   const progress = () => met + sum([...openSockets], ({ bytesRead }) => bytesRead);
   server.on('connection', count).on('request', count);
   const deadlineMs = performance.now() + quietWithinMs;
-  // The rest of the round that runs now polls for nothing.
+  // The present round has polled already.
   await endOfRound();
   for (let before = -1; before !== progress() && performance.now() < deadlineMs; ) {
     before = progress();

@@ -17,12 +17,12 @@ export class DelayedClose {
     this.#clock = clock;
   }
 
-  /** To be called before the answer is sent. Past the limit of lingering connections, this one is closed at once. */
+  /** Call before the answer is sent. Past the limit of lingering connections, this one is closed at once. */
   apply({ raw }: FastifyRequest, reply: FastifyReply): void {
     reply.header('connection', 'close');
     const { socket } = raw;
     if (this.#lingering.size >= delayedClosesMax) return;
-    // Marks the body as taken: Node discards one that nothing took after the answer, which reads all of it.
+    // Marks the body as read: otherwise Node reads and discards all of it after the answer.
     raw.read(0);
     socket.pause();
     // Node calls this after the last answer of a connection.
@@ -38,7 +38,7 @@ export class DelayedClose {
   }
 }
 
-/** Whether a request has more of a body to come than is worth reading and discarding, or does not say how much. */
+/** Whether the rest of a request's body is too large to read and discard, or of unknown length. */
 export function hasLargeRest({ complete, headers }: IncomingMessage): boolean {
   if (complete) return false;
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > drainMaxBytes;

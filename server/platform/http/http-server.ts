@@ -58,12 +58,12 @@ export interface HttpServerOptions {
   readonly authenticators: Readonly<Partial<Record<Audience, Authenticator>>>;
   /** Counts requests that no route serves; throws 429. Without it they have no limit. */
   readonly limitNotFound?: (request: FastifyRequest) => MaybePromise<void>;
-  /** Around the work of each request, but of routes that bound it themselves. Without it no work is bounded. */
+  /** Wraps the work of each request, but of routes with limits of their own. Without it no work is limited. */
   readonly limitConcurrency?: LimitConcurrency;
   /** Called with each request after its answer is sent, for metrics, logs and the audit of refusals. */
   readonly record: (answered: CompletedRequest) => void;
   readonly isStopping: () => boolean;
-  /** Replaces what was thrown by what says more of its reason. */
+  /** Replaces a thrown error by one that explains its reason. */
   readonly explain?: (error: unknown) => unknown;
   readonly ids: Ids;
   readonly clock: Clock;
@@ -81,7 +81,7 @@ export interface HttpServerOptions {
 export interface CompletedRequest {
   readonly requestId: string;
   readonly method: string;
-  /** The route's pattern, never an address with ids in it; undefined where none matched. */
+  /** The route's pattern, never a path with ids in it; undefined where none matched. */
   readonly route: string | undefined;
   readonly audience: Audience | undefined;
   readonly status: number;
@@ -107,7 +107,7 @@ const machineAudiences: readonly (Audience | undefined)[] = ['api', 'device', 'o
 
 /**
  * Serves the route table. Fastify's own coercion, field removal, error bodies and serialiser are all switched off,
- * because each of them breaks the contract without a word (decision 0009).
+ * because each of them breaks the contract silently (decision 0009).
  */
 export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   const clientErrors = new ClientErrorResponder(() => options.ids.nextPublic('req'));
@@ -118,7 +118,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     bodyLimit: bodyMaxBytes,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    // Long polls hold 50 s at most; the header time-out still ends a peer that never finishes asking.
+    // Long polls hold 50 s at most; the header time-out still ends a client that never completes its request.
     requestTimeout: 70_000,
     keepAliveTimeout: 75_000,
     rewriteUrl: ({ url = '/' }) => (isPathTooLong(url) ? unroutedPath : url),
@@ -150,12 +150,12 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   const paths = new PathIndex(options.routes);
   const warnOfProxy = createProxyWarning(options);
   const pipeline = new PipelineQueue();
-  // Hooks that wait for nothing return no promise: each would cost every request a tick more.
+  // Synchronous hooks return no promise: each one would cost every request a tick.
   server.addHook('onRequest', (request, reply, done) => {
     warnOfProxy(request);
     if (options.isStopping()) reply.header('connection', 'close');
     if (readsNoBody(request) && hasLargeRest(request.raw)) server.delayedClose.apply(request, reply);
-    // Which is no address; the router takes it for the start page.
+    // The router takes an invalid address for the start page.
     const refusal = request.url === '*' ? paths.refusal(request) : framingError(request.raw);
     pipeline.enqueue(request.raw, reply.raw, () => (refusal ? done(refusal) : done()));
   });
@@ -237,12 +237,12 @@ function register(
         const answer = await (route.held || route.ownQueue
           ? route.handle(context)
           : limit(request.caller, () => route.handle(context)));
-        // A handler that holds the raw connection (a long poll whose phone left) has nothing more to say.
+        // A handler that took over the raw connection (a long poll whose phone left) sends nothing more.
         if (reply.sent) return;
         const status = answer.status ?? 200;
         validateResponse?.(status, answer.body);
         if (answer.headers) reply.headers({ ...answer.headers });
-        // Not returned: Fastify would wait for what is sent already as for a promise.
+        // Not returned: Fastify would then await the sent reply like a promise.
         reply.code(status).send(answer.body);
       } finally {
         inFlight.end();
@@ -253,7 +253,7 @@ function register(
 
 const withoutLimit: LimitConcurrency = (_caller, work) => work();
 
-/** Past the authenticator of the route's audience, where it has one. */
+/** The onRequest hook that runs the authenticator of the route's audience, where it has one. */
 function authenticateHook(options: HttpServerOptions, route: Route, inFlight: WaitGroup) {
   const authenticator = options.authenticators[route.audience];
   return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
@@ -286,7 +286,7 @@ function compileResponseValidators(route: Route): (status: number, body: unknown
   return (status, body) => {
     const schema = route.answers[status];
     if (!schema) throw new Error(`${route.method} ${route.path} declares no answer ${status}`);
-    // Compiled when it is first needed: a test calls few of all routes.
+    // Compiled on first use: a test calls few of all routes.
     const check = checks.get(status) ?? Compile(schema);
     checks.set(status, check);
     if (check.Check(body)) return;
@@ -303,7 +303,7 @@ function sendError(
 ): void {
   const appError = toAppError(options.explain?.(error) ?? error, request.routeOptions.bodyLimit);
   request.errorCode = appError.code;
-  // Without a cause it is a refusal over capacity, which is no fault; nor is a body that its client broke off.
+  // Without a cause it is a refusal over capacity and no fault. Nor is a body that its client aborted.
   if (appError.code === 'internal_error' && appError.cause !== undefined && !isRequestAborted(request)) {
     options.logger.error({ err: appError.cause, requestId: request.id }, 'a request failed');
   }
@@ -338,7 +338,7 @@ function readsNoBody({ method }: FastifyRequest): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
-/** On every answer; set again on refusals, because those of the framework itself reach no route. */
+/** Sets headers of every answer; again on refusals, because those of Fastify itself reach no route. */
 function setResponseHeaders(
   { browserHeaders }: HttpServerOptions,
   audience: Audience | undefined,

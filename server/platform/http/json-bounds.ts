@@ -2,7 +2,7 @@ import { AppError, invalid } from '#server/platform/app-error.ts';
 import { jsonDepthMax, jsonValuesMax } from './limits.ts';
 import { printableName, shortenName } from './validation-error.ts';
 
-/** Smaller bodies cost little, whatever is in them: most requests are not scanned. */
+/** Smaller bodies cost little with any content: most requests are not scanned. */
 const scannedMinBytes = 2_048;
 
 const quote = 0x22;
@@ -22,7 +22,7 @@ export function checkJsonBounds(bytes: Uint8Array, max = jsonValuesMax): void {
   /** The string that ended last, quotes included. */
   let start = 0;
   let end = 0;
-  /** The name of the outermost object that was read last. */
+  /** The latest name in the outermost object. */
   let field: Uint8Array | undefined;
   for (let index = 0; index < bytes.length; index += 1) {
     switch (bytes[index]) {

@@ -8,7 +8,7 @@ export const bodyMaxBytes = 16 * 1_024;
 /** The body of a message: 5,000 characters fit, each escaped as a surrogate pair, and so does a URL. */
 export const messageBodyMaxBytes = 128 * 1_024;
 
-/** Bodies of ours nest four levels at most. */
+/** The maximum depth of JSON; our bodies nest four levels at most. */
 export const jsonDepthMax = 32;
 
 /** Colons, commas and opening brackets outside of strings; our largest body has some twenty. */
@@ -22,13 +22,13 @@ export const queryMaxCharacters = 4_096;
 
 export const queryParametersMax = 50;
 
-/** Forms of ours have ten fields at most; to read thousands takes milliseconds. */
+/** Our forms have ten fields at most; parsing thousands takes milliseconds. */
 export const formFieldsMax = 50;
 
 /** Requests that may wait on a connection. No client in use pipelines as many. */
 export const pipelinedRequestsMax = 32;
 
-/** How long an answer may take to its client, where the connection is closed behind it with a body unread. */
+/** How long a response may take to its client before the connection is closed with an unread body. */
 export const delayedCloseMs = 2_000;
 
 /** Connections that linger at a time; the kernel keeps some 100 KB of unread bytes for each. */

@@ -19,7 +19,7 @@ export class OpenSockets {
 
 /** The counters of a socket's handle; Node's own time-outs of sockets read the second one too. */
 interface StreamHandle {
-  /** Given to it so far. */
+  /** Bytes written to it so far. */
   readonly bytesWritten: number;
   /** Bytes of these that the kernel has not taken yet. */
   readonly writeQueueSize: number;

@@ -23,7 +23,7 @@ type Json = Readonly<Record<string, unknown>>;
 const commonErrorStatuses = [400, 401, 403, 429, 500, 503];
 const bodyErrorStatuses = [413, 415];
 
-/** Many clients send `{}` with every POST: an operation that needs no body takes that one. */
+/** Many clients send `{}` with every POST: an operation without a body accepts it. */
 const noFields: TSchema = { type: 'object', maxProperties: 0 };
 
 /** An OpenAPI 3.1 document of the routes of /v1, made from the table that serves them (specification section 9). */
@@ -135,7 +135,7 @@ function operation(
   };
 }
 
-/** A parameter says itself what its schema says for a field. */
+/** The parameter itself has the description that a field has in its schema. */
 function withoutDescription(schema: TSchema, names: ReadonlyMap<TSchema, string>): Json {
   const { description, ...rest } = show(schema, names);
   return { ...(description === undefined ? {} : { description }), schema: rest };
@@ -205,7 +205,7 @@ const headerRefs = (names: readonly string[]): Json =>
 const everyAnswer = ['request-id', 'cache-control'];
 const afterKey = ['ratelimit-policy', 'ratelimit'];
 
-/** An operation that takes an Idempotency-Key says where it repeats an answer. */
+/** Successful answers to an Idempotency-Key say whether they are repeats. */
 function successHeaders({ headers = [] }: OperationText): Json {
   const repeats = headers.some(({ name }) => name === 'Idempotency-Key') ? ['idempotent-replayed'] : [];
   return headerRefs([...everyAnswer, ...afterKey, ...repeats]);

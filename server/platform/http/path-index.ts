@@ -5,14 +5,14 @@ import type { Audience, Route } from './route.ts';
 
 type Method = Route['method'];
 
-/** The path of one or more routes, and the methods that they take. */
+/** The path of one or more routes, and their methods. */
 interface PathPattern {
   readonly path: string;
   readonly segments: readonly string[];
   readonly methods: Set<Method>;
 }
 
-/** A method that a more general path would take: GET /v1/messages/send, where only POST is served. */
+/** A method that only a more general path accepts: GET /v1/messages/send, where only POST is served. */
 export interface ShadowedMethod {
   readonly method: Method;
   readonly path: string;
@@ -40,7 +40,7 @@ export class PathIndex {
     this.#segmentsMax = Math.max(0, ...this.#byLength.keys());
   }
 
-  /** The refusal of a request that no route serves: 405 with what its address takes, else 404. */
+  /** The refusal of a request that no route serves: 405 with the path's methods, else 404. */
   refusal(request: FastifyRequest): AppError {
     const pattern = this.#find(pathOf(request.url));
     if (pattern) return methodNotAllowed(request.method, pattern.methods);
@@ -73,7 +73,7 @@ export class PathIndex {
   }
 }
 
-/** The first segment that is a word in one of them and a parameter in the other decides. */
+/** The first segment that is a word in one path and a parameter in the other decides. */
 function byPrecedence(one: PathPattern, other: PathPattern): number {
   for (const [index, segment] of one.segments.entries()) {
     const difference = Number(isParameter(segment)) - Number(isParameter(other.segments[index] ?? ''));
@@ -90,7 +90,7 @@ function isParameter(segment: string): boolean {
   return segment.startsWith(':');
 }
 
-/** HEAD is answered wherever GET is. */
+/** HEAD is served wherever GET is. */
 function methodNotAllowed(method: string, taken: ReadonlySet<Method>): AppError {
   const allow = [...taken, ...(taken.has('GET') ? ['HEAD'] : [])].sort().join(', ');
   return new AppError('invalid_request', `This address takes ${allow}, not ${method}.`, {
@@ -124,7 +124,7 @@ export function wantsHtml(request: FastifyRequest): boolean {
   return audience === undefined ? !/^\/(v1|app)(\/|$)/.test(pathOf(request.url)) : audience === 'page';
 }
 
-/** As the router reads an address: a proxy may write it with scheme and host, and letters may be percent-encoded. */
+/** The path as the router reads it: a proxy may write scheme and host, and letters may be percent-encoded. */
 function pathOf(url: string): string {
   const path = (url.split('?', 1)[0] ?? '').replace(/^https?:\/\/[^/]*/i, '');
   try {

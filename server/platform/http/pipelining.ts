@@ -4,12 +4,12 @@ import { pipelinedRequestsMax } from './limits.ts';
 
 /**
  * Serves pipelined requests of a connection one after the other: Node starts all that arrive in a segment at once,
- * which are 1,000 and more. A connection on which too many wait is destroyed.
+ * which can be more than 1,000. A connection with too many waiting requests is destroyed.
  */
 export class PipelineQueue {
   readonly #waiting = new WeakMap<Socket, number>();
 
-  /** Calls `start` once every earlier response of the connection is finished: at once where none is open. */
+  /** Calls `start` once every earlier response of the connection is finished, at once if there is none. */
   enqueue({ socket }: IncomingMessage, response: ServerResponse, start: () => void): void {
     // A response has its socket once all responses before it are finished.
     if (response.socket !== null) {

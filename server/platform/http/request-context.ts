@@ -4,7 +4,7 @@ import type { HandlerContext, LimitConcurrency } from './route.ts';
 
 export type Reauthenticate = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
-/** The request as a handler is given it, with its caller. */
+/** The context of a request's handler, with its caller. */
 export class RequestContext implements HandlerContext {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
@@ -58,7 +58,7 @@ export class RequestContext implements HandlerContext {
   }
 }
 
-/** Reading the team of a caller that was never identified is a mistake of ours and must not find one. */
+/** Reading the team of an unidentified caller is a bug, and must not return one. */
 function missing(): never {
   throw new Error('this audience has no such caller');
 }
