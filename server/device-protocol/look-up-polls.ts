@@ -96,7 +96,7 @@ export interface PollLookups {
   readonly lookUp: (poll: PollLookup) => Promise<{ readonly row: PollLookupRow | undefined }>;
 }
 
-/** When a session ends that is answered at the latest after a full hold (specification 11.2). */
+/** Lifetime of a session after a poll: the full hold, and 35 s after its answer (specification 11.2). */
 export function sessionLifeMs(holdMs: number): number {
   return holdMs + 35_000;
 }

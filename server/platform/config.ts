@@ -301,7 +301,7 @@ function isAddressOrRange(text: string): boolean {
   return range !== undefined && range.prefix >= 1;
 }
 
-/** The length of the widest private range: a wrong digit cannot allow most of the internet. */
+/** Accepts ranges up to the widest private one: a wrong digit cannot allow most of the internet. */
 function parseEgressRange(text: string): AddressRange | undefined {
   const range = parseAddressRange(text);
   return range && range.prefix >= (range.bytes.length === 4 ? 8 : 7) ? range : undefined;
