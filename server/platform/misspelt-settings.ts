@@ -1,11 +1,11 @@
 const prefix = 'OWNLINE_';
 
-/** Names this short resemble too many others for two mistakes. */
+/** Names up to this length resemble too many others to allow two typing errors. */
 const shortName = 8;
 
 /**
- * Finds variables that are no setting and are probably meant as one, such as DATABSE_URL.
- * @param known the settings that there are
+ * Finds variables that are no settings but resemble one, such as DATABSE_URL.
+ * @param known the names of all settings
  * @returns a sentence for each
  */
 export function misspeltSettings(names: readonly string[], known: ReadonlySet<string>): string[] {
@@ -20,7 +20,7 @@ export function misspeltSettings(names: readonly string[], known: ReadonlySet<st
   });
 }
 
-/** The optimal string alignment distance: letters to insert, remove, replace, or swap with their neighbour. */
+/** The optimal string alignment distance: insertions, deletions, substitutions, and swaps of neighbours. */
 function mistakesBetween(one: string, other: string): number {
   let before: number[] = [];
   let last = Array.from({ length: other.length + 1 }, (_, column) => column);

@@ -21,7 +21,7 @@ export interface Principal {
   readonly actor: Actor;
   readonly permissions: readonly RoleGrant[];
   readonly plan: PlanName;
-  /** The member who made the key that calls, where one made it. */
+  /** The member who created the calling key, if a member did. */
   readonly keyCreator?: MemberId;
 }
 
@@ -35,11 +35,11 @@ export interface SignedIn {
 /** The phone that calls. */
 export interface DeviceCaller {
   readonly teamId: TeamId;
-  /** SHA-256 of the device token, which the database knew. */
+  /** SHA-256 of the device token, which is in the database. */
   readonly tokenHash: Buffer;
-  /** Polls wait for a permit apart from the other calls. */
+  /** Polls have a queue of their own for permits. */
   readonly isPoll: boolean;
-  /** A poll beyond the limit of its token: its report counts, and nothing is handed out. */
+  /** A poll beyond the limit of its token: its report counts, and it gets no message. */
   readonly isOverLimit: boolean;
   /**
    * Reports to the authenticator that the token has ended for good; later calls are refused before their body is read.
@@ -47,18 +47,16 @@ export interface DeviceCaller {
   readonly endToken: (reason: EndedTokenReason) => void;
 }
 
-/**
- * Why a device token brings no inbound messages any more: its number was deleted, or a later setup link replaced it.
- */
+/** Why a device token accepts no more inbound messages: its number was deleted, or a later setup link replaced it. */
 export type EndedTokenReason = 'deleted' | 'superseded';
 
-/** The caller of a request, as far as its authenticator established it. */
+/** The caller of a request, as far as its authenticator identified it. */
 export interface Caller {
   readonly principal?: Principal;
   readonly signedIn?: SignedIn;
   /** Set for the audience `device`. */
   readonly device?: DeviceCaller;
-  /** The refusal of a known caller. It is returned and not thrown, so that the audit log can name the caller. */
+  /** The refusal of a known caller, returned and not thrown: the audit log can name the caller. */
   readonly refusal?: AppError;
 }
 
@@ -112,7 +110,7 @@ export type LimitConcurrency = <T>(caller: Caller | undefined, work: () => Promi
 export interface Answer {
   readonly status?: number;
   readonly body: unknown;
-  /** Several of one name, such as set-cookie, as a list. */
+  /** A list for several values of one name, such as set-cookie. */
   readonly headers?: Readonly<Record<string, string | string[]>>;
 }
 
@@ -123,9 +121,9 @@ export interface OperationText {
   readonly tag: string;
   readonly summary: string;
   readonly description: string;
-  /** The statuses it may be refused with, beside those that every operation has. */
+  /** Statuses of its errors, beside those of every operation. */
   readonly errorStatuses: readonly number[];
-  /** Request headers of its own. */
+  /** Its own request headers. */
   readonly headers?: readonly HeaderText[];
 }
 
@@ -140,7 +138,7 @@ export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: string;
   readonly audience: Audience;
-  /** For the audiences `api` and `team`; undefined needs a valid key, or a membership, and nothing more. */
+  /** For the audiences `api` and `team`; undefined requires only a valid key, or a membership. */
   readonly permission?: Permission | PersonalPermission;
   /** The permission that a member needs where a key needs more: to see is not to manage (decision 0014). */
   readonly memberPermission?: PersonalPermission;
@@ -161,16 +159,16 @@ export interface Route {
    * them; nothing validates them.
    */
   readonly looseBody?: TObject;
-  /** Without one no query parameter is taken. Numbers and booleans are read from their text. */
+  /** Without one the route accepts no query parameter. Numbers and booleans are parsed from their text. */
   readonly query?: TObject;
   /** Success answers by status; tests validate every answer against them before it is serialised. */
   readonly answers: Readonly<Record<number, TSchema>>;
   readonly handle: (call: HandlerContext) => Promise<Answer>;
-  /** A long poll: the answer may be held until there is something to send, without a permit of its caller. */
+  /** A long poll: the answer may be held until there is something to send, and holds no permit meanwhile. */
   readonly held?: true;
-  /** Its work waits in a bounded queue of its own, and takes no permit of its caller. */
+  /** Its work waits in a bounded queue of its own, and takes no permit. */
   readonly ownQueue?: true;
-  /** Bytes; only where the route needs more than the rest. */
+  /** Bytes; only for routes that need more than the usual limit. */
   readonly bodyLimitBytes?: number;
   /** For `device`: calls of one token per minute in this process, counted before the body is read. */
   readonly tokenPerMinute?: number;

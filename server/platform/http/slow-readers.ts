@@ -68,7 +68,7 @@ export class SlowReaders {
   }
 }
 
-/** Whether bytes waited for 30 s, and too few were taken since. Drops samples that are older than needed. */
+/** Whether bytes have waited for 30 s while too few were taken. Drops older samples. */
 function isSlow(samples: Sample[], now: Sample): boolean {
   while (samples[1] && now.atMs - samples[1].atMs >= slowReaderMs) samples.shift();
   const [then = now] = samples;

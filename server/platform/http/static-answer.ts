@@ -3,10 +3,10 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyRequest } from 'fastify';
 import type { Answer } from './route.ts';
 
-/** Content that is the same for every caller and as long as the process lives. */
+/** Content that never changes during the process's life, for any caller. */
 export interface StaticContent {
   readonly body: string | Uint8Array<ArrayBuffer>;
-  /** Content-Type at least; a Cache-Control here replaces `no-cache`. */
+  /** At least Content-Type; a Cache-Control here replaces `no-cache`. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -102,14 +102,14 @@ function encode(
 ): Promise<Buffer<ArrayBuffer>> | Buffer<ArrayBuffer> {
   if (coding === 'identity') return bytes;
   if (coding === 'gzip') return compressors.gzip(bytes, { level: constants.Z_BEST_COMPRESSION });
-  // Quality 9: a tenth of the time of 10 and 11, and within a tenth of their size.
+  // Quality 9 takes a tenth of the time of 10 and 11, and its result is at most a tenth larger.
   const params = { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
   return compressors.br(bytes, { params });
 }
 
 /**
- * The coding with the highest weight that the client accepts, the first one among equals.
- * @param kept in order of preference; the last one is sent where the client accepts none
+ * The coding with the highest weight that the client accepts; among equals the first one.
+ * @param kept in order of preference; the last one is sent if the client accepts none
  */
 function chooseCoding(accepted: string, kept: readonly Coding[]): Coding {
   const weights = readWeights(accepted.slice(0, acceptEncodingMaxCharacters));

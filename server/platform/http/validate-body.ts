@@ -7,8 +7,8 @@ import { printableName, shortenName, validationError } from './validation-error.
 export type BodyValidator = (body: unknown) => void;
 
 /**
- * Refuses what PostgreSQL or a receiver could not carry: U+0000 and lone surrogates, anywhere in a body
- * (specification section 2.1). `param` is the top-level field.
+ * Refuses U+0000 and lone surrogates anywhere in a body, which PostgreSQL or a receiver could not store (specification
+ * section 2.1). `param` is the top-level field.
  */
 export function validateStrings(value: unknown, param?: string, depth = 0): void {
   if (depth > jsonDepthMax) throw refuse(param, 'is nested too deeply');
@@ -27,13 +27,13 @@ export function validateStrings(value: unknown, param?: string, depth = 0): void
   }
 }
 
-/** The name itself may be what is broken. */
+/** The name of the field may be invalid itself. */
 function refuse(param: string | undefined, problem: string): AppError {
   if (param === undefined) return new AppError('invalid_request', `The body ${problem}.`);
   return invalid(shortenName(param), `${printableName(param)} ${problem}.`);
 }
 
-/** The check of a body against its schema. Its refusal names the field and what the field wants. */
+/** Compiles the check of a body against its schema. Its refusal names the field and the rule. */
 export function compileBodyValidator(schema: TSchema): BodyValidator {
   const validator = Compile(schema);
   return (body) => {

@@ -7,7 +7,7 @@ import { excessiveQuery } from './parse-query-string.ts';
 import { validateStrings } from './validate-body.ts';
 import { printableName, shortenName, validationError } from './validation-error.ts';
 
-/** @param url as it came: a parser keeps what it can't decode as it was written */
+/** @param url the URL as received: a parser keeps undecodable text as it was written */
 export type QueryValidator = (query: unknown, url: string) => Readonly<Record<string, unknown>>;
 
 /**
@@ -22,7 +22,7 @@ export function compileQueryValidator(schema: TObject): QueryValidator {
     validateEncoding(url);
     const values: Record<string, unknown> = {};
     for (const [name, value] of Object.entries(query as object)) {
-      // Not what every object inherits: `constructor` is no parameter.
+      // Own properties only: `constructor` is no parameter.
       const property = Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined;
       if (property === undefined) throw unknownParameter(name, known);
       if (typeof value !== 'string') throw invalid(name, `Send ${name} once.`);
@@ -37,7 +37,7 @@ export function compileQueryValidator(schema: TObject): QueryValidator {
   };
 }
 
-/** Whether a space is a + that was not encoded: before a number, or in what is a mail address with it. */
+/** Whether a space is a + that was not encoded: before a number, or in a mail address. */
 function hadPlus(value: string): boolean {
   return /^ \d/.test(value) || (value.includes(' ') && isMailAddress(value.replaceAll(' ', '+')));
 }
@@ -66,7 +66,7 @@ function isDecodable(text: string): boolean {
   }
 }
 
-/** Names the longest parameter, where they are not too many. */
+/** Names the longest parameter, unless there are too many. */
 function excessive(url: string): AppError {
   const parts = url.slice(url.indexOf('?') + 1).split('&', queryParametersMax + 1);
   const longest = parts.reduce((one, other) => (other.length > one.length ? other : one));
@@ -97,7 +97,7 @@ function readBoolean(name: string, text: string): boolean {
   throw invalid(name, `${name} must be true or false.`);
 }
 
-/** Bounds are the schema's; without them those of what JavaScript counts exactly. */
+/** The schema's bounds; without them those of JavaScript's safe integers. */
 function readInteger(name: string, text: string, schema: TSchema): number {
   const { minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER } = schema as {
     readonly minimum?: number;

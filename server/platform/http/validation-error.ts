@@ -2,7 +2,7 @@ import type { TSchema } from 'typebox';
 import { e164Pattern } from '#contract/phone-number.ts';
 import { type AppError, invalid } from '#server/platform/app-error.ts';
 
-/** JSON Schema as requests use it: a test holds that their schemas have no other keyword that refuses a value. */
+/** The JSON Schema that requests use: a test checks that their schemas have no other keyword that refuses a value. */
 interface RequestSchema {
   readonly type?: string;
   readonly enum?: readonly unknown[];
@@ -31,29 +31,29 @@ export const explainedKeywords = [
 const e164 = 'an E.164 phone number: +, country code and number';
 
 interface ValidationProblem {
-  /** Names from the outermost field to the one at fault. */
+  /** Names from the outermost field to the invalid one. */
   readonly path: readonly string[];
-  /** The rest of a sentence that begins with the field's name. */
+  /** The rest of a sentence whose subject is the field's name. */
   readonly says: string;
 }
 
-/** A refusal shows the beginning of a longer name. */
+/** An error shows the beginning of a longer name. */
 const nameMaxCharacters = 100;
 
-/** A name as a sentence shows it: well-formed, so that every parser can read the answer, and seen where it is empty. */
+/** A name for a sentence: well-formed, so that every parser can read the answer, and visible even if it is empty. */
 export function printableName(name: string): string {
   return name === '' ? '""' : shortenName(name);
 }
 
-/** A name as `param` shows it. */
+/** A name for `param`. */
 export function shortenName(name: string): string {
   const isLong = name.length > nameMaxCharacters;
   return (isLong ? `${name.slice(0, nameMaxCharacters)}…` : name).toWellFormed();
 }
 
 /**
- * The refusal of a body or a query that does not fit its schema: it names the field and what the field wants. Stops at
- * the first problem, and looks at no more entries of an array than it may have.
+ * The refusal of a body or a query that does not match its schema: it names the field and the rule. It stops at the
+ * first problem, and examines no more entries of an array than are allowed.
  */
 export function validationError(schema: TSchema, value: unknown): AppError {
   const { path, says } = firstProblem(schema as RequestSchema, value, []) ?? {
@@ -110,7 +110,7 @@ function problemOfText(
   wants: (says: string) => ValidationProblem,
 ): ValidationProblem | undefined {
   const { minLength = 0, maxLength = Infinity, pattern, examples } = schema;
-  // Code points are at least half of the code units, so that a long text is not walked.
+  // A text has at least half as many code points as code units: long texts are not iterated.
   const tooLong = value.length > maxLength * 2 || (value.length > maxLength && [...value].length > maxLength);
   if (tooLong) return wants(`may have at most ${counted(maxLength, 'character')}`);
   if (value.length < minLength * 2 && [...value].length < minLength)

@@ -26,7 +26,7 @@ export type IdPrefix =
   | 'aud'
   | 'mail';
 
-/** A UUIDv7 as the database keeps it, branded with what it names. The API shows it as a TypeID. */
+/** A UUIDv7 as the database stores it, branded with its kind. The API shows it as a TypeID. */
 export type Id<P extends IdPrefix> = string & { readonly prefix: P };
 export type TeamId = Id<'team'>;
 export type KeyId = Id<'key'>;
@@ -46,7 +46,7 @@ export type AccountSessionId = Id<'acs'>;
 export type PasskeyId = Id<'pky'>;
 export type MailId = Id<'mail'>;
 
-/** Makes ids that sort by time, strictly increasing within a process. */
+/** Creates ids that sort by time, strictly increasing within a process. */
 export class Ids {
   readonly #clock: Clock;
   readonly #generator = new V7Generator(new RandomPool());
@@ -55,7 +55,7 @@ export class Ids {
     this.#clock = clock;
   }
 
-  /** @param atMs the moment that the id is to carry, where a caller has just read the clock for more than the id */
+  /** @param atMs the time of the id, for a caller that has just read the clock */
   next<P extends IdPrefix>(_prefix: P, atMs = this.#clock.nowMs()): Id<P> {
     return this.#generator.generateOrResetWithTs(atMs).toString() as Id<P>;
   }
@@ -66,7 +66,7 @@ export class Ids {
   }
 }
 
-/** Strong random numbers, many drawn at once: a draw of its own costs more than all the rest of an id. */
+/** Strong random numbers, drawn in bulk: a single draw costs more than the rest of an id. */
 class RandomPool {
   readonly #numbers = new Uint32Array(1_024);
   #index = this.#numbers.length;
@@ -92,12 +92,12 @@ export function parseId<P extends IdPrefix>(prefix: P, text: string): Id<P> | un
   return uuidOfTypeId(prefix, text) as Id<P> | undefined;
 }
 
-/** The moment that an id carries, to the millisecond. */
+/** The time in an id, to the millisecond. */
 export function timeOfId(id: string): Date {
   return new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16));
 }
 
-/** The smallest UUIDv7 of a moment: a bound for "made at or after", the shape in which history is partitioned. */
+/** The smallest UUIDv7 of a moment: a lower bound by time, in the form that partitions the history. */
 export function firstIdAt(ms: number): string {
   const hex = Math.max(0, Math.floor(ms)).toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;

@@ -5,7 +5,7 @@
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 const hexDigits = '0123456789abcdef';
 
-/** Two characters for each ten bits, looked up: putting them together costs more than all the rest. */
+/** A table of two characters for each ten bits: computing them costs more than the rest. */
 const pairs = Array.from({ length: 1_024 }, (_, bits) => `${alphabet[bits >> 5]}${alphabet[bits & 31]}`);
 
 /** The values of the digits, by character code; 255 for all other characters. */
@@ -60,7 +60,7 @@ export function uuidOfTypeId(prefix: string, text: string): string | undefined {
   if (text.length !== start + 26 || !text.startsWith(prefix) || text[start - 1] !== '_') return undefined;
   let uuid = '';
   let bits = 0;
-  // The first character has three bits of the 128, and the two before them are zero.
+  // The first character has three of the 128 bits, behind two zero bits.
   let count = -2;
   for (let at = start; at < text.length; at += 1) {
     const value = valueOfCharacter[text.charCodeAt(at)] ?? 255;

@@ -16,9 +16,9 @@ const waitingMax = 10_000;
 
 interface CredentialLookupOptions<Row> {
   readonly clock: Clock;
-  /** RATE_LIMITS: without them no client network is ever past its limit. */
+  /** RATE_LIMITS: if off, no client network is ever past its limit. */
   readonly rateLimits: boolean;
-  /** The rows of valid credentials among those with these hashes, in any order. */
+  /** Finds the rows of the valid credentials with these hashes, in any order. */
   readonly find: (hashes: readonly Buffer[]) => Promise<readonly Row[]>;
   /** true: no request shares a look-up that began before it, so that a credential ends at once. */
   readonly startsAnew?: boolean;
@@ -42,7 +42,7 @@ export class CredentialLookup<Row extends { readonly hash: Buffer }> {
   readonly #fast: Batcher<Buffer, Found<Row>>;
   readonly #slow: Batcher<Buffer, Found<Row>>;
   readonly #inFlight = new Map<string, Promise<Row | undefined>>();
-  /** The time until which each is refused from memory, oldest first. */
+  /** The end of each refusal from memory, oldest first. */
   readonly #unknown = new Map<string, number>();
 
   constructor({ clock, rateLimits, find, startsAnew = false }: CredentialLookupOptions<Row>) {

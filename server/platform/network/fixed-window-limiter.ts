@@ -1,6 +1,6 @@
 import type { Clock } from '#server/platform/time/clock.ts';
 
-/** Keys that are counted at once: a bound for the memory. */
+/** Maximum number of keys, to bound the memory. */
 export const keysMax = 10_000;
 
 const minuteMs = 60_000;
@@ -13,13 +13,13 @@ const minuteMs = 60_000;
 export class FixedWindowLimiter {
   readonly #clock: Clock;
   readonly #max: number;
-  /** From the time that has elapsed to the minutes of the day. No jump of the clock shortens or lengthens a minute. */
+  /** Offset from elapsed time to the minutes of the day. A jump of the clock does not change a minute's length. */
   readonly #phaseMs: number;
   #minute = 0;
   /** In the order of use: the most recently used key is the last. */
   #counts = new Map<string, number>();
 
-  /** @param max how often a key is allowed in a minute */
+  /** @param max requests of a key per minute */
   constructor(clock: Clock, max = Number.POSITIVE_INFINITY) {
     this.#clock = clock;
     this.#max = max;
@@ -40,7 +40,7 @@ export class FixedWindowLimiter {
     return count <= max;
   }
 
-  /** Whether the next one would be beyond the limit; counts nothing. */
+  /** Whether the next request would exceed the limit; counts nothing. */
   isExhausted(key: string): boolean {
     return this.#countOf(key) >= this.#max;
   }

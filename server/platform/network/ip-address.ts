@@ -1,13 +1,13 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
-/** The 4 or 16 bytes of an address in any of its spellings, without brackets; undefined where it is none. */
+/** The 4 or 16 bytes of an address in any of its spellings, without brackets; undefined for an invalid one. */
 export function bytesOfAddress(text: string): Uint8Array | undefined {
   if (isIPv4(text)) return Uint8Array.from(text.split('.'), Number);
   if (!isIPv6(text) || text.includes('%')) return undefined;
   return Uint8Array.from(ipv6Groups(text).flatMap(bytesOfGroup));
 }
 
-/** The eight groups of an IPv6 address, in lower case and without leading zeros, as the URL standard writes it. */
+/** The eight groups of an IPv6 address, in lower case and without leading zeros, as in the URL standard. */
 export function ipv6Groups(address: string): string[] {
   const written = new URL(`http://[${address}]`).hostname.slice(1, -1);
   const [before = [], after = []] = written.split('::').map((part) => (part === '' ? [] : part.split(':')));
@@ -22,11 +22,11 @@ export function bytesOfGroup(group: string): [number, number] {
 
 export interface AddressRange {
   readonly bytes: Uint8Array;
-  /** How many bits of the address count. */
+  /** Number of significant bits. */
   readonly prefix: number;
 }
 
-/** Reads `10.0.0.0/8`, `fd00::/8` or one address; undefined where it is none of them. */
+/** Parses `10.0.0.0/8`, `fd00::/8` or one address; undefined for other texts. */
 export function parseAddressRange(text: string): AddressRange | undefined {
   const [address = '', written, ...rest] = text.split('/');
   const bytes = bytesOfAddress(address);

@@ -2,7 +2,7 @@
  * Limits and periods per client network (specification section 7.2).
  */
 
-/** Credentials of one client network that may be refused in a minute. */
+/** Refusals of credentials per client network and minute. */
 export const refusedCredentialsPerMinute = 60;
 
 /** How long an unknown credential is refused from memory, without another look-up. */

@@ -11,16 +11,16 @@ interface NetworkRateLimiterOptions {
   readonly rateLimits: boolean;
   readonly perMinute: number;
   /**
-   * The team or account that a valid credential of the request belongs to, which it is counted for past the limit of
-   * its network; undefined without one. Called past that limit only.
+   * The team or account that a valid credential of the request belongs to; undefined without one. Called only past the
+   * limit of the client network: the request is then counted for that team or account.
    */
   readonly findSource: (request: FastifyRequest) => Promise<string | undefined>;
 }
 
 /**
- * Rate limiter per client network, for requests that need no credential (specification section 7.2). Past the limit,
- * one with a valid credential is counted for its team or account, with the same limit: a network may be that of a whole
- * office, or of a proxy that TRUST_PROXY does not name.
+ * Rate limiter per client network, for requests that need no credential (specification section 7.2). Past the limit, a
+ * request with a valid credential is counted for its team or account, with the same limit. A network may be that of a
+ * whole office, or of a proxy that TRUST_PROXY does not name.
  */
 export class NetworkRateLimiter {
   readonly #options: NetworkRateLimiterOptions;

@@ -1,8 +1,8 @@
 import type { Config } from '#server/platform/config.ts';
 
 /**
- * Why links open on no phone, a sentence for each address that they begin with; none where they may.
- * @param urls only of these addresses
+ * Explains why phones can't open links, a sentence for each base URL; empty where they may.
+ * @param urls the URLs to check
  */
 export function explainUnreachableLinks(
   { baseUrl, appUrl }: Pick<Config, 'baseUrl' | 'appUrl'>,
@@ -14,7 +14,7 @@ export function explainUnreachableLinks(
   });
 }
 
-/** Addresses of this machine alone or of none, and names that only a name server of the own network knows. */
+/** Addresses of this machine or of none, and names that only a local name server knows. */
 function isUnreachable(url: string): boolean {
   const host = new URL(url).hostname.replace(/\.$/, '');
   return (

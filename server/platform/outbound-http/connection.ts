@@ -5,7 +5,7 @@ import { responseHeaderMaxBytes } from './limits.ts';
 import { Client } from './undici-client.ts';
 import type { Target } from './validate-url.ts';
 
-/** Shorter than receivers wait themselves (the shortest we know of is 2 s), so that we are the ones to close. */
+/** Shorter than receivers' own time-outs (the shortest that we know is 2 s), so that we close first. */
 const idleMs = 1_000;
 
 /** The endpoint of a connection: a target, and the checked one of its addresses. */
@@ -33,7 +33,7 @@ export class Connection {
       maxHeaderSize: responseHeaderMaxBytes,
       keepAliveTimeout: idleMs,
       keepAliveMaxTimeout: idleMs,
-      // The deadline of the request is the only one.
+      // Only the request's deadline applies.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
@@ -44,7 +44,7 @@ export class Connection {
     this.#client.dispatch(options, handler);
   }
 
-  /** Ends it at once, also in the middle of a request or before it came about. */
+  /** Ends it at once, also during a request or before it is established. */
   destroy(): void {
     this.#client.destroy(null, () => undefined);
     this.#socket?.destroy();

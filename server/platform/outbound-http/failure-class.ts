@@ -5,7 +5,7 @@ export interface Progress {
   readonly secure: boolean;
   /** The connection is established, with TLS where the target needs it. */
   readonly connected: boolean;
-  /** A first byte of the answer came. */
+  /** The first byte of the answer has come. */
   readonly answering: boolean;
 }
 
@@ -14,7 +14,7 @@ const systemFailures: Readonly<Record<string, TransportFailure>> = {
   ECONNREFUSED: 'connection_refused',
   EHOSTUNREACH: 'unreachable',
   EHOSTDOWN: 'unreachable',
-  // The system of this host says these before a packet leaves: no route, no interface, no free port, its own firewall.
+  // This host's system reports these before a packet leaves: no route, no interface, no free port, its own firewall.
   ENETUNREACH: 'no_network',
   ENETDOWN: 'no_network',
   EADDRNOTAVAIL: 'no_network',
@@ -23,7 +23,7 @@ const systemFailures: Readonly<Record<string, TransportFailure>> = {
   ETIMEDOUT: 'timeout',
 };
 
-/** Ends of a connection that are the other side's, as the system and undici name them. */
+/** Ends of a connection by the other side, as the system and undici name them. */
 const resetCodes = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'UND_ERR_SOCKET']);
 /** undici's messages for the statuses 100 and 101, which no request asked for. */
 const unexpectedResponses = new Set(['bad response', 'bad upgrade']);

@@ -5,7 +5,7 @@
 /** Addresses of a name that are tried one after the other while connections are refused. */
 export const addressesMax = 4;
 
-/** How long an answer of DNS is used, whatever its TTL. */
+/** How long a DNS answer is cached, even with a longer TTL. */
 export const dnsTtlMaxMs = 60_000;
 
 /** Bytes of a response body that are read at most. */

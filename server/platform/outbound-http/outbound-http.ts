@@ -10,10 +10,10 @@ import { type Target, type ValidatedUrl, validateUrl } from './validate-url.ts';
 export interface OutboundRequest {
   readonly url: string;
   readonly method: 'GET' | 'POST';
-  /** Host and content-length are written by the guard. */
+  /** The guard itself writes Host and Content-Length. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Buffer;
-  /** From the first question to DNS to the last byte of the answer. */
+  /** From the first DNS query to the last byte of the answer. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
   /** Bytes of the answer's body that are kept; 16 KB by default. */
@@ -64,7 +64,7 @@ export class OutboundHttp {
   /** Running requests, each with the signal that aborts it. */
   readonly #running = new Map<Deadline, AbortSignal | undefined>();
   readonly #heard = new WeakSet<AbortSignal>();
-  /** Results of URLs never change, and a receiver has the same one all day. */
+  /** Results for URLs never change, and a receiver uses the same URL all day. */
   readonly #validated = new Map<string, ValidatedUrl>();
   #isClosed = false;
 
@@ -137,7 +137,7 @@ export class OutboundHttp {
   async #sendTo(target: Target, request: OutboundRequest, deadline: Deadline): Promise<Result> {
     const resolution = await this.#resolve(target, deadline);
     if (deadline.ended === 'aborted') return failed('aborted');
-    // A name server that is silent for the whole time is a fault of DNS, not of the receiver.
+    // A name server that never answers is a fault of DNS, not of the receiver.
     if (resolution === undefined || resolution.kind === 'nothing') return failed('dns');
     if (resolution.kind === 'forbidden') return failed('forbidden_address');
     let result = failed('dns');

@@ -9,7 +9,7 @@ export type ExchangeResult =
       readonly kind: 'answered';
       readonly status: number;
       readonly headers: IncomingHttpHeaders;
-      /** As it came, never inflated; cut off where `truncated`. */
+      /** As received, never inflated; cut off if `truncated`. */
       readonly body: Buffer;
       readonly truncated: boolean;
     }
@@ -27,7 +27,7 @@ const interimMax = 32;
 
 type DoneCallback = (result: ExchangeResult, isReusable: boolean) => void;
 
-/** Reads the answer to one request, and no more of it than is kept. */
+/** Reads the answer to one request, up to the bytes that are kept. */
 export class ResponseReader implements Dispatcher.DispatchHandler {
   readonly #secure: boolean;
   readonly #bodyMaxBytes: number;
@@ -41,7 +41,7 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
   #size = 0;
   #interim = 0;
 
-  /** @param done called once; a connection that is not reusable is to be ended */
+  /** @param done called once; the caller ends a connection that is not reusable */
   constructor(secure: boolean, bodyMaxBytes: number, done: DoneCallback) {
     this.#secure = secure;
     this.#bodyMaxBytes = bodyMaxBytes;
@@ -89,7 +89,7 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
     this.#end({ kind: 'failed', class: failure, status: this.#status, connected: this.#connected }, false);
   }
 
-  /** Copies: a piece, however small, may hold on to all that was read with it, and there may be thousands. */
+  /** Copies, because a small chunk may keep a large buffer in memory, and there may be thousands. */
   #append(chunk: Buffer): void {
     const end = Math.min(this.#size + chunk.length, this.#bodyMaxBytes);
     if (end > this.#body.length) {

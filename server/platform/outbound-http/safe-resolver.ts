@@ -10,11 +10,11 @@ export type Resolution =
   | { readonly kind: 'nothing' };
 
 const namesMax = 1_000;
-/** A resolver reads /etc/resolv.conf once, when it is made: after this long another one is. */
+/** Lifetime of a resolver, which reads /etc/resolv.conf only when it is created. */
 const resolverLifetimeMs = 60_000;
 /** The second try waits twice as long as the first. */
 const patience = { timeout: 1_500, tries: 2 };
-/** A look-up that timed out sooner was not given the time that it should have had. */
+/** A look-up that timed out sooner had less time than intended. */
 const patienceMs = 3_000;
 /**
  * Codes by which a name server says that there is no such name or record. SERVFAIL and REFUSED are none: a server
@@ -87,7 +87,7 @@ export class SafeResolver {
   async #query(name: string): Promise<Resolution> {
     let askedAtMs = performance.now();
     let answers = await this.#askBoth(this.#currentResolver(), name);
-    // c-ares waits less for servers that have been fast, and gives one up that has to look further for this name. A new
+    // c-ares shortens its time-out for fast servers, and then gives up one that has to query others. A new
     // resolver has no such history.
     if (answers.every(isTimeout) && performance.now() - askedAtMs < patienceMs) {
       this.#resolver = undefined;

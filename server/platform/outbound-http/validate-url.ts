@@ -8,7 +8,7 @@ export interface Target {
   /** `https://example.com:8443`, without a dot at the end of the name. */
   readonly origin: string;
   readonly secure: boolean;
-  /** The name, or the address where that is a literal one: without brackets. */
+  /** The name, or the address of a literal one, without brackets. */
   readonly host: string;
   readonly isLiteral: boolean;
   readonly port: number;
@@ -18,7 +18,7 @@ export interface Target {
 
 export type ValidatedUrl = { readonly target: Target } | { readonly refused: string };
 
-/** `https://@host` and `https://:@host`: an @ before the path that the parser leaves no trace of. */
+/** `https://@host` and `https://:@host`: an @ before the path, of which the parser leaves no trace. */
 const emptyUserInfo = /^[a-z][a-z0-9+.-]*:[/\\]*:?@/i;
 
 /**

@@ -6,7 +6,7 @@ const closingMs = 20_000;
 /** SIGHUP: the terminal was closed. SIGQUIT: Ctrl-\. */
 const stopSignals = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'] as const;
 
-/** One Ctrl-C arrives from the terminal and from npm, one stop from `timeout` and from npm: within milliseconds. */
+/** One Ctrl-C comes from the terminal and from npm, one stop from `timeout` and from npm: within milliseconds. */
 const sameStopMs = 1_000;
 
 type Step = { readonly name: string; readonly close: () => Promise<void> };
@@ -28,7 +28,7 @@ export class Lifecycle {
     this.#logger = logger;
   }
 
-  /** Fires at the first signal, so that a start gives up. */
+  /** Fires at the first signal and aborts a start in progress. */
   get signal(): AbortSignal {
     return this.#stopping.signal;
   }

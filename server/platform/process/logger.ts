@@ -3,7 +3,7 @@ import { RepeatLimiter } from '#server/platform/concurrency/repeat-limiter.ts';
 
 export type { Logger };
 
-/** Equal failures are written once in this time, with the stack. */
+/** The window in which equal failures are written once, with the stack. */
 const windowMs = 60_000;
 
 /** Failures that a window counts separately. */
@@ -11,7 +11,7 @@ const kindsMax = 200;
 
 const warnLevel = pino.levels.values.warn ?? 40;
 
-/** A line about a failure, and how to write one like it. */
+/** A log line about a failure, and the function that writes further ones. */
 interface Failure {
   readonly fields: { readonly err: Error };
   readonly message: string;

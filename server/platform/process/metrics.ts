@@ -23,7 +23,7 @@ export function addGauge(metrics: Metrics, name: string, help: string, read: () 
 /** How long a query's figures are cached: scrapes that are more frequent see the same ones. */
 const cacheMs = 5_000;
 
-/** One look for all figures that are made of it. One that failed is not kept. */
+/** Runs one query for all figures that it yields, and caches it. A failure is not cached. */
 export function cachedQuery<T>(clock: Clock, query: () => Promise<T>): () => Promise<T> {
   let known: { readonly at: number; readonly result: Promise<T> } | undefined;
   return () => {
@@ -37,7 +37,7 @@ export function cachedQuery<T>(clock: Clock, query: () => Promise<T>): () => Pro
   };
 }
 
-/** How long ago something was, in seconds; 0 where it was not. */
+/** Age in seconds; 0 without a time. */
 export function ageSeconds(clock: Clock, since: Date | null | undefined): number {
   return since ? Math.max(0, clock.nowMs() - since.getTime()) / 1_000 : 0;
 }

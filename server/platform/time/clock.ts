@@ -1,4 +1,4 @@
-/** The longest that a timer of Node waits; one that is to wait longer fires after a millisecond. */
+/** The longest timer of Node; a longer one fires after a millisecond. */
 const timerMaxMs = 2 ** 31 - 1;
 
 /**
@@ -14,7 +14,7 @@ export class Clock {
   #movedMs = 0;
   #latestMs = 0;
   #followedMs = 0;
-  /** While expiry is held: by how much the time may be too far ahead. */
+  /** While expiry is paused: by how much the time may be too far ahead. */
   #doubtMs: number | undefined;
   readonly #alarms = new Set<() => void>();
 
@@ -25,7 +25,7 @@ export class Clock {
     return this.#latestMs;
   }
 
-  /** A count that only grows, for lengths of time within this process: holds, caches, time-outs. */
+  /** Monotonic milliseconds, for durations within this process: holds, caches, time-outs. */
   elapsedMs(): number {
     return performance.now() + this.#movedMs;
   }
@@ -77,7 +77,7 @@ export class Clock {
     this.#followedMs += followedMs;
   }
 
-  /** Whether the time is certain enough to end, delete or drop something because of it. */
+  /** Whether the time is certain enough for ending, deleting or dropping rows by it. */
   get mayExpire(): boolean {
     return this.#doubtMs === undefined;
   }
@@ -90,7 +90,7 @@ export class Clock {
     return new Date(this.nowMs() - (this.#doubtMs ?? 0));
   }
 
-  /** From now on nothing may expire. @param doubtMs by how much the time may be too far ahead */
+  /** Pauses expiry from now on. @param doubtMs by how much the time may be too far ahead */
   holdExpiry(doubtMs = 0): void {
     this.#doubtMs = doubtMs;
   }
@@ -122,7 +122,7 @@ export class Clock {
     return cancel;
   }
 
-  /** For tests: the time of everything that follows this clock jumps ahead. */
+  /** For tests: moves the clock ahead, which fires the alarms that are due. */
   advance(ms: number): void {
     this.#movedMs += ms;
     for (const check of [...this.#alarms]) check();

@@ -1,8 +1,8 @@
 import type { Clock } from './clock.ts';
 
 /**
- * Lets a test that spawned this process move its clock, over the private channel that only a parent has.
- * Without such a channel (every ordinary start) this does nothing.
+ * Lets a test that spawned this process move its clock, over the IPC channel of its parent. Without such a channel
+ * (every ordinary start) this does nothing.
  */
 export function followTestClock(clock: Clock): void {
   if (!process.channel) return;

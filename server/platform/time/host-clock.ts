@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { uptime } from 'node:os';
 
-/** The clocks of the machine. Decision 0020 says what each is believed. */
+/** The clocks of the machine. Decision 0020 defines the use of each. */
 export interface HostClock {
   /**
    * Names the machine's boot; undefined on systems without such an id, as on macOS. Uptimes
