@@ -5,7 +5,7 @@
 /** Lifetime of an invitation (specification section 3.5). */
 export const invitationMs = 7 * 24 * 3_600_000;
 
-/** Invitations that are mailed in an hour: to one address by all teams together, and by one team. */
+/** Invitation mails per hour: to one address by all teams together, and by one team. */
 export const invitationMailsPerAddressAndHour = 5;
 
 export const invitationMailsPerTeamAndHour = 100;
@@ -13,5 +13,5 @@ export const invitationMailsPerTeamAndHour = 100;
 /** Retention of invitations that were accepted, revoked or expired. It is short, because they name people. */
 export const endedInvitationRetentionMs = 30 * 24 * 3_600_000;
 
-/** A double click comes within it. */
+/** The window of a double submit; longer than a double click. */
 export const doubleSubmitMs = 60_000;

@@ -17,5 +17,5 @@ export const teamRequestWaitMaxMs = 10_000;
  */
 export const deviceCallWaitMaxMs = 60_000;
 
-/** Requests per minute of all members of a team, as a multiple of what its keys have: pages send several at once. */
+/** Requests per minute of all members of a team, as a multiple of its keys' limit: pages send several at once. */
 export const teamMembersRateMultiple = 5;

@@ -7,7 +7,7 @@ import { monthOf, startOfNextMonth } from '#server/platform/time/calendar.ts';
 import { listMembers } from '#server/teams/members/member-store.ts';
 import { insertNotice, listTeamsToNotify, type NearLimitRow } from './limit-notice-store.ts';
 
-/** Teams that are read at once. */
+/** Teams that one page reads. */
 const pageTeams = 500;
 
 /**
@@ -24,7 +24,7 @@ export async function notifyUsageLimits(
     try {
       await database.transaction((trx) => notify(trx, services, near, now));
     } catch (error) {
-      // The others are not kept waiting by one; it is tried again in the next round.
+      // One failure does not delay the other teams; it is tried again in the next round.
       logger.error({ err: error }, 'a team could not be told of its limit');
     }
   }

@@ -16,7 +16,7 @@ export class TeamMembersRateLimiter {
     this.#limit = new FixedWindowLimiter(clock);
   }
 
-  /** Lets one through. @throws AppError 429 with retry-after: whole seconds until the minute ends */
+  /** Counts a request. @throws AppError 429 with retry-after: whole seconds until the minute ends */
   take(teamId: TeamId, plan: PlanName): void {
     if (this.#limit.allows(teamId, teamMembersRateMultiple * plans[plan].requestsPerMinute)) return;
     throw tooManyRequests(this.#limit.secondsLeft);

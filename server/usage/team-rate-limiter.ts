@@ -21,8 +21,8 @@ interface ReservedRow {
 }
 
 /**
- * The clocks of two processes differ by milliseconds: a stored minute may be the next one. One further ahead was
- * written by a clock that was wrong, and counts as over.
+ * The clocks of two processes differ by milliseconds: a stored minute may be the next one. A minute further ahead comes
+ * from a wrong clock, and counts as over.
  */
 const minutesAheadMax = 1;
 
@@ -38,7 +38,7 @@ const reservePermits = statement<ReservedRow>(
 
 interface Window {
   minute: number;
-  /** Requests that this process may still let through. */
+  /** Permits that this process has left. */
   permits: number;
   /** Permits that all processes of the team have taken together, as far as this one knows. */
   taken: number;
@@ -63,7 +63,7 @@ export class TeamRateLimiter {
   }
 
   /**
-   * Lets one request of a team through.
+   * Counts a request of a team.
    * @returns the headers ratelimit-policy and ratelimit (IETF draft "RateLimit header fields")
    * @throws AppError 429 with retry-after: whole seconds until the minute ends
    */
@@ -110,7 +110,7 @@ export class TeamRateLimiter {
     const wanted = Math.max(1, Math.floor(limit * blockShare), window.waiting);
     const row = await reservePermits.row(this.#services.database.hot, teamId, window.minute, wanted);
     if (!row) throw new Error('the count of requests was not returned');
-    // Another process's clock may have begun the next minute: this block counts there.
+    // Another process's clock may be in the next minute already: this block counts there.
     window.minute = row.minute;
     window.taken = row.taken;
     window.permits += Math.max(0, Math.min(wanted, limit - (row.taken - wanted)));

@@ -50,7 +50,7 @@ const findMonth = statement<{ accepted: number }>(
   'SELECT accepted FROM usage_months WHERE team_id = $1 AND month = $2',
 );
 
-/** Makes the row that sends of a month are counted in. Idempotent. */
+/** Creates the row that counts a month's sends. Idempotent. */
 export async function ensureUsageMonth(
   db: Queryable,
   teamIds: readonly TeamId[],
@@ -59,14 +59,14 @@ export async function ensureUsageMonth(
   await ensureMonth.row(db, teamIds, month);
 }
 
-/** Taken before numbers are locked (lock order team, number, key), by whatever may give messages back. */
+/** Locked before numbers (lock order team, number, key), by every transaction that may refund messages. */
 export async function lockUsage(trx: Transaction, teamIds: readonly TeamId[]): Promise<void> {
   await lockMonths.rows(trx, teamIds);
 }
 
 /**
- * Messages that failed without ever having been handed out cost nothing: each is given back to its own day and month.
- * @param messages `day` is when each was accepted, as `2026-11-21`
+ * Refunds messages that failed before any hand-out, each to its own day and month.
+ * @param messages `day` is the day of acceptance, as `2026-11-21`
  */
 export async function refundMessages(
   trx: Transaction,
@@ -80,12 +80,12 @@ export async function refundMessages(
   );
 }
 
-/** Last in its transaction: the row is one that all inbound messages of the team write. */
+/** Last in its transaction, because all inbound messages of the team write this row. */
 export async function countInboundMessage(trx: Transaction, teamId: TeamId, day: string): Promise<void> {
   await countInbound.row(trx, teamId, day);
 }
 
-/** Days on which there was anything, oldest first. @param from and `until` as `2026-11-01`, the second not included */
+/** Days with messages, oldest first. @param from and `until` as `2026-11-01`, the second not included */
 export function listUsageDays(
   db: Queryable,
   teamId: TeamId,

@@ -11,7 +11,7 @@ export const laneSlots = { live: 128, retry: 32, replay: 16, manual: 8 } as cons
 
 export type Lane = keyof typeof laneSlots;
 
-/** From this many failures in a row on a webhook gets one attempt at a time (specification section 6.3). */
+/** From this number of failures in a row on, a webhook gets one attempt at a time (specification section 6.3). */
 export const oneAtATimeFailuresMin = 3;
 
 /** Slots of a team in one process: two webhooks at full speed. Four teams whose receivers all hang fill a process. */
@@ -26,7 +26,7 @@ export const claimBatchMax = 256;
 /** Webhooks that one statement walks; the next one continues after them. */
 export const walkedWebhooksMax = 500;
 
-/** How much longer than its attempt a lease is, to write down what came of it: past it the process counts as dead. */
+/** How much longer than its attempt a lease is, for recording the result: past it the process counts as dead. */
 export const leaseMarginMs = 20_000;
 
 /** Both secrets sign for this long (specification section 6.4). */

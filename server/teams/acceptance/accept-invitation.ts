@@ -38,7 +38,7 @@ interface Acceptance {
   readonly signedIn: SignedIn | undefined;
   /** The fields of the form or request of a new person; an empty text counts as missing. */
   readonly fields: AcceptInvitationRequest;
-  /** The token of the form (double-submit.ts); left out where no form was sent. */
+  /** The token of the form (double-submit.ts); left out without a form. */
   readonly formToken?: string;
   readonly request: Pick<FastifyRequest, 'ip' | 'id' | 'headers'>;
 }
@@ -86,7 +86,7 @@ export async function acceptInvitation(services: Services, acceptance: Acceptanc
     const by = accountActor(account, request);
     const memberId = await joinTeam(trx, services, team, { account, role, by });
     if (invitation.verifies_email) await verifyEmail(trx, services, account, by, signedIn?.sessionId);
-    // Read again: it has its password by now, or lost it.
+    // Read again: the account's password may have been set or removed meanwhile.
     const present = formToken === '' ? undefined : await lockAccountForShare(trx, account.id);
     if (present) await recordAcceptance(trx, sha256(token), hashFormToken(formToken, present), account.id);
     return {
@@ -96,7 +96,7 @@ export async function acceptInvitation(services: Services, acceptance: Acceptanc
   });
 }
 
-/** Everything that a new person brings, checked before a password is hashed, and hashed before a row is held. */
+/** Validates all fields of a new person before the password is hashed, and hashes it before any row is locked. */
 async function parsePerson(
   { database }: Services,
   { invitation, needs }: LoadedInvitation,

@@ -18,11 +18,11 @@ import { findInvitationEnd, loadInvitation } from './load-invitation.ts';
 
 const html = Type.String();
 const shown = { 200: html, 404: html };
-/** Refusals of the form: the same page with a sentence in it. */
+/** Refusals that show the same page again, with a sentence. */
 const errorAnswers = { 400: html, 401: html, 402: html, 403: html, 409: html, 415: html, 503: html };
 
 /**
- * The page behind an invitation (specification section 12.4). Opening it changes nothing, so that a scanner of mail
+ * Routes of an invitation's page (specification section 12.4). Opening it changes nothing, so that a scanner of mail
  * uses no link up; it works without script.
  */
 export function acceptancePageRoutes(
@@ -63,7 +63,7 @@ export function acceptancePageRoutes(
     try {
       return (await acceptInvitation(services, { ...submission, fields })).cookies;
     } catch (error) {
-      // It is over, or its address has an account by now: it may have been this very form.
+      // The invitation has ended, or its address has an account now: this very form may have done that.
       const mayBeAgain = error instanceof AppError && (error.status === 404 || error.status === 409);
       const cookies = mayBeAgain ? await resolveDoubleSubmit(services, submission) : undefined;
       if (cookies) return cookies;
@@ -85,7 +85,7 @@ export function acceptancePageRoutes(
       };
     } catch (error) {
       if (!(error instanceof AppError) || error.status === 404 || error.status === 500) throw error;
-      // The form again: it is a refusal all the same, for metrics and the log.
+      // Shows the form again. Metrics and the log still count a refusal.
       request.errorCode = error.code;
       const { message, param, status, headers } = error;
       const refused = { message, param, email: field('email'), name: field('name') };

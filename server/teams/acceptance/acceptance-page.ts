@@ -7,7 +7,7 @@ import { type InvitationEnd, invitationEnds, type LoadedInvitation } from './loa
 /** The error of a submitted form, with its fields, so that the person need not type them again. */
 export interface FormProblem {
   readonly message: string;
-  /** The field at fault; undefined where it is none of them. */
+  /** The invalid field; undefined where the error concerns none of them. */
   readonly param: string | undefined;
   readonly email: string;
   readonly name: string;
@@ -22,7 +22,7 @@ const roleDescriptions: Readonly<Record<Role, string>> = {
 
 interface PageContext {
   readonly token: string;
-  /** By which the form that accepts is known again (double-submit.ts). */
+  /** Identifies the form that accepts (double-submit.ts). */
   readonly formToken: string;
   readonly isMailEnabled: boolean;
   /** A path below APP_URL's (server/platform/http/app-base-path.ts). */
@@ -113,7 +113,7 @@ function emailField(refused: FormProblem | undefined): string {
   return field(refused, 'email', 'Your e-mail address', attributes, 'You sign in with it.');
 }
 
-/** For the password manager, which keeps the password under this address. */
+/** The password manager stores the password under this address. */
 function boundEmail(email: string): string {
   return `<label for="email">Your e-mail address</label><input id="email" type="email" autocomplete="username" readonly value="${email}">`;
 }

@@ -14,7 +14,7 @@ type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets
 
 interface Submission {
   readonly token: string;
-  /** The form's own token; '' where it had none. */
+  /** The form's own token; '' without one. */
   readonly formToken: string;
   readonly signedIn: SignedIn | undefined;
   readonly request: ClientInfo;

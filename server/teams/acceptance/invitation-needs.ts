@@ -8,7 +8,7 @@ interface Opening {
   readonly accountId: AccountId | null;
   /** The signed-in account; undefined without a session. */
   readonly signedInId: AccountId | undefined;
-  /** Whether the link, or something before it, proves that account's address. */
+  /** Whether the link, or an earlier one, verifies that account's address. */
   readonly isEmailVerified: boolean;
 }
 

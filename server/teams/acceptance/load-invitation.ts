@@ -12,7 +12,7 @@ import {
 } from '#server/teams/invitations/invitation-store.ts';
 import { determineInvitationNeeds } from './invitation-needs.ts';
 
-/** A live invitation with what its acceptance still needs from the caller. */
+/** A live invitation, with the requirements that its caller still has to meet. */
 export interface LoadedInvitation {
   readonly invitation: LoadedInvitationRow;
   readonly needs: InvitationNeeds;

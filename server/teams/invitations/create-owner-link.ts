@@ -46,7 +46,7 @@ export async function createOwnerLink(
     normalized_email: key,
     role: 'owner',
     invited_by: null,
-    // The operator gives it to the person.
+    // The operator hands it to the person.
     verifies_email: true,
     created_at: now,
     expires_at: expiresAt,

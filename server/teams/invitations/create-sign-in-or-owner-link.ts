@@ -15,7 +15,7 @@ import { joinTeam } from './join-team.ts';
 import { revokeSupersededInvitations } from './revoke-superseded-invitations.ts';
 import { countSeats, requireFreeSeat } from './seat-limit.ts';
 
-/** How long a link of the operator signs in (specification section 12.2). */
+/** Lifetime of an operator's link that signs in (specification section 12.2). */
 const signInHours = 24;
 
 interface OperatorLink {
@@ -91,7 +91,7 @@ async function grantOwnership(
   }
   const held = await lockAccount(trx, account.id);
   await joinTeam(trx, services, team, { account, role: 'owner', by: operator });
-  // It owns a team from here on, not only from the opening of the link.
+  // The account owns a team from now on, before the link is opened.
   if (held) await revokeUnverifiedCredentials(trx, services, held, operator);
 }
 

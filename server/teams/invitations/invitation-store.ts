@@ -2,7 +2,7 @@ import type { Role } from '#contract/permissions.ts';
 import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
 import type { AccountId, InvitationId, MemberId, TeamId } from '#server/platform/ids/ids.ts';
 
-/** A link that makes a member (specification section 3.5). One of an owner's may be bound to no address. */
+/** A link that makes a member (specification section 3.5). Only an owner link may be bound to no address. */
 export interface InvitationRow {
   readonly team_id: TeamId;
   readonly id: InvitationId;
@@ -11,7 +11,7 @@ export interface InvitationRow {
   readonly role: Role;
   /** null where a key or the operator made it. */
   readonly invited_by: MemberId | null;
-  /** Whether having its link verifies the address: it was mailed there, or the operator made it. */
+  /** Whether use of the link verifies the address: it was mailed there, or the operator made it. */
   readonly verifies_email: boolean;
   readonly created_at: Date;
   readonly expires_at: Date;
@@ -30,7 +30,7 @@ export interface LoadedInvitationRow extends InvitationRow {
   readonly team_name: string;
   /** The account of its address; null where it has none. */
   readonly account_id: AccountId | null;
-  /** Whether that account's address is proven; null where there is none. */
+  /** Whether that account's address is verified; null without an account. */
   readonly account_verified: boolean | null;
 }
 
@@ -44,7 +44,7 @@ export interface EndedInvitationRow {
 const columns =
   'i.team_id, i.id, i.email, i.normalized_email, i.role, i.invited_by, i.verifies_email, i.created_at, i.expires_at';
 const isOpen = 'i.accepted_at IS NULL AND i.revoked_at IS NULL';
-/** The links of owners are the operator's: members neither see nor end them. */
+/** Excludes owner links, which belong to the operator: members neither see nor revoke them. */
 const isMembers = "i.role <> 'owner'";
 
 const insert = statement<InvitationRow>(
@@ -117,7 +117,7 @@ const revokeOpen = statement<InvitationRow>(
    WHERE i.team_id = $1 AND ${isOpen} AND (i.normalized_email = $2 OR ($3 AND i.role = 'owner')) RETURNING ${columns}`,
   { changes: 'invitation', team: '$1', ids: 'id' },
 );
-// One whose team is being written to is left for the next time.
+// Rows of a team that another transaction writes to are left for the next round.
 const purge = statement<Record<string, never>>(
   'invitations.purge',
   `WITH ended AS (
@@ -160,7 +160,7 @@ export function findLiveInvitation(
   return findLive.row(db, teamId, invitationId, now);
 }
 
-/** @param key the address as it is compared (server/accounts/account/email.ts) */
+/** @param key the normalized address (server/accounts/account/email.ts) */
 export function findLiveInvitationByEmail(
   db: Queryable,
   teamId: TeamId,
@@ -178,7 +178,7 @@ export function findLiveInvitationByToken(
   return findByToken.row(db, tokenHash, now);
 }
 
-/** Live ones, newest first. @param before an id that is not shown, nor anything newer */
+/** Live ones, newest first. @param before an upper bound: only older ids are shown */
 export function listInvitationRows(
   db: Queryable,
   teamId: TeamId,
@@ -220,7 +220,7 @@ export async function recordAcceptance(
   await recordToken.row(trx, tokenHash, formTokenHash, accountId);
 }
 
-/** The form by which an invitation was accepted after `since`; undefined where none was. */
+/** The form that accepted an invitation after `since`; undefined without one. */
 export function findAcceptance(
   db: Queryable,
   tokenHash: Buffer,
@@ -229,7 +229,7 @@ export function findAcceptance(
   return findToken.row(db, tokenHash, since);
 }
 
-/** The link with the token before ends. */
+/** Replaces the token: the previous link ends. */
 export function renewInvitation(
   trx: Transaction,
   teamId: TeamId,
@@ -262,7 +262,7 @@ export function markSupersededInvitationsRevoked(
   return revokeOpen.rows(trx, teamId, of.emailKey, of.ownerLinks, now);
 }
 
-/** Deletes what was accepted, revoked or over before a moment. */
+/** Deletes invitations that were accepted, revoked or expired before a moment. */
 export async function deleteEndedInvitations(db: Queryable, before: Date): Promise<void> {
   await purge.row(db, before);
 }

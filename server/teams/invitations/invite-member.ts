@@ -55,7 +55,7 @@ export async function inviteMember(
       services.config,
       'Invitations that are open count. Remove a member, revoke an invitation, or upgrade.',
     );
-    // One that has expired holds the address until it is ended.
+    // An expired one blocks the address until it is revoked.
     await revokeSupersededInvitations(trx, services, teamId, { emailKey: key, ownerLinks: false }, by);
     const { url, tokenHash, expiresAt } = newInvitationLink(services);
     const isShown = await needsShownLink(trx, services);

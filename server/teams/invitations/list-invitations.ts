@@ -28,7 +28,7 @@ export async function listInvitations(
   };
 }
 
-/** A position, never looked up: the page begins after it. */
+/** The cursor is a position and is not looked up: the page begins after it. */
 function readCursor(cursor: string | undefined): string {
   if (cursor === undefined || cursor === '') return beginning;
   const id = parseId('inv', cursor);

@@ -38,8 +38,8 @@ export interface InvitationMailServices {
 }
 
 /**
- * Whether the answer to an invitation has its link: no mail is sent, or none gets through at present. A link that is
- * shown proves no address (section 12.1), though its mail may arrive later.
+ * Whether the answer to an invitation includes its link: mail is off, or fails at present. A link that is shown
+ * verifies no address (section 12.1), though its mail may arrive later.
  */
 export async function needsShownLink(
   trx: Transaction,
@@ -49,7 +49,7 @@ export async function needsShownLink(
 }
 
 /**
- * Sends an invitation to its address where mail is on, in the transaction that makes it (specification section 12.5).
+ * Mails an invitation, if mail is on, in the transaction that creates it (specification section 12.5).
  * @throws AppError 429 where the address, or the team, had too many in this hour
  */
 export async function mailInvitation(

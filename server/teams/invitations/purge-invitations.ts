@@ -2,9 +2,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { endedInvitationRetentionMs } from '#server/teams/limits.ts';
 import { deleteEndedInvitations } from './invitation-store.ts';
 
-/**
- * Deletes invitations 30 days after they ended (specification section 3.5); the audit log still says that they were.
- */
+/** Deletes invitations 30 days after they ended (specification section 3.5). The audit log still records them. */
 export async function purgeInvitations({
   database,
   clock,

@@ -7,9 +7,9 @@ import { publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { markSupersededInvitationsRevoked } from './invitation-store.ts';
 
 interface Which {
-  /** The address as it is compared; null for none. */
+  /** The normalized address; null for none. */
   readonly emailKey: string | null;
-  /** Whether the links of owners end as well. */
+  /** Whether owner links are revoked as well. */
   readonly ownerLinks: boolean;
 }
 

@@ -15,7 +15,7 @@ export type OnRoleChanged = (
   moved: { readonly member: MemberProfileRow; readonly by: AuditActor },
 ) => Promise<void>;
 
-/** Services of whatever moves roles. */
+/** Services of use cases that change roles. */
 export interface RoleChangeServices {
   readonly onRoleChanged: readonly OnRoleChanged[];
 }

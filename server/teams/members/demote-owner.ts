@@ -9,8 +9,7 @@ import { recheckPermission } from './recheck-permission.ts';
 import { requireAnotherOwner } from './require-another-owner.ts';
 
 /**
- * Takes the role of owner from a member, who is an admin from then on (specification section 12.4). Keys of theirs
- * that hold more than an admin does are revoked.
+ * Makes an owner an admin (specification section 12.4). Keys of theirs that hold more than an admin does are revoked.
  * @throws AppError 404 where no owner has this id; 409 for the last one
  */
 export async function demoteOwner(

@@ -11,12 +11,12 @@ import { listMemberships, type MemberProfileRow, markRemoved } from './member-st
 export interface MembershipEnd {
   readonly member: MemberProfileRow;
   readonly action: 'member.removed' | 'member.left';
-  /** Whether the API keys that the person made end as well. */
+  /** Whether the API keys that the person created are revoked as well. */
   readonly revokeKeys: boolean;
   readonly by: AuditActor;
 }
 
-/** Runs in the transaction that ends a membership; wired in transaction-hooks.ts, since teams know nothing of keys. */
+/** Transaction hook of the end of a membership; wired in transaction-hooks.ts, since teams do not import keys. */
 export type OnMemberRemoved = (trx: Transaction, ending: MembershipEnd) => Promise<void>;
 
 /**

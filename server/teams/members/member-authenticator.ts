@@ -16,8 +16,8 @@ interface Options {
 }
 
 /**
- * The authenticator of what members do in a team, by the session and the team in the path (specification section 12.3).
- * Role and membership are read for each request: a change of either counts from the next one on, on every process.
+ * Authenticator of the audience `team`, by the session and the team in the path (specification section 12.3). It reads
+ * role and membership for each request: a change holds from the next request on, on every process.
  */
 export function createMemberAuthenticator(
   { requireSession, limit }: Options,

@@ -12,7 +12,7 @@ export interface MemberRow {
   readonly removed_at: Date | null;
 }
 
-/** A member with what their account says of them. */
+/** A member with the name and address of their account. */
 export interface MemberProfileRow extends MemberRow {
   readonly email: string;
   readonly name: string;
@@ -21,7 +21,7 @@ export interface MemberProfileRow extends MemberRow {
 /** The account of a present or former membership. */
 export interface MemberAccountRow {
   readonly id: AccountId;
-  /** The address as it is compared. */
+  /** The normalized address. */
   readonly normalized_email: string;
 }
 
@@ -119,7 +119,7 @@ export function findMemberByAccount(
   return findOfAccount.row(db, teamId, accountId);
 }
 
-/** @param key the address as it is compared (server/accounts/account/email.ts) */
+/** @param key the normalized address (server/accounts/account/email.ts) */
 export function findMemberByEmail(
   db: Queryable,
   teamId: TeamId,
@@ -128,7 +128,7 @@ export function findMemberByEmail(
   return findByEmail.row(db, teamId, key);
 }
 
-/** The account behind a membership, also where that has ended. */
+/** The account of a present or former membership. */
 export function findAccountByMember(
   db: Queryable,
   teamId: TeamId,
@@ -137,7 +137,7 @@ export function findAccountByMember(
   return findAccountOf.row(db, teamId, memberId);
 }
 
-/** Holds role and membership as they are: a change of either waits. */
+/** Locks role and membership: a change of either waits. */
 export function lockMember(
   trx: Transaction,
   teamId: TeamId,
@@ -160,7 +160,7 @@ export function findMembership(
   return findMembershipOf.row(db, teamId, accountId);
 }
 
-/** The teams of an account, the one it joined first first. */
+/** The account's teams, in the order in which it joined them. */
 export function listMemberships(db: Queryable, accountId: AccountId): Promise<MembershipRow[]> {
   return listMembershipsOf.rows(db, accountId);
 }

@@ -13,7 +13,7 @@ interface Removal {
 }
 
 /**
- * Takes a member out of a team (specification section 4.1); from the next request on they are no member of it.
+ * Removes a member from a team (specification section 4.1), from the next request on.
  * @throws AppError 404 for no such member; 400, param id, for an owner
  */
 export async function removeMember(

@@ -7,11 +7,7 @@ import type { TeamId } from '#server/platform/ids/ids.ts';
 import { lockTeam, setTeamName, type TeamRow } from '#server/teams/team/team-store.ts';
 import { recheckPermission } from './recheck-permission.ts';
 
-/**
- * Gives a team another name (specification section 4.1).
- * @param name undefined changes nothing
- * @returns the team as it then is
- */
+/** Renames a team (specification section 4.1). @param name undefined changes nothing @returns the updated team */
 export async function renameTeam(
   services: Pick<Runtime, 'database' | 'ids' | 'clock'>,
   teamId: TeamId,

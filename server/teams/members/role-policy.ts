@@ -11,7 +11,7 @@ import {
 } from '#contract/permissions.ts';
 import { AppError } from '#server/platform/app-error.ts';
 
-/** 403, naming the permission that the role does not include (specification section 12.3); undefined where it does. */
+/** 403, naming the missing permission (specification section 12.3); undefined where the role includes it. */
 export function roleRefusal(role: Role, permission: Permission | PersonalPermission): AppError | undefined {
   if (allows(roleGrants[role], permission)) return undefined;
   return new AppError(

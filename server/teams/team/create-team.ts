@@ -14,7 +14,7 @@ interface NewTeam {
   readonly by: AuditActor;
 }
 
-/** Makes a team with the limits of its plan (specification section 8). @throws 400 for the name */
+/** Creates a team with the limits of its plan (specification section 8). @throws 400 for the name */
 export async function createTeam(
   trx: Transaction,
   services: Pick<Runtime, 'ids' | 'clock'>,

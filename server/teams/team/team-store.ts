@@ -47,18 +47,18 @@ export function findTeam(db: Queryable, teamId: TeamId): Promise<TeamRow | undef
   return find.row(db, teamId);
 }
 
-/** All of them, oldest first. */
+/** All teams, oldest first. */
 export function listTeams(db: Queryable): Promise<TeamRow[]> {
   return list.rows(db);
 }
 
-/** The team of a server that has one; undefined where there are several, or none. */
+/** The only team of a server; undefined if it has several, or none. */
 export async function findOnlyTeam(db: Queryable): Promise<TeamRow | undefined> {
   const [team, another] = await firstTwo.rows(db);
   return another ? undefined : team;
 }
 
-/** Waits for other changes to what the team owns; the first in the lock order (docs/architecture.md). */
+/** Waits for other changes of the team's resources; the first in the lock order (docs/architecture.md). */
 export function lockTeam(db: Queryable, teamId: TeamId): Promise<TeamRow | undefined> {
   return lock.row(db, teamId);
 }

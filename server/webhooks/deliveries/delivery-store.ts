@@ -49,7 +49,7 @@ const find = statement<DeliveryRow>(
 );
 const latestAttempts = statement<AttemptRow>(
   'attempts.latest',
-  // An attempt is made after its delivery: no older month has any of it.
+  // Attempts are never older than their delivery: older partitions are skipped.
   `SELECT id, started_at, duration_ms, outcome, status_code, url, response_body, response_truncated
    FROM attempts WHERE team_id = $1 AND delivery_id = $2 AND id >= $3 ORDER BY id DESC LIMIT ${shownAttemptsMax}`,
 );
@@ -81,7 +81,7 @@ export function findDelivery(
   return find.row(db, teamId, webhookId, deliveryId);
 }
 
-/** The latest `shownAttemptsMax` of a delivery, newest first. */
+/** The latest `shownAttemptsMax` attempts of a delivery, newest first. */
 export function listLatestAttempts(
   db: Queryable,
   { team_id: teamId, id, created_at }: Pick<DeliveryRow, 'team_id' | 'id' | 'created_at'>,
@@ -113,7 +113,7 @@ export async function insertTestDelivery(
 }
 
 /**
- * Queues one attempt on request, which counts for nothing (decision 0017).
+ * Queues one manual attempt, which is not counted (decision 0017).
  * @param body the sample of a test; null where the event's own bytes are sent
  */
 export async function queueManualAttempt(

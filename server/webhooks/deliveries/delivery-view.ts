@@ -21,7 +21,7 @@ export function deliveryView(delivery: DeliveryRow): Delivery {
   };
 }
 
-/** @param attempts newest first, as the store has them */
+/** @param attempts newest first, as from the store */
 export function deliveryDetailView(delivery: DeliveryRow, attempts: readonly AttemptRow[]): DeliveryDetail {
   return { ...deliveryView(delivery), attempts: attempts.toReversed().map(attemptView) };
 }

@@ -12,15 +12,16 @@ import { deliveryView } from './delivery-view.ts';
 /** Greater than every id: the first page begins here. */
 const beginning = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** A delivery that the page read: one that fits its filters, or the last one that it may read. */
+/** A delivery that the page read: one that matches its filters, or the last one that it may read. */
 interface PageRow extends DeliveryRow {
   readonly fits: boolean;
   readonly is_bound: boolean;
 }
 
 /**
- * A way through the deliveries of a webhook, newest first, along an index.
- * @param order newest first, in the words of the index @param rows SELECT of the deliveries before $3
+ * A scan of a webhook's deliveries, newest first, along an index.
+ * @param order newest first, as the index orders
+ * @param rows SELECT of the deliveries before $3
  */
 function source(name: string, order: string, rows: string): Statement<PageRow> {
   return statement<PageRow>(
@@ -34,7 +35,7 @@ function source(name: string, order: string, rows: string): Statement<PageRow> {
   );
 }
 
-// Bounds and order are of whole rows: then the webhook's index is the only one that has the order.
+// Bounds and order are of whole rows: only the webhook's index has that order.
 const byTime = source(
   'by-time',
   'd.team_id DESC, d.webhook_id DESC, d.id DESC',
@@ -86,7 +87,7 @@ export async function listDeliveries(
   return { deliveries, cursor: bound ? publicId('dlv', bound.id) : last, has_more: bound !== undefined };
 }
 
-/** A position, never looked up: the page begins after it. */
+/** The cursor is a position and is not looked up: the page begins after it. */
 function readCursor(cursor: string | undefined): string {
   if (cursor === undefined || cursor === '') return beginning;
   const id = parseId('dlv', cursor);

@@ -2,7 +2,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
 import { type AttemptId, firstIdAt } from '#server/platform/ids/ids.ts';
 
-/** Attempts of one batch, each with up to 16 KB of what was answered. */
+/** Attempts of one batch, each with up to 16 KB of its response. */
 export const purgeBatchMax = 1_000;
 
 /** Batches of a round; the next round, an hour later, continues. */

@@ -17,7 +17,7 @@ export function redeliver(
   deliveryId: DeliveryId,
 ): Promise<DeliveryRow> {
   return services.database.transaction(async (trx) => {
-    // Its webhook first, so that it is not deleted meanwhile.
+    // Locks the webhook first, so that it is not deleted meanwhile.
     if (!(await lockWebhookNoKeyUpdate(trx, teamId, webhookId))) throw notFound('webhook');
     const delivery = await findDelivery(trx, teamId, webhookId, deliveryId);
     if (!delivery) throw notFound('delivery');

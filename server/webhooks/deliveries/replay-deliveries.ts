@@ -50,7 +50,7 @@ function oneRound(
   noted: ReplayRequest | undefined,
 ): Promise<ReplayBatch> {
   return services.database.transaction(async (trx) => {
-    // FOR UPDATE: results, which come late for what was skipped, must not meet the round half-way.
+    // FOR UPDATE: late results of skipped deliveries must not interleave with the round.
     const webhook = await lockWebhook(trx, teamId, webhookId);
     if (!webhook && noted) throw notFound('webhook');
     if (!webhook?.is_active) {

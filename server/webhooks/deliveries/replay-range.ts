@@ -6,8 +6,10 @@ const iso =
   /^(\d{4})-(\d{2})-(\d{2})T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
 
 /**
- * The ids of deliveries of events from `since` on and before `until`, or until now: they carry their event's moment.
- * @returns ids between which they lie @throws AppError 400, param since or until
+ * Parses the range of a replay: from `since` on and before `until`, or until now. Ids of deliveries
+ * contain their event's time.
+ * @returns ids between which the deliveries lie
+ * @throws AppError 400, param since or until
  */
 export function parseReplayBounds(
   { since, until }: Pick<ReplayRequest, 'since' | 'until'>,
@@ -32,7 +34,7 @@ function readMoment(name: string, text: string): number {
 function parseMoment(text: string): number | undefined {
   const [, year, month, day] = (iso.exec(text) ?? []).map(Number);
   if (year === undefined || month === undefined || day === undefined) return undefined;
-  // Date.parse takes the 31st of a shorter month for a day of the next.
+  // Date.parse reads the 31st of a shorter month as a day of the next.
   const lastDay = new Date(Date.UTC(year, month, 0)).getUTCDate();
   return month >= 1 && month <= 12 && day >= 1 && day <= lastDay ? Date.parse(text) : undefined;
 }

@@ -3,7 +3,7 @@ import { dueDeliveriesChannel } from '#server/database/channels.ts';
 import { statement, type Transaction } from '#server/database/statement.ts';
 import type { DeliveryId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 
-/** Deliveries that one round looks at: some 100 ms, for which the webhook's results wait. */
+/** Deliveries that one round examines: some 100 ms, for which the webhook's results wait. */
 export const roundMax = 5_000;
 
 /** Result of one round: how many it queued, how many it examined, and its last position. */
@@ -15,7 +15,7 @@ export interface ReplayBatch {
 
 const round = statement<ReplayBatch>(
   'deliveries.replay',
-  // In the order of the webhook's index, so that neither its length nor the statistics lead elsewhere.
+  // In the order of the webhook's index, so that neither its length nor the statistics lead to another plan.
   `WITH examined AS MATERIALIZED (
      SELECT d.id, d.status, d.is_test, d.succeeded_at FROM deliveries d
      WHERE (d.team_id, d.webhook_id, d.id) > ($1, $2, $3) AND (d.team_id, d.webhook_id, d.id) < ($1, $2, $4)
@@ -27,7 +27,7 @@ const round = statement<ReplayBatch>(
      SELECT e.id FROM examined e WHERE e.status = ANY($5) AND NOT e.is_test AND e.succeeded_at IS NULL
    ),
    reopened AS (
-     -- As an array, each is found by its key, whatever the planner takes their number for.
+     -- As an array, so that each is found by its key, whatever number the planner expects.
      UPDATE deliveries d SET status = 'pending', finished_at = NULL
      WHERE d.team_id = $1 AND d.id = ANY(ARRAY(SELECT id FROM fitting)) AND d.id > $3 AND d.id < $4
        AND d.status = ANY($5)
@@ -51,7 +51,7 @@ const statusesOf: Readonly<Record<ReplayChoice, readonly DeliveryStatus[]>> = {
 export interface ReplayQuery {
   readonly teamId: TeamId;
   readonly webhookId: WebhookId;
-  /** Ids between which deliveries are looked at, neither included. */
+  /** Ids between which deliveries are examined, both excluded. */
   readonly after: string;
   readonly before: string;
   readonly only: ReplayChoice;

@@ -6,7 +6,7 @@ interface Sample {
   /** `msg_…` of no message. */
   readonly messageId: string;
   readonly teamId: TeamId;
-  /** The webhook's own number, where it has one. */
+  /** The webhook's own number, if it has one. */
   readonly number: string | null;
   readonly at: Date;
 }
@@ -30,7 +30,7 @@ const more: Readonly<Record<EventType, (at: string) => Readonly<Record<string, u
   }),
 };
 
-/** An envelope with the shape of a real one, of a message that never was. */
+/** An envelope with the shape of a real one, about a message that never existed. */
 export function sampleEvent(type: EventType, { eventId, messageId, teamId, number, at }: Sample): Event {
   const timestamp = at.toISOString();
   const own = number ?? someNumber;

@@ -8,8 +8,8 @@ import { type DeliveryRow, insertTestDelivery, queueManualAttempt } from './deli
 import { sampleEvent } from './sample-event.ts';
 
 /**
- * Queues one signed sample of the first type that the webhook takes (specification section 4.4), also while it is off.
- * It counts for nothing, and the sample is in no feed.
+ * Queues one signed sample of the webhook's first event type (specification section 4.4), also while it is off. The
+ * attempt is not counted, and the sample is in no feed.
  * @throws AppError 404
  */
 export function testWebhook(

@@ -8,7 +8,7 @@ import type { ClaimedDelivery } from './claim-deliveries.ts';
 import { deliveryHeaders } from './delivery-headers.ts';
 import type { OpenSecrets } from './open-secrets.ts';
 
-/** One attempt and what came of it, to be written down. */
+/** One attempt with its result, as it is recorded. */
 export interface AttemptResult {
   readonly claimed: ClaimedDelivery;
   readonly id: AttemptId;
@@ -27,7 +27,8 @@ export interface AttemptServices extends Pick<Runtime, 'clock' | 'ids' | 'config
 }
 
 /**
- * Sends a delivery once, with no transaction open (specification section 6.3). Never throws for what a receiver does.
+ * Sends a delivery once, with no transaction open (specification section 6.3). Never throws,
+ * whatever the receiver does.
  * @param text the body, as it is stored
  */
 export async function attemptDelivery(

@@ -22,7 +22,7 @@ export interface ClaimedDelivery extends SealedSecrets {
   readonly failure_count: number;
   readonly event_type: EventType;
   readonly is_test: boolean;
-  /** null where its event is no more. */
+  /** null where its event is not stored any more. */
   readonly body: string | null;
 }
 
@@ -31,7 +31,7 @@ export interface ClaimedPage {
   readonly deliveries: readonly ClaimedDelivery[];
   /** The end of this page; undefined at the end of the walk. */
   readonly walkedTo: WebhookId | undefined;
-  /** When the next attempt of one of these webhooks is due; undefined where there may be more that is due now. */
+  /** When the next attempt of one of these webhooks is due; undefined where more may be due now. */
   readonly nextDueAt: Date | undefined;
 }
 

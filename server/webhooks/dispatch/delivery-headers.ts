@@ -5,7 +5,7 @@ import type { SigningSecrets } from '#server/webhooks/endpoints/webhook-secret.t
 const userAgent = `Ownline/${productVersion}`;
 
 interface SignedDelivery {
-  /** The public id of the event, the same on every attempt: receivers fold repeats by it. */
+  /** The public id of the event, the same on every attempt, so that receivers can deduplicate. */
   readonly eventId: string;
   readonly eventType: string;
   /** The stored bytes, as they are sent. */

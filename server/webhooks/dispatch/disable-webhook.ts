@@ -83,7 +83,7 @@ function disabledMessage(about: {
   };
 }
 
-/** A call of the API for a shell. */
+/** A shell command that calls the API. */
 function call(method: string, url: string, body: Readonly<Record<string, unknown>>): string {
   return [
     `curl -X ${method} '${url}' \\`,

@@ -13,10 +13,10 @@ import { createProcessFailureLog } from './process-failure-log.ts';
 import { releaseDelivery, skipDelivery } from './release-delivery.ts';
 import { ResultWriter } from './result-writer.ts';
 
-/** A sweep behind notifications and alarms. */
+/** The interval of the sweep, which backs up notifications and alarms. */
 const sweepMs = 1_000;
 
-/** How long the first slot that became free waits for others: one claim then fills them all. */
+/** How long a first free slot waits for others, so that one claim fills them all. */
 const gatherMs = 4;
 
 type Services = Runtime & { readonly outbound: Pick<OutboundHttp, 'send'> };
@@ -75,7 +75,7 @@ export class Dispatcher {
     this.#lastTriggeredLoop.start();
   }
 
-  /** There may be deliveries to make. */
+  /** Requests a round, because deliveries may be due. */
   notify(): void {
     this.#loop.notify();
   }
@@ -92,7 +92,7 @@ export class Dispatcher {
     await this.#lastTriggeredLoop.runOnce();
   }
 
-  /** Once around all webhooks that have something, or until there are no slots. */
+  /** Walks once through all webhooks with due deliveries, or until there are no free slots. */
   async #fillSlots(): Promise<void> {
     let alarmAt: Date | undefined;
     // Walk again if this walk began in the middle, or if a claim filled all free slots.

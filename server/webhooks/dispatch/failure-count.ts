@@ -5,7 +5,7 @@ import type { ClassifiedResult } from './result-statement.ts';
 
 export interface Counted<Classified> {
   readonly results: readonly Classified[];
-  /** Webhooks with another count than before. One at the limit is to be disabled. */
+  /** Webhooks with a changed count. One at the limit has to be disabled. */
   readonly counts: ReadonlyMap<WebhookId, number>;
 }
 

@@ -46,7 +46,10 @@ export function lockFailureCounts(trx: Transaction, ids: readonly WebhookId[]): 
   return lock.rows(trx, ids);
 }
 
-/** Which of these still have their lease. They are held: one that runs out now is not taken before it is counted. */
+/**
+ * The deliveries among these that still have their lease. They are locked: a lease that expires now is
+ * counted before another claim.
+ */
 export async function lockLeasedDeliveries(
   trx: Transaction,
   claimed: readonly Pick<ClaimedDelivery, 'webhook_id' | 'delivery_id' | 'lease'>[],

@@ -2,7 +2,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
 import type { WebhookId } from '#server/platform/ids/ids.ts';
 
-// Sorted locks: no two processes wait for each other.
+// Locks in the order of ids: no two processes wait for each other.
 const write = statement<Record<string, never>>(
   'webhooks.write-triggered',
   `WITH held AS MATERIALIZED (
@@ -13,7 +13,7 @@ const write = statement<Record<string, never>>(
    WHERE w.id = t.id AND w.id = ANY (ARRAY(SELECT id FROM held))`,
 );
 
-/** When each webhook last had an attempt begun, written once a second: an attempt costs no write for it. */
+/** Collects when each webhook last had an attempt, and writes it once a second: an attempt needs no write for it. */
 export class LastTriggered {
   readonly #services: Pick<Runtime, 'database'>;
   #times = new Map<WebhookId, Date>();

@@ -5,7 +5,7 @@ import { publicId } from '#server/platform/ids/ids.ts';
 import { formatAddressRange } from '#server/platform/network/ip-address.ts';
 import type { AttemptResult } from './attempt-delivery.ts';
 
-/** Failures that may be due to the settings or the network of one process, while another one delivers. */
+/** Failures that the settings or the network of one process may cause, while another one delivers. */
 const processFailures: ReadonlySet<AttemptResult['outcome']> = new Set(['forbidden_address', 'no_network']);
 
 /**

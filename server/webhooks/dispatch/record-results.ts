@@ -40,13 +40,13 @@ export async function recordResults(
   return { disabled };
 }
 
-/** Failures of our own code and our own network say nothing of the receiver. */
+/** Failures of our own code and network say nothing about the receiver. */
 const ownFailures: ReadonlySet<AttemptResult['outcome']> = new Set(['internal_error', 'no_network']);
 
 /** Classify: whether a result counts, and when the next attempt of its delivery is due. */
 function classify({ config }: Services, result: AttemptResult): ClassifiedResult {
   const { claimed, startedAt, outcome } = result;
-  // Broken off by a stop: it is made again, and counts as none.
+  // Aborted by a stop: it is made again, and is not counted.
   if (outcome === 'aborted') return { result, nextDueAt: claimed.due_at, isCounted: false };
   if (claimed.lane === 'manual' || outcome === 'succeeded') {
     return { result, nextDueAt: undefined, isCounted: claimed.lane !== 'manual' };

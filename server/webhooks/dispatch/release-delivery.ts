@@ -18,7 +18,7 @@ const skip = statement<Pick<ClaimedDelivery, 'team_id'> & { readonly id: Deliver
   { changes: 'delivery', team: 'team_id', ids: 'id' },
 );
 
-/** Releases the lease of a delivery that was claimed and not begun: any process may take it at once. */
+/** Releases the lease of a claimed delivery before its attempt begins: any process may claim it at once. */
 export async function releaseDelivery(db: Queryable, claimed: ClaimedDelivery): Promise<void> {
   await release.row(db, claimed.webhook_id, claimed.delivery_id, claimed.lease);
 }

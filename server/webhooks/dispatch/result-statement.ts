@@ -84,7 +84,7 @@ export async function writeResults<Classified extends ClassifiedResult>(
   classified: readonly Classified[],
   { counting, at }: { readonly counting: 'here' | 'elsewhere'; readonly at: Date },
 ): Promise<Classified[]> {
-  // An array as PostgreSQL reads it, of what needs no quotes: pg's own way takes several times as long.
+  // A PostgreSQL array literal of values that need no quotes: pg's own serialisation takes several times as long.
   const plain = (read: (classified: ClassifiedResult) => string | number | boolean | undefined) =>
     `{${classified.map((one) => read(one) ?? 'NULL').join(',')}}`;
   const rows = await write.rows(

@@ -7,10 +7,10 @@ import { processSlots } from '#server/webhooks/limits.ts';
 import type { AttemptResult } from './attempt-delivery.ts';
 import { recordResults } from './record-results.ts';
 
-/** How long the first result waits for others: many are then written by one commit. */
+/** How long the first result waits for others, so that one commit writes many. */
 const windowMs = 3;
 const resultsMax = 512;
-/** Batches of results that count no failure that may be under way at a time, each of other webhooks. */
+/** Batchers for results without failures, each for other webhooks, that write at once. */
 const plainWriters = 2;
 const pauseMs = 500;
 
@@ -51,7 +51,7 @@ export class ResultWriter {
         sizeMax: resultsMax,
         inFlightMax: 1,
         windowMs: windowMs,
-        // No more than there are slots.
+        // Never reached: at most as many results wait as there are slots.
         waitingMax: processSlots * 2,
         refuse: () => unavailable('Too many results wait.'),
       });
@@ -59,7 +59,7 @@ export class ResultWriter {
     this.#counting = open();
   }
 
-  /** Resolves once it is written, or given up. */
+  /** Resolves once the result is written or given up. */
   async write(result: AttemptResult): Promise<void> {
     const { webhook_id: id } = result.claimed;
     const waiting = this.#batchOfWebhook.get(id) ?? { batch: this.#batchFor(result), waiting: 0 };
@@ -83,14 +83,14 @@ export class ResultWriter {
     try {
       await this.#record(results);
     } catch (error) {
-      // One that can't be written must not take the others with it.
+      // A result that can't be written must not fail the others.
       if (results.length > 1) for (const result of results) await this.#write([result]);
       // A result whose attempt is in the log was committed: only the answer to the commit was lost.
       else if (!isUniqueViolation(error, 'attempts')) this.#log(error, results);
     }
   }
 
-  /** Results of one delivery go one after the other; there are two only where a lease ran out. */
+  /** Results of one delivery are written one after the other; there are two only after an expired lease. */
   async #record(results: readonly AttemptResult[]): Promise<void> {
     const { clock, logger } = this.#services;
     for (const batch of eachDeliveryOnce(results)) {

@@ -4,7 +4,7 @@ import { leaseMarginMs } from '#server/webhooks/limits.ts';
 import { sqlForEachLane, sqlWebhooksWithDue } from '#server/webhooks/queue/due-webhooks.ts';
 import { firstWebhookId } from './claim-deliveries.ts';
 
-/** A correction of the clock that is no step: times that are this much too far ahead are left alone. */
+/** A correction that is no clock step: times that are this much too far ahead stay. */
 const slackMs = 10_000;
 
 /** Deliveries of one lane of a webhook in one round; the next round takes the rest. */
@@ -55,12 +55,12 @@ const limitDueTimes = statement<{ readonly webhook_id: string }>(
    FROM far f WHERE d.ctid = f.tid AND d.ctid = ANY (ARRAY(SELECT tid FROM held)) RETURNING d.webhook_id`,
 );
 
-/** Deliveries that are being made stay with their process: the service's time is about to step ahead. */
+/** Postpones the leases of deliveries in progress: the service's time is about to step ahead. */
 export async function postponeDeliveryLeases(trx: Transaction, now: Date, byMs: number): Promise<void> {
   await postpone.row(trx, now, now, byMs);
 }
 
-/** No delivery waits longer than the gap before its attempt: the service's time has stepped back. */
+/** Limits due times to the gap before their attempt: the service's time has stepped back. */
 export async function limitDeliveryTimes({
   database,
   clock,

@@ -12,8 +12,8 @@ import { newWebhookSecret, sealSecret } from './webhook-secret.ts';
 import { countWebhooks, insertWebhook, type WebhookRow } from './webhook-store.ts';
 
 /**
- * Makes a webhook (specification section 4.4). Events that are written from its commit on are delivered to it. Its
- * secret is returned here and nowhere else.
+ * Creates a webhook (specification section 4.4), which gets events written after its commit. Only
+ * this returns its secret.
  * @throws AppError 400, param url, events or phone_number; 402 over the plan
  */
 export async function createWebhook(

@@ -4,7 +4,7 @@ import { runWebhookChange, type WebhookTarget } from './run-webhook-change.ts';
 import { endRotation, type WebhookRow } from './webhook-store.ts';
 
 /**
- * Ends a rotation: attempts that begin from now on are signed with the next secret alone (specification section 6.4).
+ * Finishes a rotation: the next secret alone signs attempts that begin from now on (specification section 6.4).
  * @throws AppError 404; 409 where none runs
  */
 export function finishRotation(

@@ -6,8 +6,8 @@ import { newWebhookSecret, sealSecret } from './webhook-secret.ts';
 import { startRotation } from './webhook-store.ts';
 
 /**
- * Begins a rotation: signatures are of both secrets until it is finished, or for 24 hours.
- * @returns the next secret, shown here and nowhere else
+ * Begins a rotation: both secrets sign until it is finished, or for 24 hours.
+ * @returns the next secret, which no other answer shows
  * @throws AppError 404; 409 while one runs
  */
 export function rotateSecret(

@@ -20,7 +20,7 @@ import { updateWebhook } from './update-webhook.ts';
 import { findWebhook, listWebhooks, type WebhookRow } from './webhook-store.ts';
 import { webhookView } from './webhook-view.ts';
 
-/** Webhooks and their secrets (specification sections 4.4 and 6.4). */
+/** Routes of webhooks and their secrets (specification sections 4.4 and 6.4). */
 export function webhookRoutes(services: Runtime): Route[] {
   const { database, clock } = services;
   const shown = (webhook: WebhookRow) => webhookView(webhook, clock.now());
@@ -166,7 +166,7 @@ export function webhookRoutes(services: Runtime): Route[] {
   ];
 }
 
-/** Which webhook a call is about, and who calls. @throws AppError 404 where the path has no id of a webhook */
+/** The webhook and the actor of a call. @throws AppError 404 where the path has no id of a webhook */
 export function webhookTargetOf({
   principal,
   params,

@@ -9,7 +9,7 @@ import { recheckPermission } from '#server/teams/members/recheck-permission.ts';
 import { lockTeam } from '#server/teams/team/team-store.ts';
 import { lockWebhook, type WebhookRow } from './webhook-store.ts';
 
-/** Which webhook, and who wants it changed. */
+/** The webhook to change, and the actor. */
 export interface WebhookTarget {
   readonly teamId: TeamId;
   readonly webhookId: WebhookId;

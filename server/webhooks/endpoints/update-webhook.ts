@@ -36,7 +36,7 @@ export async function updateWebhook(
   return webhook;
 }
 
-/** Stops where it was switched on again meanwhile. A process that dies here leaves the rest to the sweep. */
+/** Stops if the webhook is switched on again meanwhile. The sweep continues for a process that dies here. */
 async function skipTheRest(
   { database, clock }: Pick<Runtime, 'database' | 'clock'>,
   { team_id: teamId, id }: WebhookRow,

@@ -17,16 +17,13 @@ export function validateWebhookUrl(url: string, allowed: readonly AddressRange[]
   if ('refused' in validated) throw invalid('url', validated.refused);
 }
 
-/** Repeats are folded; the order stays. @throws AppError 400, param events, where there is none */
+/** Removes repeats and keeps the order. @throws AppError 400, param events, for an empty list */
 export function validateEvents(events: readonly EventType[]): EventType[] {
   if (events.length === 0) throw invalid('events', 'events must name at least one type of event.');
   return [...new Set(events)];
 }
 
-/**
- * Refuses a number that the team does not have; a pending one is one of its numbers.
- * @throws AppError 400, param phone_number
- */
+/** Refuses a number of another team; pending ones are accepted. @throws AppError 400, param phone_number */
 export async function requireOwnNumber(db: Queryable, teamId: TeamId, phoneNumber: string): Promise<void> {
   if (await findLiveNumberByPhone(db, teamId, phoneNumber)) return;
   throw invalid(

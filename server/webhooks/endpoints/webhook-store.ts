@@ -19,7 +19,7 @@ export interface WebhookRow extends WebhookSettings {
   readonly team_id: TeamId;
   readonly id: WebhookId;
   readonly last_triggered_at: Date | null;
-  /** The end of a rotation, which may be past; null where none was begun since the last finish. */
+  /** The end of a rotation, which may be past; null if none began since the last one was finished. */
   readonly next_secret_from: Date | null;
   readonly created_at: Date;
 }
@@ -109,7 +109,7 @@ export function findWebhook(
   return find.row(db, teamId, webhookId);
 }
 
-/** FOR UPDATE: for what switches it on, off or elsewhere, removes it, or replays (decision 0017). */
+/** FOR UPDATE: for switching it on or off, a new url, a deletion or a replay (decision 0017). */
 export function lockWebhook(
   trx: Transaction,
   teamId: TeamId,
@@ -118,7 +118,7 @@ export function lockWebhook(
   return lock.row(trx, teamId, webhookId);
 }
 
-/** FOR NO KEY UPDATE: for what queues one attempt, so that it is not deleted or switched meanwhile. */
+/** FOR NO KEY UPDATE: queues one attempt, while the webhook is neither deleted nor switched. */
 export function lockWebhookNoKeyUpdate(
   trx: Transaction,
   teamId: TeamId,

@@ -1,7 +1,7 @@
 import { type Queryable, statement } from '#server/database/statement.ts';
 import type { TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 
-/** A round, as of what is skipped. */
+/** Deliveries of one round, as in skip-pending.ts. */
 export const deleteBatchMax = 10_000;
 
 const deleteRound = statement<{ dropped: number; team_id: TeamId | null }>(

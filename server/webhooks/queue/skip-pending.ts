@@ -1,7 +1,7 @@
 import { statement, type Transaction } from '#server/database/statement.ts';
 import type { TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 
-/** A round: a backlog of any length in one statement would take longer than statements may. */
+/** Deliveries of one round: a long backlog in one statement would exceed its time-out. */
 export const skipBatchMax = 10_000;
 
 /** SQL: the final status of a delivery without further attempts. Once a receiver has taken it, it has succeeded. */

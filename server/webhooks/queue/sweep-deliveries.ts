@@ -36,7 +36,7 @@ const sweep = statement<{ readonly team_id: TeamId }>(
   { changes: 'delivery', team: 'team_id' },
 );
 
-/** Skips what waits for webhooks that are off or deleted (decision 0017). */
+/** Skips pending deliveries of webhooks that are off or deleted (decision 0017). */
 export async function sweepDeliveries({
   database,
   clock,
