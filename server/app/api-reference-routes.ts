@@ -95,8 +95,8 @@ const errorResponses: Readonly<Record<number, string>> = {
 const pageHeaders = { 'content-type': 'text/html; charset=utf-8', 'x-content-type-options': 'nosniff' };
 
 /**
- * Hashes of the style elements that the renderer adds while it runs: its own, the theme's, those of notices, of the
- * editor without and with an answer, and an empty one. They belong to the renderer's version;
+ * Hashes of the style elements that the renderer adds while it runs. They are its own, the theme's, those of notices,
+ * of the editor without and with an answer, and an empty one. They belong to the renderer's version;
  * test/browser/reference.slow.test.ts names new ones.
  */
 const styles = [

@@ -11,8 +11,8 @@ import { createTeam } from '#server/teams/team/create-team.ts';
 import { anyTeamExists, lockTeams } from '#server/teams/team/team-store.ts';
 
 /**
- * On an empty database, which is one without a team: creates one team, a first API key with every permission, and the
- * link for its owner (specification section 10.1). On a terminal both are printed once; otherwise they are written to
+ * On an empty database, which has no team: creates one team, a first API key with every permission, and the owner link
+ * (specification section 10.1). On a terminal both are printed once; otherwise they are written to
  * DATA_DIR/first-start.txt (0600) and the path is printed. The file is written before the commit: after a kill in
  * between no team exists whose key was never shown.
  * @throws ConfigError where the file can't be written; nothing is created then

@@ -28,15 +28,15 @@ export const lockTimeoutMs = 5_000;
 const clientTimeoutMarginMs = 2_000;
 
 /**
- * Three pools on one database: a small one for sends and hand-outs, so that a slow page can't make them wait, one for
- * pages of lists, and one for the rest. Every connection has time-outs from its first moment.
+ * Three pools on one database: for sends and hand-outs, for pages of lists, and for the rest. The first is small, and a
+ * slow page can't make it wait. Every connection has time-outs from its first moment.
  *
- * The hot statements are planned once: the best plan does not depend on the length of their arrays, and planning the
- * send statement takes longer than running it. They may be planned while their tables are empty, when a sequential scan
- * is cheapest. So the hot pool disables those scans: they would soon read a day's keys for each batch.
+ * The hot statements are planned once: the best plan does not depend on the length of their arrays. Planning the send
+ * statement takes longer than running it. They may be planned while their tables are empty, when a sequential scan is
+ * cheapest. So the hot pool disables those scans: they would soon read a day's keys for each batch.
  *
- * Pages use an index whatever the statistics say. A plan that reads and sorts everything looks cheaper for a handle
- * that is rare on average, or before a table was ever analyzed, and has no bound (decision 0012).
+ * Pages use an index whatever the statistics say. A plan that reads and sorts everything may look cheaper: for a handle
+ * that is rare on average, or before a table was ever analyzed. Its cost has no bound (decision 0012).
  */
 export class Database {
   readonly hot: ChangeRecordingPool;
@@ -147,8 +147,8 @@ function openPool(options: DatabaseOptions, own: OwnOptions, onLost: (error: Err
     idle_in_transaction_session_timeout: 15_000,
     keepAlive: true,
   });
-  // The pool replaces a broken connection. The connection may emit its error twice, and also while a query uses it,
-  // when the pool does not listen: without a listener of its own that would end the process.
+  // The pool replaces a broken connection. The connection may emit its error twice, and also during a query, when the
+  // pool does not listen. Without a listener of its own that would end the process.
   pool.on('connect', (client) => client.on('error', onLost));
   pool.on('error', () => undefined);
   return pool;

@@ -7,8 +7,8 @@ import type { SignedIn } from '#server/platform/http/route.ts';
 const keptSeconds = 60;
 
 /**
- * Flash cookie: the next page says once that a password was set. The cookie names the session that set it, so that no
- * link can make a page say so (specification section 12.2).
+ * Flash cookie: the next page shows once that a password was set. The cookie names the session that set it, so that no
+ * link can make a page show it (specification section 12.2).
  */
 export class PasswordFlash {
   readonly #cookie: HostCookie;

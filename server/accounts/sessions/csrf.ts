@@ -3,9 +3,9 @@ import { AppError } from '#server/platform/app-error.ts';
 
 /**
  * CSRF guard (specification section 12.3): a request that changes something must come from a page of our own. Browsers
- * say so in Sec-Fetch-Site, which pages can't write. They omit it on plain http, except for this machine. Then Origin
- * must be that of APP_URL, or, on plain http, the address of the request itself. If a foreign name resolves to this
- * server, the browser sends that name's cookies and none of ours.
+ * send its origin in Sec-Fetch-Site, which pages can't write. They omit it on plain http, except for this machine. Then
+ * Origin must be that of APP_URL, or, on plain http, the address of the request itself. If a foreign name resolves to
+ * this server, the browser sends that name's cookies and none of ours.
  * @returns 403; undefined where the request keeps the rule
  */
 export function csrfRefusal(request: FastifyRequest, appUrl: string): AppError | undefined {

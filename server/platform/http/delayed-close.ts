@@ -5,7 +5,7 @@ import type { Clock } from '#server/platform/time/clock.ts';
 import { delayedCloseMs, delayedClosesMax, drainMaxBytes } from './limits.ts';
 
 /**
- * Lingering close (RFC 9112, section 9.6) for requests whose body is not read: the answer is sent, nothing more is
+ * Lingering close (RFC 9112, section 9.6) for requests whose body is not read. The answer is sent, nothing more is
  * read, and the connection is closed 2 s later. Closing it at once would reset it before the client reads the answer.
  * Reading the rest would let strangers use the event loop for bodies that are discarded.
  */

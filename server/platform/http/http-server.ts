@@ -350,8 +350,8 @@ function setResponseHeaders(
 }
 
 /**
- * Answers a device call that failed: as its route says with HTTP 200, or by the envelope. Up to 64 KB of its body are read
- * first, because a reset connection ends the shortcut. A known device within its limits is read to the end.
+ * Answers a device call that failed: as its route says with HTTP 200, or by the envelope. Up to 64 KB of its body are
+ * read first, because a reset connection ends the shortcut. A known device within its limits is read to the end.
  */
 function deviceErrorHandler(options: HttpServerOptions, { onFailure }: Route) {
   return async (error: unknown, request: FastifyRequest, reply: FastifyReply) => {

@@ -99,7 +99,7 @@ function methodNotAllowed(method: string, taken: ReadonlySet<Method>): AppError 
   });
 }
 
-/** The path that stands for one that is too long: no route has it. */
+/** Replaces a path that is too long: no route has it. */
 export const unroutedPath = '/-';
 
 /** Whether the path of a URL is too long for any route (specification section 8). */

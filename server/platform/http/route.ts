@@ -10,8 +10,8 @@ import type { AccountId, AccountSessionId, MemberId, TeamId } from '#server/plat
 /**
  * The callers that a route is for. `api` is public and needs a key, `device` is public and frozen (shortcuts can't be
  * updated), `page` is for browsers, `operations` is for monitoring. The dashboard has three of its own, which are
- * neither public nor frozen: `team` needs the session of a member of the team in the path, `account` that of any
- * account, `visitor` none.
+ * neither public nor frozen. `team` needs the session of a member of the team in the path, `account` that of any
+ * account, and `visitor` none.
  */
 export type Audience = 'api' | 'team' | 'account' | 'visitor' | 'device' | 'page' | 'operations';
 
