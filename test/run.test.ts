@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { globSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { describe, it } from 'node:test';
 import { findTestFiles } from '#test/support/runner/find-test-files.ts';
+import { groupFiles } from '#test/support/runner/group-files.ts';
 
 const all = globSync('test/**/*.test.ts').sort();
 const isSlow = (file: string) => file.endsWith('.slow.test.ts');
@@ -23,6 +25,16 @@ describe('the files of a test run (docs/testing.md)', () => {
     );
     const slow = all.find(isSlow) ?? '';
     assert.deepEqual(findTestFiles([slow], 'fast'), [slow]);
+  });
+
+  it('share a process with their neighbours, eight at most, so that it loads the service once; a slow one has its own', () => {
+    const groups = groupFiles(all);
+    assert.deepEqual(groups.flat(), all);
+    const isOfOneFolder = (group: readonly string[]) =>
+      new Set(group.map((file) => dirname(file))).size === 1;
+    assert.ok(groups.every((group) => isOfOneFolder(group) && group.length <= 8));
+    assert.ok(groups.every((group) => group.length === 1 || !group.some(isSlow)));
+    assert.ok(groups.some((group) => group.length === 8));
   });
 
   it('a name that is no slice and no file is refused', () => {

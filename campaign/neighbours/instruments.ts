@@ -16,7 +16,7 @@ const idle = { eventLoopMs: 0, otherThreadsMs: 0, postgresMs: 0 };
  * @throws with what was not found, or was found where nothing is wrong
  */
 export async function checkInstruments(signal: AbortSignal): Promise<void> {
-  const service = fork(new URL('./seeded-service.ts', import.meta.url), { stdio: 'inherit' });
+  const service = fork(new URL('./seeded-service.ts', import.meta.url), { stdio: 'inherit', execArgv: [] });
   try {
     const [{ port }] = (await once(service, 'message', { signal })) as [{ port: number }];
     if (service.pid === undefined) throw new Error('The seeded service did not start.');

@@ -13,7 +13,10 @@ describe('100 receivers at once that waste time and memory (specification sectio
   const http = new OutboundHttp({
     allowed: [parseAddressRange('127.0.0.1')].flatMap((range) => range ?? []),
   });
-  const receivers = fork(new URL('../../support/webhooks/hostile-receiver.ts', import.meta.url));
+  // The options of the test run are not for its child.
+  const receivers = fork(new URL('../../support/webhooks/hostile-receiver.ts', import.meta.url), {
+    execArgv: [],
+  });
   let port: unknown;
 
   const sendAll = async (way: string, timeoutMs: number) => {

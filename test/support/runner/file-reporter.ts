@@ -1,21 +1,31 @@
 import type { TestEvent } from 'node:test/reporters';
 
-/** One line of what became of a test, as test-file.ts reads it. */
-export type TestLine =
-  | { readonly did: 'began' | 'passed' | 'failed'; readonly name: string; readonly isSuite: boolean }
-  | {
-      readonly did: 'counted';
-      readonly counts: Readonly<Record<string, number>>;
-      readonly cpuSeconds: number;
-    };
+/** One line of what became of a test, as test-process.ts reads it. */
+export interface TestLine {
+  readonly did: 'began' | 'passed' | 'failed';
+  /** Absolute path of its file. */
+  readonly file: string;
+  /** Its name behind those of its suites. */
+  readonly name: string;
+  readonly isSuite: boolean;
+  /** Time since the process began, and its CPU time until now. */
+  readonly seconds: number;
+  readonly cpuSeconds: number;
+}
+
+/** The last line of a process that came to its end. */
+export interface CountsLine {
+  readonly did: 'counted';
+  readonly counts: Readonly<Record<string, number>>;
+}
 
 /**
  * A reporter of node:test for the runner of all files: a JSON line for each test, under its name and those of its
- * suites. What began and did not end is what a file hung in.
+ * suites. A test that began and did not end is what its file hung in.
  */
 // biome-ignore lint/style/noDefaultExport: node:test takes a reporter by its default export.
 export default async function* fileReporter(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
-  // Tests begin and are reported at different times: each has its own place among suites.
+  // Tests begin and are reported at different times: each has its own suites.
   const begun: string[] = [];
   const reported: string[] = [];
   const named = (
@@ -26,19 +36,20 @@ export default async function* fileReporter(events: AsyncIterable<TestEvent>): A
     return suites.slice(0, nesting + 1).join(' › ');
   };
   for await (const { type, data } of events) {
-    if (type === 'test:summary') {
-      const { user, system } = process.cpuUsage();
-      yield line({ did: 'counted', counts: { ...data.counts }, cpuSeconds: (user + system) / 1e6 });
-    }
-    if (type === 'test:dequeue') yield line({ did: 'began', name: named(begun, data), isSuite: false });
+    if (type === 'test:summary') yield line({ did: 'counted', counts: { ...data.counts } });
     if (type === 'test:start') named(reported, data);
-    if (type === 'test:pass' || type === 'test:fail') {
+    if (type !== 'test:dequeue' && type !== 'test:pass' && type !== 'test:fail') continue;
+    const { user, system } = process.cpuUsage();
+    const at = { file: data.file ?? '', seconds: process.uptime(), cpuSeconds: (user + system) / 1e6 };
+    if (type === 'test:dequeue')
+      yield line({ did: 'began', name: named(begun, data), isSuite: false, ...at });
+    else {
       const did = type === 'test:pass' ? 'passed' : 'failed';
-      yield line({ did, name: named(reported, data), isSuite: data.details.type === 'suite' });
+      yield line({ did, name: named(reported, data), isSuite: data.details.type === 'suite', ...at });
     }
   }
 }
 
-function line(of: TestLine): string {
+function line(of: TestLine | CountsLine): string {
   return `${JSON.stringify(of)}\n`;
 }

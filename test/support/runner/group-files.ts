@@ -1,0 +1,21 @@
+import { dirname } from 'node:path';
+
+/** Files that one process runs. More of them share the work of loading the service; more of them wait where one hangs. */
+const groupMax = 8;
+
+/**
+ * Groups test files for processes: neighbours of one folder share a process, which loads the service once. A slow test has
+ * a process of its own, because it measures memory, kills processes, or fills a disk.
+ */
+export function groupFiles(files: readonly string[]): string[][] {
+  const groups: string[][] = [];
+  let folder: string | undefined;
+  for (const file of files) {
+    const isAlone = file.endsWith('.slow.test.ts');
+    const last = groups.at(-1);
+    if (!isAlone && dirname(file) === folder && last && last.length < groupMax) last.push(file);
+    else groups.push([file]);
+    folder = isAlone ? undefined : dirname(file);
+  }
+  return groups;
+}

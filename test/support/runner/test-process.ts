@@ -1,0 +1,80 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { endGroup, endStrays } from './end-processes.ts';
+import { type ProcessEnd, type ProcessResult, readResults } from './read-results.ts';
+
+/** Without them a process takes a second of CPU more to load the service: Node compiles all modules, and collects garbage meanwhile. */
+const compileCache = fileURLToPath(new URL('../../../node_modules/.cache/node-compile', import.meta.url));
+const nodeOptions = ['--max-semi-space-size=64'];
+const testOptions = ['--test', '--test-isolation=none', '--test-force-exit', '--test-timeout=240000'];
+
+interface ProcessRun {
+  readonly files: readonly string[];
+  readonly settings: Readonly<Record<string, string>>;
+  readonly options: readonly string[];
+  /** A folder that does not exist yet: the TMPDIR of the process. */
+  readonly folder: string;
+  readonly limitMs: number;
+  readonly ending: AbortSignal;
+  /** undefined: the process writes to the terminal itself. */
+  readonly print: ((text: string) => void) | undefined;
+}
+
+/** The result of a process, and what it left behind. */
+export interface RunResult extends ProcessResult {
+  /** Processes that it left behind, by their command lines. They are ended. */
+  readonly left: readonly string[];
+}
+
+/**
+ * Runs test files, one after the other, in a process group and a temporary folder of their own. With it ends all that it
+ * started: the group, and processes outside it that name that folder, such as the PostgreSQL of a service that was
+ * killed. A handle that a failed test left open does not keep it running; a test that hangs ends at the limit.
+ */
+export async function runProcess(run: ProcessRun): Promise<RunResult> {
+  const { files, settings, options, folder, limitMs, ending, print } = run;
+  await mkdir(folder);
+  // PostgreSQL has a user of its own where root runs the tests.
+  await chmod(folder, 0o1777);
+  const lines = join(folder, 'results.jsonl');
+  const reporters = [
+    ...['--test-reporter=#test/support/runner/spec-reporter.ts', '--test-reporter-destination=stdout'],
+    ...['--test-reporter=#test/support/runner/file-reporter.ts', `--test-reporter-destination=${lines}`],
+  ].map((option) => option.replace('#test/', new URL('../../', import.meta.url).href));
+  const child = spawn(
+    process.execPath,
+    [...nodeOptions, ...testOptions, ...reporters, ...options, ...files],
+    {
+      stdio: ['ignore', print ? 'pipe' : 'inherit', print ? 'pipe' : 'inherit'],
+      env: { NODE_COMPILE_CACHE: compileCache, ...process.env, ...settings, TMPDIR: folder },
+      detached: true,
+    },
+  );
+  const output: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => output.push(text));
+  }
+  let ended: ProcessEnd = 'exit';
+  const end = (why: ProcessEnd) => {
+    if (ended === 'exit') ended = why;
+    if (child.pid !== undefined) endGroup(child.pid);
+  };
+  const onEnding = () => end('run');
+  const timer = setTimeout(() => end('limit'), limitMs);
+  ending.addEventListener('abort', onEnding);
+  if (ending.aborted) onEnding();
+  const closed = once(child, 'close');
+  // Its own end and not that of its output: what it left behind may hold that open.
+  const [code] = await once(child, 'exit');
+  clearTimeout(timer);
+  ending.removeEventListener('abort', onEnding);
+  const left = child.pid === undefined ? [] : await endStrays(child.pid, folder);
+  await closed;
+  print?.(output.join(''));
+  const text = await readFile(lines, 'utf8').catch(() => '');
+  await rm(folder, { recursive: true, force: true, maxRetries: 10 }).catch(() => undefined);
+  return { ...readResults(files, text, { ended, code }), left: ended === 'exit' ? left : [] };
+}
