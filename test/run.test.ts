@@ -28,13 +28,15 @@ describe('the files of a test run (docs/testing.md)', () => {
   });
 
   it('share a process with their neighbours, eight at most, so that it loads the service once; a slow one has its own', () => {
-    const groups = groupFiles(all);
+    const groups = groupFiles(all, 4);
     assert.deepEqual(groups.flat(), all);
     const isOfOneFolder = (group: readonly string[]) =>
       new Set(group.map((file) => dirname(file))).size === 1;
     assert.ok(groups.every((group) => isOfOneFolder(group) && group.length <= 8));
     assert.ok(groups.every((group) => group.length === 1 || !group.some(isSlow)));
     assert.ok(groups.some((group) => group.length === 8));
+    const few = findTestFiles(['teams'], 'fast');
+    assert.ok(groupFiles(few, 4).length >= 4, 'a slice keeps all processes at work');
   });
 
   it('a name that is no slice and no file is refused', () => {

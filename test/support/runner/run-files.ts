@@ -34,7 +34,7 @@ export async function runTests(run: TestRun): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'ot-'));
   // PostgreSQL's own user has to pass it.
   await chmod(folder, 0o755);
-  const waiting = groupFiles(files);
+  const waiting = groupFiles(files, processesAtOnce);
   const results: RunResult[] = [];
   const print = files.length > 1 ? (text: string) => process.stdout.write(text) : undefined;
   let processes = 0;
