@@ -51,7 +51,7 @@ describe('retries (specification section 6.3)', () => {
     await until('the first attempt is written', async () => (await attemptsOf(service, webhook)).length > 0);
     // In steps of time, so that an attempt that comes too early has a moment in which to come.
     await until('the last attempt is written', async () => {
-      service.clock.advance(1_000);
+      service.clock.advance(2_000);
       return (await attemptsOf(service, webhook)).length === 4;
     });
     await settled(service, webhook);
@@ -132,7 +132,7 @@ describe('retries (specification section 6.3)', () => {
     });
     await emit(service.runtime, webhook.teamId, ['Hello']);
     await until('the third attempt is written', async () => {
-      service.clock.advance(1_000);
+      service.clock.advance(2_000);
       return (await attemptsOf(service, webhook)).length === 3;
     });
     await settled(service, webhook);
