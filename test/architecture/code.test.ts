@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { describe, it } from 'node:test';
+import { offenders, root } from '#test/support/architecture/sources.ts';
+
+describe('rules for every file of the code (docs/architecture.md)', () => {
+  it('platform knows no noun of the product', () => {
+    const nouns = /\b(messages?_|send_queue|numbers n|usage_months|webhook)/;
+    const found = offenders(
+      (file) =>
+        file.path.startsWith('server/platform/') &&
+        file.path !== 'server/platform/config.ts' &&
+        nouns.exec(file.text)?.[0],
+    );
+    assert.deepEqual(found, []);
+  });
+
+  it('members are told to ask their administrator, and never a shell command (section 12.2)', () => {
+    const forPeople = /^server\/(accounts|teams|api-keys|usage|numbers|messages|webhooks|dashboard)\//;
+    const found = offenders((file) => forPeople.test(file.path) && /npm run/.exec(file.text)?.[0]);
+    assert.deepEqual(found, []);
+  });
+
+  it('only config.ts reads the environment', () => {
+    const found = offenders(
+      (file) => file.path !== 'server/platform/config.ts' && /process\.env\b/.exec(file.text)?.[0],
+    );
+    assert.deepEqual(found, []);
+  });
+
+  it('there is one clock (decision 0007): no Date.now(), no bare new Date(), no now() in SQL', () => {
+    // The listener is a program of its own, on a machine that may be another one.
+    const allowed = [
+      'server/platform/time/clock.ts',
+      'server/platform/time/host-clock.ts',
+      'server/database/clock-store.ts',
+      'webhook-listener/listen-command.ts',
+    ];
+    const time =
+      /Date\.now\(\)|new Date\(\)|\b(now|clock_timestamp|statement_timestamp)\(\)(?! \{)|CURRENT_TIMESTAMP/;
+    const found = offenders((file) => {
+      const code = file.text
+        .replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '')
+        .replaceAll(/([cC]lock|this|performance)\.now\(\)/g, '');
+      return !allowed.includes(file.path) && time.exec(code)?.[0];
+    });
+    const migrations = globSync('server/database/migrations/*.sql', { cwd: root }).filter((path) => {
+      return time.test(readFileSync(join(root, path), 'utf8').replaceAll(/--.*$/gm, ''));
+    });
+    assert.deepEqual([...found, ...migrations], []);
+  });
+
+  it('names and sizes: kebab-case, no catch-all names, no barrels, no default exports, at most 400 lines', () => {
+    const found = offenders((file) => {
+      const name = basename(file.path, '.ts');
+      if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name)) return 'is not kebab-case';
+      if (/^(utils?|helpers?|common|misc|index)$/.test(name)) return 'has a name that says nothing';
+      if (/^export default|^export \* from/m.test(file.text))
+        return 'has a default export or re-exports a file';
+      if (file.text.split('\n').length > 400) return 'is longer than 400 lines';
+      return undefined;
+    });
+    assert.deepEqual(found, []);
+  });
+});

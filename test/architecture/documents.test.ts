@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { describe, it } from 'node:test';
+import { columnDeclaration, files, readMigrations, root } from '#test/support/architecture/sources.ts';
+
+describe('citations and names (docs/architecture.md)', () => {
+  it('each section that a comment or a test cites is in docs/specification.md', () => {
+    const specification = readFileSync(join(root, 'docs/specification.md'), 'utf8');
+    const headings = new Set(
+      [...specification.matchAll(/^#+ (\d+(?:\.\d+)*)\.? /gm)].map((match) => match[1]),
+    );
+    const cited = globSync('{contract,server,simulated-phone,webhook-listener,test}/**/*.ts', {
+      cwd: root,
+    }).flatMap((path) => {
+      const text = readFileSync(join(root, path), 'utf8');
+      return [
+        ...text.matchAll(/specification\s+(?:\*\s+)?sections?\s+(\d+(?:\.\d+)*)(?: and (\d+(?:\.\d+)*))?/g),
+      ].flatMap((match) =>
+        [match[1], match[2]].flatMap((section) => (section === undefined ? [] : [{ path, section }])),
+      );
+    });
+    assert.ok(cited.length > 20);
+    const missing = cited.filter(({ section }) => !headings.has(section));
+    assert.deepEqual(
+      missing.map(({ path, section }) => `${path} cites ${section}`),
+      [],
+    );
+  });
+
+  it('each decision that a comment cites is in docs/decisions', () => {
+    const cited = files.flatMap((file) =>
+      [...file.text.matchAll(/decision (\d{4})/g)].map((match) => match[1] ?? ''),
+    );
+    const missing = [...new Set(cited)].filter(
+      (n) => globSync(`docs/decisions/${n}-*.md`, { cwd: root }).length !== 1,
+    );
+    assert.deepEqual(missing, []);
+    assert.ok(existsSync(join(root, 'docs/decisions/dependencies.md')));
+  });
+
+  it('the glossary: its files exist and say its terms, as the documents do; no file, export or column has a name that it rules out', () => {
+    const glossary = readFileSync(join(root, 'docs/glossary.md'), 'utf8');
+    const rows = [...glossary.matchAll(/^\|([^|]+)\|([^|]+)\|([^|]*)\|([^|]*)\|$/gm)].filter(
+      ([, term = '']) => !/^ term $|^-+$/.test(term),
+    );
+    assert.ok(rows.length > 60);
+    const terms = rows.map(([, term = '']) => term.trim());
+    assert.deepEqual(
+      terms.filter((term, index) => terms.indexOf(term) < index),
+      [],
+      'terms that are listed twice',
+    );
+    const paths = rows.flatMap(([, , , , where = '']) =>
+      [...where.matchAll(/`([^`]+)`/g)].map(([, path = '']) => path),
+    );
+    assert.deepEqual(
+      paths.filter((path) => !existsSync(join(root, path))),
+      [],
+      'files that are not there',
+    );
+    // Hyphens and line ends do not count: `slow-reader` is a slow reader.
+    const plain = (text: string) => text.toLowerCase().replaceAll(/[\s*-]+/g, ' ');
+    const commentsOf = (path: string) =>
+      plain(
+        readFileSync(join(root, path), 'utf8')
+          .match(/\/\*[\s\S]*?\*\/|\/\/.*$/gm)
+          ?.join('\n') ?? '',
+      );
+    const documents = plain(
+      ['specification', 'architecture']
+        .map((name) => readFileSync(join(root, `docs/${name}.md`), 'utf8'))
+        .join('\n'),
+    );
+    const unsaid = rows.flatMap(([, term = '', , , where = '']) => [
+      ...[...where.matchAll(/`([^`]+\.ts)`/g)]
+        .filter(([, path = '']) => !commentsOf(path).includes(plain(term.trim())))
+        .map(([, path]) => `a comment of ${path} does not say "${term.trim()}"`),
+      ...(documents.includes(plain(term.trim()))
+        ? []
+        : [`neither specification nor architecture says "${term.trim()}"`]),
+    ]);
+    assert.deepEqual(unsaid, []);
+    const banned = rows
+      .flatMap(([, , , not = '']) => not.split(',').map((word) => word.trim()))
+      .filter(Boolean);
+    assert.ok(banned.length > 8);
+    // Whole words, in singular and plural: a hand-out is no hand.
+    const rule = new RegExp(`(?<![a-z])(${[...new Set(banned)].join('|')})(s|ed)?(?![a-z])(?! out)`);
+    const words = (name: string) =>
+      name
+        .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
+        .replaceAll(/[_#.-]/g, ' ')
+        .toLowerCase();
+    const exported = /^export (?:async )?(?:const|function|class|interface|type) (\w+)/gm;
+    const named = files.flatMap(({ path, text }) => [
+      { name: basename(path, '.ts'), path },
+      ...[...text.matchAll(exported)].map((match) => ({ name: match[1] ?? '', path })),
+    ]);
+    const schema = readMigrations();
+    const columns = [...schema.matchAll(columnDeclaration)];
+    assert.ok(columns.length > 200);
+    const all = [...named, ...columns.map((match) => ({ name: match[1] ?? '', path: 'a column' }))];
+    assert.deepEqual(
+      all.filter(({ name }) => rule.test(words(name))).map(({ name, path }) => `${path}: ${name}`),
+      [],
+      'names that are ruled out',
+    );
+  });
+});

@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict';
+import { basename } from 'node:path';
+import { describe, it } from 'node:test';
+import { files, isOurs, offenders, readSources, sliceOf } from '#test/support/architecture/sources.ts';
+
+/** The order of slices: each may import those to its left (docs/architecture.md). */
+const order = [
+  'contract',
+  'platform',
+  'database',
+  'audit',
+  'events',
+  'mail',
+  'accounts',
+  'teams',
+  'api-keys',
+  'usage',
+  'devices',
+  'numbers',
+  'webhooks',
+  'messages',
+  'device-protocol',
+  'dashboard',
+] as const;
+
+/** Pairs of slices that do not import each other, whatever their order. */
+const strangers: readonly (readonly [string, string])[] = [
+  ['events', 'mail'],
+  ['api-keys', 'usage'],
+  ['api-keys', 'devices'],
+  ['api-keys', 'numbers'],
+  ['api-keys', 'messages'],
+  ['api-keys', 'device-protocol'],
+  ['api-keys', 'webhooks'],
+  ['usage', 'webhooks'],
+  ['webhooks', 'messages'],
+  ['webhooks', 'device-protocol'],
+];
+
+describe('the direction of imports (docs/architecture.md)', () => {
+  it('a slice imports only slices to its left', () => {
+    const found = files.flatMap((file) =>
+      file.imports.filter(isOurs).flatMap((target) => {
+        const [from, to] = [sliceOf(file.path), sliceOf(target)];
+        if (from === 'root' || from === to) return [];
+        const places = [from, to].map((slice) => order.indexOf(slice as (typeof order)[number]));
+        const [fromPlace = -1, toPlace = -1] = places;
+        const isStranger = strangers.some(([one, other]) => one === to && other === from);
+        return toPlace >= 0 && toPlace < fromPlace && !isStranger ? [] : [`${file.path} imports ${target}`];
+      }),
+    );
+    assert.deepEqual(found, []);
+  });
+
+  it('every folder of server/ is in the order', () => {
+    const slices = new Set(files.map((file) => sliceOf(file.path)));
+    const known = new Set<string>([...order, 'root', 'simulated-phone', 'webhook-listener']);
+    assert.deepEqual(
+      [...slices].filter((slice) => !known.has(slice)),
+      [],
+    );
+  });
+
+  it('inside a slice, stores, views and rules do not look up at routes', () => {
+    const isLow = (path: string) => /-(store|view|status|statement)\.ts$/.test(path);
+    const found = offenders(
+      (file) =>
+        isLow(file.path) && file.imports.some((target) => /routes?\.ts$/.test(target)) && 'imports a route',
+    );
+    assert.deepEqual(found, []);
+  });
+
+  it('no files import each other in a circle', () => {
+    const importsOf = new Map(files.map((file) => [file.path, file.imports.filter(isOurs)]));
+    const done = new Set<string>();
+    const visit = (path: string, trail: readonly string[]): string[] => {
+      if (trail.includes(path)) return [[...trail.slice(trail.indexOf(path)), path].join(' -> ')];
+      if (done.has(path)) return [];
+      const found = (importsOf.get(path) ?? []).flatMap((target) => visit(target, [...trail, path]));
+      done.add(path);
+      return found;
+    };
+    assert.deepEqual(
+      files.flatMap((file) => visit(file.path, [])),
+      [],
+    );
+  });
+
+  it('the folders of a slice import one way', () => {
+    const orders: Readonly<Record<string, readonly string[]>> = {
+      'server/accounts': [
+        'account',
+        'sessions',
+        'throttling',
+        'magic-links',
+        'passwords',
+        'passkeys',
+        'sign-in',
+      ],
+      'server/teams': ['team', 'members', 'invitations', 'acceptance'],
+      'server/webhooks': ['queue', 'endpoints', 'deliveries', 'dispatch'],
+    };
+    const found = Object.entries(orders).flatMap(([slice, folders]) => {
+      const rank = (path: string) => folders.indexOf(path.slice(slice.length + 1).split('/')[0] ?? '');
+      return files
+        .filter((file) => file.path.startsWith(`${slice}/`))
+        .flatMap((file) =>
+          file.imports
+            .filter((target) => target.startsWith(`${slice}/`) && rank(target) > rank(file.path))
+            .map((target) => `${file.path} imports ${target}`),
+        );
+    });
+    assert.deepEqual(found, []);
+    const inFolders = files.filter(({ path }) =>
+      Object.keys(orders).some((slice) => path.startsWith(`${slice}/`)),
+    );
+    const flat = inFolders.filter(
+      ({ path }) => path.split('/').length === 3 && basename(path) !== 'limits.ts',
+    );
+    assert.deepEqual(
+      flat.map(({ path }) => path),
+      [],
+      'files of these slices belong into one of their folders',
+    );
+  });
+
+  it('inside a slice, only routes import routes, and stores and views import no use case', () => {
+    // A file's kind is its name's ending. A use case is a file that imports a store of its slice; platform is no slice.
+    const isRoutes = (path: string) => /(^|[/-])routes?\.ts$/.test(path);
+    const isStore = (path: string) => /-(store|queries|statement|view)\.ts$/.test(path);
+    const isOwn = (path: string, one: string) =>
+      sliceOf(one) === sliceOf(path) && !['root', 'platform'].includes(sliceOf(one));
+    const importsOf = (path: string) => files.find((file) => file.path === path)?.imports ?? [];
+    const isUseCase = (path: string) => importsOf(path).some((one) => isOwn(path, one) && isStore(one));
+    const found = offenders(({ path, imports }) => {
+      const target = imports.find(
+        (one) =>
+          isOwn(path, one) &&
+          ((isRoutes(one) && !isRoutes(path)) || (isStore(path) && !isStore(one) && isUseCase(one))),
+      );
+      return target && `imports ${target}`;
+    });
+    assert.deepEqual(found, []);
+  });
+
+  it('the simulated phone and the webhook listener speak HTTP and know nothing else of Ownline', () => {
+    const found = ['simulated-phone/', 'webhook-listener/'].flatMap((own) => {
+      const isForeign = (target: string) => !target.startsWith('node:') && !target.startsWith(own);
+      return offenders((file) => file.path.startsWith(own) && file.imports.find(isForeign));
+    });
+    assert.deepEqual(found, []);
+  });
+
+  it('the campaign knows Ownline from outside: it imports its own files, those of Node, and pg in one file', () => {
+    const campaign = readSources('campaign/**/*.ts');
+    const foreign = (target: string) => !/^(node:|campaign\/|pg$)/.test(target);
+    assert.ok(campaign.length > 10);
+    const found = campaign.filter(
+      (file) => file.imports.some(foreign) || /\bimport\(|#\w+\//.test(file.text),
+    );
+    assert.deepEqual(
+      found.map((file) => file.path),
+      [],
+    );
+    const readers = campaign.filter((file) => file.imports.includes('pg')).map((file) => file.path);
+    assert.deepEqual(readers, ['campaign/neighbours/database.ts']);
+  });
+
+  it('every outgoing HTTP request goes through platform/outbound-http (decision 0015) (§6.5/all-requests)', () => {
+    const guard = /^server\/platform\/outbound-http\//;
+    // Others may open connections with these modules: the operator chose the address.
+    const others: Readonly<Record<string, RegExp>> = {
+      nodemailer: /^server\/mail\/smtp-sender\.ts$/, // SMTP_URL
+      pg: /^server\/database\//, // DATABASE_URL, or the engine's own socket
+    };
+    /** Modules that open connections and do nothing else that a server needs. */
+    const clients = /^(undici|(node:)?(https|http2|tls|dgram|dns|dns\/promises))$/;
+    /** Exports of node:http and node:net that open no connection: listening is not calling. */
+    const harmless = /^(type \w+|createServer|STATUS_CODES|isIP|isIPv4|isIPv6)$/;
+    const ofItsOwn =
+      /(?<![.\w#])(globalThis\.)?(fetch\(|new (WebSocket|EventSource)\()|\bimport\((?!'[#.@])|\b(createR|r)equire\((?!import\.meta\.url\)\.resolve)/;
+    const found = offenders((file) => {
+      if (file.path.startsWith('simulated-phone/') || guard.test(file.path)) return undefined;
+      const code = file.text.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
+      const imports = [...code.matchAll(/^import (type )?([^;]*?) from '([^']+)'/gm)];
+      const client = imports.find(([, isType, names = '', module = '']) => {
+        if (isType) return false;
+        if (clients.test(module)) return true;
+        if (/^(node:)?(http|net)$/.test(module)) {
+          const taken = names.replaceAll(/[{}\n]/g, ' ').split(',');
+          return taken.some((name) => name.trim() !== '' && !harmless.test(name.trim()));
+        }
+        return others[module] !== undefined && !others[module].test(file.path);
+      });
+      return client ? `imports ${client[2]} from ${client[3]}` : ofItsOwn.exec(code)?.[0];
+    });
+    assert.deepEqual(found, []);
+  });
+
+  it('a use case takes transaction hooks for effects on slices to its right, and there are three of them', () => {
+    const found = files
+      .filter((file) => /readonly on[A-Z]\w+: readonly On/.test(file.text))
+      .map((file) => file.path);
+    assert.deepEqual(
+      found.sort(),
+      [
+        'server/numbers/delete-number.ts',
+        'server/numbers/routes.ts',
+        'server/teams/members/end-membership.ts',
+        'server/teams/members/leave-team.ts',
+        'server/teams/members/member-routes.ts',
+        'server/teams/members/apply-role.ts',
+        'server/teams/members/remove-member.ts',
+      ].sort(),
+    );
+  });
+});

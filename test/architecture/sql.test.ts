@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import {
+  columnDeclaration,
+  files,
+  offenders,
+  readMigrations,
+  readSources,
+  root,
+  sliceOf,
+  withoutComments,
+} from '#test/support/architecture/sources.ts';
+
+/** SQL in the literals of a text, or a call that takes some; undefined where there is none. */
+function findSql(text: string): string | undefined {
+  const code = text.replaceAll(/\/\*[\s\S]*?\*\/|(?<![:\w])\/\/ .*$/gm, '');
+  const call = /\.query[<(]|from 'pg'/.exec(code);
+  if (call) return call[0];
+  const literals = code.match(/'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g) ?? [];
+  const sql =
+    /\b(SELECT|INSERT INTO|UPDATE \w+ SET|DELETE FROM|TRUNCATE|LOCK TABLE|LISTEN|(CREATE|ALTER|DROP) [A-Z]+)\b/;
+  return literals.map((literal) => sql.exec(literal)?.[0]).find((match) => match !== undefined);
+}
+
+describe('SQL (docs/architecture.md)', () => {
+  it('SQL is written with statement(), so that each has a name and a test can walk them', () => {
+    const bare = /\.query\(\s*[`']\s*(SELECT|INSERT|UPDATE|DELETE)\b(?! pg_notify)/;
+    const found = offenders(
+      (file) =>
+        !file.path.startsWith('server/database/') &&
+        file.path !== 'server/app/health-routes.ts' &&
+        bare.exec(file.text)?.[0],
+    );
+    assert.deepEqual(found, []);
+  });
+
+  it('tests have SQL only where they make or read rows (test/support) and where they test the schema (test/database)', () => {
+    const found = readSources('test/**/*.ts').flatMap(({ path, text }) => {
+      if (/^test\/(support|database)\//.test(path) || path === 'test/architecture/sql.test.ts') return [];
+      const sql = findSql(text);
+      return sql === undefined ? [] : [`${path}: ${sql}`];
+    });
+    assert.deepEqual(found, []);
+    for (const line of [
+      "query('SELECT 1')",
+      'query(`\n  UPDATE teams SET name = $1`)',
+      '`DELETE FROM $' + '{table}`',
+      'pool.query(sql)',
+      "import pg from 'pg';",
+    ])
+      assert.ok(findSql(line), line);
+    for (const line of ['// SELECT nothing', "'she may select, update or delete'"])
+      assert.equal(findSql(line), undefined, line);
+  });
+
+  it('no statement of a transaction calls pg_notify, which would make commits wait for each other', () => {
+    const found = files.filter((file) => /SELECT pg_notify/.test(file.text)).map((file) => file.path);
+    assert.deepEqual(found.sort(), [
+      'server/app/shared-settings.ts',
+      'server/database/change-notify-sender.ts',
+      'server/database/listener.ts',
+      'server/database/notify-sender.ts',
+    ]);
+  });
+
+  it('routes, pages, views, authenticators and limits have no SQL', () => {
+    const found = offenders(
+      ({ path, text }) =>
+        /(^|[/-])(routes?|page|view|authenticator|limits)\.ts$/.test(path) &&
+        /\bstatement[<(]|\.query[<(]/.exec(text)?.[0],
+    );
+    assert.deepEqual(found, []);
+  });
+
+  it('changes are notified by the statements that declare them, and by no other code (decision 0018)', () => {
+    const found = offenders(
+      (file) => !file.path.startsWith('server/database/') && /\brecordChange\b/.exec(file.text)?.[0],
+    );
+    assert.deepEqual(found, []);
+  });
+
+  it('the code of the server names each column', () => {
+    const server = files.filter(({ path }) => path.startsWith('server/'));
+    const words = new Set(server.flatMap(({ text }) => withoutComments(text).match(/\w+/g) ?? []));
+    const schema = readMigrations();
+    const tables = schema.replaceAll(/\$(\w*)\$[\s\S]*?\$\1\$/g, '');
+    const columns = [...tables.matchAll(columnDeclaration)].map(([, column = '']) => column);
+    assert.ok(columns.length > 200);
+    assert.deepEqual(
+      columns.filter((column) => !words.has(column)),
+      [],
+    );
+  });
+
+  it('each table has an owner, and other slices write it only as the table of owners says (docs/architecture.md)', () => {
+    const document = readFileSync(join(root, 'docs/architecture.md'), 'utf8');
+    const owners = new Map(
+      [...document.matchAll(/^\| `(\w+)` \| ([a-z-]+) \|([^|]*)\|$/gm)].map(
+        ([, table = '', owner = '', others = '']) => [
+          table,
+          { owner, others: [...others.matchAll(/(?:^ |; )([a-z-]+):/g)].map(([, slice = '']) => slice) },
+        ],
+      ),
+    );
+    const schema = readMigrations();
+    const tables = [...schema.matchAll(/^CREATE (?:UNLOGGED )?TABLE (\w+) \(/gm)].map(
+      (match) => match[1] ?? '',
+    );
+    assert.deepEqual(
+      [...owners.keys()].sort(),
+      [...tables].sort(),
+      'a table without an owner, or an owner of none',
+    );
+    const writers = new Map(tables.map((table) => [table, new Set<string>()]));
+    for (const { path, text } of files.filter((file) => file.path.startsWith('server/'))) {
+      for (const [, table = ''] of withoutComments(text).matchAll(
+        /\b(?:INSERT INTO|UPDATE|DELETE FROM|MERGE INTO) (\w+)/g,
+      )) {
+        writers.get(table)?.add(sliceOf(path));
+      }
+    }
+    const found = [...writers].flatMap(([table, slices]) => {
+      const { owner = '', others = [] } = owners.get(table) ?? {};
+      const allowed = new Set([owner, ...others]);
+      return [
+        ...[...slices]
+          .filter((slice) => !allowed.has(slice))
+          .map((slice) => `${slice} writes ${table} and is not named`),
+        ...others
+          .filter((slice) => !slices.has(slice))
+          .map((slice) => `${slice} is named as a writer of ${table} and is none`),
+      ];
+    });
+    assert.deepEqual(found, []);
+  });
+});

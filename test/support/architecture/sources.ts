@@ -1,0 +1,55 @@
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root = fileURLToPath(new URL('../../..', import.meta.url));
+
+export interface SourceFile {
+  readonly path: string;
+  readonly text: string;
+  readonly imports: readonly string[];
+}
+
+export function readSources(pattern: string): readonly SourceFile[] {
+  return globSync(pattern, { cwd: root }).map((path) => {
+    const text = readFileSync(join(root, path), 'utf8');
+    const imports = [...text.matchAll(/from '([^']+)'/g)].map((match) => resolveImport(path, match[1] ?? ''));
+    return { path, text, imports };
+  });
+}
+
+export const files = readSources('{contract,server,simulated-phone,webhook-listener}/**/*.ts');
+
+function resolveImport(path: string, specifier: string): string {
+  if (specifier.startsWith('#')) return specifier.slice(1);
+  return specifier.startsWith('.') ? normalize(join(dirname(path), specifier)) : specifier;
+}
+
+/** `contract`, the folder below server/, `simulated-phone`, or `root` for the files that put it together. */
+export function sliceOf(path: string): string {
+  const [top, second] = path.split('/');
+  if (top !== 'server') return top ?? '';
+  return second?.endsWith('.ts') || second === 'app' || second === 'cli' ? 'root' : (second ?? '');
+}
+
+export const isOurs = (path: string) => /^(contract|server|simulated-phone|webhook-listener)\//.test(path);
+
+/** All that breaks a rule, as one list, which a failed test shows whole. @param rule a problem of a file, or nothing */
+export function offenders(rule: (file: SourceFile) => string | undefined | false): string[] {
+  return files.flatMap((file) => {
+    const problem = rule(file);
+    return problem ? [`${file.path}: ${problem}`] : [];
+  });
+}
+
+/** The SQL of all migrations. */
+export function readMigrations(): string {
+  return globSync('server/database/migrations/*.sql', { cwd: root })
+    .map((path) => readFileSync(join(root, path), 'utf8'))
+    .join('\n');
+}
+
+export const columnDeclaration =
+  /^ {2}(?:ADD COLUMN )?(\w+) (?:uuid|text|bytea|boolean|smallint|integer|bigint|date|timestamptz|jsonb)/gm;
+
+export const withoutComments = (text: string) => text.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
