@@ -88,28 +88,8 @@ function publicRoutes(services: Services): Route[] {
 /** Routes without a key, in the dashboard only: owners, and leaving a team. */
 function personalRoutes(services: Services): Route[] {
   return [
-    route({
-      method: 'PUT',
-      path: '/app/teams/:team_id/team/owners/:id',
-      audience: 'team',
-      permission: 'owners:manage',
-      audit: 'member.role_changed',
-      answers: { 200: Member },
-      handle: async ({ principal, params, by }) => ({
-        body: memberView(await promoteOwner(services, principal.teamId, memberId(params), by)),
-      }),
-    }),
-    route({
-      method: 'DELETE',
-      path: '/app/teams/:team_id/team/owners/:id',
-      audience: 'team',
-      permission: 'owners:manage',
-      audit: 'member.role_changed',
-      answers: { 200: Member },
-      handle: async ({ principal, params, by }) => ({
-        body: memberView(await demoteOwner(services, principal.teamId, memberId(params), by)),
-      }),
-    }),
+    ownerRoute(services, 'PUT', promoteOwner),
+    ownerRoute(services, 'DELETE', demoteOwner),
     route({
       method: 'POST',
       path: '/app/teams/:team_id/team/leave',
@@ -123,6 +103,20 @@ function personalRoutes(services: Services): Route[] {
       },
     }),
   ];
+}
+
+function ownerRoute(services: Services, method: 'PUT' | 'DELETE', change: typeof promoteOwner): Route {
+  return route({
+    method,
+    path: '/app/teams/:team_id/team/owners/:id',
+    audience: 'team',
+    permission: 'owners:manage',
+    audit: 'member.role_changed',
+    answers: { 200: Member },
+    handle: async ({ principal, params, by }) => ({
+      body: memberView(await change(services, principal.teamId, memberId(params), by)),
+    }),
+  });
 }
 
 function memberId(params: Readonly<Record<string, string>>): MemberId {
