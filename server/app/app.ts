@@ -49,7 +49,7 @@ import { createAuthenticators } from './authenticators.ts';
 import {
   createBackgroundJobs,
   createClockLoop,
-  createFanOutLoop,
+  createLargeFanOutLoop,
   createPublisher,
 } from './background-jobs.ts';
 import { leasePostponers } from './clock-step-effects.ts';
@@ -138,7 +138,7 @@ async function open(
     ? openDispatcher(runtime, outbound, lifecycle)
     : undefined;
   if (dispatcher) notifications.on(dueDeliveriesChannel, () => dispatcher.notify());
-  const fanOut = config.processRoles.has('deliver') ? createFanOutLoop(runtime) : undefined;
+  const fanOut = config.processRoles.has('deliver') ? createLargeFanOutLoop(runtime) : undefined;
   if (fanOut) notifications.on(fanOutsChannel, () => fanOut.notify());
   const followClock = createClockLoop(clockSync, logger);
   notifications.on(clockChannel, () => followClock.notify());

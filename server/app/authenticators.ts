@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import {
   createAccountAuthenticator,
-  createPublicPageAuthenticator,
+  createSessionlessPageAuthenticator,
   createVisitorAuthenticator,
   type RequireSession,
 } from '#server/accounts/sessions/session-authenticator.ts';
@@ -69,7 +69,7 @@ export function createAuthenticators(services: AuthenticatorServices): Authentic
     device: createDeviceAuthenticator(services),
     account: createAccountAuthenticator(requireSession, services),
     visitor,
-    page: createPublicPageAuthenticator(visitor, openLimiter),
+    page: createSessionlessPageAuthenticator(visitor, openLimiter),
   };
   return { byAudience, notFoundLimiter: openLimiter };
 }

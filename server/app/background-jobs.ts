@@ -45,7 +45,7 @@ export function createPublisher(services: Runtime): Loop {
 }
 
 /** Writes the deliveries of events for many webhooks. A process role of `deliver`: nothing else waits for them. */
-export function createFanOutLoop(services: Runtime): Loop {
+export function createLargeFanOutLoop(services: Runtime): Loop {
   return new Loop({
     name: 'write deliveries of events for many webhooks',
     intervalMs: second,

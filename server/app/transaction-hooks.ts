@@ -1,6 +1,6 @@
 import { revokeExcessKeys, revokeMemberKeys } from '#server/api-keys/revoke-member-keys.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { failMessagesOfNumber } from '#server/messages/sweep-messages.ts';
+import { failMessagesOfDeletedNumber } from '#server/messages/sweep-messages.ts';
 import type { OnNumberRemoved } from '#server/numbers/delete-number.ts';
 import type { OnRoleChanged } from '#server/teams/members/apply-role.ts';
 import type { OnMemberRemoved } from '#server/teams/members/end-membership.ts';
@@ -11,7 +11,7 @@ import type { OnMemberRemoved } from '#server/teams/members/end-membership.ts';
  */
 
 export function numberRemovedHooks(services: Pick<Runtime, 'clock' | 'ids'>): OnNumberRemoved[] {
-  return [(trx, number) => failMessagesOfNumber(services, trx, number)];
+  return [(trx, number) => failMessagesOfDeletedNumber(services, trx, number)];
 }
 
 export function memberRemovedHooks(services: Pick<Runtime, 'clock' | 'ids'>): OnMemberRemoved[] {

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { AccountOverview } from '#contract/account.ts';
 import { findAccount } from '#server/accounts/account/account-store.ts';
 import { accountView } from '#server/accounts/account/account-view.ts';
-import { PasswordFlash } from '#server/accounts/passwords/password-flash.ts';
+import { PasswordSetFlash } from '#server/accounts/passwords/password-flash.ts';
 import { renderPasswordForm } from '#server/accounts/passwords/password-page.ts';
 import { loadPasswordForm } from '#server/accounts/passwords/password-page-routes.ts';
 import { findSignedIn, type RequireSession } from '#server/accounts/sessions/session-authenticator.ts';
@@ -18,7 +18,7 @@ import { listMemberships } from '#server/teams/members/member-store.ts';
 /** The signed-in account and its teams: as JSON, and as the start page (specification section 12.3). */
 export function overviewRoutes(services: Runtime & { readonly requireSession: RequireSession }): Route[] {
   const { database, config } = services;
-  const notice = new PasswordFlash(config);
+  const notice = new PasswordSetFlash(config);
   const overviewOf = async (accountId: AccountId): Promise<AccountOverview> => {
     const account = await findAccount(database.pool, accountId);
     if (!account) throw notFound('account');

@@ -1,4 +1,4 @@
-import type { DeviceId, NumberId, SessionId, TeamId } from '#server/platform/ids/ids.ts';
+import type { DeviceId, DeviceSessionId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
 
 /** Why a device gets the answer to stop polling (specification section 11.2). */
 export type StopReason = 'unauthorized' | 'deleted' | 'taken' | 'superseded' | 'already_running';
@@ -9,7 +9,7 @@ export interface PollFacts {
   readonly number_id: NumberId;
   readonly device_id: DeviceId;
   /** The session that the poll names; null for "new". */
-  readonly asked_session: SessionId | null;
+  readonly asked_session: DeviceSessionId | null;
   readonly number_deleted: boolean;
   /** Whether another number is verified for this phone, and this one is not. */
   readonly taken: boolean;
@@ -17,7 +17,7 @@ export interface PollFacts {
   readonly device_ended: boolean;
   readonly generation: number;
   readonly current_generation: number | null;
-  readonly current_session: SessionId | null;
+  readonly current_session: DeviceSessionId | null;
   readonly expires_at: Date | null;
 }
 

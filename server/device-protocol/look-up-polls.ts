@@ -2,7 +2,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
 import { unavailable } from '#server/platform/app-error.ts';
 import { Batcher } from '#server/platform/concurrency/batcher.ts';
-import type { MessageId, SessionId } from '#server/platform/ids/ids.ts';
+import type { DeviceSessionId, MessageId } from '#server/platform/ids/ids.ts';
 import type { PollFacts } from './decide-poll.ts';
 import type { PollIdentity } from './poll-registry.ts';
 
@@ -10,7 +10,7 @@ import type { PollIdentity } from './poll-registry.ts';
 export interface PollLookup {
   readonly tokenHash: Buffer;
   /** undefined for "new". */
-  readonly sessionId: SessionId | undefined;
+  readonly sessionId: DeviceSessionId | undefined;
 }
 
 /** The result of a poll's look-up. */
@@ -20,7 +20,7 @@ export interface PollLookupRow extends PollFacts {
   readonly poll: number | null;
   readonly in_flight_id: MessageId | null;
   readonly in_flight_hand_out: number;
-  readonly in_flight_session: SessionId | null;
+  readonly in_flight_session: DeviceSessionId | null;
   readonly handed_out_at: Date | null;
   /** Whether a message waits for this number's phone, so that a claim is worth its statement. */
   readonly has_waiting: boolean;
@@ -83,7 +83,7 @@ export async function shortenDeviceSession(
     numberId,
     sessionId,
     poll,
-    clock.in(sessionLifeMs(config.deviceHoldMs)),
+    clock.in(sessionLifeAfterAnswerMs(config.deviceHoldMs)),
   );
 }
 
@@ -97,7 +97,7 @@ export interface PollLookups {
 }
 
 /** Lifetime of a session after a poll: the full hold, and 35 s after its answer (specification 11.2). */
-export function sessionLifeMs(holdMs: number): number {
+export function sessionLifeAfterAnswerMs(holdMs: number): number {
   return holdMs + 35_000;
 }
 
@@ -109,7 +109,7 @@ export function createPollLookups({
   const batcher = new Batcher<PollLookup, { readonly row: PollLookupRow | undefined }>({
     run: async (polls) => {
       const now = clock.now();
-      const liveUntil = clock.in(config.deviceHoldMs + sessionLifeMs(config.deviceHoldMs));
+      const liveUntil = clock.in(config.deviceHoldMs + sessionLifeAfterAnswerMs(config.deviceHoldMs));
       const rows = await lookUpPolls.rows(
         database.hot,
         polls.map((_, index) => index),

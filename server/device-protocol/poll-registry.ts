@@ -1,5 +1,5 @@
 import { LongPoll } from '#server/platform/concurrency/long-poll.ts';
-import type { NumberId, SessionId } from '#server/platform/ids/ids.ts';
+import type { DeviceSessionId, NumberId } from '#server/platform/ids/ids.ts';
 
 /** How a wait ended without a message. */
 export type WaitEnd = 'held' | 'replaced' | 'left' | 'stopping';
@@ -7,7 +7,7 @@ export type WaitEnd = 'held' | 'replaced' | 'left' | 'stopping';
 /** Identifies a poll: session ids sort by time, and polls count up within a session. */
 export interface PollIdentity {
   readonly numberId: NumberId;
-  readonly sessionId: SessionId;
+  readonly sessionId: DeviceSessionId;
   readonly poll: number;
 }
 

@@ -6,13 +6,13 @@ import { reportMessage } from '#server/messages/report-message.ts';
 import { resolveUnconfirmed } from '#server/messages/resolve-unconfirmed.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
 import type { HandlerContext } from '#server/platform/http/route.ts';
-import type { MessageId, SessionId } from '#server/platform/ids/ids.ts';
+import type { DeviceSessionId, MessageId } from '#server/platform/ids/ids.ts';
 import { decidePoll, type StopReason } from './decide-poll.ts';
 import { repeatedPollMs } from './limits.ts';
 import {
   type PollLookupRow,
   type PollLookups,
-  sessionLifeMs,
+  sessionLifeAfterAnswerMs,
   shortenDeviceSession,
 } from './look-up-polls.ts';
 import type { HeldPoll, PollRegistry } from './poll-registry.ts';
@@ -22,7 +22,7 @@ import { startDeviceSession } from './start-session.ts';
 export interface Poll {
   readonly tokenHash: Buffer;
   /** undefined for "new". */
-  readonly sessionId: SessionId | undefined;
+  readonly sessionId: DeviceSessionId | undefined;
   readonly last:
     | { readonly messageId: MessageId; readonly failed: boolean; readonly error: string | null }
     | undefined;
@@ -35,7 +35,7 @@ export interface Poll {
 
 export type PollResult =
   | { readonly kind: 'send'; readonly claimant: ClaimingPoll; readonly handOut: HandOut }
-  | { readonly kind: 'idle'; readonly sessionId: SessionId }
+  | { readonly kind: 'idle'; readonly sessionId: DeviceSessionId }
   | { readonly kind: 'stop'; readonly reason: StopReason }
   | { readonly kind: 'unavailable' };
 
@@ -128,7 +128,11 @@ async function handOutNext(
   claimant: ClaimingPoll,
 ): Promise<HandOut | undefined> {
   if (heldPoll.ended) return undefined;
-  return claimMessage(services, claimant, services.clock.in(sessionLifeMs(services.config.deviceHoldMs)));
+  return claimMessage(
+    services,
+    claimant,
+    services.clock.in(sessionLifeAfterAnswerMs(services.config.deviceHoldMs)),
+  );
 }
 
 /**
@@ -138,7 +142,7 @@ async function handOutNext(
 async function resolveForgotten(
   services: PollServices,
   row: PollLookupRow,
-  sessionId: SessionId,
+  sessionId: DeviceSessionId,
   withPermit: Poll['withPermit'],
 ): Promise<boolean> {
   const { in_flight_id: messageId, handed_out_at: handedOutAt } = row;

@@ -9,10 +9,10 @@ import {
   updateDeviceDescription,
 } from '#server/devices/device-store.ts';
 import { lockNumber, markVerified } from '#server/numbers/number-store.ts';
-import type { SessionId } from '#server/platform/ids/ids.ts';
+import type { DeviceSessionId } from '#server/platform/ids/ids.ts';
 import { decidePoll, type StopReason } from './decide-poll.ts';
 import { takeoverReportGraceMs } from './limits.ts';
-import { type PollLookupRow, sessionLifeMs } from './look-up-polls.ts';
+import { type PollLookupRow, sessionLifeAfterAnswerMs } from './look-up-polls.ts';
 
 const bringLeaseForward = statement<Record<string, never>>(
   'device-protocol.bring-lease-forward',
@@ -33,7 +33,7 @@ export async function startDeviceSession(
   tokenHash: Buffer,
   arrival: PollLookupRow,
   description: DeviceDescription,
-): Promise<{ readonly sessionId: SessionId } | { readonly stop: StopReason }> {
+): Promise<{ readonly sessionId: DeviceSessionId } | { readonly stop: StopReason }> {
   const { database, clock, ids, config } = services;
   try {
     return await database.transaction(async (trx) => {
@@ -63,7 +63,7 @@ export async function startDeviceSession(
         number_id: numberId,
         device_id: device.id,
         session_id: sessionId,
-        expires_at: clock.in(config.deviceHoldMs + sessionLifeMs(config.deviceHoldMs)),
+        expires_at: clock.in(config.deviceHoldMs + sessionLifeAfterAnswerMs(config.deviceHoldMs)),
         last_seen_at: now,
       });
       await bringLeaseForward.row(trx, numberId, takeoverReportGraceMs);

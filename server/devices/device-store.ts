@@ -1,5 +1,5 @@
 import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
-import type { DeviceId, NumberId, SessionId, SetupLinkId, TeamId } from '#server/platform/ids/ids.ts';
+import type { DeviceId, DeviceSessionId, NumberId, SetupLinkId, TeamId } from '#server/platform/ids/ids.ts';
 
 /** A phone that a number was claimed for. */
 export interface DeviceRow {
@@ -26,11 +26,11 @@ export interface SetupLinkRow {
 }
 
 /** The session of a number whose polls may get messages. */
-export interface SessionRow {
+export interface DeviceSessionRow {
   readonly number_id: NumberId;
   readonly team_id: TeamId;
   readonly device_id: DeviceId;
-  readonly session_id: SessionId;
+  readonly session_id: DeviceSessionId;
   readonly expires_at: Date;
   readonly last_seen_at: Date;
 }
@@ -86,7 +86,7 @@ const findTokens = statement<KnownTokenRow>(
    WHERE d.token_hash = ANY($1::bytea[])`,
 );
 // Only a newer link's phone could replace this session, and a newer link ends this one.
-const findSessionOfLink = statement<{ session_id: SessionId }>(
+const findSessionOfLink = statement<{ session_id: DeviceSessionId }>(
   'devices.find-session-of-link',
   `SELECT s.session_id FROM devices d
    JOIN device_sessions s ON s.number_id = d.number_id AND s.device_id = d.id
@@ -99,7 +99,7 @@ const describe = statement<Pick<DeviceRow, 'number_id'>>(
    RETURNING number_id`,
   { changes: 'number', team: '$1', ids: 'number_id' },
 );
-const lockSession = statement<SessionRow>(
+const lockSession = statement<DeviceSessionRow>(
   'devices.lock-session',
   `SELECT number_id, team_id, device_id, session_id, expires_at, last_seen_at
    FROM device_sessions WHERE team_id = $1 AND number_id = $2 FOR UPDATE`,
@@ -244,11 +244,11 @@ export function lockCurrentSession(
   trx: Transaction,
   teamId: TeamId,
   numberId: NumberId,
-): Promise<SessionRow | undefined> {
+): Promise<DeviceSessionRow | undefined> {
   return lockSession.row(trx, teamId, numberId);
 }
 
-export async function replaceDeviceSession(trx: Transaction, session: SessionRow): Promise<void> {
+export async function replaceDeviceSession(trx: Transaction, session: DeviceSessionRow): Promise<void> {
   const { team_id, number_id, device_id, session_id, expires_at, last_seen_at } = session;
   await startDeviceSession.row(trx, team_id, number_id, device_id, session_id, expires_at, last_seen_at);
 }

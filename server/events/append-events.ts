@@ -10,7 +10,7 @@ import {
   type TeamId,
 } from '#server/platform/ids/ids.ts';
 import { sqlDeliveryId } from './fan-out.ts';
-import { immediateFanOutMax } from './limits.ts';
+import { smallFanOutMax } from './limits.ts';
 
 export interface NewEvent {
   readonly teamId: TeamId;
@@ -45,7 +45,7 @@ const insertEvents = statement<{
    ), matched AS MATERIALIZED (
      SELECT e.team_id, e.id AS event_id, e.type, e.n, w.id AS webhook_id, w.is_active,
        row_number() OVER (PARTITION BY e.n ORDER BY w.id) AS index,
-       count(*) OVER (PARTITION BY e.n) > ${immediateFanOutMax} AS is_large
+       count(*) OVER (PARTITION BY e.n) > ${smallFanOutMax} AS is_large
      FROM new_events e
      JOIN webhooks w ON w.team_id = e.team_id AND e.type = ANY (w.events)
      WHERE w.phone_number IS NULL OR w.phone_number =

@@ -11,7 +11,7 @@ import { ensureUsageMonth } from '#server/usage/usage-store.ts';
 import {
   acceptUnlocked,
   acceptWaiting,
-  type SendOutcomeRow,
+  type SendOutcomeGroupRow,
   type SendRow,
   type SendVerdict,
 } from './accept-statement.ts';
@@ -137,7 +137,7 @@ const refusals: ReadonlySet<SendVerdict> = new Set([
 async function findIdempotentRepeats(
   { database, clock }: Services,
   batch: readonly SendRow[],
-  results: readonly SendOutcomeRow[],
+  results: readonly SendOutcomeGroupRow[],
 ): Promise<ReadonlySet<number>> {
   if (!results.some(({ verdict }) => refusals.has(verdict))) return new Set();
   const refused = results.flatMap(({ verdict }, position) => {
@@ -166,7 +166,7 @@ async function findIdempotentRepeats(
 
 function toOutcome(
   verdict: SendOutcome['verdict'],
-  row: SendOutcomeRow,
+  row: SendOutcomeGroupRow,
   attempt: Attempt | undefined,
   createdAt: Date,
 ): SendOutcome {
@@ -184,7 +184,7 @@ async function runBatch(
   rows: readonly Attempt[],
   at: Date,
   locking: LockWaitPolicy,
-): Promise<SendOutcomeRow[]> {
+): Promise<SendOutcomeGroupRow[]> {
   try {
     return await runStatement(services, rows, at, locking);
   } catch (error) {
@@ -192,7 +192,7 @@ async function runBatch(
     // 22 and 23: PostgreSQL can't store a row. Row by row, only that one fails.
     if (code?.startsWith('22') || code?.startsWith('23')) {
       if (rows.length === 1) return [notStored(services, error)];
-      const results: SendOutcomeRow[] = [];
+      const results: SendOutcomeGroupRow[] = [];
       for (const row of rows) results.push(...(await runBatch(services, [row], at, locking)));
       return results;
     }
@@ -211,7 +211,7 @@ function throwOutcomeUnknown(error: unknown): never {
   );
 }
 
-function notStored({ logger }: Services, error: unknown): SendOutcomeRow {
+function notStored({ logger }: Services, error: unknown): SendOutcomeGroupRow {
   logger.error({ err: error }, 'a message passed every check and could not be stored');
   return {
     indexes: [1],
@@ -228,7 +228,7 @@ async function runStatement(
   rows: readonly Attempt[],
   at: Date,
   locking: LockWaitPolicy,
-): Promise<SendOutcomeRow[]> {
+): Promise<SendOutcomeGroupRow[]> {
   const accept = locking === 'wait' ? acceptWaiting : acceptUnlocked;
   const groups = await accept.rows(
     services.database.hot,
@@ -252,8 +252,8 @@ async function runStatement(
 }
 
 /** For each row, in order, the outcome of its group. */
-function perRow(groups: readonly SendOutcomeRow[]): SendOutcomeRow[] {
-  const results: SendOutcomeRow[] = [];
+function perRow(groups: readonly SendOutcomeGroupRow[]): SendOutcomeGroupRow[] {
+  const results: SendOutcomeGroupRow[] = [];
   for (const group of groups) for (const position of group.indexes) results[position - 1] = group;
   return results;
 }

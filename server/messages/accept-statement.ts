@@ -33,7 +33,7 @@ export type SendVerdict =
   | 'again';
 
 /** The outcome of all rows of a batch that share it: most batches have few. */
-export interface SendOutcomeRow {
+export interface SendOutcomeGroupRow {
   /** Positions in the batch, from 1. */
   readonly indexes: readonly number[];
   readonly verdict: SendVerdict;
@@ -159,9 +159,13 @@ const changed = [
   { changes: 'usage', team: '$1' },
 ] as const;
 
-export const acceptUnlocked = statement<SendOutcomeRow>(
+export const acceptUnlocked = statement<SendOutcomeGroupRow>(
   'messages.accept-unlocked',
   acceptSql('SKIP LOCKED'),
   ...changed,
 );
-export const acceptWaiting = statement<SendOutcomeRow>('messages.accept-waiting', acceptSql(''), ...changed);
+export const acceptWaiting = statement<SendOutcomeGroupRow>(
+  'messages.accept-waiting',
+  acceptSql(''),
+  ...changed,
+);

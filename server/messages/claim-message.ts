@@ -1,7 +1,7 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
 import { lockCurrentSession } from '#server/devices/device-store.ts';
-import type { DeviceId, MessageId, NumberId, SessionId, TeamId } from '#server/platform/ids/ids.ts';
+import type { DeviceId, DeviceSessionId, MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import { sqlNextStatus, sqlStatusGuard } from './message-status.ts';
 
 /** The calling poll: only the newest one of the current session gets a message. */
@@ -9,7 +9,7 @@ export interface ClaimingPoll {
   readonly teamId: TeamId;
   readonly numberId: NumberId;
   readonly deviceId: DeviceId;
-  readonly sessionId: SessionId;
+  readonly sessionId: DeviceSessionId;
   /** Number of the poll within its session. */
   readonly poll: number;
 }

@@ -1,13 +1,13 @@
 import type { FailureCode } from '#contract/message.ts';
 import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
-import type { DeviceId, MessageId, NumberId, SessionId, TeamId } from '#server/platform/ids/ids.ts';
+import type { DeviceId, DeviceSessionId, MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import { type MessageRow, sqlMessageColumns } from './message.ts';
 import { sqlNextStatus, sqlStatusGuard } from './message-status.ts';
 
 /** One time a message was given to a device. */
 export interface HandOutRow {
   readonly hand_out: number;
-  readonly session_id: SessionId;
+  readonly session_id: DeviceSessionId;
   readonly device_id: DeviceId;
   readonly handed_out_at: Date;
   readonly outcome: 'sent' | 'failed' | 'unconfirmed' | null;
@@ -18,7 +18,7 @@ export interface InFlightRow {
   readonly team_id: TeamId;
   readonly message_id: MessageId;
   readonly hand_out: number;
-  readonly session_id: SessionId;
+  readonly session_id: DeviceSessionId;
   readonly seq: number;
   readonly handed_out_at: Date;
   readonly leased_until: Date;
@@ -240,6 +240,6 @@ export function failNotDelivered(
   );
 }
 
-export function markForRetry(trx: Transaction, message: MessageRow): Promise<MessageRow | undefined> {
+export function markQueuedForRetry(trx: Transaction, message: MessageRow): Promise<MessageRow | undefined> {
   return markRetried.row(trx, message.team_id, message.id);
 }

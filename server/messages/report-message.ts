@@ -2,7 +2,7 @@ import { plans } from '#contract/plans.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { type DeviceRow, lockCurrentSession } from '#server/devices/device-store.ts';
-import type { MessageId, SessionId } from '#server/platform/ids/ids.ts';
+import type { DeviceSessionId, MessageId } from '#server/platform/ids/ids.ts';
 import { findTeam } from '#server/teams/team/team-store.ts';
 import { lateReportMs } from './limits.ts';
 import type { MessageRow } from './message.ts';
@@ -24,7 +24,7 @@ import {
 export interface Report {
   readonly messageId: MessageId;
   /** The session of the poll that reports; undefined for POST /v1/device/status. */
-  readonly sessionId: SessionId | undefined;
+  readonly sessionId: DeviceSessionId | undefined;
   /** `failed`: the phone could not send; `not_delivered`: from a device that can report delivery. */
   readonly status: 'sent' | 'failed' | 'delivered' | 'not_delivered';
   readonly error: string | null;

@@ -7,7 +7,7 @@ import {
   failUnconfirmed,
   type InFlightRow,
   lockMessage,
-  markForRetry,
+  markQueuedForRetry,
   recordOutcome,
   removeInFlight,
   returnToQueue,
@@ -40,7 +40,7 @@ async function resolve(services: Services, trx: Transaction, flight: InFlightRow
   if (!message) return;
   const number = await findNumber(trx, flight.team_id, flight.number_id);
   if (number?.on_unconfirmed === 'retry_once' && number.deleted_at === null && flight.hand_out === 1) {
-    const retried = await markForRetry(trx, message);
+    const retried = await markQueuedForRetry(trx, message);
     if (retried) await returnToQueue(trx, retried, flight.seq, now);
     return;
   }

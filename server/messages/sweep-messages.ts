@@ -138,7 +138,7 @@ function failOfTeam(
  * Fails the messages of a deleted number, in the transaction of the deletion. A long queue is left to the sweep,
  * because the team's sends wait for this transaction.
  */
-export async function failMessagesOfNumber(
+export async function failMessagesOfDeletedNumber(
   services: Pick<Runtime, 'clock' | 'ids'>,
   trx: Transaction,
   number: NumberRow,

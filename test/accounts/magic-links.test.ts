@@ -6,8 +6,8 @@ import { createMagicLink } from '#server/accounts/magic-links/create-magic-link.
 import { MagicLinkRequests } from '#server/accounts/magic-links/magic-link-requests.ts';
 import { magicLinkMail, type SendMagicLink } from '#server/accounts/magic-links/send-magic-link.ts';
 import {
-  createPublicPageAuthenticator,
   createRequireSession,
+  createSessionlessPageAuthenticator,
   createVisitorAuthenticator,
 } from '#server/accounts/sessions/session-authenticator.ts';
 import { signInPageRoutes } from '#server/accounts/sign-in/sign-in-page-routes.ts';
@@ -221,7 +221,7 @@ describe('links that are asked for by mail (specification section 12.2)', () => 
           requireSession: createRequireSession(services),
         }),
       ],
-      authenticators: { visitor, page: createPublicPageAuthenticator(visitor, limit) },
+      authenticators: { visitor, page: createSessionlessPageAuthenticator(visitor, limit) },
       record: () => undefined,
       isStopping: () => false,
       ids: services.ids,

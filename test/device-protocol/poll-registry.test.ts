@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { PollRegistry } from '#server/device-protocol/poll-registry.ts';
-import type { NumberId, SessionId } from '#server/platform/ids/ids.ts';
+import type { DeviceSessionId, NumberId } from '#server/platform/ids/ids.ts';
 
 const one = '01990000-0000-7000-8000-000000000001' as NumberId;
 const other = '01990000-0000-7000-8000-000000000002' as NumberId;
@@ -10,7 +10,7 @@ const other = '01990000-0000-7000-8000-000000000002' as NumberId;
 let polls = 0;
 const place = (numberId: NumberId) => {
   polls += 1;
-  return { numberId, sessionId: '01990000-0000-7000-8000-00000000000a' as SessionId, poll: polls };
+  return { numberId, sessionId: '01990000-0000-7000-8000-00000000000a' as DeviceSessionId, poll: polls };
 };
 
 describe('held polls (specification section 11.4)', () => {
@@ -78,7 +78,11 @@ describe('held polls (specification section 11.4)', () => {
     const held = waiting.register(newer, waiting.serial, false);
     assert.equal(waiting.register(older, waiting.serial, false).ended, 'replaced');
     assert.equal(held.ended, undefined);
-    const nextSession = { ...older, sessionId: '01990000-0000-7000-8000-00000000000b' as SessionId, poll: 1 };
+    const nextSession = {
+      ...older,
+      sessionId: '01990000-0000-7000-8000-00000000000b' as DeviceSessionId,
+      poll: 1,
+    };
     assert.equal(waiting.register(nextSession, waiting.serial, false).ended, undefined);
     assert.equal(held.ended, 'replaced');
   });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { eventTypes } from '#contract/event.ts';
-import { roundMax } from '#server/webhooks/deliveries/replay-statement.ts';
+import { roundExaminedMax } from '#server/webhooks/deliveries/replay-statement.ts';
 import { storedEvents } from '#test/support/events/stored-events.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
@@ -239,7 +239,7 @@ describe('POST /v1/webhooks/:id/replay (specification section 4.4)', () => {
 
   it('queues a long backlog in rounds, in order, each once, also where two ask at once (§4.4/replay)', async () => {
     const { id } = await newWebhook(team.api);
-    const count = 2 * roundMax + 10;
+    const count = 2 * roundExaminedMax + 10;
     await queueMany(service, team, id, count, 'skipped');
     const answers = await Promise.all([replay(id), replay(id)]);
     const queued = answers.map(({ json }) => Number(json.queued));

@@ -8,7 +8,7 @@ import {
   requireReauthentication,
   signedOutError,
 } from '#server/accounts/passwords/reauthentication.ts';
-import { findSession } from '#server/accounts/sessions/session-store.ts';
+import { findAccountSession } from '#server/accounts/sessions/session-store.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
@@ -50,7 +50,7 @@ export async function finishPasskeyRegistration(
   return database.transaction(async (trx) => {
     await lockAccount(trx, accountId);
     // The session may have ended meanwhile, for example by a sign-out everywhere.
-    if (!(await findSession(trx, accountId, sessionId, clock.expiryNow()))) throw signedOutError();
+    if (!(await findAccountSession(trx, accountId, sessionId, clock.expiryNow()))) throw signedOutError();
     if ((await listPasskeys(trx, accountId)).length >= passkeysPerAccountMax) {
       throw new AppError(
         'conflict',

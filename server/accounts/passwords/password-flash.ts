@@ -10,7 +10,7 @@ const keptSeconds = 60;
  * Flash cookie: the next page shows once that a password was set. The cookie names the session that set it, so that no
  * link can make a page show it (specification section 12.2).
  */
-export class PasswordFlash {
+export class PasswordSetFlash {
   readonly #cookie: HostCookie;
 
   constructor(config: Pick<Config, 'appUrl'>) {

@@ -14,7 +14,7 @@ import {
   type SignedIn,
 } from '#server/platform/http/route.ts';
 import { textFieldsSchema } from '#server/platform/http/text-fields-schema.ts';
-import { PasswordFlash } from './password-flash.ts';
+import { PasswordSetFlash } from './password-flash.ts';
 import { type PasswordForm, type PasswordProblem, renderPasswordPage } from './password-page.ts';
 import { findCurrentSession } from './reauthentication.ts';
 import { passwordRequirement, setPassword } from './set-password.ts';
@@ -29,7 +29,7 @@ type Services = Runtime & { readonly requireSession: RequireSession };
 /** The password form of the signed-in account, which needs no script (specification section 12.2). */
 export function passwordPageRoutes(services: Services): Route[] {
   const { config, requireSession } = services;
-  const notice = new PasswordFlash(config);
+  const notice = new PasswordSetFlash(config);
   const goTo = (to: string, ...cookies: string[]): Answer => ({
     status: 303,
     body: '',

@@ -2,7 +2,7 @@ import { type AccountRow, findAccount } from '#server/accounts/account/account-s
 import { recentSignInMs } from '#server/accounts/limits.ts';
 import type { ClientInfo } from '#server/accounts/sessions/create-session.ts';
 import { DeviceCookie } from '#server/accounts/sessions/device-cookie.ts';
-import { type AccountSessionRow, findSession } from '#server/accounts/sessions/session-store.ts';
+import { type AccountSessionRow, findAccountSession } from '#server/accounts/sessions/session-store.ts';
 import {
   countPasswordAttempt,
   refundPasswordAttempt,
@@ -32,7 +32,7 @@ export async function findCurrentSession(
   { accountId, sessionId }: SignedIn,
 ): Promise<CurrentSession> {
   const account = await findAccount(database.pool, accountId);
-  const session = await findSession(database.pool, accountId, sessionId, clock.expiryNow());
+  const session = await findAccountSession(database.pool, accountId, sessionId, clock.expiryNow());
   if (!account || !session) throw signedOutError();
   return { account, session };
 }

@@ -2,7 +2,7 @@ import { type AccountRow, lockAccount, setPasswordHash } from '#server/accounts/
 import { hashPassword, validatePassword } from '#server/accounts/account/password.ts';
 import { magicLinkHint } from '#server/accounts/account/sign-in-hints.ts';
 import { revokeMagicLinks } from '#server/accounts/magic-links/magic-link-store.ts';
-import { endSessions, findSession } from '#server/accounts/sessions/session-store.ts';
+import { endSessions, findAccountSession } from '#server/accounts/sessions/session-store.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
@@ -57,7 +57,7 @@ export async function setPassword(
     if (account?.password_hash !== before.account.password_hash) {
       throw new AppError('conflict', 'Another password was set just now. Sign in with that one.');
     }
-    if (!(await findSession(trx, accountId, sessionId, clock.expiryNow()))) throw signedOutError();
+    if (!(await findAccountSession(trx, accountId, sessionId, clock.expiryNow()))) throw signedOutError();
     await setPasswordHash(trx, accountId, hash);
     const links = await revokeMagicLinks(trx, accountId);
     const ended = await endSessions(trx, accountId, sessionId);

@@ -111,7 +111,7 @@ export function createVisitorAuthenticator(
  * Authenticator of pages. Opening one changes nothing and has the network limit of open routes. A form needs the same
  * as any other request of a visitor.
  */
-export function createPublicPageAuthenticator(
+export function createSessionlessPageAuthenticator(
   visitorAuthenticator: Authenticator,
   openLimiter: NetworkRateLimiter,
 ): Authenticator {

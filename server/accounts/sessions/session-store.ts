@@ -92,7 +92,7 @@ export function findLiveSessions(
 }
 
 /** A live session of an account. */
-export function findSession(
+export function findAccountSession(
   db: Queryable,
   accountId: AccountId,
   sessionId: AccountSessionId,

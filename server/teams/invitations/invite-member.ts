@@ -6,7 +6,7 @@ import type { AuditActor } from '#server/platform/actor.ts';
 import { AppError, notFound } from '#server/platform/app-error.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { forbidGrantToKeyCreator, type Grantor } from '#server/teams/members/forbid-grant-to-key-creator.ts';
-import { findMemberByEmail } from '#server/teams/members/member-store.ts';
+import { findMemberByNormalizedEmail } from '#server/teams/members/member-store.ts';
 import { recheckPermission } from '#server/teams/members/recheck-permission.ts';
 import { forbidEscalation } from '#server/teams/members/role-policy.ts';
 import { lockTeam } from '#server/teams/team/team-store.ts';
@@ -38,7 +38,7 @@ export async function inviteMember(
     const inviter = await recheckPermission(trx, teamId, by, 'team:write');
     await forbidGrantToKeyCreator(trx, teamId, keyCreator, { emailKey: key });
     const now = services.clock.now();
-    if (await findMemberByEmail(trx, teamId, key)) {
+    if (await findMemberByNormalizedEmail(trx, teamId, key)) {
       throw conflict(`${email} is a member already. PUT /v1/team/members/:id/role changes what they may do.`);
     }
     const live = await findLiveInvitationByEmail(trx, teamId, key, services.clock.expiryNow());

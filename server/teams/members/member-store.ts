@@ -120,7 +120,7 @@ export function findMemberByAccount(
 }
 
 /** @param key the normalized address (server/accounts/account/email.ts) */
-export function findMemberByEmail(
+export function findMemberByNormalizedEmail(
   db: Queryable,
   teamId: TeamId,
   key: string,

@@ -15,9 +15,9 @@ import { findWebhook } from '#server/webhooks/endpoints/webhook-store.ts';
 import { findDelivery, listLatestAttempts } from './delivery-store.ts';
 import { deliveryDetailView, deliveryView } from './delivery-view.ts';
 import { listDeliveries } from './list-deliveries.ts';
+import { queueTestDelivery } from './queue-test-delivery.ts';
 import { redeliver } from './redeliver.ts';
 import { replayDeliveries } from './replay-deliveries.ts';
-import { testWebhook } from './test-webhook.ts';
 
 /** Routes of a webhook's deliveries, their redelivery and replay (specification sections 4.4 and 6.4). */
 export function deliveryRoutes(services: Runtime): Route[] {
@@ -124,7 +124,7 @@ export function deliveryRoutes(services: Runtime): Route[] {
       answers: { 202: Delivery },
       handle: async (call) => ({
         status: 202,
-        body: deliveryView(await testWebhook(services, webhookTargetOf(call))),
+        body: deliveryView(await queueTestDelivery(services, webhookTargetOf(call))),
       }),
     }),
   ];

@@ -6,11 +6,16 @@ import { publicId } from '#server/platform/ids/ids.ts';
 import type { WebhookTarget } from '#server/webhooks/endpoints/run-webhook-change.ts';
 import { lockWebhook } from '#server/webhooks/endpoints/webhook-store.ts';
 import { parseReplayBounds } from './replay-range.ts';
-import { type ReplayBatch, type ReplayQuery, requeueReplayBatch, roundMax } from './replay-statement.ts';
+import {
+  type ReplayBatch,
+  type ReplayQuery,
+  requeueReplayBatch,
+  roundExaminedMax,
+} from './replay-statement.ts';
 
 /**
  * Replay: delivers failed and skipped deliveries again (specification section 4.4). They are the same deliveries, with
- * a new round of attempts, oldest first, behind current ones. Each round of `roundMax` is a transaction of its own:
+ * a new round of attempts, oldest first, behind current ones. Each round of `roundExaminedMax` is a transaction of its own:
  * other transactions wait only shortly, and queued deliveries stay queued if this request fails. It ends at
  * `replayedMax`, or where the webhook is switched off meanwhile.
  * @returns how many were queued
@@ -34,7 +39,7 @@ export async function replayDeliveries(
       isFirst ? request : undefined,
     );
     queued += done.queued;
-    after = done.examined < roundMax ? null : done.last_id;
+    after = done.examined < roundExaminedMax ? null : done.last_id;
   }
   return queued;
 }

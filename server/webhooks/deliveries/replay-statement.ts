@@ -4,7 +4,7 @@ import { statement, type Transaction } from '#server/database/statement.ts';
 import type { DeliveryId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 
 /** Deliveries that one round examines: some 100 ms, for which the webhook's results wait. */
-export const roundMax = 5_000;
+export const roundExaminedMax = 5_000;
 
 /** Result of one round: how many it queued, how many it examined, and its last position. */
 export interface ReplayBatch {
@@ -20,7 +20,7 @@ const round = statement<ReplayBatch>(
      SELECT d.id, d.status, d.is_test, d.succeeded_at FROM deliveries d
      WHERE (d.team_id, d.webhook_id, d.id) > ($1, $2, $3) AND (d.team_id, d.webhook_id, d.id) < ($1, $2, $4)
        AND d.id > $3 AND d.id < $4
-     ORDER BY d.team_id, d.webhook_id, d.id LIMIT ${roundMax}
+     ORDER BY d.team_id, d.webhook_id, d.id LIMIT ${roundExaminedMax}
    ),
    fitting AS MATERIALIZED (
      -- A delivery that succeeded once is not replayed, even if a later redelivery failed.

@@ -1,11 +1,11 @@
-import type { DeviceId, NumberId, SessionId, TeamId } from '#server/platform/ids/ids.ts';
+import type { DeviceId, DeviceSessionId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
 export interface DeviceSession {
   readonly teamId: TeamId;
   readonly numberId: NumberId;
   readonly deviceId: DeviceId;
-  readonly sessionId: SessionId;
+  readonly sessionId: DeviceSessionId;
   /** How many polls of the session were counted. */
   readonly poll: number;
 }

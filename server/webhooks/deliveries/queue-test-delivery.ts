@@ -12,7 +12,7 @@ import { sampleEvent } from './sample-event.ts';
  * attempt is not counted, and the sample is in no feed.
  * @throws AppError 404
  */
-export function testWebhook(
+export function queueTestDelivery(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
   { teamId, webhookId, by }: WebhookTarget,
 ): Promise<DeliveryRow> {
