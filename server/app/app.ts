@@ -36,6 +36,7 @@ import type { Config } from '#server/platform/config.ts';
 import { withAppBasePath } from '#server/platform/http/app-base-path.ts';
 import { closeServer } from '#server/platform/http/close-server.ts';
 import { createHttpServer } from '#server/platform/http/http-server.ts';
+import { listen } from '#server/platform/http/listen.ts';
 import type { Route } from '#server/platform/http/route.ts';
 import { securityHeaders } from '#server/platform/http/security-headers.ts';
 import type { NumberId, TeamId } from '#server/platform/ids/ids.ts';
@@ -196,7 +197,7 @@ async function open(
   });
   warnOfUnreachableLinks(config, logger);
   if (delivers) checkMailServer(createSmtpCheck(config.mail), config.mail, mailHealth, logger);
-  const address = await server.listen({ host: config.host, port: config.port }).catch((error: unknown) => {
+  const address = await listen(server, config).catch((error: unknown) => {
     throw toListenError(error, config);
   });
   return { lifecycle, address, routes, changes };

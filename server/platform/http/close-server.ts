@@ -18,11 +18,11 @@ const quietWithinMs = 500;
 export async function closeServer(server: FastifyInstance, graceMs = stopIncompleteRequestMs): Promise<void> {
   if (server.server.listening) await untilQuiet(server);
   keepWhileBytesWait(server);
-  const ended = stopListening(server.server);
+  const ended = [stopListening(server.server), server.extraListeners.close()];
   const closing = setInterval(() => server.server.closeIdleConnections(), idleCloseMs).unref();
   const closed = new AbortController();
   const unfinished = closeUnfinished(server, graceMs, closed.signal);
-  await Promise.all([server.close(), ended]);
+  await Promise.all([server.close(), ...ended]);
   clearInterval(closing);
   closed.abort();
   await unfinished;

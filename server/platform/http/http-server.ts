@@ -21,6 +21,7 @@ import { DelayedClose, hasLargeRest } from './delayed-close.ts';
 import { drainBody } from './drain-body.ts';
 import { pageHeaders, renderErrorPage } from './html-page.ts';
 import { bodyMaxBytes, pathMaxCharacters } from './limits.ts';
+import { ExtraListeners } from './listen.ts';
 import { OpenSockets } from './open-sockets.ts';
 import { parseQueryString } from './parse-query-string.ts';
 import { audienceOf, isPathTooLong, PathIndex, unroutedPath, wantsHtml } from './path-index.ts';
@@ -38,6 +39,7 @@ import { compileQueryValidator } from './validate-query.ts';
 declare module 'fastify' {
   interface FastifyInstance {
     delayedClose: DelayedClose;
+    extraListeners: ExtraListeners;
     /** Authenticators and handlers that run. */
     inFlight: WaitGroup;
     openSockets: OpenSockets;
@@ -131,6 +133,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   });
   clientErrors.listenTo(server.server);
   server.decorate('delayedClose', new DelayedClose(options.clock));
+  server.decorate('extraListeners', new ExtraListeners());
   const openSockets = new OpenSockets();
   openSockets.watch(server.server);
   server.decorate('openSockets', openSockets);

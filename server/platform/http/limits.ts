@@ -28,6 +28,9 @@ export const formFieldsMax = 50;
 /** Requests that may wait on a connection. No client in use pipelines as many. */
 export const pipelinedRequestsMax = 32;
 
+/** Listening sockets of a process: so many connections are accepted in an iteration of the event loop. */
+export const listenersMax = 16;
+
 /** How long a response may take to its client before the connection is closed with an unread body. */
 export const delayedCloseMs = 2_000;
 
