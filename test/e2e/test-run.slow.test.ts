@@ -47,7 +47,16 @@ const hanging = `
   import { test } from 'node:test';
   test('hangs', () => new Promise(() => setInterval(() => {}, 1000)));
 `;
-const broken = `throw new Error('no test in here');`;
+const broken = `
+  import { test } from 'node:test';
+  test('is registered before the error', () => {});
+  throw new Error('does not load');
+`;
+const exiting = `
+  import { test } from 'node:test';
+  test('ends the process', () => process.exit(0));
+`;
+const empty = `export {};`;
 const passing = `
   import { test } from 'node:test';
   test('passes', () => {});
@@ -56,7 +65,7 @@ const passing = `
 describe('npm test (docs/testing.md)', () => {
   it('a failed test never hangs the run: it ends, names what failed and what hung, and leaves no process', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'ownline-run-'));
-    const files: Record<string, string> = { leaving, hanging, broken, passing };
+    const files: Record<string, string> = { leaving, hanging, broken, exiting, empty, passing };
     const path = (name: string) => join(folder, `${name}.test.mjs`);
     for (const [name, text] of Object.entries(files)) await writeFile(path(name), text);
     const { NODE_TEST_CONTEXT: _, ...environment } = process.env;
@@ -73,8 +82,8 @@ describe('npm test (docs/testing.md)', () => {
       const code = await until('the run ends', () => run.exitCode ?? undefined, 60_000);
       assert.equal(code, 1);
       const report = printed.slice(printed.indexOf('ℹ files'));
-      assert.match(report, /^ℹ files 4, of which 3 failed$/m);
-      assert.match(report, /^ℹ pass 2$/m);
+      assert.match(report, /^ℹ files 6, of which 5 failed$/m);
+      assert.match(report, /^ℹ pass 3$/m);
       assert.ok(
         report.includes(`✖ ${path('leaving')}\n    failed: a suite › fails and leaves processes\n`),
         report,
@@ -83,7 +92,12 @@ describe('npm test (docs/testing.md)', () => {
         report.includes(`✖ ${path('hanging')}: ended after 10 s\n    had not ended: hangs\n`),
         report,
       );
-      assert.ok(report.includes(`✖ ${path('broken')}\n    failed: ${path('broken')}\n`), report);
+      assert.ok(
+        report.includes(`✖ ${path('broken')}\n    failed: ${path('broken')} does not load\n`),
+        report,
+      );
+      assert.ok(report.includes(`✖ ${path('exiting')}: ended with 0\n`), report);
+      assert.ok(report.includes(`✖ ${path('empty')}: ran no test\n`), report);
       assert.ok(!report.includes(`✖ ${path('passing')}`), report);
       for (const pid of JSON.parse(await readFile(join(folder, 'left.json'), 'utf8'))) {
         await until('what it left ends', async () => (await commandLineOf(pid)) === undefined);
@@ -96,7 +110,10 @@ describe('npm test (docs/testing.md)', () => {
 
   it('a run that takes longer than its limit ends, and names the files that were not run', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'ownline-run-'));
-    const names = ['a', 'b', 'c', 'd'].map((name) => join(folder, `${name}.test.mjs`));
+    // More than four processes of eight files run at a time.
+    const names = Array.from({ length: 33 }, (_, n) =>
+      join(folder, `${String(n).padStart(2, '0')}.test.mjs`),
+    );
     for (const name of names) await writeFile(name, hanging);
     const { NODE_TEST_CONTEXT: _, ...environment } = process.env;
     const run = spawn(process.execPath, ['test/run.ts', '--run-limit=3', ...names], {
@@ -111,8 +128,11 @@ describe('npm test (docs/testing.md)', () => {
     try {
       assert.equal(await until('the run ends', () => run.exitCode ?? undefined, 60_000), 1);
       assert.match(printed, /^✖ the run was ended after 3 s$/m);
-      assert.ok(printed.includes(`✖ not run: ${names.slice(1).join(' ')}\n`), printed);
-      assert.ok(printed.includes(`✖ ${names[0]}: ended with the run\n`), printed);
+      const isBegun = (_: string, n: number) => n % 8 === 0 && n < 32;
+      for (const name of names.filter(isBegun))
+        assert.ok(printed.includes(`✖ ${name}: ended with the run\n    had not ended: hangs\n`), printed);
+      const notRun = names.filter((name, n) => !isBegun(name, n));
+      assert.ok(printed.includes(`✖ not run: ${notRun.join(' ')}\n`), printed);
     } finally {
       run.kill('SIGTERM');
       await rm(folder, { recursive: true, force: true });

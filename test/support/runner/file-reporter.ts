@@ -1,9 +1,9 @@
 import type { TestEvent } from 'node:test/reporters';
 
-/** One line of what became of a test, as test-process.ts reads it. */
+/** One line of what became of a test, as read-results.ts reads it. */
 export interface TestLine {
   readonly did: 'began' | 'passed' | 'failed';
-  /** Absolute path of its file. */
+  /** Absolute path of the file that calls `test`, `it` or `describe`. */
   readonly file: string;
   /** Its name behind those of its suites. */
   readonly name: string;
@@ -44,8 +44,14 @@ export default async function* fileReporter(events: AsyncIterable<TestEvent>): A
     if (type === 'test:dequeue')
       yield line({ did: 'began', name: named(begun, data), isSuite: false, ...at });
     else {
-      const did = type === 'test:pass' ? 'passed' : 'failed';
-      yield line({ did, name: named(reported, data), isSuite: data.details.type === 'suite', ...at });
+      const isFailed = type === 'test:fail' && data.todo === undefined;
+      const name = named(reported, data);
+      yield line({
+        did: isFailed ? 'failed' : 'passed',
+        name,
+        isSuite: data.details.type === 'suite',
+        ...at,
+      });
     }
   }
 }

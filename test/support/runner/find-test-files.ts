@@ -10,7 +10,10 @@ export type Kind = 'fast' | 'slow' | 'all';
 export function findTestFiles(names: readonly string[], kind: Kind): string[] {
   if (names.length === 0) return ofKind('test/**/*.test.ts', kind);
   const files = names.flatMap((name) => {
-    if (name.endsWith('.ts') || name.endsWith('.mjs')) return [name];
+    if (name.endsWith('.ts') || name.endsWith('.mjs')) {
+      if (!existsSync(name)) throw new Error(`${name} does not exist.`);
+      return [name];
+    }
     const folder = `test/${name.replace(/^test\//, '').replace(/\/$/, '')}`;
     const found = existsSync(folder) ? ofKind(`${folder}/**/*.test.ts`, kind) : [];
     if (found.length === 0)

@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { realpathSync } from 'node:fs';
 import type { CountsLine, TestLine } from './file-reporter.ts';
 
 /** How a process ended: by itself, past its limit, or with the run. */
@@ -7,65 +7,103 @@ export type ProcessEnd = 'exit' | 'limit' | 'run';
 export interface FileResult {
   readonly file: string;
   readonly isPassed: boolean;
-  /** How its process ended while it ran; `exit` where the file had ended before. */
+  /** Its process came to the end of its tests. */
+  readonly isComplete: boolean;
   readonly ended: ProcessEnd;
   /** Of its process. */
   readonly code: number | null;
   readonly seconds: number;
   /** Of its node process. */
   readonly cpuSeconds: number;
-  /** Tests that failed, and those that had begun when the process was ended. */
+  /** Tests that failed, and those that had begun when the process ended. */
   readonly failed: readonly string[];
   readonly unfinished: readonly string[];
 }
 
 export interface ProcessResult {
+  /** Empty where the process gives no verdict on its files. */
   readonly files: readonly FileResult[];
-  /** Files that had not begun when the process ended. */
-  readonly notRun: readonly string[];
   readonly counts: Readonly<Record<string, number>>;
 }
 
-/** Reads what a process reported of its files, as far as it came. @param text the lines of file-reporter.ts */
-export function readResults(
-  files: readonly string[],
-  text: string,
-  { ended, code }: { readonly ended: ProcessEnd; readonly code: number | null },
-): ProcessResult {
+interface Ended {
+  readonly ended: ProcessEnd;
+  readonly code: number | null;
+  readonly seconds: number;
+  /** Only some tests were asked for, so that a file may have none of them. */
+  readonly isFiltered: boolean;
+}
+
+/**
+ * Reads what a process reported of its files. A process of one file passes with exit code 0, no failed test and at least
+ * one test. A process of several gives a verdict only where it came to its end and each failure belongs to one of them.
+ * @param text the lines of file-reporter.ts
+ */
+export function readResults(files: readonly string[], text: string, end: Ended): ProcessResult {
   // The last line of a process that was ended may be half of one.
   const complete = text.split('\n').filter((line) => line.endsWith('}'));
   const parsed: (TestLine | CountsLine)[] = complete.map((line) => JSON.parse(line));
   const lines = parsed.filter((line) => line.did !== 'counted');
-  const counted = parsed.find((line) => line.did === 'counted');
-  const linesOf = (file: string) => lines.filter((line) => line.file === resolve(file));
-  // Files run one after the other, in an order of node's: the last that began is the one in which a process broke off.
-  const begun = [...new Set(lines.map((line) => line.file))].flatMap(
-    (path) => files.find((file) => resolve(file) === path) ?? [],
-  );
-  const inOrder = [...begun, ...files.filter((file) => !begun.includes(file))];
-  const last = counted ? undefined : (begun.at(-1) ?? files[0]);
-  // A process that fails without a failed test fails its last file.
-  const isUnexplained = counted && code !== 0 && !lines.some(({ did }) => did === 'failed');
-  let before = { seconds: 0, cpuSeconds: 0 };
-  const results = inOrder.flatMap((file): FileResult[] => {
-    const own = linesOf(file);
-    if (own.length === 0 && file !== last && !counted) return [];
-    const end = own.at(-1) ?? before;
-    const seconds = end.seconds - before.seconds;
-    const cpuSeconds = end.cpuSeconds - before.cpuSeconds;
-    before = end;
+  const counts = parsed.find((line) => line.did === 'counted')?.counts;
+  const [only] = files;
+  if (only !== undefined && files.length === 1)
+    return {
+      files: [resultOf(only, lines, end, counts !== undefined)],
+      counts: counts ?? countOf(lines),
+    };
+  if (end.ended === 'run') {
+    // The others were not run.
+    const begun = files.filter((file) => linesOf(file, lines).length > 0);
+    const ofRun = begun.length > 0 ? begun : files;
+    return {
+      files: ofRun.map((file) => resultOf(file, linesOf(file, lines), end, false)),
+      counts: countOf(lines),
+    };
+  }
+  const isExplained = end.code === 0 || lines.some(({ did }) => did === 'failed');
+  const isOfFiles = lines.every((line) => files.some((file) => realpathSync(file) === line.file));
+  if (counts === undefined || !isExplained || !isOfFiles) return { files: [], counts: {} };
+  return { files: inOrder(files, lines).map((own) => resultOf(own.file, own.lines, own, true)), counts };
+
+  function resultOf(
+    file: string,
+    own: readonly TestLine[],
+    { seconds }: { readonly seconds: number },
+    isComplete: boolean,
+  ): FileResult {
     const { failed, unfinished } = outcomes(own);
-    const isLast = file === last;
-    const isFailed = failed.length > 0 || isLast || (isUnexplained && file === inOrder.at(-1));
-    return [
-      {
-        ...{ file, seconds, cpuSeconds, failed, code, isPassed: !isFailed },
-        ...(isLast ? { ended, unfinished } : { ended: 'exit', unfinished: [] }),
-      },
-    ];
+    const isPassed =
+      isComplete &&
+      failed.length === 0 &&
+      (own.length > 0 || end.isFiltered) &&
+      (end.code === 0 || files.length > 1);
+    const [first, last] = [own[0], own.at(-1)];
+    const cpuSeconds = (last?.cpuSeconds ?? 0) - (files.length === 1 ? 0 : (first?.cpuSeconds ?? 0));
+    return {
+      file,
+      isPassed,
+      isComplete,
+      ended: end.ended,
+      code: end.code,
+      seconds,
+      cpuSeconds,
+      failed,
+      unfinished,
+    };
+  }
+}
+
+function linesOf(file: string, lines: readonly TestLine[]): TestLine[] {
+  const path = realpathSync(file);
+  return lines.filter((line) => line.file === path);
+}
+
+/** The files with their lines and the time from the first to the last of them. */
+function inOrder(files: readonly string[], lines: readonly TestLine[]) {
+  return files.map((file) => {
+    const own = linesOf(file, lines);
+    return { file, lines: own, seconds: (own.at(-1)?.seconds ?? 0) - (own[0]?.seconds ?? 0) };
   });
-  const notRun = files.filter((file) => !results.some((result) => result.file === file));
-  return { files: results, notRun, counts: counted?.counts ?? countOf(lines) };
 }
 
 /** Counts of a process that did not come to counting them. */

@@ -22,8 +22,8 @@ const slowestShown = 10;
 const processesAtOnce = 4;
 
 /**
- * Runs test files in processes of a few each. A failed test never hangs the run: a process ends at its limit, and another
- * one runs the rest of its files. The report at the end names each file and test that failed, hung or was not run.
+ * Runs test files in processes of a few each. A failed test never hangs the run: a process ends at its limit, and where one
+ * breaks off, each of its files runs alone. The report at the end names each file and test that failed, hung or was not run.
  * @returns the exit code: 1 where anything failed or was ended
  */
 export async function runTests(run: TestRun): Promise<number> {
@@ -37,6 +37,7 @@ export async function runTests(run: TestRun): Promise<number> {
   const waiting = groupFiles(files, processesAtOnce);
   const results: RunResult[] = [];
   const print = files.length > 1 ? (text: string) => process.stdout.write(text) : undefined;
+  const broken: string[][] = [];
   let processes = 0;
   const work = async () => {
     for (let next = waiting.shift(); next && !ending.aborted; next = waiting.shift()) {
@@ -52,10 +53,14 @@ export async function runTests(run: TestRun): Promise<number> {
         limitMs: fileLimitSeconds * 1_000,
       });
       results.push(result);
+      if (result.files.length === 0) {
+        process.stdout.write(`✖ a process of ${next.length} files broke off: each runs alone now\n`);
+        broken.push(next);
+        waiting.unshift(...next.map((file) => [file]));
+      }
       for (const { file, ended } of result.files) {
         if (ended === 'limit') process.stdout.write(`✖ ${file} was ended after ${fileLimitSeconds} s\n`);
       }
-      if (result.notRun.length > 0) waiting.push([...result.notRun]);
     }
   };
   try {
@@ -69,13 +74,15 @@ export async function runTests(run: TestRun): Promise<number> {
     ...sums(results, ran),
     `ℹ seconds ${Math.round((performance.now() - beganMs) / 1_000)}`,
     ...describeSlowest(ran),
+    ...broken.map((group) => `✖ a process of these files broke off: ${group.join(' ')}`),
     ...results.flatMap(describeLeft),
     ...ran.flatMap((result) => describeFailure(result, fileLimitSeconds)),
     ...(limit.aborted ? [`✖ the run was ended after ${runLimitSeconds} s`] : []),
     ...(notRun.length > 0 ? [`✖ not run: ${notRun.join(' ')}`] : []),
   ];
   process.stdout.write(`${lines.join('\n')}\n`);
-  return notRun.length === 0 && ran.every(({ isPassed }) => isPassed) ? 0 : 1;
+  const isGreen = notRun.length + broken.length === 0 && ran.every(({ isPassed }) => isPassed);
+  return isGreen ? 0 : 1;
 }
 
 function sums(results: readonly RunResult[], files: readonly FileResult[]): string[] {
@@ -107,7 +114,7 @@ function describeLeft({ files, left }: RunResult): string[] {
 }
 
 function describeFailure(result: FileResult, limitSeconds: number): string[] {
-  const { file, isPassed, ended, code, failed, unfinished } = result;
+  const { file, isPassed, isComplete, ended, code, failed, unfinished } = result;
   if (isPassed) return [];
   const why =
     ended === 'limit'
@@ -115,7 +122,7 @@ function describeFailure(result: FileResult, limitSeconds: number): string[] {
       : ended === 'run'
         ? ': ended with the run'
         : failed.length === 0
-          ? `: ended with ${code ?? 'a signal'}`
+          ? `: ${isComplete && code === 0 ? 'ran no test' : `ended with ${code ?? 'a signal'}`}`
           : '';
   return [
     `✖ ${file}${why}`,

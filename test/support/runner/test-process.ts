@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, readFile, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { endGroup, endStrays } from './end-processes.ts';
 import { type ProcessEnd, type ProcessResult, readResults } from './read-results.ts';
@@ -9,6 +9,7 @@ import { type ProcessEnd, type ProcessResult, readResults } from './read-results
 /** Without them a process takes a second of CPU more to load the service: Node compiles all modules, and collects garbage meanwhile. */
 const compileCache = fileURLToPath(new URL('../../../node_modules/.cache/node-compile', import.meta.url));
 const nodeOptions = ['--max-semi-space-size=64'];
+const entry = fileURLToPath(new URL('load-files.ts', import.meta.url));
 const testOptions = ['--test', '--test-isolation=none', '--test-force-exit', '--test-timeout=240000'];
 
 interface ProcessRun {
@@ -36,6 +37,7 @@ export interface RunResult extends ProcessResult {
  */
 export async function runProcess(run: ProcessRun): Promise<RunResult> {
   const { files, settings, options, folder, limitMs, ending, print } = run;
+  const beganMs = performance.now();
   await mkdir(folder);
   // PostgreSQL has a user of its own where root runs the tests.
   await chmod(folder, 0o1777);
@@ -44,15 +46,17 @@ export async function runProcess(run: ProcessRun): Promise<RunResult> {
     ...['--test-reporter=#test/support/runner/spec-reporter.ts', '--test-reporter-destination=stdout'],
     ...['--test-reporter=#test/support/runner/file-reporter.ts', `--test-reporter-destination=${lines}`],
   ].map((option) => option.replace('#test/', new URL('../../', import.meta.url).href));
-  const child = spawn(
-    process.execPath,
-    [...nodeOptions, ...testOptions, ...reporters, ...options, ...files],
-    {
-      stdio: ['ignore', print ? 'pipe' : 'inherit', print ? 'pipe' : 'inherit'],
-      env: { NODE_COMPILE_CACHE: compileCache, ...process.env, ...settings, TMPDIR: folder },
-      detached: true,
+  const child = spawn(process.execPath, [...nodeOptions, ...testOptions, ...reporters, ...options, entry], {
+    stdio: ['ignore', print ? 'pipe' : 'inherit', print ? 'pipe' : 'inherit'],
+    env: {
+      NODE_COMPILE_CACHE: compileCache,
+      ...process.env,
+      ...settings,
+      TMPDIR: folder,
+      TEST_FILES: JSON.stringify(files.map((file) => resolve(file))),
     },
-  );
+    detached: true,
+  });
   const output: string[] = [];
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding('utf8').on('data', (text: string) => output.push(text));
@@ -76,5 +80,10 @@ export async function runProcess(run: ProcessRun): Promise<RunResult> {
   print?.(output.join(''));
   const text = await readFile(lines, 'utf8').catch(() => '');
   await rm(folder, { recursive: true, force: true, maxRetries: 10 }).catch(() => undefined);
-  return { ...readResults(files, text, { ended, code }), left: ended === 'exit' ? left : [] };
+  const seconds = (performance.now() - beganMs) / 1_000;
+  const isFiltered = options.some((option) => /^--test-(name-pattern|skip-pattern|only)/.test(option));
+  return {
+    ...readResults(files, text, { ended, code, seconds, isFiltered }),
+    left: ended === 'exit' ? left : [],
+  };
 }
