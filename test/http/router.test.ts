@@ -83,6 +83,24 @@ describe('what meets no operation (specification section 7)', () => {
       const body = assertEnvelope(await ask(`GET ${path} HTTP/1.1`), 404, 'not_found');
       assert.match(String(field(body, 'error.message')), message);
     }
+    const browser = ['Accept: text/html'];
+    for (const beginning of [
+      '/v1/',
+      '/app/',
+      '/%761/',
+      'http://example.com/v1/',
+      'http://example.com/app/',
+    ]) {
+      const path = beginning.padEnd(4_200, 'a');
+      assertEnvelope(await ask(`GET ${path} HTTP/1.1`, browser), 404, 'not_found');
+      assertEnvelope(await ask(`POST ${path} HTTP/1.1`, browser), 404, 'not_found');
+    }
+    for (const beginning of ['/', '/nothing/', '/v1', '/application/', 'http://example.com/v10/']) {
+      const page = await ask(`GET ${beginning.padEnd(4_200, 'a')} HTTP/1.1`, browser);
+      assert.equal(page.status, 404, beginning);
+      assert.equal(page.headers.get('content-type'), 'text/html; charset=utf-8', beginning);
+      assert.match(page.body, /<h1>This did not work<\/h1>/, beginning);
+    }
   });
 
   it('answers 404 for an address that is none without asking for a key', async () => {

@@ -123,7 +123,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     // Long polls hold 50 s at most; the header time-out still ends a client that never completes its request.
     requestTimeout: 70_000,
     keepAliveTimeout: 75_000,
-    rewriteUrl: ({ url = '/' }) => (isPathTooLong(url) ? unroutedPath : url),
+    rewriteUrl: ({ url = '/' }) => (isPathTooLong(url) ? unroutedPath(url) : url),
     routerOptions: { maxParamLength: pathMaxCharacters, querystringParser: parseQueryString },
     onProtoPoisoning: 'ignore',
     // Node's own refusal of a request without Host has no body; ours has the envelope.

@@ -99,8 +99,10 @@ function methodNotAllowed(method: string, taken: ReadonlySet<Method>): AppError 
   });
 }
 
-/** Replaces a path that is too long: no route has it. */
-export const unroutedPath = '/-';
+/** Replaces a path that is too long: no route has it. Keeps the prefix of programs, by which `wantsHtml` decides. */
+export function unroutedPath(url: string): string {
+  return `${programPrefixOf(url)}/-`;
+}
 
 /** Whether the path of a URL is too long for any route (specification section 8). */
 export function isPathTooLong(url: string): boolean {
@@ -121,7 +123,12 @@ export function audienceOf(request: FastifyRequest): Audience | undefined {
 export function wantsHtml(request: FastifyRequest): boolean {
   if (!/\btext\/html\b/.test(request.headers.accept ?? '')) return false;
   const audience = audienceOf(request);
-  return audience === undefined ? !/^\/(v1|app)(\/|$)/.test(pathOf(request.url)) : audience === 'page';
+  return audience === undefined ? programPrefixOf(request.url) === '' : audience === 'page';
+}
+
+/** `/v1` or `/app` for a path at or below it; '' for any other. */
+function programPrefixOf(url: string): string {
+  return /^\/(v1|app)(?=\/|$)/.exec(pathOf(url))?.[0] ?? '';
 }
 
 /** The path as the router reads it: a proxy may write scheme and host, and letters may be percent-encoded. */
