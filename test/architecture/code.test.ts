@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, it } from 'node:test';
-import { offenders, root } from '#test/support/architecture/sources.ts';
+import { offenders, readSources, root } from '#test/support/architecture/sources.ts';
 
 describe('rules for every file of the code (docs/architecture.md)', () => {
   it('platform knows no noun of the product', () => {
@@ -60,6 +60,16 @@ describe('rules for every file of the code (docs/architecture.md)', () => {
         return 'has a default export or re-exports a file';
       if (file.text.split('\n').length > 400) return 'is longer than 400 lines';
       return undefined;
+    });
+    assert.deepEqual(found, []);
+  });
+
+  it('a test file has no hook and no change of the environment at its top level: files share a process', () => {
+    const shared =
+      /^(?:(?:before|after|beforeEach|afterEach)\(|(?:delete |Object\.assign\()?process\.env\b).*/m;
+    const found = readSources('test/**/*.test.ts').flatMap(({ path, text }) => {
+      const line = shared.exec(text)?.[0];
+      return line ? [`${path}: ${line}`] : [];
     });
     assert.deepEqual(found, []);
   });

@@ -3,51 +3,53 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, it } from 'node:test';
+import { after, before, describe, it } from 'node:test';
 import { claim } from '#test/support/phones/test-phone.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
 import { firstKey, type SpawnedService, spawnService } from '#test/support/service/spawned-service.ts';
 
-let dataDir: string;
-let service: SpawnedService;
+describe('bodies that clients break off', () => {
+  let dataDir: string;
+  let service: SpawnedService;
 
-before(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'ownline-broken-'));
-  service = await spawnService({ settings: { DATA_DIR: dataDir } });
-});
-after(async () => {
-  await service.kill('SIGKILL');
-  await rm(dataDir, { recursive: true, force: true });
-});
+  before(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'ownline-broken-'));
+    service = await spawnService({ settings: { DATA_DIR: dataDir } });
+  });
+  after(async () => {
+    await service.kill('SIGKILL');
+    await rm(dataDir, { recursive: true, force: true });
+  });
 
-/** Writes half of a body, waits until the server asks for the rest, and resets the connection. */
-async function breakOff(path: string, headers: Readonly<Record<string, string>>): Promise<void> {
-  const { hostname, port } = new URL(service.baseUrl);
-  const socket = connect(Number(port), hostname);
-  const lines = Object.entries({ host: 'a', ...headers, 'content-length': '100', expect: '100-continue' });
-  socket.write(
-    `POST ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n{"a":`,
-  );
-  await new Promise((resolve, reject) => socket.once('data', resolve).once('error', reject));
-  const closed = new Promise((resolve) => socket.once('close', resolve));
-  socket.resetAndDestroy();
-  await closed;
-}
-
-it('a body that a client breaks off leaves no error in the log (specification section 10.4)', async () => {
-  const key = await firstKey(dataDir);
-  const api = new ApiClient(service.baseUrl, key);
-  const { json } = await api.post('/v1/numbers/verify', { phone_number: '+14155550100' });
-  const { token } = await claim(api, String(json.setup_url));
-  const type = { 'content-type': 'application/json' };
-  for (let round = 0; round < 5; round += 1) {
-    await breakOff('/v1/device/claim', {});
-    await breakOff('/v1/device/poll', {});
-    await breakOff('/v1/device/poll', { 'x-device-token': token });
-    await breakOff('/v1/device/inbound', { 'x-device-token': token });
-    await breakOff('/v1/messages/send', { 'x-api-key': key, ...type });
-    await breakOff('/sign-in', { 'content-type': 'application/x-www-form-urlencoded' });
+  /** Writes half of a body, waits until the server asks for the rest, and resets the connection. */
+  async function breakOff(path: string, headers: Readonly<Record<string, string>>): Promise<void> {
+    const { hostname, port } = new URL(service.baseUrl);
+    const socket = connect(Number(port), hostname);
+    const lines = Object.entries({ host: 'a', ...headers, 'content-length': '100', expect: '100-continue' });
+    socket.write(
+      `POST ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n{"a":`,
+    );
+    await new Promise((resolve, reject) => socket.once('data', resolve).once('error', reject));
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    socket.resetAndDestroy();
+    await closed;
   }
-  assert.equal(await service.kill('SIGTERM'), 0);
-  assert.doesNotMatch(service.log(), /failed|aborted|ECONNRESET/);
+
+  it('a body that a client breaks off leaves no error in the log (specification section 10.4)', async () => {
+    const key = await firstKey(dataDir);
+    const api = new ApiClient(service.baseUrl, key);
+    const { json } = await api.post('/v1/numbers/verify', { phone_number: '+14155550100' });
+    const { token } = await claim(api, String(json.setup_url));
+    const type = { 'content-type': 'application/json' };
+    for (let round = 0; round < 5; round += 1) {
+      await breakOff('/v1/device/claim', {});
+      await breakOff('/v1/device/poll', {});
+      await breakOff('/v1/device/poll', { 'x-device-token': token });
+      await breakOff('/v1/device/inbound', { 'x-device-token': token });
+      await breakOff('/v1/messages/send', { 'x-api-key': key, ...type });
+      await breakOff('/sign-in', { 'content-type': 'application/x-www-form-urlencoded' });
+    }
+    assert.equal(await service.kill('SIGTERM'), 0);
+    assert.doesNotMatch(service.log(), /failed|aborted|ECONNRESET/);
+  });
 });
