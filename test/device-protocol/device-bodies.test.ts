@@ -1,21 +1,15 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import { inboundBodyMaxBytes, inboundPerMinute, statusesPerMinute } from '#server/device-protocol/limits.ts';
+import { inboundPerMinute, statusesPerMinute } from '#server/device-protocol/limits.ts';
 import { largeDeviceBodiesMax } from '#server/devices/limits.ts';
+import { deviceCallHead, startUpload } from '#test/support/phones/partial-upload.ts';
 import { claim, connectNumber, DeviceWire, newPhoneNumber } from '#test/support/phones/test-phone.ts';
 import { nextMinute } from '#test/support/service/next-minute.ts';
 import { rawRequest } from '#test/support/service/raw-http.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
-
-const largeBody = Buffer.from(
-  `{"from":"+12125550100","text":"`.padEnd(inboundBodyMaxBytes - 2, 'x').concat('"}'),
-);
-
-const head = (path: string, token: string, bytes: number) =>
-  `POST /v1/device/${path} HTTP/1.1\r\nHost: a\r\nx-device-token: ${token}\r\nContent-Length: ${bytes}\r\n\r\n`;
 
 describe('bodies of a known device token (specification sections 11.1 and 11.7)', () => {
   let service: TestService;
@@ -27,57 +21,23 @@ describe('bodies of a known device token (specification sections 11.1 and 11.7)'
   });
   after(() => service.close());
 
-  /** An inbound message on a connection of its own, without the last bytes of its body. */
-  async function startUpload(token: string, missingBytes = 1) {
-    const { hostname, port } = new URL(service.baseUrl);
-    const socket: Socket = connect(Number(port), hostname);
-    let text = '';
-    socket.on('data', (part) => {
-      text += part.toString();
-    });
-    socket.on('error', () => undefined);
-    socket.write(head('inbound', token, largeBody.length));
-    socket.write(largeBody.subarray(0, largeBody.length - missingBytes));
-    return {
-      socket,
-      answer: () => text.split('\r\n\r\n')[1] ?? '',
-      finish: () => socket.write(largeBody.subarray(largeBody.length - missingBytes)),
-    };
-  }
-
   it('no more than four large ones are read at a time, the others wait and are taken; small calls go on meanwhile', async () => {
     nextMinute(service.clock);
     const { wire } = await connectNumber(service, team);
-    const uploads = await Promise.all(
-      Array.from({ length: largeDeviceBodiesMax }, () => startUpload(wire.token)),
+    const uploads = Array.from({ length: largeDeviceBodiesMax }, () =>
+      startUpload(service.baseUrl, wire.token),
     );
-    const late = await startUpload(wire.token, 0);
+    const late = startUpload(service.baseUrl, wire.token, 0);
     for (let n = 0; n < 20; n += 1)
       assert.equal((await wire.call('inbound', { from: '+12125550100', text: `small ${n}` })).ok, '1');
     assert.equal(late.answer(), '', 'waits');
     uploads[0]?.finish();
     await until('the fifth is taken', () => late.answer().includes('"ok":"1"'));
     // One that leaves frees its permit too.
-    const next = await startUpload(wire.token, 0);
+    const next = startUpload(service.baseUrl, wire.token, 0);
     uploads[1]?.socket.destroy();
     await until('the next is taken', () => next.answer().includes('"ok":"1"'));
     for (const { socket } of [...uploads, late, next]) socket.destroy();
-  });
-
-  it('many connections with large ones take the memory of a few', async () => {
-    nextMinute(service.clock);
-    const { wire } = await connectNumber(service, team);
-    const connections = 60;
-    const before = process.memoryUsage().arrayBuffers;
-    const uploads = await Promise.all(Array.from({ length: connections }, () => startUpload(wire.token)));
-    try {
-      for (let n = 0; n < 40; n += 1)
-        await wire.call('inbound', { from: '+12125550100', text: `between ${n}` });
-      const heldBodies = (process.memoryUsage().arrayBuffers - before) / inboundBodyMaxBytes;
-      assert.ok(heldBodies < connections / 2, `${heldBodies.toFixed(1)} bodies of ${connections}`);
-    } finally {
-      for (const { socket } of uploads) socket.destroy();
-    }
   });
 
   for (const [path, perMinute] of [
@@ -97,14 +57,14 @@ describe('bodies of a known device token (specification sections 11.1 and 11.7)'
       });
       const refusal = '{"ok":"0","reason":"rate_limited"}';
       // Up to 64 KB are read and discarded, and the connection serves on.
-      const small = head(path, wire.token, 64 * 1_024);
+      const small = deviceCallHead(path, wire.token, 64 * 1_024);
       socket.write(Buffer.concat([Buffer.from(small), Buffer.alloc(64 * 1_024, 'x')]));
       await until('it is answered', () => text.includes(refusal));
       text = '';
       // A larger one is not read, and the connection is closed.
       const closed = once(socket, 'close');
       socket.on('error', () => undefined);
-      socket.write(head(path, wire.token, 100_000));
+      socket.write(deviceCallHead(path, wire.token, 100_000));
       await until('the next is answered', () => text.includes(refusal));
       assert.match(text, /^connection: close\r$/im);
       await closed;
@@ -121,7 +81,7 @@ describe('bodies of a known device token (specification sections 11.1 and 11.7)'
     const another = await service.startAnother();
     try {
       for (const { baseUrl } of [service, another]) {
-        const raw = await rawRequest(baseUrl, head('inbound', wire.token, 1_000_000));
+        const raw = await rawRequest(baseUrl, deviceCallHead('inbound', wire.token, 1_000_000));
         assert.deepEqual([raw.status, JSON.parse(raw.body)], [200, deleted]);
         assert.equal(raw.headers.get('connection'), 'close');
         const poll = await new DeviceWire(baseUrl, wire.token).call('poll', { session: wire.session });
@@ -137,7 +97,7 @@ describe('bodies of a known device token (specification sections 11.1 and 11.7)'
     const verify = () => team.api.post('/v1/numbers/verify', { phone_number: phone });
     const { token } = await claim(team.api, String((await verify()).json.setup_url));
     assert.equal((await verify()).status, 200);
-    const raw = await rawRequest(service.baseUrl, head('inbound', token, 1_000_000));
+    const raw = await rawRequest(service.baseUrl, deviceCallHead('inbound', token, 1_000_000));
     assert.deepEqual(JSON.parse(raw.body), { ok: '0', reason: 'superseded' });
     assert.equal(raw.headers.get('connection'), 'close');
   });

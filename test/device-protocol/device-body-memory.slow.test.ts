@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { inboundBodyMaxBytes } from '#server/device-protocol/limits.ts';
+import { startUpload } from '#test/support/phones/partial-upload.ts';
+import { connectNumber } from '#test/support/phones/test-phone.ts';
+import { nextMinute } from '#test/support/service/next-minute.ts';
+import { startTestService } from '#test/support/service/test-service.ts';
+
+// In a process of its own: it measures the memory of the whole process.
+describe('memory for bodies of a known device token (specification sections 11.1 and 11.7)', () => {
+  it('many connections with large ones take the memory of a few', async () => {
+    const service = await startTestService({ RATE_LIMITS: 'on' });
+    try {
+      const { wire } = await connectNumber(service, await service.newTeam());
+      nextMinute(service.clock);
+      const connections = 60;
+      const before = process.memoryUsage().arrayBuffers;
+      const uploads = Array.from({ length: connections }, () => startUpload(service.baseUrl, wire.token));
+      try {
+        for (let n = 0; n < 40; n += 1)
+          await wire.call('inbound', { from: '+12125550100', text: `between ${n}` });
+        const heldBodies = (process.memoryUsage().arrayBuffers - before) / inboundBodyMaxBytes;
+        assert.ok(heldBodies < connections / 2, `${heldBodies.toFixed(1)} bodies of ${connections}`);
+      } finally {
+        for (const { socket } of uploads) socket.destroy();
+      }
+    } finally {
+      await service.close();
+    }
+  });
+});
