@@ -24,17 +24,17 @@ describe('bodies of a known device token (specification sections 11.1 and 11.7)'
   it('no more than four large ones are read at a time, the others wait and are taken; small calls go on meanwhile', async () => {
     nextMinute(service.clock);
     const { wire } = await connectNumber(service, team);
-    const uploads = Array.from({ length: largeDeviceBodiesMax }, () =>
-      startUpload(service.baseUrl, wire.token),
+    const uploads = await Promise.all(
+      Array.from({ length: largeDeviceBodiesMax }, () => startUpload(service.baseUrl, wire.token)),
     );
-    const late = startUpload(service.baseUrl, wire.token, 0);
+    const late = await startUpload(service.baseUrl, wire.token, 0);
     for (let n = 0; n < 20; n += 1)
       assert.equal((await wire.call('inbound', { from: '+12125550100', text: `small ${n}` })).ok, '1');
     assert.equal(late.answer(), '', 'waits');
     uploads[0]?.finish();
     await until('the fifth is taken', () => late.answer().includes('"ok":"1"'));
     // One that leaves frees its permit too.
-    const next = startUpload(service.baseUrl, wire.token, 0);
+    const next = await startUpload(service.baseUrl, wire.token, 0);
     uploads[1]?.socket.destroy();
     await until('the next is taken', () => next.answer().includes('"ok":"1"'));
     for (const { socket } of [...uploads, late, next]) socket.destroy();

@@ -15,7 +15,9 @@ describe('memory for bodies of a known device token (specification sections 11.1
       nextMinute(service.clock);
       const connections = 60;
       const before = process.memoryUsage().arrayBuffers;
-      const uploads = Array.from({ length: connections }, () => startUpload(service.baseUrl, wire.token));
+      const uploads = await Promise.all(
+        Array.from({ length: connections }, () => startUpload(service.baseUrl, wire.token)),
+      );
       try {
         for (let n = 0; n < 40; n += 1)
           await wire.call('inbound', { from: '+12125550100', text: `between ${n}` });

@@ -1,3 +1,5 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { inboundBodyMaxBytes } from '#server/device-protocol/limits.ts';
 
@@ -5,9 +7,9 @@ const largeBody = Buffer.from(
   `{"from":"+12125550100","text":"`.padEnd(inboundBodyMaxBytes - 2, 'x').concat('"}'),
 );
 
-/** The request line and headers of a device call, as bytes for a raw connection. */
-export const deviceCallHead = (path: string, token: string, bytes: number) =>
-  `POST /v1/device/${path} HTTP/1.1\r\nHost: a\r\nx-device-token: ${token}\r\nContent-Length: ${bytes}\r\n\r\n`;
+/** The request line and headers of a device call, for a raw connection. */
+export const deviceCallHead = (path: string, token: string, bytes: number, further = '') =>
+  `POST /v1/device/${path} HTTP/1.1\r\nHost: a\r\nx-device-token: ${token}\r\nContent-Length: ${bytes}\r\n${further}\r\n`;
 
 export interface PartialUpload {
   readonly socket: Socket;
@@ -17,16 +19,21 @@ export interface PartialUpload {
   finish(): void;
 }
 
-/** An inbound message of the maximum size on a connection of its own, without the last bytes of its body. */
-export function startUpload(baseUrl: string, token: string, missingBytes = 1): PartialUpload {
+/**
+ * An inbound message of the maximum size on a connection of its own, without the last bytes of its body. Resolves once the
+ * server has read the headers: connections are not accepted in the order in which they were opened (decision 0024).
+ */
+export async function startUpload(baseUrl: string, token: string, missingBytes = 1): Promise<PartialUpload> {
   const { hostname, port } = new URL(baseUrl);
   const socket = connect(Number(port), hostname);
+  socket.write(deviceCallHead('inbound', token, largeBody.length, 'Expect: 100-continue\r\n'));
+  const [begun] = await once(socket, 'data');
+  assert.equal(String(begun), 'HTTP/1.1 100 Continue\r\n\r\n');
   let text = '';
   socket.on('data', (part) => {
     text += part.toString();
   });
   socket.on('error', () => undefined);
-  socket.write(deviceCallHead('inbound', token, largeBody.length));
   socket.write(largeBody.subarray(0, largeBody.length - missingBytes));
   return {
     socket,
