@@ -11,6 +11,19 @@ import { rawRequest } from '#test/support/service/raw-http.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
+/** A device call in one chunk, whose end never comes. */
+const chunkedCall = (path: string, token: string, bytes: number) =>
+  [
+    `POST /v1/device/${path} HTTP/1.1`,
+    'Host: a',
+    `x-device-token: ${token}`,
+    'Transfer-Encoding: chunked',
+    '',
+    bytes.toString(16),
+    'x'.repeat(bytes),
+    '',
+  ].join('\r\n');
+
 describe('bodies of a known device token (specification sections 11.1 and 11.7)', () => {
   let service: TestService;
   let team: TestTeam;
@@ -68,6 +81,10 @@ describe('bodies of a known device token (specification sections 11.1 and 11.7)'
       await until('the next is answered', () => text.includes(refusal));
       assert.match(text, /^connection: close\r$/im);
       await closed;
+      // Nor is one of unknown length, as soon as more than 64 KB of it have come.
+      const chunked = await rawRequest(service.baseUrl, chunkedCall(path, wire.token, 64 * 1_024 + 1));
+      assert.deepEqual([chunked.status, chunked.body], [200, refusal]);
+      assert.equal(chunked.headers.get('connection'), 'close');
     });
   }
 
