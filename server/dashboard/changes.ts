@@ -7,7 +7,7 @@ export type ChangeListener = (change: Change | 'everything') => void;
 
 /**
  * Changes in teams, for subscribers in this process (decision 0018). A change is a hint to read again, and may come
- * without one. Subscribers also read without a hint, at least every 30 s.
+ * although nothing changed. Subscribers also read without a hint, at least every 30 s.
  */
 export class Changes {
   readonly #logger: Logger;
