@@ -2,7 +2,7 @@ import { type Api, itemsOf } from './api.ts';
 import type { History, Row } from './history.ts';
 
 /** Reads GET /v1/events of a team (docs/specification.md section 4.5) and writes down every page. */
-export class FeedClient {
+export class FeedReader {
   readonly #history: History;
   readonly #api: Api;
   readonly #team: string;

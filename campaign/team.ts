@@ -1,5 +1,5 @@
 import { Api, itemsOf } from './api.ts';
-import { FeedClient } from './feed-reader.ts';
+import { FeedReader } from './feed-reader.ts';
 import type { History } from './history.ts';
 import { Operator } from './operator.ts';
 import { Phone } from './phone.ts';
@@ -51,8 +51,8 @@ export class Team {
     this.operator = new Operator(this.#api);
   }
 
-  get reader(): FeedClient {
-    return new FeedClient(this.#history, this.#api, this.#id);
+  get reader(): FeedReader {
+    return new FeedReader(this.#history, this.#api, this.#id);
   }
 
   get senders(): Sender[] {
