@@ -64,7 +64,7 @@ export async function measureCosts(plan: CostsPlan, signal: AbortSignal): Promis
   const callers = () => [...plan.strangers, ...plan.members()];
   const again = ({ probe }: Cost) =>
     measureCost(probeAs(probe, callers(), plan.routes, port) ?? probe, {
-      ...{ port, meter, idle, requests: 8, batches: 5 },
+      ...{ port, meter, idle, requests: 40, batches: 5 },
     });
   const choose = (current: readonly Cost[]) => [
     ...plan.choose({ costs: current, endsCredential }),
