@@ -71,6 +71,13 @@ export const AcceptedMessage = strictObject({
 });
 export type AcceptedMessage = Type.Static<typeof AcceptedMessage>;
 
+const group = Type.Optional(
+  Type.Literal(true, {
+    description:
+      'Only of a message that the phone received in a group: `from` alone is not the conversation.',
+  }),
+);
+
 /** A message as the list shows it (specification sections 2.6 and 4.3). */
 export const Message = strictObject({
   id,
@@ -82,6 +89,7 @@ export const Message = strictObject({
   direction: stringEnum(directions),
   created_at,
   delivered_at: nullable(timestamp('When the device said that it was delivered.')),
+  group,
 });
 export type Message = Type.Static<typeof Message>;
 

@@ -88,6 +88,7 @@ function inboundRoute(services: PollServices): Route {
       const received = await receiveMessage(services, number, {
         from: optionalField(body, 'from') ?? '',
         text: body.get('text') ?? '',
+        recipients: optionalField(body, 'recipients'),
         deviceGivenId: optionalField(body, 'id'),
       });
       return { body: { ok: '1', id: publicId('msg', received.id) } };

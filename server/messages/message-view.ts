@@ -40,7 +40,13 @@ export function messageView(message: MessageRow): Message {
     direction: message.direction,
     created_at: message.created_at.toISOString(),
     delivered_at: time(message.delivered_at),
+    ...groupMark(message),
   };
+}
+
+/** `group` stands only where it is true: objects of other messages keep their fields. */
+function groupMark({ is_group }: MessageRow): { readonly group?: true } {
+  return is_group ? { group: true } : {};
 }
 
 function errorMessage({ error_code, device_error, may_have_been_sent }: MessageRow): string | null {
@@ -69,7 +75,8 @@ export function eventData(message: MessageRow): Readonly<Record<string, unknown>
     content: message.content,
     media_url: message.media_url,
   };
-  if (message.direction === 'inbound') return { ...base, received_at: message.created_at.toISOString() };
+  if (message.direction === 'inbound')
+    return { ...base, received_at: message.created_at.toISOString(), ...groupMark(message) };
   const outbound = {
     ...base,
     status: message.status,

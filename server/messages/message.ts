@@ -11,6 +11,8 @@ export interface MessageRow {
   readonly to_handle: string;
   readonly content: string;
   readonly media_url: string | null;
+  /** Received by several recipients. */
+  readonly is_group: boolean;
   readonly status: MessageStatus;
   readonly created_at: Date;
   readonly sent_at: Date | null;
@@ -32,6 +34,7 @@ export const messageColumns = [
   'to_handle',
   'content',
   'media_url',
+  'is_group',
   'status',
   'created_at',
   'sent_at',

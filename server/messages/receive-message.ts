@@ -6,6 +6,7 @@ import { failpoint } from '#server/platform/failpoint.ts';
 import type { MessageId } from '#server/platform/ids/ids.ts';
 import { dayOf } from '#server/platform/time/calendar.ts';
 import { countInboundMessage } from '#server/usage/usage-store.ts';
+import { isGroupMessage } from './is-group-message.ts';
 import { duplicateInboundMs, handleMaxCharacters } from './limits.ts';
 import { type MessageRow, sqlMessageColumns } from './message.ts';
 import { appendMessageEvents } from './message-event.ts';
@@ -15,6 +16,8 @@ import { normalizeSender } from './normalize-sender.ts';
 export interface Inbound {
   readonly from: string;
   readonly text: string;
+  /** The recipients as the device reports them; undefined where it does not. */
+  readonly recipients: string | undefined;
   /** The device's own id of the message, where it has one. */
   readonly deviceGivenId: string | undefined;
 }
@@ -34,8 +37,8 @@ const claimFingerprint = statement<{ message_id: MessageId }>(
 );
 const insert = statement<MessageRow>(
   'messages.insert-received',
-  `INSERT INTO messages AS m (team_id, id, number_id, direction, from_handle, to_handle, content, status, created_at, last_event_sequence)
-   VALUES ($1, $2, $3, 'inbound', $4, $5, $6, 'received', $7, 1) RETURNING ${sqlMessageColumns('m')}`,
+  `INSERT INTO messages AS m (team_id, id, number_id, direction, from_handle, to_handle, content, status, created_at, last_event_sequence, is_group)
+   VALUES ($1, $2, $3, 'inbound', $4, $5, $6, 'received', $7, 1, $8) RETURNING ${sqlMessageColumns('m')}`,
   { changes: 'message', team: '$1', ids: '$2' },
 );
 
@@ -66,6 +69,7 @@ export async function receiveMessage(
       number.phone_number,
       inbound.text,
       now,
+      isGroupMessage(inbound.recipients, from, number.phone_number),
     );
     if (message) await appendMessageEvents(trx, services, 'message.received', [message]);
     await countInboundMessage(trx, number.team_id, dayOf(now));

@@ -5,6 +5,7 @@ import { purgeKeysAndFingerprints } from '#server/messages/sweep-messages.ts';
 import { storedEvents } from '#test/support/events/stored-events.ts';
 import { storedMessages } from '#test/support/messages/stored-messages.ts';
 import { connectNumber, DeviceWire, type FlatAnswer } from '#test/support/phones/test-phone.ts';
+import { field } from '#test/support/service/api-client.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
 describe('inbound messages (specification section 11.5)', () => {
@@ -43,6 +44,40 @@ describe('inbound messages (specification section 11.5)', () => {
       media_url: null,
       received_at: message.created_at,
     });
+  });
+
+  it('with several recipients is marked as one of a group, in its object, the list and its event (§2.6/group, §6.2/message-received)', async () => {
+    const { wire, phoneNumber } = await connect();
+    const others = ['+12125550101', '+12125550102'];
+    const cases: [recipients: unknown, isGroup: boolean][] = [
+      [`${phoneNumber}\n${others[0]}`, true],
+      [[phoneNumber, others[0]], true],
+      [others.join(', '), true],
+      ['Ada Example; Grace Example', true],
+      [phoneNumber, false],
+      [`${phoneNumber}\n+12125550100`, false],
+      [`${phoneNumber}\n${phoneNumber}`, false],
+      ['Ada Example', false],
+      ['none', false],
+      ['', false],
+      [undefined, false],
+    ];
+    for (const [n, [recipients, isGroup]] of cases.entries()) {
+      const answer = await wire.call('inbound', { from: '+12125550100', text: `Hello ${n}`, recipients });
+      const expected = isGroup ? true : undefined;
+      const label = JSON.stringify(recipients);
+      assert.equal((await messageOf(answer)).group, expected, label);
+      const { json } = await team.api.get('/v1/messages?limit=1');
+      assert.deepEqual(
+        [field(json, 'messages.0.id'), field(json, 'messages.0.group')],
+        [answer.id, expected],
+        label,
+      );
+      const event = (await storedEvents(service))
+        .map(({ body }) => JSON.parse(body))
+        .find(({ data }) => data.id === answer.id);
+      assert.equal(event?.data.group, expected, label);
+    }
   });
 
   it('the same sender and text within 20 s are one message, and a new one after that', async () => {

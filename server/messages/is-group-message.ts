@@ -1,0 +1,14 @@
+import { normalizeSender } from './normalize-sender.ts';
+
+/**
+ * Whether a received message went to several recipients (specification section 11.5). A phone reports them as a list or as
+ * one text; this number may be among them or missing.
+ * @param reported handles or names, separated by line ends, commas or semicolons
+ */
+export function isGroupMessage(reported: string | undefined, from: string, ownNumber: string): boolean {
+  const recipients = (reported ?? '')
+    .split(/[\n,;]/)
+    .map((handle) => normalizeSender(handle, ownNumber))
+    .filter((handle) => handle !== '' && handle !== from);
+  return new Set(recipients).size > 1;
+}
