@@ -34,7 +34,6 @@ export const messageColumns = [
   'to_handle',
   'content',
   'media_url',
-  'is_group',
   'status',
   'created_at',
   'sent_at',
@@ -45,6 +44,7 @@ export const messageColumns = [
   'may_have_been_sent',
   'hand_out_count',
   'last_event_sequence',
+  'is_group',
 ] as const satisfies readonly (keyof MessageRow)[];
 
 /** The columns of a MessageRow for a SELECT or RETURNING list. */
