@@ -16,7 +16,7 @@ describe('rules for every file of the code (docs/architecture.md)', () => {
     assert.deepEqual(found, []);
   });
 
-  it('members are told to ask their administrator, and never a shell command (section 12.2)', () => {
+  it('texts for members name their administrator, and never a shell command (section 12.2)', () => {
     const forPeople = /^server\/(accounts|teams|api-keys|usage|numbers|messages|webhooks|dashboard)\//;
     const found = offenders((file) => forPeople.test(file.path) && /npm run/.exec(file.text)?.[0]);
     assert.deepEqual(found, []);
@@ -62,6 +62,16 @@ describe('rules for every file of the code (docs/architecture.md)', () => {
       return undefined;
     });
     assert.deepEqual(found, []);
+  });
+
+  it('tests, campaigns and benchmarks have files of at most 400 lines too', () => {
+    const found = readSources('{test,campaign,bench,referees}/**/*.ts').filter(
+      ({ text }) => text.split('\n').length > 400,
+    );
+    assert.deepEqual(
+      found.map(({ path }) => path),
+      [],
+    );
   });
 
   it('a test file has no hook and no change of the environment at its top level: files share a process', () => {

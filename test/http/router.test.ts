@@ -1,35 +1,16 @@
 import assert from 'node:assert/strict';
 import { METHODS } from 'node:http';
-import { createServer } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import type { FastifyRequest } from 'fastify';
-import { ClientErrorResponder } from '#server/platform/http/client-error.ts';
 import { PathIndex } from '#server/platform/http/path-index.ts';
 import { field } from '#test/support/service/api-client.ts';
-import { type RawAnswer, rawExchange, rawRequest } from '#test/support/service/raw-http.ts';
-import {
-  freePort,
-  startTestService,
-  type TestService,
-  type TestTeam,
-} from '#test/support/service/test-service.ts';
+import { assertEnvelope } from '#test/support/service/assert-envelope.ts';
+import { rawRequest } from '#test/support/service/raw-http.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
 const json = 'application/json; charset=utf-8';
 
-/** Every refusal has this shape, whoever makes it (specification section 7.1). */
-function assertEnvelope(answer: RawAnswer, status: number, code = 'invalid_request'): unknown {
-  assert.equal(answer.status, status, answer.body);
-  assert.equal(answer.headers.get('content-type'), json);
-  assert.match(answer.headers.get('request-id') ?? '', /^req_[0-9a-hjkmnp-tv-z]{26}$/);
-  assert.equal(answer.headers.get('cache-control'), 'no-store');
-  const body: unknown = JSON.parse(answer.body);
-  assert.deepEqual(Object.keys(body as object), ['error']);
-  assert.equal(field(body, 'error.code'), code);
-  assert.ok(String(field(body, 'error.message')).length > 10);
-  return body;
-}
-
-describe('what meets no operation (specification section 7)', () => {
+describe('requests without an operation (specification section 7)', () => {
   let service: TestService;
   let team: TestTeam;
 
@@ -54,7 +35,7 @@ describe('what meets no operation (specification section 7)', () => {
       ].join('\r\n'),
     );
 
-  it('answers 404 in the envelope for an address that is none (§7.1/envelope, §7.1/status-404, §7.2/request-id)', async () => {
+  it('answers 404 in the envelope for an unknown address (§7.1/envelope, §7.1/status-404, §7.2/request-id)', async () => {
     const paths = [
       '/v1',
       '/v1/',
@@ -103,7 +84,7 @@ describe('what meets no operation (specification section 7)', () => {
     }
   });
 
-  it('answers 404 for an address that is none without asking for a key', async () => {
+  it('answers 404 for an unknown address without a key', async () => {
     const answer = await rawRequest(
       service.baseUrl,
       'GET /v1/nothing HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n',
@@ -111,7 +92,7 @@ describe('what meets no operation (specification section 7)', () => {
     assertEnvelope(answer, 404, 'not_found');
   });
 
-  it('shows who opens an address that is none with a browser a page, and programs the envelope (§7.1/envelope)', async () => {
+  it('answers 404 as a page to browsers and in the envelope to programs (§7.1/envelope)', async () => {
     const browser = ['Accept: text/html,application/xhtml+xml,*/*;q=0.8'];
     for (const path of ['/nothing', '/v1.html', '/application', '/setup', '/%zz', '//v1/numbers']) {
       const page = await ask(`GET ${path} HTTP/1.1`, browser);
@@ -235,7 +216,7 @@ describe('what meets no operation (specification section 7)', () => {
     }
   });
 
-  it('finds nothing behind an id that cannot be one, and never fails over it (§2.1/id-format)', async () => {
+  it('answers 404 for an id that cannot be one, and never 500 (§2.1/id-format)', async () => {
     const ids = [
       '%00',
       '%F0%9F%98%80',
@@ -268,140 +249,12 @@ describe('what meets no operation (specification section 7)', () => {
     }
   });
 
-  it('refuses query parameters by name that have the name of something every object has', async () => {
+  it('refuses query parameters that are named like a property of every object', async () => {
     for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
       for (const path of ['/v1/numbers', '/v1/messages']) {
         const json = assertEnvelope(await ask(`GET ${path}?${name}=1 HTTP/1.1`), 400);
         assert.equal(field(json, 'error.param'), name);
       }
     }
-  });
-
-  it('answers what is no readable HTTP in the envelope and closes (§7.1/status-400, §7.2/request-id, §7.2/unreadable-requests)', async () => {
-    const key = `x-api-key: ${team.api.key}`;
-    const unreadable: [string, number, string | Uint8Array][] = [
-      ['no HTTP at all', 400, 'hello\r\n\r\n'],
-      [
-        'TLS to the plain port',
-        400,
-        Uint8Array.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, 0xfc, 0x03]),
-      ],
-      ['HTTP/2 preface', 400, 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
-      ['unknown method', 400, 'FETCH /v1/numbers HTTP/1.1\r\nHost: a\r\n\r\n'],
-      ['space in the address', 400, 'GET /v1/num bers HTTP/1.1\r\nHost: a\r\n\r\n'],
-      ['header without a colon', 400, 'GET /v1/numbers HTTP/1.1\r\nHost: a\r\nbroken\r\n\r\n'],
-      ['NUL in a header', 400, `GET /v1/numbers HTTP/1.1\r\nHost: a\r\nx: a\u0000b\r\n\r\n`],
-      [
-        'two lengths',
-        400,
-        `POST /v1/numbers/verify HTTP/1.1\r\nHost: a\r\n${key}\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}`,
-      ],
-      [
-        'length and chunks',
-        400,
-        `POST /v1/numbers/verify HTTP/1.1\r\nHost: a\r\n${key}\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
-      ],
-      [
-        'a chunk without a size',
-        400,
-        `POST /v1/numbers/verify HTTP/1.1\r\nHost: a\r\n${key}\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`,
-      ],
-      [
-        'chunked twice',
-        400,
-        `POST /v1/numbers/verify HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
-      ],
-      ['no Host', 400, `GET /v1/numbers HTTP/1.1\r\nConnection: close\r\n${key}\r\n\r\n`],
-      ['headers of 20 KB', 431, `GET /v1/numbers HTTP/1.1\r\nHost: a\r\nx: ${'a'.repeat(20_000)}\r\n\r\n`],
-      ['an address of 20 KB', 431, `GET /v1/${'a'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`],
-      [
-        'an expectation',
-        417,
-        `POST /v1/numbers/verify HTTP/1.1\r\nHost: a\r\n${key}\r\nExpect: a-miracle\r\nContent-Length: 0\r\n\r\n`,
-      ],
-      ['CONNECT', 405, 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n'],
-    ];
-    for (const [what, status, bytes] of unreadable) {
-      const answer = await rawRequest(service.baseUrl, bytes);
-      assert.equal(answer.status, status, `${what}: ${answer.body}`);
-      assertEnvelope(answer, status);
-    }
-  });
-
-  it('refuses what two servers may read in two ways, and closes the connection (§7.2/request-smuggling)', async () => {
-    const chunks = '2\r\n{}\r\n0\r\n\r\n';
-    const post = (version: string, ...headers: readonly string[]) =>
-      [`POST /v1/numbers/verify HTTP/${version}`, ...headers, `x-api-key: ${team.api.key}`, '', chunks].join(
-        '\r\n',
-      );
-    const ambiguous: [string, string, string][] = [
-      ['two Hosts', post('1.1', 'Host: a', 'Host: b', 'Transfer-Encoding: chunked'), 'Host'],
-      ['the same Host twice', post('1.1', 'Host: a', 'hOsT: a', 'Transfer-Encoding: chunked'), 'Host'],
-      ['chunks in HTTP/1.0', post('1.0', 'Host: a', 'Transfer-Encoding: chunked'), 'Transfer-Encoding'],
-      ['chunks in HTTP/1.0 without Host', post('1.0', 'Transfer-Encoding: chunked'), 'Transfer-Encoding'],
-      ['an unknown coding', post('1.1', 'Host: a', 'Transfer-Encoding: x, chunked'), 'Transfer-Encoding'],
-      ['gzip', post('1.1', 'Host: a', 'Transfer-Encoding: gzip, chunked'), 'Transfer-Encoding'],
-    ];
-    for (const [what, bytes, param] of ambiguous) {
-      const answer = await rawRequest(service.baseUrl, bytes);
-      const body = assertEnvelope(answer, 400);
-      assert.equal(field(body, 'error.param'), param, what);
-      assert.equal(answer.headers.get('connection'), 'close', what);
-    }
-    const right = post(
-      '1.1',
-      'Host: a',
-      'Transfer-Encoding: Chunked',
-      'Content-Type: application/json',
-      'Connection: close',
-    );
-    assert.match((await rawRequest(service.baseUrl, right)).body, /phone_number is required/);
-  });
-
-  it('refuses a phone without Host as phones are refused, with the headers of every answer', async () => {
-    const call = 'POST /v1/device/poll HTTP/1.1\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}';
-    const { status, headers } = await rawRequest(service.baseUrl, call);
-    assert.equal(status, 200);
-    assert.match(headers.get('request-id') ?? '', /^req_/);
-    assert.equal(headers.get('cache-control'), 'no-store');
-  });
-
-  it('answers what came whole before it on the connection first (§7.2/unreadable-requests)', async () => {
-    const message = `GET /v1/team HTTP/1.1\r\nHost: a\r\nx-api-key: ${team.api.key}\r\n\r\n`;
-    const answers = await rawExchange(service.baseUrl, `${message.repeat(3)}hello\r\n\r\n`);
-    assert.deepEqual(
-      answers.map(({ status }) => status),
-      [200, 200, 200, 400],
-    );
-    const tunnel = await rawExchange(service.baseUrl, `${message}CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n`);
-    assert.deepEqual(
-      tunnel.map(({ status }) => status),
-      [200, 405],
-    );
-  });
-
-  it('answers a request once whose body turns out unreadable after it was refused (§7.2/unreadable-requests)', async () => {
-    const head = 'POST /v1/numbers/verify HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n';
-    const answers = await rawExchange(service.baseUrl, head, { later: 'zz\r\n' });
-    assert.deepEqual(
-      answers.map(({ status }) => status),
-      [401],
-    );
-  });
-
-  it('answers 408 in the envelope for a request that does not end (§7.1/status-400)', async () => {
-    // Node decides when; what is answered then is ours.
-    const server = createServer((socket) => {
-      const tooSlow = Object.assign(new Error('too slow'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
-      new ClientErrorResponder(() => service.runtime.ids.nextPublic('req')).onClientError(tooSlow, socket);
-    });
-    const port = await freePort();
-    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-    assertEnvelope(await rawRequest(`http://127.0.0.1:${port}`, 'POST /v1/numbers/verify HTTP/1.1\r\n'), 408);
-    await new Promise((resolve) => server.close(resolve));
-  });
-
-  it('goes on serving after all of that', async () => {
-    assert.equal((await team.api.get('/v1/numbers')).status, 200);
   });
 });
