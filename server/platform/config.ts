@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { isPlanName, type PlanName, planNames } from '#contract/plans.ts';
 import { type AddressRange, parseAddressRange } from '#server/platform/network/ip-address.ts';
+import { namedRanges } from '#server/platform/network/trusted-proxies.ts';
 import { ConfigError } from './config-error.ts';
 import { parseSecretsKey } from './crypto.ts';
 import { parseDatabaseUrl } from './database-address.ts';
@@ -294,9 +295,9 @@ function decodePercent(text: string): string | undefined {
   }
 }
 
-/** `10.0.0.1`, `10.0.0.0/8`, `fd00::/8`, or a word for some of them: loopback, linklocal, uniquelocal. */
+/** Accepts `10.0.0.1`, `10.0.0.0/8`, `fd00::/8` and the words for ranges, such as loopback. */
 function isAddressOrRange(text: string): boolean {
-  if (['loopback', 'linklocal', 'uniquelocal'].includes(text)) return true;
+  if (Object.hasOwn(namedRanges, text)) return true;
   const range = parseAddressRange(text);
   return range !== undefined && range.prefix >= 1;
 }

@@ -13,6 +13,7 @@ import type { AppError } from '#server/platform/app-error.ts';
 import type { MaybePromise } from '#server/platform/concurrency/maybe-promise.ts';
 import { WaitGroup } from '#server/platform/concurrency/wait-group.ts';
 import type { AccountId, Ids, TeamId } from '#server/platform/ids/ids.ts';
+import { createTrustProxy } from '#server/platform/network/trusted-proxies.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
 import { isRequestAborted } from './client-disconnect.ts';
@@ -115,7 +116,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   const clientErrors = new ClientErrorResponder(() => options.ids.nextPublic('req'));
   const server = fastify({
     logger: false,
-    trustProxy: options.trustProxy.length > 0 ? [...options.trustProxy] : false,
+    trustProxy: options.trustProxy.length > 0 ? createTrustProxy(options.trustProxy) : false,
     genReqId: () => options.ids.nextPublic('req'),
     bodyLimit: bodyMaxBytes,
     return503OnClosing: false,

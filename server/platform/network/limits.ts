@@ -13,3 +13,6 @@ export const unknownCredentialCacheMax = 10_000;
 
 /** How often the look-ups of networks past their limit share a statement. */
 export const throttledLookupIntervalMs = 50;
+
+/** Addresses of X-Forwarded-For that are followed, from its end. A client may write 8,000 of them into a header. */
+export const forwardedAddressesMax = 20;

@@ -1,0 +1,44 @@
+import { type AddressRange, bytesOfAddress, isInRange, parseAddressRange } from './ip-address.ts';
+import { forwardedAddressesMax } from './limits.ts';
+
+/** Words that TRUST_PROXY takes for ranges (docs/configuration.md). */
+export const namedRanges: Readonly<Record<string, readonly string[]>> = {
+  loopback: ['127.0.0.0/8', '::1'],
+  linklocal: ['169.254.0.0/16', 'fe80::/10'],
+  uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
+};
+
+/**
+ * Decides whose X-Forwarded-For names the client (specification section 7.2): Fastify follows the header from its end
+ * while each address is trusted. It follows 20 addresses at most, because it would compare thousands for each request.
+ * @param trusted addresses, ranges and words of TRUST_PROXY
+ * @returns whether to trust the address at a hop; hop 0 is the peer of the socket
+ */
+export function createTrustProxy(trusted: readonly string[]): (address: string, hop: number) => boolean {
+  const ranges = trusted
+    .flatMap((text) => namedRanges[text] ?? [text])
+    .flatMap((text) => unmapRange(parseAddressRange(text)));
+  return (address, hop) => {
+    if (hop >= forwardedAddressesMax) return false;
+    const bytes = bytesOfAddress(address.replace(/%.*$/, ''));
+    return bytes !== undefined && ranges.some((range) => isInRange(unmap(bytes), range));
+  };
+}
+
+const mappedPrefix = 96;
+
+/** The IPv4 address that an IPv6 address such as `::ffff:10.0.0.1` contains; other addresses as they are. */
+function unmap(bytes: Uint8Array): Uint8Array {
+  return isMapped(bytes) ? bytes.subarray(mappedPrefix / 8) : bytes;
+}
+
+/** @returns none for a range that holds both mapped and other addresses: no proxy has such a network */
+function unmapRange(range: AddressRange | undefined): AddressRange[] {
+  if (!range || !isMapped(range.bytes)) return range ? [range] : [];
+  const prefix = range.prefix - mappedPrefix;
+  return prefix > 0 ? [{ bytes: unmap(range.bytes), prefix }] : [];
+}
+
+function isMapped(bytes: Uint8Array): boolean {
+  return bytes.length === 16 && bytes.subarray(0, 12).every((byte, at) => byte === (at < 10 ? 0 : 255));
+}

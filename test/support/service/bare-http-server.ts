@@ -1,0 +1,38 @@
+import type { FastifyInstance } from 'fastify';
+import { createHttpServer, type HttpServerOptions } from '#server/platform/http/http-server.ts';
+import type { Route } from '#server/platform/http/route.ts';
+import { Ids } from '#server/platform/ids/ids.ts';
+import { createLogger } from '#server/platform/process/logger.ts';
+import { Clock } from '#server/platform/time/clock.ts';
+
+/** An HTTP server of these routes, without a database and a service. It does not listen yet. */
+export function createBareServer(
+  routes: readonly Route[],
+  options: Partial<HttpServerOptions> = {},
+): FastifyInstance {
+  const clock = options.clock ?? new Clock();
+  return createHttpServer({
+    routes,
+    authenticators: {},
+    record: () => {},
+    isStopping: () => false,
+    ids: new Ids(clock),
+    clock,
+    logger: createLogger('fatal'),
+    trustProxy: [],
+    browserHeaders: {},
+    startPath: '/',
+    ...options,
+  });
+}
+
+/** Listens on a free port of 127.0.0.1. @returns the port */
+export async function listenOnFreePort(server: FastifyInstance): Promise<number> {
+  return Number(new URL(await server.listen({ host: '127.0.0.1', port: 0 })).port);
+}
+
+/** Closes the server with all of its connections. */
+export async function closeWithConnections(server: FastifyInstance): Promise<void> {
+  server.server.closeAllConnections();
+  await server.close();
+}
