@@ -6,11 +6,8 @@ import { Worker } from 'node:worker_threads';
 import type { FastifyInstance } from 'fastify';
 import { AppError } from '#server/platform/app-error.ts';
 import { closeServer } from '#server/platform/http/close-server.ts';
-import { createHttpServer } from '#server/platform/http/http-server.ts';
 import type { Route } from '#server/platform/http/route.ts';
-import { Ids } from '#server/platform/ids/ids.ts';
-import { createLogger } from '#server/platform/process/logger.ts';
-import { Clock } from '#server/platform/time/clock.ts';
+import { createBareServer, listenOnFreePort } from '#test/support/service/bare-http-server.ts';
 import { until } from '#test/support/service/until.ts';
 
 const clients = 20;
@@ -53,24 +50,14 @@ const askInThread = `
 const page = { method: 'GET', audience: 'page', answers: {} } as const;
 
 async function serve(routes: readonly Route[]): Promise<{ server: FastifyInstance; port: number }> {
-  const server = createHttpServer({
-    routes,
+  const server = createBareServer(routes, {
     authenticators: {
       api: () => {
         throw new AppError('forbidden', 'This key may not do that.');
       },
     },
-    record: () => undefined,
-    isStopping: () => false,
-    ids: new Ids(new Clock()),
-    clock: new Clock(),
-    logger: createLogger('fatal'),
-    trustProxy: [],
-    browserHeaders: {},
-    startPath: '/',
   });
-  const address = await server.listen({ host: '127.0.0.1', port: 0 });
-  return { server, port: Number(new URL(address).port) };
+  return { server, port: await listenOnFreePort(server) };
 }
 
 /** A client that has written `text`, the server having read all of it. */

@@ -3,12 +3,15 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { AppError } from '#server/platform/app-error.ts';
-import { createHttpServer } from '#server/platform/http/http-server.ts';
 import { delayedCloseMs, delayedClosesMax } from '#server/platform/http/limits.ts';
 import type { Route } from '#server/platform/http/route.ts';
-import { Ids, type TeamId } from '#server/platform/ids/ids.ts';
-import { createLogger } from '#server/platform/process/logger.ts';
+import type { TeamId } from '#server/platform/ids/ids.ts';
 import { Clock } from '#server/platform/time/clock.ts';
+import {
+  closeWithConnections,
+  createBareServer,
+  listenOnFreePort,
+} from '#test/support/service/bare-http-server.ts';
 import { until } from '#test/support/service/until.ts';
 
 const largeBytes = 8 * 1_024 * 1_024;
@@ -23,31 +26,20 @@ describe('refused requests whose body is large (§7.1/unread-bodies)', () => {
     { method: 'POST', path: '/known', audience: 'api', answers: {}, handle },
     { method: 'GET', path: '/page', audience: 'page', answers: {}, handle: async () => ({ body: 'page' }) },
   ];
-  const server = createHttpServer({
-    routes,
+  const server = createBareServer(routes, {
+    clock,
     authenticators: {
       team: () => {
         throw new AppError('unauthorized', 'Sign in.');
       },
       api: () => ({ principal: { kind: 'key', teamId: 'team' as TeamId, scopes: [] } as never }),
     },
-    record: () => {},
-    isStopping: () => false,
-    ids: new Ids(clock),
-    clock,
-    logger: createLogger('fatal'),
-    trustProxy: [],
-    browserHeaders: {},
-    startPath: '/',
   });
   let port: number;
   before(async () => {
-    port = Number(new URL(await server.listen({ host: '127.0.0.1', port: 0 })).port);
+    port = await listenOnFreePort(server);
   });
-  after(async () => {
-    server.server.closeAllConnections();
-    await server.close();
-  });
+  after(() => closeWithConnections(server));
 
   interface Connection {
     readonly client: Socket;

@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createHttpServer } from '#server/platform/http/http-server.ts';
 import type { Route } from '#server/platform/http/route.ts';
-import { Ids } from '#server/platform/ids/ids.ts';
-import { createLogger } from '#server/platform/process/logger.ts';
-import { Clock } from '#server/platform/time/clock.ts';
+import { createBareServer } from '#test/support/service/bare-http-server.ts';
 import { until } from '#test/support/service/until.ts';
 
 /** A place that a request comes to and does not leave before the test lets it. */
@@ -23,18 +20,12 @@ class Place {
 describe('the server over HTTP (specification section 10.3)', () => {
   /** Asks, hangs up when the request is at this place, stops the server, and lets the request go on. */
   async function hangUpAt(place: Place, handle: Route['handle'], atDoor: () => Promise<void>): Promise<void> {
-    const server = createHttpServer({
-      routes: [{ method: 'DELETE', path: '/long', audience: 'api', answers: {}, handle }],
-      authenticators: { api: () => atDoor().then(() => ({})) },
-      record: () => {},
-      isStopping: () => false,
-      ids: new Ids(new Clock()),
-      clock: new Clock(),
-      logger: createLogger('fatal'),
-      trustProxy: [],
-      browserHeaders: {},
-      startPath: '/',
-    });
+    const server = createBareServer(
+      [{ method: 'DELETE', path: '/long', audience: 'api', answers: {}, handle }],
+      {
+        authenticators: { api: () => atDoor().then(() => ({})) },
+      },
+    );
     const address = await server.listen({ host: '127.0.0.1', port: 0 });
     const leaving = new AbortController();
     const asked = fetch(`${address}/long`, { method: 'DELETE', signal: leaving.signal });

@@ -3,35 +3,18 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, it } from 'node:test';
 import { closeServer } from '#server/platform/http/close-server.ts';
-import { createHttpServer } from '#server/platform/http/http-server.ts';
 import { listen } from '#server/platform/http/listen.ts';
-import { Ids } from '#server/platform/ids/ids.ts';
-import { createLogger } from '#server/platform/process/logger.ts';
-import { Clock } from '#server/platform/time/clock.ts';
+import { createBareServer } from '#test/support/service/bare-http-server.ts';
 import { freePort } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
 const host = '127.0.0.1';
 const connections = 64;
 
-function newServer() {
-  const clock = new Clock();
-  return createHttpServer({
-    routes: [
-      { method: 'GET', path: '/page', audience: 'page', answers: {}, handle: async () => ({ body: 'page' }) },
-    ],
-    authenticators: {},
-    record: () => {},
-    isStopping: () => false,
-    ids: new Ids(clock),
-    clock,
-    logger: createLogger('fatal'),
-    trustProxy: [],
-    browserHeaders: {},
-    startPath: '/',
-    validateResponses: false,
-  });
-}
+const newServer = () =>
+  createBareServer([
+    { method: 'GET', path: '/page', audience: 'page', answers: {}, handle: async () => ({ body: 'page' }) },
+  ]);
 
 describe('the listening sockets of a process (specification section 7.2)', () => {
   it('accept many connections in each iteration of the event loop, and all of them are served', async () => {

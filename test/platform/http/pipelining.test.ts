@@ -1,43 +1,29 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { createHttpServer } from '#server/platform/http/http-server.ts';
 import { pipelinedRequestsMax } from '#server/platform/http/limits.ts';
-import { Ids } from '#server/platform/ids/ids.ts';
-import { createLogger } from '#server/platform/process/logger.ts';
-import { Clock } from '#server/platform/time/clock.ts';
+import { createBareServer } from '#test/support/service/bare-http-server.ts';
 import { rawExchange } from '#test/support/service/raw-http.ts';
 
 describe('pipelined requests (§7.2/pipelining)', () => {
   let running = 0;
   let most = 0;
   let served: string[] = [];
-  const server = createHttpServer({
-    routes: [
-      {
-        method: 'GET',
-        path: '/numbered/:id',
-        audience: 'page',
-        answers: {},
-        handle: async ({ params: { id = '' } }) => {
-          running += 1;
-          most = Math.max(most, running);
-          served.push(id);
-          await new Promise((resolve) => setImmediate(resolve));
-          running -= 1;
-          return { body: id };
-        },
+  const server = createBareServer([
+    {
+      method: 'GET',
+      path: '/numbered/:id',
+      audience: 'page',
+      answers: {},
+      handle: async ({ params: { id = '' } }) => {
+        running += 1;
+        most = Math.max(most, running);
+        served.push(id);
+        await new Promise((resolve) => setImmediate(resolve));
+        running -= 1;
+        return { body: id };
       },
-    ],
-    authenticators: {},
-    record: () => {},
-    isStopping: () => false,
-    ids: new Ids(new Clock()),
-    clock: new Clock(),
-    logger: createLogger('fatal'),
-    trustProxy: [],
-    browserHeaders: {},
-    startPath: '/',
-  });
+    },
+  ]);
   let address: string;
 
   before(async () => {

@@ -2,13 +2,15 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import { createHttpServer } from '#server/platform/http/http-server.ts';
 import { slowReaderCheckMs, slowReaderMs } from '#server/platform/http/limits.ts';
 import { flushedBytes } from '#server/platform/http/open-sockets.ts';
 import type { Route } from '#server/platform/http/route.ts';
-import { Ids } from '#server/platform/ids/ids.ts';
-import { createLogger } from '#server/platform/process/logger.ts';
 import { Clock } from '#server/platform/time/clock.ts';
+import {
+  closeWithConnections,
+  createBareServer,
+  listenOnFreePort,
+} from '#test/support/service/bare-http-server.ts';
 import { until } from '#test/support/service/until.ts';
 
 /** More than the buffers of the kernel on both sides hold, so that bytes wait in this process. */
@@ -30,27 +32,15 @@ describe('clients that do not read (§7.2/slow-readers)', () => {
       },
     },
   ];
-  const server = createHttpServer({
-    routes,
-    authenticators: {},
-    record: () => {},
-    isStopping: () => false,
-    ids: new Ids(new Clock()),
-    clock,
-    logger: createLogger('fatal'),
-    trustProxy: [],
-    browserHeaders: {},
-    startPath: '/',
-  });
+  const server = createBareServer(routes, { clock });
   let port: number;
 
   before(async () => {
-    port = Number(new URL(await server.listen({ host: '127.0.0.1', port: 0 })).port);
+    port = await listenOnFreePort(server);
   });
   after(async () => {
     held.resolve();
-    server.server.closeAllConnections();
-    await server.close();
+    await closeWithConnections(server);
   });
 
   /** The server's side of a connection that asks and does not read. */
