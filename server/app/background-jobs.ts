@@ -12,6 +12,7 @@ import type { FeedPollRegistry } from '#server/events/feed-poll-registry.ts';
 import { filterTeamsWithNewEvents } from '#server/events/feed-store.ts';
 import { publishEvents } from '#server/events/publish-events.ts';
 import { purgeMails } from '#server/mail/mail-worker.ts';
+import { purgeAbandonedMedia } from '#server/media/purge-media.ts';
 import { filterNumbersWithMessages } from '#server/messages/claim-message.ts';
 import {
   failExpired,
@@ -129,6 +130,7 @@ export function createBackgroundJobs(
     ...loop('deliver', 'skip deliveries of webhooks that are off', second, 'keeps', () =>
       sweepDeliveries(services),
     ),
+    ...loop('maintain', 'purge abandoned media', 60 * second, 'expires', () => purgeAbandonedMedia(services)),
     ...loop('maintain', 'purge mails', 3_600 * second, 'expires', () => purgeMails(services)),
     ...loop('maintain', 'purge invitations', 3_600 * second, 'expires', () => purgeInvitations(services)),
     ...loop('maintain', 'limit times that lie too far ahead', 60 * second, 'keeps', () =>

@@ -20,11 +20,21 @@ const list = statement<{ month: string }>(
    WHERE i.inhparent = $1::regclass AND c.relname ~ '_[0-9]{4}_[0-9]{2}$' ORDER BY 1`,
 );
 
-type History = 'messages' | 'hand_outs' | 'events' | 'deliveries' | 'attempts' | 'audit_log';
+type History =
+  | 'messages'
+  | 'hand_outs'
+  | 'media'
+  | 'media_chunks'
+  | 'events'
+  | 'deliveries'
+  | 'attempts'
+  | 'audit_log';
 
 const histories: readonly History[] = [
   'messages',
   'hand_outs',
+  'media',
+  'media_chunks',
   'events',
   'deliveries',
   'attempts',

@@ -44,8 +44,10 @@ const claim = statement<HandOut>(
        AND s.requeue_count = (SELECT requeue_count FROM device_sessions WHERE number_id = $2) FOR UPDATE
    ), next AS MATERIALIZED (
      SELECT q.message_id, q.team_id, q.number_id, q.seq FROM send_queue q
-     WHERE q.number_id = (SELECT number_id FROM session)
-     ORDER BY q.seq LIMIT 1 FOR UPDATE
+     WHERE q.number_id = (SELECT number_id FROM session) AND NOT q.waits_for_media AND NOT EXISTS (
+       SELECT FROM send_queue e WHERE e.waits_for_media
+         AND e.number_id = q.number_id AND e.to_handle = q.to_handle AND e.seq < q.seq)
+     ORDER BY q.seq LIMIT 1 FOR UPDATE OF q
    ), flying AS (
      INSERT INTO in_flight (number_id, team_id, message_id, hand_out, device_id, session_id, poll_sequence, seq, handed_out_at, leased_until)
      SELECT n.number_id, n.team_id, n.message_id, m.hand_out_count + 1, $3, $4, $5, n.seq, $6, $7

@@ -8,8 +8,11 @@ import { ClockSync } from '#server/database/clock-sync.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { PollRegistry } from '#server/device-protocol/poll-registry.ts';
 import { FeedPollRegistry } from '#server/events/feed-poll-registry.ts';
+import { mediaChunkBytes } from '#server/media/limits.ts';
+import { MediaWriter } from '#server/media/media-writer.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { createMetrics } from '#server/platform/process/metrics.ts';
+import { jpegOf } from '#test/support/media/sample-files.ts';
 import { invite } from '#test/support/people/invite.ts';
 import { newPerson } from '#test/support/people/people.ts';
 import { connectNumber, newPhoneNumber } from '#test/support/phones/test-phone.ts';
@@ -37,6 +40,7 @@ const expiring: Readonly<Record<string, readonly string[]>> = {
   'purge setup links': ['setup_links'],
   'drop months of the audit log': ['audit_log'],
   'purge mails': ['mails'],
+  'purge abandoned media': ['media', 'media_chunks'],
   'purge invitations': ['invitations'],
 };
 
@@ -112,6 +116,8 @@ describe('while the time is in doubt (specification section 10.7, decision 0020)
       `INSERT INTO mails (id, recipient, created_at, next_attempt_at, sent_at) VALUES ($1, 'sam@example.com', $2, $2, $2)`,
       [ids.next('mail'), clock.now()],
     );
+    const media = { teamId: team.id, messageId: ids.next('msg'), wantedName: undefined };
+    await new MediaWriter(service.runtime, media).write(jpegOf(mediaChunkBytes));
   }
 
   /** All rows of all tables, as texts, but for those that every request or look at the clock writes. */

@@ -53,4 +53,16 @@ describe('the schema of the first release (decision 0003)', () => {
       ['deliveries_2026_11', 'deliveries_default', 'due_deliveries'].map((table) => `${table} fillfactor=50`),
     );
   });
+
+  it('keeps the bytes of media as they are, outside of their rows, in months made later too (decision 0025)', async () => {
+    await client.query(`SELECT make_partition('media_chunks', '2026-11-01', 1000)`);
+    const { rows } = await client.query<{ relname: string; attstorage: string }>(
+      `SELECT relname, attstorage FROM pg_attribute JOIN pg_class c ON c.oid = attrelid
+       WHERE attname = 'data' AND relname LIKE 'media_chunks%' ORDER BY 1`,
+    );
+    assert.deepEqual(
+      rows.map(({ relname, attstorage }) => `${relname} ${attstorage}`),
+      ['media_chunks e', 'media_chunks_2026_11 e', 'media_chunks_default e'],
+    );
+  });
 });

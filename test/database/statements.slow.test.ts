@@ -21,6 +21,8 @@ const growing = [
   'deliveries',
   'attempts',
   'due_deliveries',
+  'media',
+  'media_chunks',
 ];
 
 /** What takes whatever there is, in its order, or looks through a day's keys every ten minutes. */
@@ -77,6 +79,10 @@ describe('every named statement (decision 0003)', () => {
         SELECT '01990000-0000-7000-8000-000000000001', id, id, number_id, to_timestamp(0), 1, 'dns', 'https://example.com/', true FROM made;
       INSERT INTO due_deliveries (webhook_id, delivery_id, team_id, event_id, due_at)
         SELECT number_id, id, '01990000-0000-7000-8000-000000000001', id, to_timestamp(0) FROM made WHERE n > 90000;
+      INSERT INTO media (message_id, team_id, name, type, created_at, is_complete, size_bytes, sha256)
+        SELECT id, '01990000-0000-7000-8000-000000000001', 'media.jpg', 'image/jpeg', to_timestamp(0), n > 100,
+          CASE WHEN n > 100 THEN 1 END, CASE WHEN n > 100 THEN sha256('x') END FROM made WHERE n <= 10000;
+      INSERT INTO media_chunks SELECT message_id, file_id, 0, 'x' FROM media;
       ANALYZE;`);
   }
 

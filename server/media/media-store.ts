@@ -1,0 +1,131 @@
+import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
+import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
+
+/** One try to store the file of a message. */
+export interface MediaFileKey {
+  readonly message_id: MessageId;
+  readonly file_id: number;
+}
+
+/** A complete file, without its bytes. */
+export interface MediaFile extends MediaFileKey {
+  readonly team_id: TeamId;
+  readonly name: string;
+  readonly type: string;
+  readonly size_bytes: number;
+  readonly sha256: Buffer;
+}
+
+const create = statement<MediaFileKey>(
+  'media.create',
+  `INSERT INTO media (message_id, team_id, name, type, created_at) VALUES ($2, $1, $3, $4, $5)
+   RETURNING message_id, file_id`,
+);
+// The lock on the file orders a chunk with the purge of its file: no chunk is left without one.
+const append = statement<{ position: number }>(
+  'media.append',
+  `WITH file AS MATERIALIZED (
+     SELECT message_id, file_id FROM media WHERE message_id = $1 AND file_id = $2 AND NOT is_complete FOR KEY SHARE
+   )
+   INSERT INTO media_chunks (message_id, file_id, position, data)
+   SELECT message_id, file_id, $3, $4 FROM file RETURNING position`,
+);
+const complete = statement<MediaFileKey>(
+  'media.complete',
+  `UPDATE media SET is_complete = true, size_bytes = $3, sha256 = $4
+   WHERE message_id = $1 AND file_id = $2 AND NOT is_complete RETURNING message_id, file_id`,
+);
+const find = statement<MediaFile>(
+  'media.find',
+  `SELECT message_id, file_id, team_id, name, type, size_bytes, sha256 FROM media WHERE message_id = $1 AND is_complete`,
+);
+const readChunk = statement<{ data: Buffer }>(
+  'media.read-chunk',
+  'SELECT data FROM media_chunks WHERE message_id = $1 AND file_id = $2 AND position = $3',
+);
+// Two statements: the second one's snapshot has the chunks of every writer that the first one waited for.
+const lockIncomplete = statement<MediaFileKey>(
+  'media.lock-incomplete',
+  `SELECT message_id, file_id FROM media WHERE message_id = ANY($1::uuid[]) AND NOT is_complete
+   ORDER BY message_id, file_id FOR UPDATE`,
+);
+const lockAbandoned = statement<MediaFileKey>(
+  'media.lock-abandoned',
+  `SELECT message_id, file_id FROM media WHERE created_at <= $1 AND NOT is_complete
+   ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED`,
+);
+const remove = statement<MediaFileKey>(
+  'media.remove',
+  `WITH chunks AS (
+     DELETE FROM media_chunks c USING unnest($1::uuid[], $2::bigint[]) AS f (message_id, file_id)
+     WHERE c.message_id = f.message_id AND c.file_id = f.file_id
+   )
+   DELETE FROM media m USING unnest($1::uuid[], $2::bigint[]) AS f (message_id, file_id)
+   WHERE m.message_id = f.message_id AND m.file_id = f.file_id AND NOT m.is_complete RETURNING m.message_id, m.file_id`,
+);
+
+/** Begins a file: it is incomplete, and no reader finds it. */
+export async function createMediaFile(
+  db: Queryable,
+  teamId: TeamId,
+  file: { readonly messageId: MessageId; readonly name: string; readonly type: string; readonly at: Date },
+): Promise<MediaFileKey> {
+  const created = await create.row(db, teamId, file.messageId, file.name, file.type, file.at);
+  if (!created) throw new Error('a file was not created');
+  return created;
+}
+
+/** @returns false where the file was removed meanwhile: its writer ends */
+export async function appendMediaChunk(
+  db: Queryable,
+  file: MediaFileKey,
+  position: number,
+  data: Buffer,
+): Promise<boolean> {
+  return (await append.row(db, file.message_id, file.file_id, position, data)) !== undefined;
+}
+
+/** Makes a file the one of its message. @returns false where it was removed meanwhile */
+export async function completeMediaFile(
+  trx: Transaction,
+  file: MediaFileKey,
+  sizeBytes: number,
+  sha256: Buffer,
+): Promise<boolean> {
+  return (await complete.row(trx, file.message_id, file.file_id, sizeBytes, sha256)) !== undefined;
+}
+
+/** The complete file of a message. The caller has checked that it may be read: ids of messages are of one team. */
+export function findMediaFile(db: Queryable, messageId: MessageId): Promise<MediaFile | undefined> {
+  return find.row(db, messageId);
+}
+
+/** @throws where the file was deleted meanwhile */
+export async function readMediaChunk(db: Queryable, file: MediaFileKey, position: number): Promise<Buffer> {
+  const chunk = await readChunk.row(db, file.message_id, file.file_id, position);
+  if (!chunk) throw new Error('a chunk of a file is missing');
+  return chunk.data;
+}
+
+/** Removes what was written of incomplete files of these messages; their writers end with the next chunk. */
+export async function removeIncompleteMedia(
+  trx: Transaction,
+  messageIds: readonly MessageId[],
+): Promise<void> {
+  await removeLocked(trx, await lockIncomplete.rows(trx, messageIds));
+}
+
+/** Removes incomplete files that were begun before a time, at most `limit`. @returns how many */
+export async function removeAbandonedMedia(trx: Transaction, before: Date, limit: number): Promise<number> {
+  return removeLocked(trx, await lockAbandoned.rows(trx, before, limit));
+}
+
+async function removeLocked(trx: Transaction, files: readonly MediaFileKey[]): Promise<number> {
+  if (files.length === 0) return 0;
+  await remove.rows(
+    trx,
+    files.map((file) => file.message_id),
+    files.map((file) => file.file_id),
+  );
+  return files.length;
+}

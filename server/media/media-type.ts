@@ -1,0 +1,60 @@
+import { fileTypeFromBuffer } from 'file-type';
+
+/** A media type, and the extension of its files. */
+export interface MediaType {
+  readonly type: string;
+  readonly extension: string;
+}
+
+/** What Messages shows (specification section 2.8), by the type that `file-type` reports. */
+const accepted: ReadonlyMap<string, MediaType> = new Map(
+  (
+    [
+      ['image/jpeg', 'jpg'],
+      ['image/png', 'png'],
+      ['image/gif', 'gif'],
+      ['image/heic', 'heic'],
+      ['image/heic-sequence', 'heic'],
+      ['image/heif', 'heif'],
+      ['image/heif-sequence', 'heif'],
+      ['image/webp', 'webp'],
+      ['image/tiff', 'tiff'],
+      ['image/bmp', 'bmp'],
+      ['video/mp4', 'mp4'],
+      ['video/quicktime', 'mov'],
+      ['video/x-m4v', 'm4v'],
+      ['video/3gpp', '3gp'],
+      ['audio/mpeg', 'mp3'],
+      ['audio/mp4', 'm4a'],
+      ['audio/x-m4a', 'm4a'],
+      ['audio/aac', 'aac'],
+      ['audio/wav', 'wav'],
+      ['audio/amr', 'amr'],
+      ['audio/x-caf', 'caf'],
+      ['audio/aiff', 'aiff'],
+      ['application/pdf', 'pdf'],
+      ['text/vcard', 'vcf'],
+      ['text/calendar', 'ics'],
+    ] as const
+  ).map(([type, extension]) => [type, { type, extension }]),
+);
+
+/** A TIFF file may keep its directory at its end, where `file-type` can't look for it. */
+const tiffMarks = ['49492a00', '4d4d002a'];
+
+/**
+ * Sniffs the type of a file from its first bytes (specification section 2.8). Names and Content-Type do not count.
+ * @param head the first chunk of the file
+ * @returns undefined for a type that Messages does not show
+ */
+export async function sniffMediaType(head: Uint8Array): Promise<MediaType | undefined> {
+  const found = await fileTypeFromBuffer(head);
+  if (found) return accepted.get(found.mime);
+  const mark = Buffer.from(head.subarray(0, 4)).toString('hex');
+  return tiffMarks.includes(mark) ? accepted.get('image/tiff') : undefined;
+}
+
+/** Whether a browser may show a file of the type: images, videos and sounds, none of which runs scripts. */
+export function isShownInline(type: string): boolean {
+  return /^(image|video|audio)\//.test(type);
+}

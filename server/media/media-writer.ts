@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto';
+import type { Runtime } from '#server/database/runtime.ts';
+import type { Transaction } from '#server/database/statement.ts';
+import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
+import { mediaChunkBytes, mediaMaxBytes } from './limits.ts';
+import { mediaName } from './media-name.ts';
+import { appendMediaChunk, completeMediaFile, createMediaFile, type MediaFileKey } from './media-store.ts';
+import { sniffMediaType } from './media-type.ts';
+
+/** Why bytes do not become a file. `removed`: its message needs it no longer. */
+export type MediaProblem = 'empty' | 'too_large' | 'unsupported_type' | 'removed';
+
+/** A file whose bytes are stored, and which is not complete yet. */
+export interface WrittenMedia {
+  readonly key: MediaFileKey;
+  readonly name: string;
+  readonly sizeBytes: number;
+  readonly sha256: Buffer;
+}
+
+interface MediaTarget {
+  readonly teamId: TeamId;
+  readonly messageId: MessageId;
+  /** The sender's name for the file. */
+  readonly wantedName: string | undefined;
+}
+
+/**
+ * Writes the file of a message as its bytes arrive: sniffs its type from the first chunk, counts and hashes. It has one
+ * chunk in memory, and no transaction is open between two of them. Until `completeWrittenMedia` no reader finds the
+ * file, and a purge removes it where its writer died.
+ */
+export class MediaWriter {
+  readonly #services: Pick<Runtime, 'database' | 'clock'>;
+  readonly #target: MediaTarget;
+  readonly #hash = createHash('sha256');
+  #buffer: Buffer | undefined;
+  #buffered = 0;
+  #sizeBytes = 0;
+  #chunks = 0;
+  #file: { readonly key: MediaFileKey; readonly name: string } | undefined;
+  #problem: MediaProblem | undefined;
+
+  constructor(services: Pick<Runtime, 'database' | 'clock'>, target: MediaTarget) {
+    this.#services = services;
+    this.#target = target;
+  }
+
+  /** Why the bytes were refused; undefined while they are not. */
+  get problem(): MediaProblem | undefined {
+    return this.#problem;
+  }
+
+  /**
+   * Takes the next bytes. They are copied: the caller may reuse them once this resolves.
+   * @returns false where no more are needed, since the file is refused
+   */
+  async write(bytes: Uint8Array): Promise<boolean> {
+    if (this.#problem) return false;
+    this.#sizeBytes += bytes.length;
+    if (this.#sizeBytes > mediaMaxBytes) return this.#refuse('too_large');
+    this.#hash.update(bytes);
+    for (let taken = 0; taken < bytes.length; ) {
+      this.#buffer ??= Buffer.allocUnsafeSlow(mediaChunkBytes);
+      const part = bytes.subarray(taken, taken + mediaChunkBytes - this.#buffered);
+      this.#buffer.set(part, this.#buffered);
+      this.#buffered += part.length;
+      taken += part.length;
+      if (this.#buffered === mediaChunkBytes && !(await this.#flush())) return false;
+    }
+    return true;
+  }
+
+  /** Writes the rest. @returns why the bytes are no file where they are none */
+  async end(): Promise<WrittenMedia | MediaProblem> {
+    if (this.#sizeBytes === 0) this.#refuse('empty');
+    if (!this.#problem && this.#buffered > 0) await this.#flush();
+    if (this.#problem) return this.#problem;
+    if (!this.#file) throw new Error('bytes were written, and no file');
+    return { ...this.#file, sizeBytes: this.#sizeBytes, sha256: this.#hash.digest() };
+  }
+
+  async #flush(): Promise<boolean> {
+    const { database } = this.#services;
+    const data = (this.#buffer ?? Buffer.alloc(0)).subarray(0, this.#buffered);
+    this.#file ??= await this.#begin(data);
+    if (!this.#file) return this.#refuse('unsupported_type');
+    const isWanted = await appendMediaChunk(database.pool, this.#file.key, this.#chunks, data);
+    this.#chunks += 1;
+    this.#buffered = 0;
+    return isWanted || this.#refuse('removed');
+  }
+
+  async #begin(head: Buffer): Promise<{ key: MediaFileKey; name: string } | undefined> {
+    const found = await sniffMediaType(head);
+    if (!found) return undefined;
+    const { teamId, messageId, wantedName } = this.#target;
+    const name = mediaName(wantedName, found.extension);
+    const at = this.#services.clock.now();
+    const key = await createMediaFile(this.#services.database.pool, teamId, {
+      messageId,
+      name,
+      type: found.type,
+      at,
+    });
+    return { key, name };
+  }
+
+  #refuse(problem: MediaProblem): false {
+    this.#problem = problem;
+    this.#buffer = undefined;
+    return false;
+  }
+}
+
+/** Makes a written file the one of its message. @returns false where it was removed meanwhile */
+export function completeWrittenMedia(trx: Transaction, written: WrittenMedia): Promise<boolean> {
+  return completeMediaFile(trx, written.key, written.sizeBytes, written.sha256);
+}

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import { incompleteMediaMs, mediaChunkBytes, mediaMaxBytes } from '#server/media/limits.ts';
+import { findMediaFile, removeIncompleteMedia } from '#server/media/media-store.ts';
+import { completeWrittenMedia, MediaWriter, type WrittenMedia } from '#server/media/media-writer.ts';
+import { purgeAbandonedMedia } from '#server/media/purge-media.ts';
+import { readMedia } from '#server/media/read-media.ts';
+import type { MessageId } from '#server/platform/ids/ids.ts';
+import { jpegOf } from '#test/support/media/sample-files.ts';
+import { countStoredMedia } from '#test/support/media/stored-media.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+
+describe('the storage of media (decision 0025)', () => {
+  let service: TestService;
+  let team: TestTeam;
+
+  before(async () => {
+    service = await startTestService();
+    team = await service.newTeam();
+  });
+  after(() => service.close());
+
+  const newWriter = (messageId: MessageId = service.runtime.ids.next('msg')) => ({
+    messageId,
+    writer: new MediaWriter(service.runtime, { teamId: team.id, messageId, wantedName: 'menu.jpg' }),
+  });
+  const isWritten = (written: unknown): written is WrittenMedia => typeof written === 'object';
+  const store = async (bytes: Buffer, pieceBytes = 65_536) => {
+    const { messageId, writer } = newWriter();
+    for (let at = 0; at < bytes.length; at += pieceBytes) {
+      if (!(await writer.write(bytes.subarray(at, at + pieceBytes)))) break;
+    }
+    const written = await writer.end();
+    if (isWritten(written))
+      assert.ok(await service.runtime.database.transaction((trx) => completeWrittenMedia(trx, written)));
+    return { messageId, written };
+  };
+  const read = async (messageId: MessageId, range?: { start: number; end: number }) => {
+    const file = await findMediaFile(service.runtime.database.pool, messageId);
+    assert.ok(file);
+    return Buffer.concat(await Array.fromAsync(readMedia(service.runtime.database.pool, file, range)));
+  };
+
+  for (const size of [20, mediaChunkBytes - 1, mediaChunkBytes, mediaChunkBytes + 1, mediaMaxBytes]) {
+    it(`a file of ${size} bytes is read as it was written (§2.8/media-size)`, async () => {
+      const bytes = jpegOf(size);
+      const { messageId, written } = await store(bytes, 50_001);
+      assert.ok(isWritten(written));
+      assert.equal(written.name, 'menu.jpg');
+      assert.equal(written.sizeBytes, size);
+      assert.deepEqual(written.sha256, createHash('sha256').update(bytes).digest());
+      assert.ok((await read(messageId)).equals(bytes));
+    });
+  }
+
+  it('one byte more is refused, and nothing after it is taken (§2.8/media-size)', async () => {
+    const { writer } = newWriter();
+    assert.equal(await writer.write(jpegOf(mediaMaxBytes)), true);
+    assert.equal(await writer.write(Buffer.alloc(1)), false);
+    assert.equal(await writer.write(Buffer.alloc(1)), false);
+    assert.equal(await writer.end(), 'too_large');
+  });
+
+  it('no bytes, and bytes of another type, are refused', async () => {
+    assert.equal((await store(Buffer.alloc(0))).written, 'empty');
+    assert.equal((await store(Buffer.from('<html>'))).written, 'unsupported_type');
+    assert.equal((await store(Buffer.alloc(mediaChunkBytes, 'x'))).written, 'unsupported_type');
+  });
+
+  it('any part of a file is read, across chunks too', async () => {
+    const bytes = jpegOf(3 * mediaChunkBytes);
+    const { messageId } = await store(bytes);
+    for (const [start, end] of [
+      [0, 0],
+      [mediaChunkBytes - 1, mediaChunkBytes],
+      [mediaChunkBytes, 2 * mediaChunkBytes - 1],
+      [10, 3 * mediaChunkBytes - 1],
+      [3 * mediaChunkBytes - 1, 3 * mediaChunkBytes - 1],
+    ] as const) {
+      assert.ok((await read(messageId, { start, end })).equals(bytes.subarray(start, end + 1)));
+    }
+  });
+
+  it('an incomplete file is found by no reader; removed, its writer ends and nothing of it is left', async () => {
+    const before = await countStoredMedia(service);
+    const { messageId, writer } = newWriter();
+    assert.equal(await writer.write(jpegOf(mediaChunkBytes)), true);
+    assert.equal(await findMediaFile(service.runtime.database.pool, messageId), undefined);
+    assert.equal((await countStoredMedia(service)).chunks, before.chunks + 1);
+    await service.runtime.database.transaction((trx) => removeIncompleteMedia(trx, [messageId]));
+    assert.equal(await writer.write(Buffer.alloc(mediaChunkBytes)), false);
+    assert.equal(await writer.end(), 'removed');
+    assert.deepEqual(await countStoredMedia(service), before);
+  });
+
+  it('writers that race the removal of their file leave no chunk', async () => {
+    const before = await countStoredMedia(service);
+    for (let round = 0; round < 10; round += 1) {
+      const { messageId, writer } = newWriter();
+      await writer.write(jpegOf(mediaChunkBytes));
+      await Promise.all([
+        writer.write(Buffer.alloc(4 * mediaChunkBytes)),
+        service.runtime.database.transaction((trx) => removeIncompleteMedia(trx, [messageId])),
+      ]);
+    }
+    assert.deepEqual(await countStoredMedia(service), before);
+  });
+
+  it('of two complete writers of one message the second is refused by the schema', async () => {
+    const { messageId, written } = await store(jpegOf(100));
+    assert.ok(isWritten(written));
+    const again = newWriter(messageId);
+    await again.writer.write(jpegOf(200));
+    const second = await again.writer.end();
+    assert.ok(isWritten(second));
+    await assert.rejects(
+      service.runtime.database.transaction((trx) => completeWrittenMedia(trx, second)),
+      /media_.*one_complete|unique/,
+    );
+    assert.equal((await read(messageId)).length, 100);
+  });
+
+  it('what a killed writer left is purged after an hour, and not before; complete files stay', async () => {
+    await service.runtime.database.transaction((trx) => removeIncompleteMedia(trx, []));
+    const { complete } = await countStoredMedia(service);
+    const { writer } = newWriter();
+    await writer.write(jpegOf(mediaChunkBytes));
+    service.clock.advance(incompleteMediaMs - 60_000);
+    await purgeAbandonedMedia(service.runtime);
+    assert.ok((await countStoredMedia(service)).incomplete >= 1);
+    service.clock.advance(61_000);
+    await purgeAbandonedMedia(service.runtime);
+    const left = await countStoredMedia(service);
+    assert.deepEqual([left.complete, left.incomplete], [complete, 0]);
+    assert.equal(await writer.write(Buffer.alloc(mediaChunkBytes)), false);
+  });
+});

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { mediaName } from '#server/media/media-name.ts';
+import { isShownInline, sniffMediaType } from '#server/media/media-type.ts';
+import { otherFiles, shownFiles } from '#test/support/media/sample-files.ts';
+
+describe('types of media (§2.8/media-types)', () => {
+  for (const [type, extension, bytes] of shownFiles) {
+    it(`${type} is recognised by its bytes, and its files end in .${extension}`, async () => {
+      assert.deepEqual(await sniffMediaType(bytes), { type, extension });
+    });
+  }
+
+  for (const [what, bytes] of otherFiles) {
+    it(`${what} is refused`, async () => {
+      assert.equal(await sniffMediaType(bytes), undefined);
+    });
+  }
+
+  it('no file is too short to be looked at', async () => {
+    for (let size = 1; size < 16; size += 1) {
+      for (const [, , bytes] of shownFiles) await sniffMediaType(bytes.subarray(0, size));
+    }
+  });
+
+  it('images, videos and sounds are shown by a browser; documents, contacts and dates are downloaded', () => {
+    const shown = shownFiles.map(([type]) => type).filter((type) => !isShownInline(type));
+    assert.deepEqual(shown, ['application/pdf', 'text/vcard', 'text/calendar']);
+  });
+});
+
+describe('names of media (§2.8/media-names)', () => {
+  const cases = [
+    ['/pictures/Menu%20of%20May.JPG', 'jpg', 'Menu-of-May.jpg'],
+    ['menu.html', 'jpg', 'menu.jpg'],
+    ['Café Zürich.png', 'png', 'Cafe-Zurich.png'],
+    ['C:\\temp\\card.vcf', 'vcf', 'card.vcf'],
+    ['../../etc/passwd', 'pdf', 'passwd.pdf'],
+    ['"; rm -rf', 'gif', 'rm--rf.gif'],
+    ['写真.heic', 'heic', 'media.heic'],
+    ['%E0%A4%A', 'png', 'E0-A4-A.png'],
+    ['', 'mp4', 'media.mp4'],
+    [undefined, 'mp4', 'media.mp4'],
+  ] as const;
+  for (const [wanted, extension, name] of cases) {
+    it(`${JSON.stringify(wanted)} becomes ${name}`, () => {
+      assert.equal(mediaName(wanted, extension), name);
+    });
+  }
+
+  it('has at most 64 characters before its extension', () => {
+    assert.equal(mediaName(`${'a'.repeat(500)}.png`, 'png'), `${'a'.repeat(64)}.png`);
+  });
+});
