@@ -33,7 +33,8 @@ const clientTimeoutMarginMs = 2_000;
  *
  * The hot statements are planned once: the best plan does not depend on the length of their arrays. Planning the send
  * statement takes longer than running it. They may be planned while their tables are empty, when a sequential scan is
- * cheapest. So the hot pool disables those scans: they would soon read a day's keys for each batch.
+ * cheapest. So the hot pool disables those scans: they would soon read a day's keys for each batch. It disables bitmap
+ * scans too: they have no order, and would read and sort a whole queue for its first row.
  *
  * Pages use an index whatever the statistics say. A plan that reads and sorts everything may look cheaper: for a handle
  * that is rare on average, or before a table was ever analyzed. Its cost has no bound (decision 0012).
@@ -67,7 +68,7 @@ export class Database {
     this.hot = open({
       max: 6,
       application_name: 'ownline hot',
-      options: '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off',
+      options: '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_bitmapscan=off',
     });
     this.pages = open({
       max: 6,

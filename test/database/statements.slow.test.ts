@@ -26,7 +26,14 @@ const growing = [
 ];
 
 /** What takes whatever there is, in its order, or looks through a day's keys every ten minutes. */
-const walking = ['events.publish', 'webhooks.sweep-deliveries', 'messages.purge-idempotency-keys'];
+const walking = [
+  'events.publish',
+  'webhooks.sweep-deliveries',
+  'messages.purge-idempotency-keys',
+  // Along the index of open mails, which has no other.
+  'mail.waiting',
+  'mail.postpone-leases',
+];
 
 /** What /metrics counts, at most once in five seconds. */
 const counting = ['messages.queue-depth', 'webhooks.due-depth'];
