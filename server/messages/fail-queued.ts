@@ -9,7 +9,13 @@ import { sqlNextStatus, sqlStatusGuard } from './message-status.ts';
 
 const takeFromQueue = statement<{ message_id: MessageId }>(
   'messages.take-from-queue',
-  'DELETE FROM send_queue WHERE team_id = $1 AND message_id = ANY($2::uuid[]) RETURNING message_id',
+  // The locks first, in the order of numbers: a claim for several numbers takes them in that order too.
+  `WITH locked AS MATERIALIZED (
+     SELECT message_id FROM send_queue WHERE team_id = $1 AND message_id = ANY($2::uuid[])
+     ORDER BY number_id, seq FOR UPDATE
+   )
+   DELETE FROM send_queue WHERE team_id = $1 AND message_id = ANY (ARRAY(SELECT message_id FROM locked))
+   RETURNING message_id`,
 );
 const failUnsent = statement<MessageRow>(
   'messages.fail-unsent',
