@@ -46,7 +46,7 @@ describe('one’s own account (specification sections 12.1 and 12.3)', () => {
     }
   });
 
-  it('shows who is signed in, and the teams that they are in, the one joined first first (§12.3/get-account)', async () => {
+  it('shows the signed-in account and its teams, in the order it joined them (§12.3/get-account)', async () => {
     const { account, byPassword } = await newPerson();
     const browser = await byPassword();
     const { database, ids, clock } = service.runtime;
@@ -131,7 +131,7 @@ describe('one’s own account (specification sections 12.1 and 12.3)', () => {
     assert.equal((await enter(email, another)).status, 200);
   });
 
-  it('who came by a link less than 15 minutes ago needs no present one; after that they do (§12.2/reauthentication)', async () => {
+  it('a session that began by a link less than 15 minutes ago needs no present one; an older one does (§12.2/reauthentication)', async () => {
     const { email, byLink } = await newPerson();
     const [fresh, old] = [await byLink(), await byLink()];
     service.clock.advance(14 * 60_000);
@@ -162,7 +162,7 @@ describe('one’s own account (specification sections 12.1 and 12.3)', () => {
     assert.equal((await new Browser(service.baseUrl).submit(again)).status, 404);
   });
 
-  it('of two new passwords at once one is set, and the other session is told', async () => {
+  it('of two simultaneous new passwords one is set, and the other is 409', async () => {
     const { email, byPassword } = await newPerson();
     const browsers = [await byPassword(), await byPassword()];
     const words = ['the first of two sentences', 'the second of two sentences'];
@@ -180,7 +180,7 @@ describe('one’s own account (specification sections 12.1 and 12.3)', () => {
     }
   });
 
-  it('everything that concerns it is in its audit log, with who, what, where and which request (section 12.6)', async () => {
+  it('its audit log has every entry about it, with actor, action, address and request id (section 12.6)', async () => {
     const { account, email, byLink, byPassword } = await newPerson();
     const browser = await byPassword();
     await browser.put('/app/account', { name: 'Grace' });

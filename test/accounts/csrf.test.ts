@@ -65,14 +65,14 @@ describe('forged requests (specification section 12.3)', () => {
     rows: await storedRowTexts(service, 'accounts', 'teams', 'numbers'),
   });
 
-  it('there is no route for people that changes something and stands outside of this test', () => {
+  it('this test covers every route for people that changes something', () => {
     const audiences = new Set(service.app.routes.map(({ audience }) => audience));
     const known = ['api', 'device', 'operations', 'team', 'account', 'visitor', 'page'];
     assert.deepEqual([...audiences].sort(), known.sort());
     assert.ok(unsafe(['account', 'visitor', 'page', 'team']).length >= 25);
   });
 
-  it('each one that changes something is refused unless it says that it comes from a page of ours, and changes nothing (§12.3/csrf-and-checks)', async () => {
+  it('each one that changes something is refused without an Origin of this server, and changes nothing (§12.3/csrf-and-checks)', async () => {
     const before = await state();
     for (const route of unsafe(['account', 'visitor', 'page', 'team'])) {
       for (const [what, headers] of foreign) {
@@ -87,7 +87,7 @@ describe('forged requests (specification section 12.3)', () => {
     assert.deepEqual(await state(), before);
   });
 
-  it('each one is let in that does, by either of the two headers', async () => {
+  it('each one with such an origin is accepted, by either of the two headers', async () => {
     const routes = unsafe(['account', 'visitor', 'page', 'team']).filter(
       ({ path }) => !path.includes('sign-out'),
     );
@@ -99,7 +99,7 @@ describe('forged requests (specification section 12.3)', () => {
     }
   });
 
-  it('on plain http a browser that tells nothing of sites is let in from the address that it opened', async () => {
+  it('on plain http a browser without sec-fetch-site is accepted from the address that it opened', async () => {
     const opened = own().replace('127.0.0.1', 'localhost');
     const there = browser.at(opened);
     const ask = (origin: string) =>

@@ -64,7 +64,7 @@ describe('links that sign in (specification section 12.2)', () => {
     }
   });
 
-  it('opening one says whom it signs in and changes nothing, as often as a scanner likes (§12.2/magic-links)', async () => {
+  it('opening one shows the account and changes nothing, however often a scanner opens it (§12.2/magic-links)', async () => {
     const link = await newLink();
     for (const _ of [1, 2, 3]) {
       const page = await browser().get(link);
@@ -178,7 +178,7 @@ describe('links that sign in (specification section 12.2)', () => {
     assert.equal(field(await asProgram.json(), 'error.code'), 'invalid_request');
   });
 
-  it('without mail none is promised: the page offers none, and a request for one says what to do', async () => {
+  it('without mail the page offers no link, and a request for one is refused with advice', async () => {
     const page = await browser().get('/sign-in');
     assert.ok(!page.text.includes('value="link"') && page.text.includes('Ask your administrator for a link'));
     for (const asked of [email, 'nobody@example.com']) {
@@ -311,7 +311,7 @@ describe('links that are asked for by mail (specification section 12.2)', () => 
     assert.equal(sent.length, 10);
   });
 
-  it('one client network may ask 60 times an hour; then it is told to wait', async () => {
+  it('one client network may ask 60 times an hour; then it gets 429', async () => {
     nextHour();
     for (let n = 0; n < 60; n += 1) assert.equal((await ask(`nobody-${n}@example.com`)).status, 202);
     const refused = await ask('nobody@example.com');
@@ -321,7 +321,7 @@ describe('links that are asked for by mail (specification section 12.2)', () => 
     assert.equal((await ask('nobody@example.com', '198.51.100.2')).status, 202);
   });
 
-  it('what is no address is told so, and nothing is counted', async () => {
+  it('an invalid address is 400, and nothing is counted', async () => {
     nextHour();
     for (const wrong of [
       '',

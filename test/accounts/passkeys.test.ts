@@ -56,7 +56,7 @@ describe('passkeys (specification section 12.2)', () => {
     assert.equal(answer.headers.get('set-cookie'), null, what);
   };
 
-  it('one that was added signs in without an address, and says when it last did (§12.2/passkeys, §12.3/list-passkeys)', async () => {
+  it('one that was added signs in without an address, and shows when it last did (§12.2/passkeys, §12.3/list-passkeys)', async () => {
     const { authenticator, id } = await newPasskey();
     const browser = new Browser(service.baseUrl);
     const answer = await enter(authenticator.get(await requestOptions()), browser);
@@ -76,7 +76,7 @@ describe('passkeys (specification section 12.2)', () => {
     );
   });
 
-  it('the options ask for one that is found without an address, for this host, and leave out what is there', async () => {
+  it('the options ask for a discoverable credential of this host, and exclude the registered ones', async () => {
     const { authenticator } = await newPasskey();
     const { json } = await ada.post('/app/account/passkeys/options');
     assert.equal(field(json, 'rp.id'), 'texts.example.com');
@@ -164,7 +164,7 @@ describe('passkeys (specification section 12.2)', () => {
     return { id, rawId: id };
   };
 
-  it('a counter that did not grow betrays a copy; one that always says 0 is let in (§12.2/passkeys)', async () => {
+  it('a counter that did not grow is refused as a copy; one that stays 0 is accepted (§12.2/passkeys)', async () => {
     const { authenticator } = await newPasskey();
     assert.equal((await enter(authenticator.get(await requestOptions(), { counter: 10 }))).status, 200);
     for (const counter of [10, 9, 0]) {
@@ -178,7 +178,7 @@ describe('passkeys (specification section 12.2)', () => {
     for (const _ of [1, 2]) assert.equal((await enter(still.get(await requestOptions()))).status, 200);
   });
 
-  it('of a passkey and its copy that answer at once with one counter, one is let in', async () => {
+  it('of a passkey and its copy that answer at once with one counter, one signs in', async () => {
     const { authenticator } = await newPasskey();
     const challenges = await Promise.all(Array.from({ length: 6 }, requestOptions));
     const answers = await Promise.all(

@@ -46,7 +46,7 @@ describe('the form for a password (specification section 12.2)', () => {
     until(`${count} refusals are noted`, async () => (await notedOf(browser)).refused >= count);
   const isSignedIn = async (browser: Browser) => (await browser.get('/app/account')).status === 200;
 
-  it('the start offers who has none to set one, and says that it is set; other browsers are signed out (§12.2/sign-in-pages)', async () => {
+  it('the start page offers to set a first password, and confirms it once; other browsers are signed out (§12.2/sign-in-pages)', async () => {
     const { enter, browser, signInWith } = await begin('invitation');
     const elsewhere = await enter();
     const start = await browser.get('/');
@@ -91,7 +91,7 @@ describe('the form for a password (specification section 12.2)', () => {
     assert.match((await browser.open('/')).text, said);
   });
 
-  it('a change asks for the present one; what is wrong is said in the form, by its field, and noted (§12.2/sign-in-pages)', async () => {
+  it('a change asks for the present one; errors are shown at their fields, and are in the audit log (§12.2/sign-in-pages)', async () => {
     const { browser, signInWith } = await begin('password', password);
     const start = await browser.get('/');
     assert.match(start.text, /<h2>Change your password<\/h2>[\s\S]*name="current_password"/);
@@ -118,7 +118,7 @@ describe('the form for a password (specification section 12.2)', () => {
     assert.deepEqual(await notedOf(browser), { done: 1, refused: 3 });
   });
 
-  it('who came by a link just now needs no present one, and later does', async () => {
+  it('a session that just began by a link needs no present one, and later does', async () => {
     const { browser, signInWith } = await begin('link', password);
     assert.ok(!(await browser.get('/')).text.includes('name="current_password"'));
     service.clock.advance(freshMs);
@@ -127,7 +127,7 @@ describe('the form for a password (specification section 12.2)', () => {
     assert.equal(await signInWith(password), 303);
   });
 
-  it('a session that is not fresh sets no first password, and is told how to come by one (§12.2/sign-in-pages)', async () => {
+  it('an old session can’t set a first password; the page asks for a new sign-in (§12.2/sign-in-pages)', async () => {
     const { browser } = await begin('link');
     service.clock.advance(freshMs);
     const start = await browser.get('/');

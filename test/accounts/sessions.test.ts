@@ -205,7 +205,7 @@ describe('sessions (specification section 12.2)', () => {
     assert.equal(await isSignedIn(grace), true);
   });
 
-  it('two who sign out everywhere at once do not stop each other', async () => {
+  it('two simultaneous sign-outs everywhere do not block each other', async () => {
     const browsers = await Promise.all(Array.from({ length: 6 }, () => enter()));
     const answers = await Promise.all(
       browsers.map((browser) => browser.post('/app/account/sign-out-everywhere')),
@@ -230,7 +230,7 @@ describe('sessions (specification section 12.2)', () => {
     assert.equal(await statusWith(`a=b; ${good} ; c=d`), 200);
   });
 
-  it('what has expired is forgotten: sessions, links, challenges and counts (section 12.2)', async () => {
+  it('expired rows are deleted: sessions, links, challenges and counts (section 12.2)', async () => {
     const https = await startTestService({ APP_URL: 'https://texts.example.com' });
     try {
       const account = await newAccount(https, { email, password });

@@ -34,7 +34,7 @@ describe('a person who is signed in to another account (specification sections 1
     new RegExp(`<form method="post" action="([^"]*)">(?:(?!</form>)[\\s\\S])*${button}`).exec(text)?.[1] ??
     '';
 
-  it('is told so by /sign-in, goes on, or signs out and stays with next (§12.2/sign-in-pages)', async () => {
+  it('sees the account on /sign-in, and continues, or signs out and keeps next (§12.2/sign-in-pages)', async () => {
     const eve = await newPerson(service);
     const browser = new Browser(service.baseUrl, { cookie: eve.cookie });
     const page = await browser.open('/sign-in?next=/invite/abc');
@@ -48,7 +48,7 @@ describe('a person who is signed in to another account (specification sections 1
     assert.equal(away.headers.get('location'), '/sign-in');
   });
 
-  it('signs out on the page of an invitation, signs in as whom it is for, and joins (§12.4/acceptance)', async () => {
+  it('signs out on the page of an invitation, signs in as the invited person, and joins (§12.4/acceptance)', async () => {
     const [ada, eve] = [await newPerson(service, { password }), await newPerson(service)];
     const link = await invite(ada.email);
     const browser = new Browser(service.baseUrl, { cookie: eve.cookie });
@@ -76,7 +76,7 @@ describe('a person who is signed in to another account (specification sections 1
     assert.match((await browser.open(link)).text, /name="email"/);
   });
 
-  it('who pressed the button twice is led to sign in first of all', async () => {
+  it('a second submit without a form token gets a page that leads to the sign-in', async () => {
     const link = await invite('twice@example.com');
     const browser = new Browser(service.baseUrl);
     const form = { name: 'Ada', password };
@@ -114,7 +114,7 @@ describe('a person who is signed in to another account (specification sections 1
     assert.equal((await new Browser(service.baseUrl).submit(link, form)).status, 404, 'a minute later');
   });
 
-  it('no second submit lets anybody in once the password is another, its sessions have ended or the member was removed (§12.4/double-submit)', async () => {
+  it('no second submit signs in after the password changed, its sessions ended or the member was removed (§12.4/double-submit)', async () => {
     const elsewhere = await service.newTeam();
     const change = { password: `${password} at all`, current_password: password };
     const ends: Readonly<
@@ -146,7 +146,7 @@ describe('a person who is signed in to another account (specification sections 1
     }
   });
 
-  it('nor who is signed in still and was removed, nor by a session that did not begin by the form', async () => {
+  it('nor for a removed member who is still signed in, nor for a session that another form began', async () => {
     const form = { name: 'Ada', password, form_token: 'the form of one who was removed' };
     const removed = new Browser(service.baseUrl);
     const link = await invite('removed@example.com');

@@ -67,7 +67,7 @@ describe('failed passwords are held back (specification section 12.2)', () => {
     assert.equal(await statusOf(here, 'somebody-else@example.com'), 401, 'another address');
   });
 
-  it('says in retry-after how long, and what to do meanwhile; after that it is taken', async () => {
+  it('has retry-after and advice; after that time a password is checked again', async () => {
     const { email } = await begin();
     service.clock.advance(100_000);
     for (const _ of each(10, () => 0)) await attempt('198.51.100.1', email);
@@ -85,7 +85,7 @@ describe('failed passwords are held back (specification section 12.2)', () => {
     assert.equal(await statusOf('198.51.100.1', email, password), 200);
   });
 
-  it('counts before it looks: of 60 at once 10 are looked at', async () => {
+  it('counts before it checks: of 60 simultaneous ones 10 are checked', async () => {
     const { email } = await begin();
     const watch = watchArgon2();
     const counts = await all(each(60, () => statusOf('198.51.100.1', email)));
@@ -106,7 +106,7 @@ describe('failed passwords are held back (specification section 12.2)', () => {
     assert.equal(await statusOf('198.51.100.1', email), 429, 'IPv4 is one source however it is written');
   });
 
-  it('100 for one address in all; who is signed in from a client network goes on signing in from there (§12.2/failed-passwords)', async () => {
+  it('100 for one address in all; a client network with a session of the account is spared (§12.2/failed-passwords)', async () => {
     const { email } = await begin();
     const own = at('203.0.113.7');
     assert.equal((await own.post('/app/sign-in', { email, password })).status, 200);
@@ -200,7 +200,7 @@ describe('failed passwords are held back (specification section 12.2)', () => {
       assert.equal((await signIn(owner, email, wrong)).status, 401);
     });
 
-    it('another account’s cookie, a forged one and one that is too old give nothing (§12.2/device-cookie)', async () => {
+    it('another account’s cookie, a forged one and one that is too old have no effect (§12.2/device-cookie)', async () => {
       const { email, account } = await begin();
       const foreign = await knownTo(await newAccount(service, { email: `other-of-${email}` }));
       const { cookie } = await knownTo(account);
@@ -254,7 +254,7 @@ describe('failed passwords are held back (specification section 12.2)', () => {
     assert.equal((await at('198.51.100.1').submit(new URL(url).pathname)).status, 303);
   });
 
-  it('the page says the same as the API, and a present password that is wrong counts like any other of its browser', async () => {
+  it('the page shows the errors of the API, and a wrong present password counts like any other of its browser', async () => {
     const { email } = await begin();
     const browser = at('198.51.100.1');
     await browser.post('/app/sign-in', { email, password });

@@ -82,7 +82,7 @@ describe('an account that a stranger prepared for another’s address (specifica
     assert.equal((await enter(email)).status, 401);
   });
 
-  it('a second submit of the form opens nothing any more once what was there before has ended (§12.4/double-submit)', async () => {
+  it('a second submit of the form signs in no more once the earlier sessions and credentials have ended (§12.4/double-submit)', async () => {
     const press = 'of the form that made the account';
     const shutOut = {
       'by a link that proves the address': async (email: string, _someone: Browser) => {
@@ -121,7 +121,7 @@ describe('an account that a stranger prepared for another’s address (specifica
     assert.equal((await enter(person.email)).status, 200);
   });
 
-  it('by an invitation that was shown it joins no further team, and the page says what to do (§12.1/verified-address)', async () => {
+  it('by an invitation that was shown it joins no further team, and the page has advice (§12.1/verified-address)', async () => {
     const email = newEmail();
     const someone = await prepare(email);
     const teamB = await service.newTeam();
@@ -137,7 +137,7 @@ describe('an account that a stranger prepared for another’s address (specifica
     assert.equal((await ceo.submit(link)).status, 303, 'the link stayed good');
   });
 
-  it('what the operator makes an owner is emptied before it owns anything (§12.1/verified-address)', async () => {
+  it('an account that the operator makes an owner loses its credentials first (§12.1/verified-address)', async () => {
     const email = newEmail();
     const someone = await prepare(email);
     const teamB = await service.newTeam();
@@ -149,7 +149,7 @@ describe('an account that a stranger prepared for another’s address (specifica
     assert.equal((await ceo.get(`/app/teams/${teamB.publicId}/team`)).status, 200);
   });
 
-  it('of two proofs at once both sign in, and what was there before is gone', async () => {
+  it('two simultaneous proofs both sign in, and the earlier sessions and credentials are gone', async () => {
     const email = newEmail();
     const someone = await prepare(email);
     const links = [await operatorLink(email), await operatorLink(email)];

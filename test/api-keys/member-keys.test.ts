@@ -63,7 +63,7 @@ describe('API keys that people manage (specification sections 5.1 and 5.3)', () 
     });
   }
 
-  it('lets no member grant more than their own role includes (§5.3/key-permissions)', async () => {
+  it('refuses permissions beyond the member’s own role (§5.3/key-permissions)', async () => {
     const wanted: [Role, Grant[], number, string?][] = [
       ['owner', ['*'], 201],
       ['admin', ['*'], 403, '*'],
@@ -98,7 +98,7 @@ describe('API keys that people manage (specification sections 5.1 and 5.3)', () 
     }
   });
 
-  it('a member revokes the keys that they made, an admin those of everybody; another team’s are not found (§5.3/member)', async () => {
+  it('a member revokes the keys that they made, an admin those of all members; another team’s are not found (§5.3/member)', async () => {
     const [member, admin] = [as('member'), as('admin')];
     const other = await newMember(service, await service.newTeam(), 'owner');
     const id = async (person: TeamMember) => String((await make(person, ['messages:read'])).json.id);
@@ -185,7 +185,7 @@ describe('API keys that people manage (specification sections 5.1 and 5.3)', () 
   const keyOf = async (person: TeamMember, permissions: readonly Grant[]): Promise<ApiClient> =>
     new ApiClient(service.baseUrl, String((await make(person, permissions)).json.key));
 
-  it('a key gives its own creator no role, and others one (§5.3/no-escalation)', async () => {
+  it('a key can’t change the role of its own creator, and can change others’ (§5.3/no-escalation)', async () => {
     const admin = await newMember(service, team, 'admin');
     const other = await newMember(service, team, 'viewer');
     const key = await keyOf(admin, ofMember);
@@ -195,7 +195,7 @@ describe('API keys that people manage (specification sections 5.1 and 5.3)', () 
     assert.equal(given.status, 200, given.text);
   });
 
-  it('a key that outlives its creator’s place gives that person neither a seat nor a role (decision 0016) (§5.3/no-escalation)', async () => {
+  it('a key whose creator left can neither invite that person nor change their role (decision 0016) (§5.3/no-escalation)', async () => {
     const owner = as('owner');
     const gone = await newMember(service, team, 'admin');
     const key = await keyOf(gone, ofMember);
@@ -221,7 +221,7 @@ describe('API keys that people manage (specification sections 5.1 and 5.3)', () 
     assert.equal((await key.get('/v1/team')).status, 401, 'it held more than the role given then');
   });
 
-  it('who came back revokes the keys that they made before; and their removal ends those too, if asked (§5.3/key-permissions)', async () => {
+  it('a member who joined again revokes the keys that they made before, and their removal revokes those too, if asked (§5.3/key-permissions)', async () => {
     const owner = as('owner');
     const person = await newMember(service, team, 'member');
     await join(service, await service.newTeam(), person, 'viewer');

@@ -56,12 +56,12 @@ describe('refused keys are limited per address (specification section 7.2)', () 
       }
     });
 
-    it('goes on serving good keys from the same address (§7.2/refused-keys, §8/refused-credentials)', async () => {
+    it('still serves valid keys from the same address (§7.2/refused-keys, §8/refused-credentials)', async () => {
       assert.equal((await tryKey()).status, 429);
       assert.deepEqual(await times(perMinute * 2, () => team.api.get('/v1/team')), { 200: perMinute * 2 });
     });
 
-    it('says in retry-after when the next key may be tried, and takes it then (§7.1/status-429)', async () => {
+    it('has retry-after, after which a key is checked again (§7.1/status-429)', async () => {
       beginMinute(17);
       assert.deepEqual(await times(perMinute + 1, () => tryKey()), { 401: perMinute, 429: 1 });
       const refused = await tryKey();
@@ -157,7 +157,7 @@ describe('refused keys are limited per address (specification section 7.2)', () 
       }
     });
 
-    it('believes only what the proxy added, not what its client sent', async () => {
+    it('uses only the address that the proxy added, not one that its client sent', async () => {
       beginMinute();
       const counts = await times(perMinute + 5, (n) => tryKey(newApiKey(), `198.51.100.${n}, 203.0.113.1`));
       assert.deepEqual(counts, { 401: perMinute, 429: 5 });

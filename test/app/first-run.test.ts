@@ -79,7 +79,7 @@ describe('the first start on an empty database (specification section 10.1)', ()
     assert.deepEqual(await readdir(parent), []);
   });
 
-  it('is none where a team is being made at that moment, and of two starts at once one begins', async () => {
+  it('does not happen while another process makes a team, and only one of two simultaneous starts does it', async () => {
     const team = await holdNewTeam(connection);
     const starting = start();
     await team.waiting(1);

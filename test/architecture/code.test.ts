@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { offenders, readSources, root } from '#test/support/architecture/sources.ts';
 
 describe('rules for every file of the code (docs/architecture.md)', () => {
-  it('platform knows no noun of the product', () => {
+  it('platform uses no noun of the product', () => {
     const nouns = /\b(messages?_|send_queue|numbers n|usage_months|webhook)/;
     const found = offenders(
       (file) =>

@@ -146,7 +146,7 @@ describe('the direction of imports (docs/architecture.md)', () => {
     assert.deepEqual(found, []);
   });
 
-  it('the simulated phone and the webhook listener speak HTTP and know nothing else of Ownline', () => {
+  it('the simulated phone and the webhook listener speak HTTP and use nothing else of Ownline', () => {
     const found = ['simulated-phone/', 'webhook-listener/'].flatMap((own) => {
       const isForeign = (target: string) => !target.startsWith('node:') && !target.startsWith(own);
       return offenders((file) => file.path.startsWith(own) && file.imports.find(isForeign));
@@ -154,7 +154,7 @@ describe('the direction of imports (docs/architecture.md)', () => {
     assert.deepEqual(found, []);
   });
 
-  it('the campaign knows Ownline from outside: it imports its own files, those of Node, and pg in one file', () => {
+  it('the campaign is a black-box test: it imports its own files, those of Node, and pg in one file', () => {
     const campaign = readSources('campaign/**/*.ts');
     const foreign = (target: string) => !/^(node:|campaign\/|pg$)/.test(target);
     assert.ok(campaign.length > 10);

@@ -70,7 +70,7 @@ describe('repeated refusals in the audit log (§12.6/repeated-refusals)', () => 
     assert.equal(rows.length, 4);
   });
 
-  it('what goes on for minutes makes one row a minute, and what has ended begins anew', async () => {
+  it('refusals that continue for minutes make one row a minute; after a pause they begin anew', async () => {
     team = await service.newTeam();
     const reader = await service.newKey(team.id, ['messages:read']);
     for (const [repeats, rows] of [
@@ -87,7 +87,7 @@ describe('repeated refusals in the audit log (§12.6/repeated-refusals)', () => 
     assert.deepEqual((await untilRows(5)).at(-1)?.details, {}, 'at once again');
   });
 
-  it('a stop writes what was counted', async () => {
+  it('a stop writes the counted refusals', async () => {
     team = await service.newTeam();
     const key = await service.makeKey(team.id, ['messages:read']);
     const other = await service.startAnother();

@@ -52,7 +52,7 @@ describe('the audit log (specification section 12.6)', () => {
     }
   });
 
-  it('says who did what, to what, when, from where and under which request id: a member, a key (§12.6/audit-log)', async () => {
+  it('has the actor (a member, a key), action, target, time, address and request id of a change (§12.6/audit-log)', async () => {
     const phoneNumber = '+14155550120';
     const verified = await owner.post(owner.in('/numbers/verify'), { phone_number: phoneNumber });
     assert.equal(verified.status, 200, verified.text);
@@ -88,7 +88,7 @@ describe('the audit log (specification section 12.6)', () => {
     assert.match(latest[2]?.actor.id ?? '', /^key_/);
   });
 
-  it('notes what was refused to a known caller, with the reason, and changes nothing (§12.6/audit-log)', async () => {
+  it('records refusals of known callers with the reason, and changes nothing (§12.6/audit-log)', async () => {
     const viewer = await newMember(service, team, 'viewer');
     const refused = await viewer.post(viewer.in('/numbers/verify'), {
       phone_number: '+14155550121',
@@ -146,7 +146,7 @@ describe('the audit log (specification section 12.6)', () => {
     assert.equal(field(wrong.json, 'error.param'), 'cursor');
   });
 
-  it('what concerns an account is read by that account, and not by its teams', async () => {
+  it('entries of an account are read by that account, and not by its teams', async () => {
     const person = await newMember(service, team, 'member');
     const answer = await person.get('/app/account/audit');
     const own = (answer.json.entries as Entry[]).map(({ action }) => action);
@@ -154,7 +154,7 @@ describe('the audit log (specification section 12.6)', () => {
     assert.ok(!(await entries()).some(({ action }) => action.startsWith('account.')));
   });
 
-  it('what an account reads says of others who acted on it neither their name nor where they were (§12.6/audit-log)', async () => {
+  it('the entries that an account reads hide the name and address of other actors (§12.6/audit-log)', async () => {
     const person = await newMember(service, team, 'member');
     const removed = await owner.delete(owner.in(`/team/members/${person.memberId}`));
     assert.equal(removed.status, 200, removed.text);

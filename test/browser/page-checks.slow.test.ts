@@ -22,7 +22,7 @@ body { background: #111; color: #eee } .wide { width: 2000px } .pale { color: #2
 <script>document.body.remove()</script><img src="${elsewhere}" alt="">
 <p class="pale">Too pale</p><p class="wide">Too wide</p><button>Unseen</button> <a href="/">Seen</a></html>`;
 
-describe('the checks of pages find what is wrong with a page', () => {
+describe('the checks of pages find faults', () => {
   let server: Listener;
   let elsewhere: Listener;
   let browser: Browser;

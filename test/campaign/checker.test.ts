@@ -10,7 +10,7 @@ describe('the checker of the campaign (docs/testing.md)', () => {
     assert.deepEqual(check(soundHistory()), []);
   });
 
-  it('is tried with a fault of every kind that it knows', () => {
+  it('is tried with one fault of each kind', () => {
     assert.deepEqual([...new Set(seededFaults.map((fault) => fault.rule))].sort(), [...rules].sort());
     assert.equal(new Set(seededFaults.map((fault) => fault.name)).size, seededFaults.length);
   });

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { CommandLine } from '#test/support/service/command-line.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
-describe('commands that list what there is (specification section 10.2)', () => {
+describe('the list commands (specification section 10.2)', () => {
   let service: TestService;
   let team: TestTeam;
   let other: TestTeam;
@@ -26,7 +26,7 @@ describe('commands that list what there is (specification section 10.2)', () => 
     );
   });
 
-  it('key list --team: the keys that work, never their text, so that one whose text is lost is found and revoked', async () => {
+  it('key list --team: the keys that work, without their text, so that a lost one can be found and revoked', async () => {
     const made = await commands.json(
       ...['key', 'create', '--team', team.publicId, '--name', 'lost', '--permissions', 'messages:send'],
     );

@@ -27,7 +27,7 @@ describe('ownline routes (specification section 10.2)', () => {
     assert.deepEqual(places(rows), places(service.app.routes));
   });
 
-  it('gives a program the schemas to build a request from, as JSON Schema', () => {
+  it('shows the schemas of a request as JSON Schema', () => {
     const find = (method: string, path: string) =>
       rows.find((row) => row.method === method && row.path === path);
     const send = find('POST', '/v1/messages/send');

@@ -35,7 +35,7 @@ describe('the page of plans and limits, where every upgrade_url leads (specifica
     assert.doesNotMatch(text, /team_/);
   });
 
-  it('shows the plan of each team of one’s own, what of it is used, and what to ask for more (§8/upgrade-page)', async () => {
+  it('shows the plan and usage of each team of the account, and the plan to ask for (§8/upgrade-page)', async () => {
     const person = await newPerson(service);
     const small = await service.newTeam({ plan: 'starter', monthlyLimit: 2 });
     const large = await service.newTeam({ plan: 'enterprise' });
@@ -73,7 +73,7 @@ describe('the page of plans and limits, where every upgrade_url leads (specifica
     assert.ok(!text.includes(strange.publicId), 'nobody else’s');
   });
 
-  it('says to who is in no team how to get into one, and writes names as text', async () => {
+  it('explains to a person without a team how to join one, and escapes names', async () => {
     const person = await newPerson(service);
     assert.match(words((await open(person.cookie)).text), /You are in no team yet/);
     const team = await service.newTeam();

@@ -28,7 +28,7 @@ type Told = Parameters<ChangeListener>[0];
 const [from, to] = ['+14155550100', '+14155550101'];
 const logger = createLogger('silent');
 
-describe('what changed is told (decision 0018)', () => {
+describe('notifications of changes (decision 0018)', () => {
   let service: TestService;
   let team: TestTeam;
   let heard: HeardChanges;
@@ -48,7 +48,7 @@ describe('what changed is told (decision 0018)', () => {
 
   const ofTeam = async (id = team.id) => (await heard.take()).filter(({ teamId }) => teamId === id);
 
-  it('after the commit and not before; of a transaction that rolls back nothing is told, nor of what touched no row', async () => {
+  it('are sent after the commit and not before; a transaction that rolls back sends none, and so does a statement that changes no row', async () => {
     const { database } = service.runtime;
     await database.transaction(async (trx) => {
       await setTeamName(trx, team.id, 'Not yet');
@@ -98,7 +98,7 @@ describe('what changed is told (decision 0018)', () => {
     assert.equal(order[0]?.channel, phoneQueueChannel);
   });
 
-  it(`tells ids together, ${idsMax} of a noun at most; of more, that any may have changed, which covers ids said beside it`, async () => {
+  it(`have the ids together, ${idsMax} of a resource type at most; more become one without ids, which covers the others`, async () => {
     const { recordChange } = service.runtime.database.pool;
     const ids = Array.from({ length: idsMax }, () => randomUUID());
     for (const id of ids) recordChange(team.id, 'number', [id]);
@@ -112,14 +112,14 @@ describe('what changed is told (decision 0018)', () => {
     assert.ok(formatChange(team.id, { resource: 'invitation', ids: new Set(ids) }).length < 7_900);
   });
 
-  it('a process that closes tells what it committed last', async () => {
+  it('a process that closes sends those of its last commits', async () => {
     const closing = new Database({ databaseUrl: service.databaseUrl, logger });
     await setTeamName(closing.pool, team.id, 'Last');
     await closing.close();
     assert.equal((await ofTeam()).length, 1);
   });
 
-  it('what could not be told is logged and given up, and what comes later is told', async () => {
+  it('those that fail are logged and dropped, and later ones are sent', async () => {
     const proxy = await startFreezingProxy(service.databaseUrl);
     const name = new URL(service.databaseUrl.replace('@/', '@localhost/')).pathname;
     const databaseUrl = `postgresql://ownline@127.0.0.1:${proxy.port}${name}`;
@@ -171,7 +171,7 @@ describe('what changed is told (decision 0018)', () => {
   });
 });
 
-describe('who listens for changes (decision 0018)', () => {
+describe('a subscriber to changes (decision 0018)', () => {
   let service: TestService;
   let team: TestTeam;
   let otherTeam: TestTeam;
@@ -187,7 +187,7 @@ describe('who listens for changes (decision 0018)', () => {
     return { told, leave: changes.subscribe(teamId, (change) => told.push(change)) };
   }
 
-  it('hears what another process commits in its team, with the ids, and nothing of other teams', async () => {
+  it('is notified of commits of another process in its team, with the ids, and of no other team', async () => {
     const { changes } = service.app;
     const another = await service.startAnother();
     try {
@@ -214,7 +214,7 @@ describe('who listens for changes (decision 0018)', () => {
     }
   });
 
-  it('is told to read everything after its connection was ended, and hears again', async () => {
+  it('is notified of everything after its connection was ended, and of changes again', async () => {
     const [own, other] = [team, otherTeam].map(({ id }) => listen(service.app.changes, id));
     assert.ok(own && other);
     await cutListeners(service);
@@ -225,7 +225,7 @@ describe('who listens for changes (decision 0018)', () => {
     for (const { leave } of [own, other]) leave();
   });
 
-  it('stands alone: one that fails, leaves or comes while it is told costs the others nothing', () => {
+  it('is isolated: one that fails, unsubscribes or subscribes during a notification does not affect the others', () => {
     const changes = new Changes(logger);
     const payload = formatChange(team.id, { resource: 'message', ids: 'all' });
     const shared: Told[] = [];
@@ -260,7 +260,7 @@ describe('who listens for changes (decision 0018)', () => {
     assert.equal(again.told.length, 1, 'one who left before takes nobody with them');
   });
 
-  it('passes over a noun that only a later version knows, and other teams', () => {
+  it('ignores unknown resource types of a later version, and other teams', () => {
     const changes = new Changes(logger);
     const { told } = listen(changes, team.id);
     changes.onNotification(`${team.id} invoice all`);

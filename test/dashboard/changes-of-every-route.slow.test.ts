@@ -75,7 +75,7 @@ const ofOnePerson = [
   'PUT /app/account/password',
 ];
 
-describe('what each route tells of its changes (decision 0018)', () => {
+describe('the changes that each route notifies (decision 0018)', () => {
   let service: TestService;
   let team: TestTeam;
   let changes: HeardChanges;
@@ -134,7 +134,7 @@ describe('what each route tells of its changes (decision 0018)', () => {
     ['/v1', operations],
     [below, ofMembers],
   ] as const) {
-    it(`through ${door} each operation tells its team of its nouns and no other, and one that reads tells nothing`, async () => {
+    it(`through ${door} each operation notifies its team of its resource types and no others, and a read notifies nothing`, async () => {
       for (const [name, { status, body }] of Object.entries(all)) {
         const [method = '', pattern = ''] = name.split(' ');
         const about = await newThings(service, team);
@@ -157,7 +157,7 @@ describe('what each route tells of its changes (decision 0018)', () => {
     });
   }
 
-  it('a number that is deleted with what waits tells of messages and usage too, a webhook of deliveries', async () => {
+  it('deleting a number with queued messages notifies messages and usage too, deleting a webhook deliveries', async () => {
     const team = await service.newTeam();
     const { numberId } = await connectNumber(service, team, '+14155550111');
     await team.api.send({ from: '+14155550111', to: '+14155550112', content: 'Hello' });
@@ -173,7 +173,7 @@ describe('what each route tells of its changes (decision 0018)', () => {
     assert.deepEqual(deleted, ['audit new', 'delivery all', 'webhook :id']);
   });
 
-  it('a phone tells of its number when it is connected, and of messages that it takes, reports and brings', async () => {
+  it('a phone notifies its number when it is connected, and messages that it gets, reports and receives', async () => {
     const team = await service.newTeam();
     await newWebhook(team.api);
     const by = (work: () => Promise<unknown>, id?: string) =>
@@ -200,7 +200,7 @@ describe('what each route tells of its changes (decision 0018)', () => {
     assert.deepEqual(await by(() => phone.poll()), [], 'a poll that changes nothing');
   });
 
-  it('a setup page tells of its number when its token is shown, and when it is done', async () => {
+  it('a setup page notifies its number when its token is shown, and when it is done', async () => {
     const { json } = await team.api.post('/v1/numbers/verify', { phone_number: '+14155550114' });
     const page = new PageClient(service.baseUrl, '');
     const path = `/setup/${String(json.setup_url).split('/').at(-1)}`;
@@ -209,7 +209,7 @@ describe('what each route tells of its changes (decision 0018)', () => {
     assert.deepEqual(await toldBy(() => page.post(`${path}/done`)), ['number new']);
   });
 
-  it('who joins tells of the member and the invitation, by the page and by the dashboard', async () => {
+  it('joining notifies member and invitation, by the page and by the dashboard', async () => {
     const invite = async (email: string) => {
       const { json } = await team.api.post('/v1/team/members/invite', { email, role: 'viewer' });
       return String(json.accept_url);

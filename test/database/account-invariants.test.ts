@@ -167,7 +167,7 @@ describe('the invariants of accounts and how they sign in (docs/architecture.md)
     );
   });
 
-  it('what is held back is counted once for each window, from one on, under a hash', async () => {
+  it('throttle counters have one row for each window, count from 1, and are stored under a hash', async () => {
     const row = { subject: hash(), window_start: at, hits: 1 };
     await insertRow('throttle_counters', row);
     await assert.rejects(insertRow('throttle_counters', row), violates(/^23505 throttle_counters_pkey/));

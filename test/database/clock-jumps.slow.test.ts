@@ -72,7 +72,7 @@ describe('where the service follows a step (specification section 10.7, decision
     };
   }
 
-  it('ahead, no hand-out, session, delivery or mail in progress is given up, and the phone’s report counts', async () => {
+  it('ahead, no hand-out, session, delivery or mail in progress expires, and the phone’s report counts', async () => {
     const phone = await connectNumber(service, team);
     const id = await send(phone.phoneNumber);
     assert.equal((await phone.wire.poll()).action, 'send');
@@ -107,7 +107,7 @@ describe('where the service follows a step (specification section 10.7, decision
     await service.query('DELETE FROM mails');
   });
 
-  it('back, what was accepted meanwhile goes out first, and nothing waits for as long as the step was', async () => {
+  it('back, messages that were accepted meanwhile are handed out first, and nothing waits for as long as the step was', async () => {
     const phone = await connectNumber(service, team);
     const early = await send(phone.phoneNumber, 'accepted before');
     const webhook = await putWebhook(service, team.id, ['message.sent']);
@@ -183,7 +183,7 @@ describe('where the service follows a step (specification section 10.7, decision
     );
   });
 
-  it('back, a hand-out and a session that were begun meanwhile end as early as any other', async () => {
+  it('back, a hand-out and a session that began meanwhile end as early as any other', async () => {
     await follow(dayMs);
     const phone = await connectNumber(service, team);
     const id = await send(phone.phoneNumber);
@@ -200,7 +200,7 @@ describe('where the service follows a step (specification section 10.7, decision
     );
   });
 
-  it('a year ahead, what is accepted has its month, and is found in it after the return', async () => {
+  it('a year ahead, an accepted message gets a partition for its month, and is found in it after the return', async () => {
     const phone = await connectNumber(service, team);
     await follow(365 * dayMs);
     const month = service.clock.now().toISOString().slice(0, 7).replace('-', '_');

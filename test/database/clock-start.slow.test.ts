@@ -139,7 +139,7 @@ describe('the time of a process that starts (specification section 10.7, decisio
   ];
 
   for (const one of cases) {
-    it(`${one.is}: ${one.timeAheadMs === 0 ? 'the true one' : 'that of the database'}, and ${one.mayExpire ? 'what is over expires' : 'nothing expires'}`, async () => {
+    it(`${one.is}: ${one.timeAheadMs === 0 ? 'the true time' : 'the database’s time'}, and ${one.mayExpire ? 'ended rows expire' : 'nothing expires'}`, async () => {
       const { databaseAheadMs, heldMs = 0, ranAgoMs, uptimeSinceMs, monotonicSinceMs = 0 } = one;
       await service.step(databaseAheadMs);
       await service.query('UPDATE service_clock SET held_ms = $1, stepped_at = $2', [

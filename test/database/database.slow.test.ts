@@ -36,7 +36,7 @@ describe('connections to the database (specification section 10.3)', () => {
       [application],
     );
 
-  it('a connection may report its end twice, also while a query holds it, and the process goes on', async () => {
+  it('a connection may report its end twice, also during a query, and the process keeps running', async () => {
     const client = await database.hot.connect();
     client.emit('error', new Error('write EPIPE'));
     client.emit('error', new Error('write EPIPE'));
@@ -73,7 +73,7 @@ describe('connections to the database (specification section 10.3)', () => {
     assert.deepEqual(rows, [{ found: null }]);
   });
 
-  it('notifications arrive again after their connection was ended, and listeners are told to look', async () => {
+  it('notifications arrive again after their connection was ended, and listeners are called to read again', async () => {
     const heard: string[] = [];
     const notifications = new NotificationListener(test.url, logger);
     notifications.on('test_channel', (payload) => heard.push(payload));
@@ -91,7 +91,7 @@ describe('connections to the database (specification section 10.3)', () => {
     }
   });
 
-  it('what is said in one tick goes together, and "look for yourself" among ids stays "look for yourself"', async () => {
+  it('notifications of one tick are sent together, and one without ids covers those with ids', async () => {
     const heard: string[] = [];
     const notifications = new NotificationListener(test.url, logger);
     notifications.on('merged_channel', (payload) => heard.push(payload));
@@ -115,7 +115,7 @@ describe('connections to the database (specification section 10.3)', () => {
     }
   });
 
-  it('a connection that fell silent is given up and thrown away, in a transaction too, and closing does not wait for it', async () => {
+  it('a connection that stops answering is discarded, in a transaction too, and closing does not wait for it', async () => {
     const proxy = await startFreezingProxy(test.url);
     const name = new URL(test.url.replace('@/', '@localhost/')).pathname;
     const databaseUrl = `postgresql://ownline@127.0.0.1:${proxy.port}${name}`;
@@ -147,7 +147,7 @@ describe('connections to the database (specification section 10.3)', () => {
     }
   });
 
-  it('a pool whose connections all stay in use is over capacity: 503 with retry-after, of which nothing was sent (§8/team-concurrency)', async () => {
+  it('a pool whose connections all stay in use is over capacity: 503 with retry-after, and no statement was sent (§8/team-concurrency)', async () => {
     const small = new Database({ databaseUrl: test.url, logger, poolSize: 1 });
     const client = await small.pool.connect();
     const refused = await Promise.allSettled([

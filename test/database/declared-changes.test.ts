@@ -77,7 +77,7 @@ function tablesOf(text: string): string[] {
   return [...new Set([...found].map((match) => match[1] ?? ''))];
 }
 
-describe('what statements declare to change (decision 0018)', () => {
+describe('the changes that statements declare (decision 0018)', () => {
   let database: TestDatabase;
   let client: pg.Client;
 
@@ -91,7 +91,7 @@ describe('what statements declare to change (decision 0018)', () => {
     await database.drop();
   });
 
-  it('each table either is seen, as one of the nouns, or stands here with why it is not', async () => {
+  it('each table is a resource type of changes, or is listed here with the reason', async () => {
     const { rows } = await client.query<{ relname: string }>(
       `SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')
          AND NOT relispartition AND relname <> 'schema_version'`,
@@ -100,7 +100,7 @@ describe('what statements declare to change (decision 0018)', () => {
     assert.deepEqual([...Object.keys(seen), ...Object.keys(unseen)].sort(), tables);
   });
 
-  it('each statement that writes what is seen says so, but for those that stand here', () => {
+  it('each statement that writes a visible table declares its change, or is listed here', () => {
     const forgotten: string[] = [];
     for (const [name, { text, changes }] of allStatements()) {
       const nouns = new Set(tablesOf(text).flatMap((table) => seen[table] ?? []));
@@ -120,7 +120,7 @@ describe('what statements declare to change (decision 0018)', () => {
     assert.deepEqual([...declared].sort(), [...resourceTypes].sort());
   });
 
-  it('the parameters that name teams and ids are uuids to PostgreSQL, and several teams come without ids', async () => {
+  it('the parameters that name teams and ids are uuids to PostgreSQL, and changes of several teams carry no ids', async () => {
     let parameters = 0;
     for (const [name, { text, changes }] of allStatements()) {
       if (changes.length === 0) continue;

@@ -80,7 +80,7 @@ for (const [length, below] of [
   ['short', 'data'],
   ['long', join('a'.repeat(90), 'b'.repeat(90))],
 ] as const) {
-  test(`PostgreSQL that died comes back at its address although the socket's folder is gone, with a ${length} DATA_DIR (section 10.3)`, async (t) => {
+  test(`PostgreSQL that died is restarted at its address although the socket's folder is gone, with a ${length} DATA_DIR (section 10.3)`, async (t) => {
     const place = await Place.makeUsed(t, below);
     const engine = await place.start();
     const socketFolder = (await readFile(join(place.dataDir, 'socket-folder'), 'utf8')).trim();
@@ -176,7 +176,7 @@ test('an exception that nothing catches ends the process after its PostgreSQL ha
 });
 
 test('an exception that nothing catches while the database is created leaves no process behind (section 10.3)', {
-  skip: process.platform !== 'linux' && 'only Linux tells of processes by their arguments and folders',
+  skip: process.platform !== 'linux' && 'only Linux shows the arguments and folders of processes',
 }, async (t) => {
   const place = await Place.make(t);
   const owner = place.spawnOwner();

@@ -89,7 +89,7 @@ test('the libraries have their links although npm ran no scripts (section 10)', 
   );
 });
 
-test('a second start on the same DATA_DIR says who owns it and how to attach (section 10)', async (t) => {
+test('a second start on the same DATA_DIR names its owner and says how to connect (section 10)', async (t) => {
   const place = await Place.makeUsed(t);
   const engine = await place.start();
   await assert.rejects(place.start(), (error: Error) => {
@@ -167,7 +167,7 @@ test('an ordinary user runs the engine as itself (section 10)', {
   await hasEnded(postmasterPid);
 });
 
-test('root is told when PostgreSQL can not reach DATA_DIR, and which folder is to blame (section 10)', {
+test('as root, a DATA_DIR that PostgreSQL can’t reach is refused, and the error names the folder at fault (section 10)', {
   skip: !isRoot && 'needs root',
 }, async (t) => {
   const place = await Place.make(t, join('closed', 'data'));

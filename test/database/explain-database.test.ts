@@ -154,7 +154,7 @@ describe('a DATABASE_URL that does not work ends the start in a sentence (specif
     assert.match(await explained(url('readonly')), /leads to a read-only PostgreSQL at .* the primary/);
   });
 
-  it('a role that pg_hba.conf does not let in', async () => {
+  it('a role that pg_hba.conf refuses', async () => {
     assert.match(
       await explained(url('closed')),
       /does not let the role guest into the database closed .*pg_hba\.conf/,

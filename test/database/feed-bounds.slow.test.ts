@@ -69,14 +69,17 @@ describe(`a page of the feed at ${total.toLocaleString('en')} events (specificat
     }
   }
 
-  it('reads what it shows, wherever it begins, before the tables were ever analyzed', assertBounded);
+  it(
+    'reads only the events that it returns, from any position, before the tables were ever analyzed',
+    assertBounded,
+  );
 
-  it('reads what it shows, wherever it begins, analyzed', async () => {
+  it('reads only the events that it returns, from any position, analyzed', async () => {
     await client.query('ANALYZE');
     await assertBounded();
   });
 
-  it('finds the place of an event by reading it alone', async () => {
+  it('finds the position of an event by reading one row', async () => {
     const { rows } = await client.query<{ event_id: string }>(
       'SELECT event_id FROM event_feed WHERE team_id = $1 AND position > $2 ORDER BY position LIMIT 1',
       [team, total],

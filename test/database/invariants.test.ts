@@ -198,7 +198,7 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
     }
   });
 
-  it('only device_timeout leaves failed, and only what was handed out goes from queued to sent (§3.1/no-other-steps)', async () => {
+  it('only device_timeout leaves failed, and only messages that were handed out move from queued to sent (§3.1/no-other-steps)', async () => {
     const expired = await insertMessage({
       status: 'failed',
       failed_at: at,
@@ -227,7 +227,7 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
     await assert.rejects(third, violates(/^23514 hand_outs_hand_out_check/));
   });
 
-  it('an Idempotency-Key, a device-given id and a setup link each name one thing', async () => {
+  it('an Idempotency-Key, a device-given id and a setup link are unique', async () => {
     const key = () =>
       pool.query(`INSERT INTO idempotency_keys VALUES ($1, 'key', $2, $3, $4)`, [
         team,
@@ -255,7 +255,7 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
     await assert.rejects(device(), violates(/^23505 devices_team_id_setup_link_id_key/));
   });
 
-  it('a mail has its body exactly while it waits, and is sent or given up but never both', async () => {
+  it('a mail has its body exactly while it waits, and is either sent or given up', async () => {
     const id = ids.next('mail');
     await pool.query(
       `INSERT INTO mails (id, recipient, body, created_at, next_attempt_at) VALUES ($1, 'ada@example.com', $2, $3, $3)`,
@@ -282,7 +282,7 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
     await assert.rejects(middle, violates(/^23514 usage_months_month_check/));
   });
 
-  it('history is placed by the month of its id, and what finds no month is kept all the same', async () => {
+  it('history is partitioned by the month of its id, and rows without a partition go to the default one', async () => {
     const here = await insertMessage();
     const far = await insertMessage({ id: 'ffffffff-ffff-7000-8000-000000000000' });
     const { rows } = await pool.query<{ id: string; place: string }>(

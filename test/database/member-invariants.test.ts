@@ -170,7 +170,7 @@ describe('the invariants of members and invitations (docs/architecture.md)', () 
     await assert.rejects(key(otherTeam), violates(/^23503 api_keys_team_id_created_by_fkey/));
   });
 
-  it('a member has an account and a team that exist, and neither goes while there are members', async () => {
+  it('a member has an account and a team that exist, and neither can be deleted while there are members', async () => {
     const account = await insertAccount();
     await assert.rejects(insertMember(ids.next('acc')), violates(/^23503 members_account_id_fkey/));
     const nowhere = insertMember(account, { team_id: ids.next('team') });

@@ -67,7 +67,7 @@ describe('migrations (decision 0003)', () => {
     assert.deepEqual(await migrate(url), []);
   });
 
-  it('a schema of a newer release is refused with both versions and what to do, and stays as it is', async () => {
+  it('a schema of a newer release is refused with both versions and advice, and is not changed', async () => {
     const newer = schemaVersion + 1;
     const client = new pg.Client({ connectionString: url });
     client.on('error', () => undefined);

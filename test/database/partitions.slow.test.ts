@@ -62,7 +62,7 @@ describe('months of history (decision 0004, specification section 1)', () => {
     return client;
   };
 
-  it('one that was missing takes its rows at the next start: nothing is lost, and every message goes on', async () => {
+  it('one that was missing gets its rows at the next start: no row is lost, and every message is processed', async () => {
     await forgetMonth(0);
     const ids: string[] = [];
     for (const content of ['sent', 'polling', 'queued']) ids.push(await team.api.send({ from, to, content }));
@@ -123,7 +123,7 @@ describe('months of history (decision 0004, specification section 1)', () => {
     for (const { options } of rows) assert.deepEqual(options, ['fillfactor=50']);
   });
 
-  it('one that can not be made now is logged and tried again; the others are made, and a start goes on', async () => {
+  it('one that can’t be created now is logged and retried; the others are created, and the start continues', async () => {
     await forgetMonth(2);
     const reader = await connectBeside();
     await reader.query('BEGIN');
@@ -144,7 +144,7 @@ describe('months of history (decision 0004, specification section 1)', () => {
     assert.deepEqual(await exist(...tables), [true, true, true]);
   });
 
-  it('one with more rows than can be moved in a moment is left to the operator, who is told how', async () => {
+  it('one with too many rows to move at once is left to the operator, with instructions in the log', async () => {
     await forgetMonth(0);
     for (const content of ['one', 'two']) await team.api.send({ from, to, content });
     const make = (most: number) =>

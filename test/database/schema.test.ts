@@ -26,7 +26,7 @@ describe('the schema of the first release (decision 0003)', () => {
     await administrator.end();
   });
 
-  it('a database from before the first release is refused with what to do, and stays as it is', async () => {
+  it('a database from before the first release is refused with advice, and is not changed', async () => {
     await client.query(
       'CREATE TABLE schema_version (version bigint PRIMARY KEY, name text, md5 text, run_at timestamptz)',
     );

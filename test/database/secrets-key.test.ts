@@ -94,7 +94,7 @@ describe('the secrets key (specification section 10.3, docs/configuration.md)', 
     await refused(/SECRETS_KEY/);
   });
 
-  it('where the file is lost and the database knows its key, no other one is made', async () => {
+  it('where the file is lost and the database has a fingerprint of its key, no new key is created', async () => {
     await read();
     await rm(file);
     await refused(/is missing.*Restore it from a backup.*docs\/operations\.md, "A lost secrets key"/);

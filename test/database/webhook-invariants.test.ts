@@ -47,7 +47,7 @@ describe('the invariants of webhooks', () => {
     });
   const off = { is_active: false, disabled_at: at, disabled_by: 'member' };
 
-  it('is off exactly where it says since when and by whom (§3.4/enable-and-disable)', async () => {
+  it('is disabled exactly where it has disabled_at and disabled_by (§3.4/enable-and-disable)', async () => {
     await webhook();
     await webhook(off);
     await refused(webhook({ is_active: false }), /^disabled_has_reason$/);

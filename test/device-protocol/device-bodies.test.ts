@@ -34,7 +34,7 @@ describe('bodies of a known device token (specification sections 11.1 and 11.7)'
   });
   after(() => service.close());
 
-  it('no more than four large ones are read at a time, the others wait and are taken; small calls go on meanwhile', async () => {
+  it('four large ones at most are read at a time, the others wait and are read; small calls are served meanwhile', async () => {
     nextMinute(service.clock);
     const { wire } = await connectNumber(service, team);
     const uploads = await Promise.all(

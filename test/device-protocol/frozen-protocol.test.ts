@@ -30,7 +30,7 @@ describe('the device protocol is frozen (specification sections 9 and 11) (§9/f
     assert.deepEqual(rest, { server: service.baseUrl, phone_number: '+14155550110' });
   });
 
-  it('poll: a message, nothing, stop, or come back', async () => {
+  it('poll: send, idle, stop, or unavailable', async () => {
     const { wire, phoneNumber: from } = await connectNumber(service, team, '+14155550111');
     const id = await team.api.send({ from, to, content: 'Hello' });
     const poll = { session: wire.session, last: 'none', device_name: 'iPhone', os: '26.1', v: '1' };

@@ -50,7 +50,7 @@ describe('hand-outs (specification section 11.4)', () => {
     }
   });
 
-  it('of two polls of one session the newest wins and the older gets idle', async () => {
+  it('the newer of two polls of one session wins, and the older gets idle', async () => {
     const number = await connect();
     const older = await heldPoll(service, number);
     const newer = await heldPoll(service, number);
@@ -59,7 +59,7 @@ describe('hand-outs (specification section 11.4)', () => {
     assert.equal((await newer.answer).id, id);
   });
 
-  it('an older poll on another process is handed nothing', async () => {
+  it('an older poll on another process gets no message', async () => {
     const number = await connect();
     const other = await service.startAnother();
     try {
@@ -76,7 +76,7 @@ describe('hand-outs (specification section 11.4)', () => {
     }
   });
 
-  it('a phone that leaves while it is held takes nothing with it', async () => {
+  it('a phone that disconnects while its poll is held gets no message', async () => {
     const number = await connect();
     for (let round = 0; round < 10; round += 1) {
       const held = await heldPoll(service, number);
@@ -108,7 +108,7 @@ describe('hand-outs (specification section 11.4)', () => {
     assert.ok(tookMs >= 25_000 && tookMs < 45_000, String(tookMs));
   });
 
-  it('a process that stops tells its held polls to repeat themselves, never that they are idle or should stop', async () => {
+  it('a process that stops answers its held polls with unavailable, never with idle or stop', async () => {
     const number = await connect();
     const other = await service.startAnother();
     const wire = new DeviceWire(other.baseUrl, number.wire.token);

@@ -201,7 +201,7 @@ describe('inbound messages (specification section 11.5)', () => {
     assert.equal((await messageOf(named)).from, 'None', 'a name is a handle like any other');
   });
 
-  it('no text is refused: what PostgreSQL cannot keep becomes U+FFFD, length and emptiness do not matter (§2.6/content)', async () => {
+  it('no text is refused: characters that PostgreSQL can’t store become U+FFFD, length and emptiness do not matter (§2.6/content)', async () => {
     const { wire } = await connect();
     const odd = await messageOf(
       await wire.call('inbound', '{"from":"+12125550100","text":"a\\u0000b\\ud800c"}'),
@@ -273,7 +273,7 @@ describe('inbound messages (specification section 11.5)', () => {
     assert.deepEqual(answer, { ok: '0', reason: 'deleted' });
   });
 
-  it('what is no inbound message is answered with the reason, always with HTTP 200', async () => {
+  it('an invalid inbound message is answered with the reason, always with HTTP 200', async () => {
     const { wire } = await connect();
     assert.deepEqual(await wire.call('inbound', 'not json'), { ok: '0', reason: 'unreadable' });
     assert.deepEqual(await wire.call('inbound', '["a"]'), { ok: '0', reason: 'unreadable' });
@@ -288,7 +288,7 @@ describe('inbound messages (specification section 11.5)', () => {
     });
   });
 
-  it('a poll that cannot be read is told to repeat itself, in words that hold no action', async () => {
+  it('an unreadable poll gets unavailable, without an action', async () => {
     const { wire } = await connect();
     for (const body of ['', 'not json', '[]', 'null']) {
       const answer = await wire.call('poll', body);

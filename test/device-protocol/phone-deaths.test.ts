@@ -74,7 +74,7 @@ describe('phones and proxies that fail at each step (specification sections 3.2 
   ];
   for (const death of deaths) {
     const policy = death.retryOnce ? 'retry_once' : 'fail';
-    it(`died ${death.step} with ${policy}: ${death.copies} left the phone, the message is ${death.status}, the next one goes out (§3.2/device-timeout)`, async () => {
+    it(`died ${death.step} with ${policy}: ${death.copies} left the phone, the message is ${death.status}, the next one is sent (§3.2/device-timeout)`, async () => {
       const line = await newNumber();
       const first = phoneOf(line, { dieAt: { step: death.step, message: 1 } });
       await until('it is verified', isVerified(line));
@@ -95,7 +95,7 @@ describe('phones and proxies that fail at each step (specification sections 3.2 
     });
   }
 
-  it('died while_polling: what was queued is sent once by the phone that comes back', async () => {
+  it('died while_polling: a queued message is sent once by the restarted phone', async () => {
     const line = await newNumber();
     const first = phoneOf(line, { dieAt: { step: 'while_polling', message: 1 } });
     await first.running;

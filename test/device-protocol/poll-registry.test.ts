@@ -31,7 +31,7 @@ describe('held polls (specification section 11.4)', () => {
     assert.equal(later.ended, 'held');
   });
 
-  it('nor is one that was meant for everybody, held polls and coming ones', () => {
+  it('nor is a wake-up of all polls, held and future ones', () => {
     const waiting = new PollRegistry();
     const held = waiting.register(place(other), waiting.serial, false);
     const serial = waiting.serial;
@@ -72,7 +72,7 @@ describe('held polls (specification section 11.4)', () => {
     return waiting.register(place(one), serial, false).awake;
   }
 
-  it('the newest poll waits, also where an older one comes later', () => {
+  it('the newest poll waits, also where an older one arrives later', () => {
     const waiting = new PollRegistry();
     const [older, newer] = [place(one), place(one)];
     const held = waiting.register(newer, waiting.serial, false);

@@ -15,7 +15,7 @@ import { holdRowLock } from '#test/support/service/row-lock.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
-describe('who may claim a message, and how it goes back (specification section 11.4)', () => {
+describe('claiming and releasing a message (specification section 11.4)', () => {
   let service: TestService;
   let team: TestTeam;
 
@@ -45,7 +45,7 @@ describe('who may claim a message, and how it goes back (specification section 1
     releaseMessage(service.runtime, claimant, parseId('msg', id) as MessageId);
   const lockSession = ({ phoneNumber }: ConnectedNumber) => holdRowLock(service, { sessionOf: phoneNumber });
 
-  it('a message whose phone left before the first byte goes back to its place, and its hand-out is forgotten (§3.1/left-before-answer)', async () => {
+  it('a message whose phone disconnected before the first byte returns to its position, and its hand-out is deleted (§3.1/left-before-answer)', async () => {
     const number = await connect();
     const first = await send(number, 'first');
     await send(number, 'second');
@@ -67,7 +67,7 @@ describe('who may claim a message, and how it goes back (specification section 1
     assert.equal((await handOutsOf(service, number.phoneNumber)).length, 1);
   });
 
-  it('a message that goes back to the queue is not overtaken by a hand-out that waited for that (§3.1/retry-once)', async () => {
+  it('a message that returns to the queue is not overtaken by a hand-out that waited for it (§3.1/retry-once)', async () => {
     const number = await connect();
     await team.api.put(`/v1/numbers/${number.numberId}`, { on_unconfirmed: 'retry_once' });
     const first = await send(number, 'first');
@@ -128,7 +128,7 @@ describe('who may claim a message, and how it goes back (specification section 1
     assert.equal(await claimAs(newest), id);
   });
 
-  it('a message is given back only by the poll that claimed it, and once (§3.1/left-before-answer)', async () => {
+  it('a message is released only by the poll that claimed it, and once (§3.1/left-before-answer)', async () => {
     const number = await connect();
     const id = await send(number, 'in the hands of one poll');
     assert.equal((await number.wire.poll()).id, id);
@@ -157,7 +157,7 @@ describe('who may claim a message, and how it goes back (specification section 1
     );
   });
 
-  it('what goes back to the queue of a deleted number is handed out no more, and fails as number_removed (§3.2/number-removed)', async () => {
+  it('a message that returns to the queue of a deleted number is not handed out again, and fails as number_removed (§3.2/number-removed)', async () => {
     const number = await connect();
     const id = await send(number, 'given back too late');
     const claimant = await claimantOf(number);

@@ -53,7 +53,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
     return handed;
   };
 
-  it('sent: once, however often it is said (§2.6/may-have-been-sent, §3.1/reported-sent, §3.2/repeated-reports)', async () => {
+  it('sent: once, however often it is reported (§2.6/may-have-been-sent, §3.1/reported-sent, §3.2/repeated-reports)', async () => {
     const { wire, id } = await handedOut();
     for (let repeat = 0; repeat < 3; repeat += 1) await wire.poll({ last: id });
     const message = await messageOf(id);
@@ -74,7 +74,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
     assert.deepEqual(await eventsOf(id), ['message.failed 1']);
   });
 
-  it('only the exact word failed is a failure: whatever else last_status says, the message was sent', async () => {
+  it('only the exact word failed is a failure: with any other last_status the message was sent', async () => {
     for (const word of ['Failed', 'failure', 'none']) {
       const { wire, id } = await handedOut();
       await wire.poll({ last: id, last_status: word });
@@ -191,7 +191,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
     assert.deepEqual(await eventsOf(late.id), ['message.failed 1', 'message.sent 2', 'message.delivered 3']);
   });
 
-  it('sent and delivered: their events carry what section 6.2 lists, as the message shows it (§6.2/envelope, §6.2/message-sent, §6.2/message-delivered)', async () => {
+  it('sent and delivered: their events have the fields of section 6.2, with the values of the message (§6.2/envelope, §6.2/message-sent, §6.2/message-delivered)', async () => {
     const { wire, id, number } = await handedOut();
     const data = {
       ...{
@@ -263,7 +263,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
       return { wire, answer: await wire.poll() };
     };
 
-    it('is handed out a second time before what came later, and never a third time (§3.1/retry-once, §3.2/handed-out-once)', async () => {
+    it('is handed out a second time before later messages, and never a third time (§3.1/retry-once, §3.2/handed-out-once)', async () => {
       const handed = await retried();
       const message = await messageOf(handed.id);
       assert.equal(message.may_have_been_sent, true);
@@ -291,7 +291,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
       assert.equal((await handed.wire.poll()).id, later, 'it is out of the way of what came later');
     });
 
-    it('a failure of the first hand-out says nothing of the second (§3.2/report-matching)', async () => {
+    it('a failure of the first hand-out does not count for the second (§3.2/report-matching)', async () => {
       const handed = await retried();
       const { wire, answer } = await restart(handed);
       assert.equal(answer.id, handed.id);
@@ -301,7 +301,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
       assert.equal((await messageOf(handed.id)).status, 'sent');
     });
 
-    it('a late sent of the first hand-out does not empty the hands that hold the second (§3.2/report-matching)', async () => {
+    it('a late sent of the first hand-out does not end the second one in flight (§3.2/report-matching)', async () => {
       const handed = await retried();
       const { wire, answer } = await restart(handed);
       assert.equal(answer.id, handed.id);
@@ -319,7 +319,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
       return String(failure && JSON.parse(failure.body).data.error_message);
     };
 
-    it('says that it may have been sent when it fails while it waits or at its second hand-out (§2.6/error, §6.2/message-failed)', async () => {
+    it('shows that it may have been sent when it fails while it waits or at its second hand-out (§2.6/error, §6.2/message-failed)', async () => {
       const tookItOnce = /A phone took it once and did not confirm it, so it may have been sent/;
       const [waiting, refused] = [await retried(), await retried()];
       await team.api.delete(`/v1/numbers/${waiting.number.numberId}`);
@@ -339,7 +339,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
       }
     });
 
-    it('costs what it cost when its number is deleted while it waits (§3.2/refund)', async () => {
+    it('still counts when its number is deleted while it waits (§3.2/refund)', async () => {
       const owner = await service.newTeam();
       const number = await connect(owner);
       await owner.api.put(`/v1/numbers/${number.numberId}`, { on_unconfirmed: 'retry_once' });

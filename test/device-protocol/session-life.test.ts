@@ -52,7 +52,7 @@ describe('the life of a session: the hold of 25 s and 35 s more after its last a
     await livesForSixtySeconds(phone, wire.token);
   });
 
-  it('after a hand-out, however soon that came', async () => {
+  it('after a hand-out, however early', async () => {
     const { phoneNumber: phone, wire } = await connectNumber(service, team);
     const id = await team.api.send({ from: phone, to: '+12125550100', content: 'at once' });
     assert.equal((await wire.poll()).id, id);

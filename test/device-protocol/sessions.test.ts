@@ -90,7 +90,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     assert.equal((await current.poll()).action, 'idle');
   });
 
-  it('an unknown token is told to stop, and so is a session that is not the current one', async () => {
+  it('an unknown token gets a stop, and so does a session that is not the current one', async () => {
     const unknown = new DeviceWire(service.baseUrl, 'dev_nobody');
     assert.deepEqual(await unknown.poll(), { action: 'stop', session: 'none', reason: 'unauthorized' });
     const number = await connectNumber(service, team);
@@ -128,7 +128,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     assert.equal((await number.wire.poll()).reason, 'superseded');
   });
 
-  it('of two first polls at once one begins the session, and the other is told already_running', async () => {
+  it('one of two simultaneous first polls begins the session, and the other gets already_running', async () => {
     const phone = newPhoneNumber();
     const one = await claim(team.api, await verify(team, phone));
     const two = new DeviceWire(service.baseUrl, one.token);
@@ -143,7 +143,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     ]);
   });
 
-  it('after a takeover the old message keeps its grace until 180 s after its hand-out, and nothing else goes out', async () => {
+  it('after a takeover the old message keeps its grace until 180 s after its hand-out, and no other is handed out', async () => {
     const number = await connectNumber(service, team);
     const id = await team.api.send({ from: number.phoneNumber, to: '+12125550100', content: 'in doubt' });
     const waiting = await team.api.send({ from: number.phoneNumber, to: '+12125550100', content: 'waits' });
@@ -213,7 +213,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     assert.equal(field(await findNumber(team.api, number.phoneNumber), 'id'), number.numberId);
   });
 
-  it('an older token never takes the number back, not with a new session and not after the newer phone fell silent', async () => {
+  it('an older token never takes the number over, with a new session or after the newer phone stopped polling', async () => {
     const number = await connectNumber(service, team);
     const fresh = await reconnect(number);
     assert.equal((await fresh.poll()).action, 'idle');
@@ -235,7 +235,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     assert.equal((await number.wire.poll()).id, id);
   });
 
-  it('pending in two teams: the first poll wins, and the other phone is told that the number is taken', async () => {
+  it('pending in two teams: the first poll wins, and the other phone gets taken', async () => {
     const phone = newPhoneNumber();
     const other = await service.newTeam();
     const mine = await claim(team.api, await verify(team, phone));
@@ -246,7 +246,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     assert.equal((await loser.poll({ session: 'new' })).reason, 'taken');
   });
 
-  it('a phone is taken only while the other number stands', async () => {
+  it('a phone gets taken only while the other number exists', async () => {
     const phone = newPhoneNumber();
     const other = await service.newTeam();
     const mine = await claim(team.api, await verify(team, phone));
@@ -258,7 +258,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     assert.equal((await mine.poll({ session: 'new' })).action, 'idle');
   });
 
-  it('a deleted number tells its phone to stop; a late report still counts', async () => {
+  it('the phone of a deleted number gets a stop; a late report still counts', async () => {
     const number = await connectNumber(service, team);
     const id = await team.api.send({ from: number.phoneNumber, to: '+12125550100', content: 'just sent' });
     const queued = await team.api.send({
@@ -287,7 +287,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     await another.close();
   });
 
-  it('numbers that vanish are taken in the order of their ids, as sends take them (docs/architecture.md)', async () => {
+  it('numbers that vanish are locked in the order of their ids, as sends lock them (docs/architecture.md)', async () => {
     const phones = Array.from({ length: 6 }, newPhoneNumber).toReversed();
     for (const phone of phones) await verify(team, phone);
     const [first = '', ...later] = phones;

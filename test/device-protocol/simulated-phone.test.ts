@@ -34,7 +34,7 @@ describe('a simulated phone that ends after so many messages (specification sect
 
   for (const reportsDelivery of [false, true]) {
     const word = reportsDelivery ? 'delivered' : 'sent';
-    it(`reports the last one as ${word}, takes no other, and leaves nothing in flight`, async () => {
+    it(`reports the last one as ${word}, accepts no other, and leaves nothing in flight`, async () => {
       const { token, ids } = await waitingLine();
       const lines: PhoneLine[] = [];
       const phone = new SimulatedPhone({

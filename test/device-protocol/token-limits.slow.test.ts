@@ -44,7 +44,7 @@ describe('limits of a token (specification section 11.7)', () => {
     }
   });
 
-  it('a report that comes with a poll beyond the limit counts all the same', async () => {
+  it('a report in a poll beyond the limit counts all the same', async () => {
     const service = await startTestService({ RATE_LIMITS: 'on' });
     try {
       const team = await service.newTeam();

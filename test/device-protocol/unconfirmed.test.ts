@@ -73,7 +73,7 @@ describe('messages that no phone reports or fetches (specification section 11.4)
     await until('the sweep settles it', async () => (await statusOf(other)).error_code === 'device_timeout');
   });
 
-  it('what waits longer than QUEUE_EXPIRY_HOURS expires and is given back; a pause does not stop that clock (§3.2/expired)', async () => {
+  it('a message that waits longer than QUEUE_EXPIRY_HOURS expires and no longer counts; a pause does not stop that clock (§3.2/expired)', async () => {
     const number = await connect();
     const other = await service.newTeam({ plan: 'pro', monthlyLimit: 3 });
     const mine = await connectNumber(service, other, '+14155550990');

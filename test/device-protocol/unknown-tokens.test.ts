@@ -144,7 +144,7 @@ describe('calls without a known device token (specification section 11.1)', () =
     }
   });
 
-  it('are told to come back where the token cannot be looked up: never to stop', async (t) => {
+  it('get unavailable where the token can’t be looked up, and never a stop', async (t) => {
     const fresh = await service.startAnother();
     const lock = await holdTableLock(service, 'devices');
     t.after(async () => {
@@ -196,7 +196,7 @@ describe('claims (specification section 11.1)', () => {
     assert.deepEqual([unsent.status, unsent.headers.get('connection')], [413, 'close']);
   });
 
-  it('of links that do not exist are answered 404 sixty times a minute and 429 after; an open link is taken all the same (§8/refused-credentials)', async () => {
+  it('of unknown links are answered 404 sixty times a minute, and then 429; an open link is claimed all the same (§8/refused-credentials)', async () => {
     service.clock.advance(60_000);
     const statuses: number[] = [];
     for (let n = 0; n < 65; n += 1) {

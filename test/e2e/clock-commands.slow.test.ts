@@ -13,7 +13,7 @@ import { until } from '#test/support/service/until.ts';
 
 const daySeconds = 86_400;
 
-describe('what operators see of a step of the database clock, and do about it (specification section 10.7)', () => {
+describe('the commands for a step of the database clock (specification section 10.7)', () => {
   let database: TestDatabase;
   let databaseClock: MovableDatabaseClock;
   let connection: DatabaseConnection;

@@ -19,7 +19,7 @@ const from = '+14155550100';
 const to = '+14155550101';
 
 /** On an engine of its own with fsync, as a customer runs it. */
-describe('what survives a kill (specification section 10.3)', () => {
+describe('recovery after a kill (specification section 10.3)', () => {
   let dataDir: string;
   let port: number;
   let service: SpawnedService;
@@ -83,7 +83,7 @@ describe('what survives a kill (specification section 10.3)', () => {
     histories.push(await load);
   }
 
-  it('goes on by itself after its PostgreSQL was killed in the middle of sends', async () => {
+  it('recovers after its PostgreSQL was killed in the middle of sends', async () => {
     await disturbUnderLoad(async () => {
       const pid = Number((await readFile(join(dataDir, 'pg', 'postmaster.pid'), 'utf8')).split('\n')[0]);
       process.kill(pid, 'SIGKILL');
@@ -102,7 +102,7 @@ describe('what survives a kill (specification section 10.3)', () => {
     });
   });
 
-  it('stops cleanly when npm start is told to under load', async () => {
+  it('stops cleanly when npm start gets a signal under load', async () => {
     await service.kill('SIGTERM');
     service = await start(['npm', 'start']);
     await disturbUnderLoad(async () => {

@@ -20,7 +20,7 @@ const to = '+14155550101';
 /** In every text and name that is sent; nothing that is logged may have it. */
 const mark = 'canary5c1e';
 
-describe('what is logged at the finest level (specification section 10.1)', () => {
+describe('the log at its finest level (specification section 10.1)', () => {
   let dataDir: string;
   let service: SpawnedService;
   let api: ApiClient;
@@ -202,7 +202,7 @@ describe('what is logged at the finest level (specification section 10.1)', () =
     );
   });
 
-  it('the database refuses rows, whose values its own messages would name', async () => {
+  it('the database refuses rows, and its own messages would contain their values', async () => {
     const connection = await connectToDatabase(await findEngineUrl(dataDir));
     const refusal = await refuseMessages(connection);
     const answer = await api.post(
@@ -216,7 +216,7 @@ describe('what is logged at the finest level (specification section 10.1)', () =
     await connection.close();
   });
 
-  it('the database is killed under load and comes back', async () => {
+  it('the database is killed under load and restarts', async () => {
     const send = (n: number) =>
       api.post(
         '/v1/messages/send',

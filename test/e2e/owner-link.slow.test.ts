@@ -22,7 +22,7 @@ import {
 } from '#test/support/service/spawned-service.ts';
 import { createTestDatabase } from '#test/support/service/test-database.ts';
 
-describe('how the operator lets people in (specification sections 10.1 and 12.1)', () => {
+describe('links of the operator (specification sections 10.1 and 12.1)', () => {
   let dataDir: string;
   let service: SpawnedService;
   let commandLine: CommandLine;
@@ -83,7 +83,7 @@ describe('how the operator lets people in (specification sections 10.1 and 12.1)
     );
   });
 
-  it('ownline link gives an account a link for 24 hours, without naming the only team', async () => {
+  it('ownline link makes a link of 24 hours for an account, without naming the only team', async () => {
     const made = await link('--email', 'ADA@example.com');
     assert.deepEqual([made.opens, made.email], ['sign_in', 'ada@example.com']);
     assert.ok(made.url.startsWith(`${service.baseUrl}/link/`));
@@ -146,7 +146,7 @@ describe('how the operator lets people in (specification sections 10.1 and 12.1)
     assert.equal(own.opens, 'owner_invitation');
   });
 
-  it('what the operator does is noted as the operator’s (section 12.6)', async () => {
+  it('the audit log has the operator as the actor (section 12.6)', async () => {
     const team = await newTeam('--plan', 'starter');
     await commandLine.json(
       'team',
@@ -172,7 +172,7 @@ describe('how the operator lets people in (specification sections 10.1 and 12.1)
     ]);
   });
 
-  it('refuses what it cannot do in one sentence', async () => {
+  it('refuses impossible commands in one sentence', async () => {
     for (const [words, sentence] of [
       [['--email', 'ada'], /email must be an address/],
       [['--email', 'ada@example.com', '--team', 'team_1'], /"team_1" is not a team id/],

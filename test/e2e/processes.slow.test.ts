@@ -50,7 +50,7 @@ describe('commands and further processes beside a running server (specification 
     await until('the key is refused', async () => (await api.get('/v1/numbers')).status === 401);
   });
 
-  it('refuses what it cannot do in one sentence, without a stack', async () => {
+  it('refuses impossible commands in one sentence, without a stack', async () => {
     for (const [words, sentence] of [
       [['team', 'create', '--name', ''], /name/],
       [['team', 'set-plan', '--team', 'team_1', '--plan', 'pro'], /"team_1" is not a team id/],
@@ -120,7 +120,7 @@ describe('commands and further processes beside a running server (specification 
     assert.ok(!second.output().includes('first API key'), 'only the first process on a database begins it');
   });
 
-  it('a simulated phone told to end after one message reports it, ends well and leaves the next one queued', async () => {
+  it('a simulated phone with --count 1 reports one message, exits with 0 and leaves the next one queued', async () => {
     const api = new ApiClient(service.baseUrl, await firstKey(dataDir));
     const from = '+14155550104';
     const verify = await api.post('/v1/numbers/verify', { phone_number: from });

@@ -22,7 +22,7 @@ describe('a proxy in front (specification section 12.2)', () => {
   });
   after(() => rm(dataDir, { recursive: true, force: true }));
 
-  it('that TRUST_PROXY does not name is spoken of in the log, once, with what to set', async () => {
+  it('that TRUST_PROXY does not name is logged once, with the setting', async () => {
     await start({});
     await ask();
     await until('the notice', () => notice.test(service.log()));

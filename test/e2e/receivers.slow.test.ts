@@ -120,7 +120,7 @@ describe('receivers (docs/webhooks.md, specification section 6.3) (§6.3/receive
       missing: () => !isThere('python3', ['--version']) && 'there is no python3 here',
     },
   ]) {
-    it(`${name} takes what Ownline sends, as it is printed, and refuses what others send`, async (t) => {
+    it(`${name} as printed accepts requests of Ownline, and refuses others`, async (t) => {
       const reason = missing();
       if (reason) return t.skip(reason);
       const webhook = await makeWebhook();

@@ -16,7 +16,7 @@ const ordinaryUserRuns =
   !isRoot ||
   spawnSync(process.execPath, ['--version'], { uid: ordinaryId, gid: ordinaryId }).error === undefined;
 
-describe('what is tried at start ends in one sentence with the setting and what to do (specification section 10.5)', () => {
+describe('a failed start prints one sentence with the setting and advice (specification section 10.5)', () => {
   let parent: string;
   let database: TestDatabase;
   const listeners: Server[] = [];

@@ -84,7 +84,7 @@ describe('a stop of the service (specification section 10.3)', () => {
 
   // A terminal sends Ctrl-C to the group, and npm passes it on: the service gets each signal twice.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    it(`${signal} to the process group of npm start finishes what is in hand, exits 0 and leaves no process`, async () => {
+    it(`${signal} to the process group of npm start finishes the work in progress, exits 0 and leaves no process`, async () => {
       await start({ command: npmStart });
       const held = await holdSend();
       killGroup(service.child, signal);

@@ -63,7 +63,7 @@ const passing = `
 `;
 
 describe('npm test (docs/testing.md)', () => {
-  it('a failed test never hangs the run: it ends, names what failed and what hung, and leaves no process', async () => {
+  it('a failed test never hangs the run: it ends, names the tests that failed and hung, and leaves no process', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'ownline-run-'));
     const files: Record<string, string> = { leaving, hanging, broken, exiting, empty, passing };
     const path = (name: string) => join(folder, `${name}.test.mjs`);

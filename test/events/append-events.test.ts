@@ -69,7 +69,7 @@ describe('append (specification sections 6.1 and 6.3, decision 0017)', () => {
     assert.equal((await unpublished()).length, 3);
   });
 
-  it('writes for a webhook of one number only what that number does, also after it was connected again (§6.3/request-format)', async () => {
+  it('writes only the events of its number for a webhook of one number, also after it was connected again (§6.3/request-format)', async () => {
     const mine = await putWebhook(service, teamId, eventTypes, { phoneNumber });
     await putWebhook(service, teamId, eventTypes, { phoneNumber: otherNumber });
     await commit(['message.sent']);
@@ -89,7 +89,7 @@ describe('append (specification sections 6.1 and 6.3, decision 0017)', () => {
     assert.equal(others.length + (await due()), 0);
   });
 
-  it('deliveries sort as their events do, and no two are the same, however many come in one moment', async () => {
+  it('deliveries sort as their events do, and their ids differ, however many are written at once', async () => {
     for (let webhooks = 0; webhooks < 3; webhooks += 1) await putWebhook(service, teamId, eventTypes);
     await commit(Array.from({ length: 200 }, () => 'message.sent'));
     const rows = await deliveries();
@@ -99,7 +99,7 @@ describe('append (specification sections 6.1 and 6.3, decision 0017)', () => {
     assert.deepEqual(await unpublished(), [...new Set(events)]);
   });
 
-  it('a rollback takes event, deliveries and what waits along (§6.1/one-per-change)', async () => {
+  it('a rollback removes the event, its deliveries and their due rows (§6.1/one-per-change)', async () => {
     await putWebhook(service, teamId, eventTypes);
     const undone = service.runtime.database.transaction(async (trx) => {
       await write(trx, ['message.sent']);

@@ -105,7 +105,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     assert.deepEqual(await get(`?after=${end}`), { events: [], cursor: end, has_more: false });
   });
 
-  it('takes 1 to 100 events on a page, 50 without limit (§4.5/cursor)', async () => {
+  it('shows 1 to 100 events on a page, 50 without limit (§4.5/cursor)', async () => {
     await put(101);
     for (const [query, length] of [
       ['', 50],
@@ -157,7 +157,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     });
   });
 
-  it('holds a request until an event comes, on every process, and asks the database nothing meanwhile (§4.5/long-poll)', async () => {
+  it('holds a request until an event is published, on every process, without queries meanwhile (§4.5/long-poll)', async () => {
     const other = await service.startAnother();
     await put(1);
     const { cursor } = await get();
@@ -235,7 +235,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     assert.ok(all.every((answer) => answer.status === 200));
   });
 
-  it('answers what it holds at once when the process stops (§4.5/long-poll)', async () => {
+  it('answers held requests at once when the process stops (§4.5/long-poll)', async () => {
     const other = await service.startAnother();
     const waiting = await held('?wait=25', new ApiClient(other.baseUrl, team.api.key));
     await other.close();
@@ -269,7 +269,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     assert.equal((await answer).status, 401);
   });
 
-  it('waits for the position of an event that has none yet, and says so where none is published (§4.5/after)', async () => {
+  it('waits for the position of an event that has none yet, and is 503 where no publisher runs (§4.5/after)', async () => {
     await putEvents(service.runtime, team.id, 2);
     const [first, second] = await stored();
     assert.ok(first && second);

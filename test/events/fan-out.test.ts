@@ -80,7 +80,7 @@ describe('an event for many webhooks (decision 0023) (§6.3/fan-out)', () => {
     assert.equal((await deliveries()).filter(({ status }) => status === 'skipped').length, 2);
   });
 
-  it('teams take turns, a part at a time: many events of one do not delay that of another', async () => {
+  it('teams are served round robin, a part at a time: many events of one do not delay that of another', async () => {
     await newTeam(many);
     const busy = team;
     for (let events = 0; events < 3; events += 1) await cancelOne();
@@ -95,7 +95,7 @@ describe('an event for many webhooks (decision 0023) (§6.3/fan-out)', () => {
     assert.equal(await counted(), 3 * many);
   });
 
-  it('a team whose deliveries can not be written keeps no other team waiting, and is tried again', async () => {
+  it('a team whose deliveries can’t be written delays no other team, and is retried', async () => {
     await newTeam(300);
     await cancelOne();
     const failing = team;

@@ -140,7 +140,7 @@ describe('the feed while many write (decision 0017) (§4.5/commit-order)', () =>
     }
   });
 
-  it('an event whose transaction ends late gets a place behind those that were shown meanwhile', async () => {
+  it('an event whose transaction ends late gets a position after those that were shown meanwhile', async () => {
     const readAll = async () => {
       const page = (await team.api.get('/v1/events?limit=100')).json as unknown as EventList;
       return page.events.map((event) => event.id);
@@ -188,7 +188,7 @@ describe('the feed while many write (decision 0017) (§4.5/commit-order)', () =>
     assert.deepEqual(page.events.map((event) => event.id).sort(), (await publicIds()).sort());
   });
 
-  it('two publishers at once give each event one place', async () => {
+  it('two publishers at once assign each event one position', async () => {
     team = await service.newTeam();
     await putEvents(service.runtime, team.id, 300);
     const together = [service.runtime, other].flatMap((runtime) =>

@@ -31,14 +31,14 @@ describe('requests for events that a process holds (specification section 4.5)',
     assert.deepEqual(feedPolls.positions, [{ teamId: stranger, position: 7 }]);
   });
 
-  it('are looked after from the place of the one that has come least far', () => {
+  it('are answered by one read from the lowest position', () => {
     const feedPolls = new FeedPollRegistry();
     const teamId = ids.next('team');
     for (const position of [9, 3, 12]) feedPolls.register({ teamId, position });
     assert.deepEqual(feedPolls.positions, [{ teamId, position: 3 }]);
   });
 
-  it('end together when the process stops, and one that comes later at once (§4.5/long-poll)', () => {
+  it('end together when the process stops, and a later one ends at once (§4.5/long-poll)', () => {
     const feedPolls = new FeedPollRegistry();
     const register = () => feedPolls.register({ teamId: ids.next('team'), position: 0 });
     const held = [register(), register()];

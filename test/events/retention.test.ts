@@ -11,7 +11,7 @@ import { newDelivery, uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 
 const dayMs = 86_400_000;
 
-describe('what is kept of deliveries (specification section 10.5)', () => {
+describe('the retention of deliveries (specification section 10.5)', () => {
   let service: TestService;
 
   before(async () => {

@@ -56,7 +56,7 @@ const withoutKey: Readonly<
   operations: ['GET /healthz', 'GET /metrics', 'GET /readyz'],
 };
 
-describe('who may do what (specification sections 5.1 and 5.2)', () => {
+describe('the permissions of keys (specification sections 5.1 and 5.2)', () => {
   let service: TestService;
   let canary: Awaited<ReturnType<typeof plantCanary>>;
   let team: TestTeam;
@@ -90,7 +90,7 @@ describe('who may do what (specification sections 5.1 and 5.2)', () => {
     }
   });
 
-  it('every route that needs no key is listed by whom it is for', () => {
+  it('every route without a key is listed by its audience', () => {
     for (const [audience, routes] of Object.entries(withoutKey)) {
       assert.deepEqual(served(audience as Audience), routes, audience);
     }
@@ -142,7 +142,7 @@ describe('who may do what (specification sections 5.1 and 5.2)', () => {
     return key;
   }
 
-  it('lets each permission do what it names and nothing else, and * everything (§4.1/get-team, §4.1/update-team, §4.2/verify, §4.2/list-numbers, §4.2/update-number, §4.2/delete-number, §4.2/reconnect, §4.2/get-number, §4.3/send, §4.3/get-message, §4.3/list-messages, §4.3/cancel, §4.4/permissions, §4.5/list-events, §5.2/permissions)', async () => {
+  it('allows the operations of each permission and no other, and all with * (§4.1/get-team, §4.1/update-team, §4.2/verify, §4.2/list-numbers, §4.2/update-number, §4.2/delete-number, §4.2/reconnect, §4.2/get-number, §4.3/send, §4.3/get-message, §4.3/list-messages, §4.3/cancel, §4.4/permissions, §4.5/list-events, §5.2/permissions)', async () => {
     for (const grant of [...permissions, '*'] as Grant[]) {
       const api = await service.newKey(team.id, [grant]);
       for (const [name, { permission, status }] of Object.entries(operations)) {

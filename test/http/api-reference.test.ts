@@ -45,7 +45,7 @@ describe('the reference of the API (specification section 9)', () => {
     }
   });
 
-  it('requests refuse what they do not know, answers may grow', () => {
+  it('requests refuse unknown fields, and answers may gain fields', () => {
     const schemas = (document.components as { schemas: Record<string, Record<string, unknown>> }).schemas;
     for (const [name, schema] of Object.entries(schemas)) {
       assert.equal(schema.additionalProperties, name.endsWith('Request') ? false : undefined, name);

@@ -35,7 +35,7 @@ describe('while the database is away (specification sections 4.3 and 7.2)', () =
     assert.match(answer.headers.get('request-id') ?? '', /^req_/);
   }
 
-  it('a send whose commit is in doubt is answered 500 and says so; its key makes the repeat safe (§4.3/idempotency-key)', async (t) => {
+  it('a send whose commit is in doubt is answered 500 with that reason; its key makes the repeat safe (§4.3/idempotency-key)', async (t) => {
     assert.equal((await send('before', 'first')).status, 202);
     const lock = await holdRowLock(service, { usageOf: team.id });
     t.after(() => lock.release());

@@ -85,7 +85,7 @@ describe(`requests that were made up, from seed ${seed} (specification section 7
   });
   after(() => service.close());
 
-  it(`answers ${requests.toLocaleString('en')} of them soundly on kept connections, and takes none that is wrong (§7.1/envelope, §7.2/request-id)`, async () => {
+  it(`answers ${requests.toLocaleString('en')} of them soundly on kept connections, and accepts no invalid one (§7.1/envelope, §7.2/request-id)`, async () => {
     const client = new KeptConnections(service.baseUrl, shards);
     const outcomes = new Map<string, number>();
     await assertMany(generatedRequests(document, known), requests, async (made) => {
@@ -110,7 +110,7 @@ describe(`requests that were made up, from seed ${seed} (specification section 7
     });
   });
 
-  it('answers each request of a pipeline in its place, and what is unreadable after them last (§7.2/pipelining, §7.2/unreadable-requests)', async () => {
+  it('answers the requests of a pipeline in order, and unreadable bytes after them last (§7.2/pipelining, §7.2/unreadable-requests)', async () => {
     const host = `Host: a\r\nx-api-key: ${known.keys[0]}\r\n`;
     const json = (line: string, body: string) =>
       `${line} HTTP/1.1\r\n${host}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;

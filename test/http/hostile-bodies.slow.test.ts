@@ -113,7 +113,7 @@ describe('bodies that are wrong (specification sections 2.1 and 7.2)', () => {
     );
   });
 
-  it('answers 413 in the envelope for what is too large: 200,000 levels, 10 MB (§7.1/status-400)', async () => {
+  it('answers 413 in the envelope for a body that is too large: 200,000 levels, 10 MB (§7.1/status-400)', async () => {
     assertRefused(await post('/v1/messages/send', nested(200_000)), '200,000 levels', undefined, 413);
     const large = `{"to":"${to}","from":"${from}","content":"${'a'.repeat(10_000_000)}"}`;
     assertRefused(await post('/v1/messages/send', large), '10 MB', undefined, 413);
@@ -159,7 +159,7 @@ describe('bodies that are wrong (specification sections 2.1 and 7.2)', () => {
     assert.deepEqual(listed.sort(), fields.sort());
   });
 
-  it('refuses on every operation, and in each of its fields, what no field can be, and changes nothing (§2.1/characters, §2.1/json-bodies)', async () => {
+  it('refuses impossible values in every field of every operation, and changes nothing (§2.1/characters, §2.1/json-bodies)', async () => {
     const owner = await service.newTeam();
     const { numberId } = await connectNumber(service, owner, '+14155550103');
     const messageId = await owner.api.send({ from: '+14155550103', to, content: 'Hello' });
@@ -208,7 +208,7 @@ describe('bodies that are wrong (specification sections 2.1 and 7.2)', () => {
     assert.deepEqual(await state(), before);
   });
 
-  it('takes 5,000 emoji, each escaped as two surrogates, in one body', async () => {
+  it('accepts 5,000 emoji, each escaped as two surrogates, in one body', async () => {
     const answer = await post(
       '/v1/messages/send',
       `{"to":"${to}","from":"${from}","content":"${'\\ud83d\\ude00'.repeat(5_000)}"}`,
@@ -239,13 +239,13 @@ describe('bodies that are wrong (specification sections 2.1 and 7.2)', () => {
     assert.equal(untyped.status, 415);
   });
 
-  it('takes JSON with a charset, in any case', async () => {
+  it('accepts JSON with a charset, in any case', async () => {
     for (const type of ['application/json; charset=utf-8', 'Application/JSON']) {
       assert.equal((await post('/v1/messages/send', `{${valid}}`, type)).status, 202);
     }
   });
 
-  it('lets the last of two equal keys count (§2.1/json-bodies)', async () => {
+  it('uses the last of two equal keys (§2.1/json-bodies)', async () => {
     const answer = await post(
       '/v1/messages/send',
       `{"content":"first","content":5,${valid.replace('Hello', 'last')}}`,
@@ -274,7 +274,7 @@ describe('bodies that are wrong (specification sections 2.1 and 7.2)', () => {
     assertRefused(again, 'an array where there is no body', undefined);
   });
 
-  it('takes an empty body with a JSON Content-Type as none (§2.1/json-bodies)', async () => {
+  it('treats an empty body with a JSON Content-Type as none (§2.1/json-bodies)', async () => {
     const change = await team.api.request('PUT', `/v1/numbers/${number.numberId}`, {
       headers: { 'content-type': 'application/json' },
     });

@@ -48,7 +48,7 @@ const withoutTeam: Readonly<Record<'account' | 'visitor', readonly string[]>> = 
 /** One that stays, so that others may go. */
 let owner: TeamMember;
 
-describe('which member may do what (specification sections 5.3 and 12.3)', () => {
+describe('the permissions of members (specification sections 5.3 and 12.3)', () => {
   let service: TestService;
   let team: TestTeam;
   let things: Things;
@@ -113,7 +113,7 @@ describe('which member may do what (specification sections 5.3 and 12.3)', () =>
   });
 
   for (const role of roles) {
-    it(`lets ${role === 'owner' ? 'an' : 'a'} ${role} do what the role includes and nothing else (§5.3/owner, §5.3/admin, §5.3/member, §5.3/viewer)`, async () => {
+    it(`allows ${role === 'owner' ? 'an' : 'a'} ${role} the operations of the role and no other (§5.3/owner, §5.3/admin, §5.3/member, §5.3/viewer)`, async () => {
       const refused = await newMember(service, team, role);
       for (const name of names) {
         const operation = ofMembers[name];
@@ -135,7 +135,7 @@ describe('which member may do what (specification sections 5.3 and 12.3)', () =>
     });
   }
 
-  it('is a team that does not exist to who is no member of it, whatever is asked (§12.3/csrf-and-checks)', async () => {
+  it('answers every operation on a team without a membership as on an unknown team (§12.3/csrf-and-checks)', async () => {
     const stranger = await newMember(service, await service.newTeam(), 'owner');
     const before = await stateOf(team.api);
     for (const name of names) {
@@ -185,7 +185,7 @@ describe('which member may do what (specification sections 5.3 and 12.3)', () =>
     assert.deepEqual(await stateOf(team.api), before, 'a refused request changed something');
   });
 
-  it('a person is in each team what they are there (§12.1/account)', async () => {
+  it('a person has in each team the role of that membership (§12.1/account)', async () => {
     const elsewhere = await service.newTeam();
     const person = await newPerson(service);
     const here = await join(service, team, person, 'viewer');

@@ -35,7 +35,7 @@ describe('GET /metrics (specification section 10.4)', () => {
       ...(key === undefined ? {} : { headers: { 'idempotency-key': key } }),
     });
 
-  it('counts sends by what became of them, refusals by code, and the sizes of batches', async () => {
+  it('counts sends by outcome, refusals by code, and the sizes of batches', async () => {
     await send('once');
     await send('once');
     await send();
@@ -58,7 +58,7 @@ describe('GET /metrics (specification section 10.4)', () => {
     assert.equal(await figure(`ownline_http_request_duration_seconds_bucket{le="+Inf",${sends}}`), 7);
   });
 
-  it('shows the queue’s depth and age, what is in flight, and the polls that are held', async () => {
+  it('shows the queue’s depth and age, the messages in flight, and the held polls', async () => {
     service.clock.advance(6_000);
     assert.equal(await figure('ownline_queue_depth'), 3);
     const age = await figure('ownline_queue_oldest_seconds');
@@ -87,7 +87,7 @@ describe('GET /metrics (specification section 10.4)', () => {
     assert.match(text, /route="\/v1\/messages\/:id"/);
   });
 
-  it('takes its token and no other: 401', async () => {
+  it('accepts its token only: else 401', async () => {
     for (const wrong of ['', 'Bearer', `Basic ${metricsToken}`, `Bearer ${metricsToken}x`, metricsToken]) {
       const refused = await scrape(wrong);
       assert.equal(refused.status, 401, wrong);
@@ -122,7 +122,7 @@ describe('GET /metrics (specification section 10.4)', () => {
 });
 
 describe('without METRICS_TOKEN (specification section 10.4)', () => {
-  it('/metrics is 404, also with an empty token, and says what to set', async () => {
+  it('/metrics is 404 with the name of the setting, also with an empty token', async () => {
     const service = await startTestService();
     try {
       for (const headers of [{}, { authorization: 'Bearer ' }, { authorization: 'Bearer undefined' }]) {

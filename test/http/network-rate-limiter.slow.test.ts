@@ -42,7 +42,7 @@ describe('requests that need no credential are limited per client network (§7.2
     }
   };
 
-  it('pages, static content and addresses with nothing share one limit, and its 429 says when to come again', async () => {
+  it('pages, static content and addresses with nothing share one limit, and its 429 has retry-after', async () => {
     nextMinute(service.clock);
     await useUp('203.0.113.1');
     // So that 17 s of the minute are left.
@@ -76,7 +76,7 @@ describe('requests that need no credential are limited per client network (§7.2
       assert.equal((await ask('/', '203.0.113.3', wrong)).status, 429);
   });
 
-  it('forms and operations without a session have a lower one, which spares who is signed in', async () => {
+  it('forms and operations without a session have a lower one, which valid sessions pass', async () => {
     nextMinute(service.clock);
     const { cookie } = await newMember(service, team, 'member');
     const headers = { origin: service.baseUrl, 'content-type': 'application/json' };

@@ -38,7 +38,7 @@ describe('GET /readyz (specification section 10.4)', () => {
     }
   });
 
-  it('is 503 while the database is read-only, and says so, as every write does; 200 again afterwards', async (t) => {
+  it('is 503 with the reason while the database is read-only, as every write is; 200 again afterwards', async (t) => {
     const team = await service.newTeam();
     const ready = new ApiClient(service.baseUrl, '');
     const database = await makeReadOnly(service);

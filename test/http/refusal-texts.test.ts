@@ -6,7 +6,7 @@ import { startTestService, type TestService, type TestTeam } from '#test/support
 
 const message = { to: '+14155550101', from: '+14155550100', content: 'Hello' };
 
-describe('what a refusal says is what is wrong (specification section 7.1, docs/errors.md)', () => {
+describe('the message of a refusal names the fault (specification section 7.1, docs/errors.md)', () => {
   let service: TestService;
   let team: TestTeam;
 

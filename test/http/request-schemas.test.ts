@@ -53,7 +53,7 @@ describe('the schemas of requests (specification section 8)', () => {
     for (const pattern of patterns) assert.match(String(pattern), /^\^[^*]*\$$/, 'has two ends and no *');
   });
 
-  it('have only keywords whose refusal has a sentence', () => {
+  it('use only keywords that have an error text', () => {
     const known = new Set<string>([...explainedKeywords, ...telling]);
     const unknown = [...schemas()].flatMap(({ where, schema }) =>
       Object.keys(schema).flatMap((keyword) => (known.has(keyword) ? [] : [`${where}: ${keyword}`])),

@@ -121,7 +121,7 @@ describe('requests without an operation (specification section 7)', () => {
     }
   });
 
-  it('answers 405 with what is allowed where only the method is wrong (§7.1/status-400, §7.1/http-statuses)', async () => {
+  it('answers 405 with the allowed methods where only the method is wrong (§7.1/status-400, §7.1/http-statuses)', async () => {
     const table: [string, string, string][] = [
       ['POST', '/v1/numbers', 'GET, HEAD'],
       ['PUT', '/v1/messages/send', 'POST'],
@@ -138,7 +138,7 @@ describe('requests without an operation (specification section 7)', () => {
     }
   });
 
-  it('answers 405 where an operation is named that takes another method, and not 404 as for an id (§7.2/head-and-405)', async () => {
+  it('answers 405 for an operation with another method, and not 404 as for an id (§7.2/head-and-405)', async () => {
     const table: [string, string, string][] = [
       ['GET', '/v1/messages/send', 'POST'],
       ['GET', '/v1/messages/%73end', 'POST'],
@@ -179,7 +179,7 @@ describe('requests without an operation (specification section 7)', () => {
     assert.ok(long < short * 30, `${long} ms against ${short} ms`);
   });
 
-  it('never says that an address takes the method that was used', async () => {
+  it('never lists the used method as allowed', async () => {
     for (const path of ['/v1/messages/', '/v1/numbers//reconnect', `/v1/messages/${'a'.repeat(10_000)}`]) {
       const answer = await ask(`${path.includes('reconnect') ? 'POST' : 'GET'} ${path} HTTP/1.1`);
       assertEnvelope(answer, 404, 'not_found');
@@ -197,7 +197,7 @@ describe('requests without an operation (specification section 7)', () => {
     }
   });
 
-  it('lets no page of another origin read an answer: there is no CORS (§7.2/no-cors)', async () => {
+  it('sends no CORS headers, so that no page of another origin reads an answer (§7.2/no-cors)', async () => {
     const origin = ['Origin: https://example.com', 'Access-Control-Request-Method: GET'];
     for (const requestLine of [
       'OPTIONS /v1/numbers HTTP/1.1',

@@ -10,7 +10,7 @@ import { startTestService, type TestService } from '#test/support/service/test-s
 const email = 'ada@example.com';
 const password = 'a sentence that nobody guesses';
 
-describe('what every page and every answer below /app tells a browser (specification section 12.3)', () => {
+describe('the security headers of every page and every answer below /app (specification section 12.3)', () => {
   let service: TestService;
   const answers: [string, BrowserAnswer][] = [];
 
@@ -59,7 +59,7 @@ describe('what every page and every answer below /app tells a browser (specifica
     for (const status of [200, 303, 400, 401, 403, 404, 405]) assert.ok(statuses.has(status), String(status));
   });
 
-  it('to believe its type, to show it in no frame, to name its address to no other site, and to come by https (§12.3/browser-headers)', () => {
+  it('forbid type sniffing, frames and a referrer to other sites, and require https (§12.3/browser-headers)', () => {
     for (const [what, { headers }] of answers) {
       assert.equal(headers.get('x-content-type-options'), 'nosniff', what);
       assert.equal(headers.get('referrer-policy'), 'same-origin', what);
@@ -110,14 +110,14 @@ describe('what every page and every answer below /app tells a browser (specifica
     }
   });
 
-  it('programs and phones are told none of it', async () => {
+  it('answers to programs and phones have none of them', async () => {
     for (const path of ['/v1/team', '/healthz']) {
       const { headers } = await fetch(`${service.baseUrl}${path}`);
       assert.equal(headers.get('strict-transport-security'), null, path);
     }
   });
 
-  it('on plain http nothing is said of https', async () => {
+  it('on plain http there is no strict-transport-security', async () => {
     const plain = await startTestService();
     try {
       const { headers } = await new Browser(plain.baseUrl).get('/sign-in');

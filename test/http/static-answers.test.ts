@@ -5,7 +5,7 @@ import { startTestService, type TestService } from '#test/support/service/test-s
 
 const paths = ['/v1/openapi.json', '/docs', '/docs/js/scalar.js'];
 
-describe('what is the same for everybody (specification section 7.2)', () => {
+describe('static content (specification section 7.2)', () => {
   let service: TestService;
   let connections: KeptConnections;
 
@@ -21,7 +21,7 @@ describe('what is the same for everybody (specification section 7.2)', () => {
   const get = (path: string, headers: Readonly<Record<string, string>> = {}, method = 'GET') =>
     connections.ask({ method, path, headers: { 'accept-encoding': 'gzip', ...headers } });
 
-  it('is sent compressed, with a strong ETag, and not again to who has it (§7.2/static-content)', async () => {
+  it('is sent compressed, with a strong ETag, and is 304 for a client that has it (§7.2/static-content)', async () => {
     for (const path of paths) {
       const { status, headers } = await get(path);
       assert.equal(status, 200, path);

@@ -6,7 +6,7 @@ import { readPromises } from '#test/support/service/api-promises.ts';
 import { repository } from '#test/support/service/spawned-service.ts';
 import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 
-describe('what clients can rely on (specification section 9)', () => {
+describe('the compatibility of v1 (specification section 9)', () => {
   let service: TestService;
   let document: Record<string, unknown>;
 
@@ -34,7 +34,7 @@ describe('what clients can rely on (specification section 9)', () => {
     );
   });
 
-  it('what is new in v1 is written down, and kept from then on (§9/compatible-changes)', () => {
+  it('a promise of v1 is listed and kept (§9/compatible-changes)', () => {
     const known = new Set(promised());
     const added = readPromises(document).filter((line) => !known.has(line));
     assert.deepEqual(added, [], `Add these lines to ${file}; they can never be taken back.`);
@@ -48,7 +48,7 @@ describe('what clients can rely on (specification section 9)', () => {
     assert.ok(service.app.routes.some(({ audience }) => audience === 'device'));
   });
 
-  it('an operation that is to go says so in the reference and in its answers, any other in neither (§9/deprecation)', async () => {
+  it('a deprecated operation says so in the reference and in its answers; no other does (§9/deprecation)', async () => {
     const team = await service.newTeam();
     const paths = document.paths as Record<string, Record<string, { deprecated?: boolean }>>;
     for (const [path, operations] of Object.entries(paths)) {

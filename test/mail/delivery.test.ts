@@ -64,7 +64,7 @@ describe('mail (specification section 10.6)', () => {
     assert.ok(Math.abs(sentAt - service.clock.nowMs()) < 60_000, String(parsed.date));
   });
 
-  it('goes out after the commit, never before it, and never after a rollback', async () => {
+  it('is sent after the commit, never before it, and never after a rollback', async () => {
     const released = Promise.withResolvers<void>();
     const queued = Promise.withResolvers<void>();
     const slow = service.runtime.database.transaction(async (trx) => {
@@ -88,7 +88,7 @@ describe('mail (specification section 10.6)', () => {
     assert.ok(!server.received.some(({ to }) => to.includes('undone@example.com')));
   });
 
-  it('is told of with the commit, and a rollback tells nothing', async () => {
+  it('wakes the worker with the commit, and a rollback does not', async () => {
     const notifications = await hearNotifications(service, mailChannel);
     const count = async () => {
       await notifications.upToNow();
@@ -176,7 +176,7 @@ describe('mail (specification section 10.6)', () => {
     );
   });
 
-  it('takes names in any script, and addresses with international domains', async () => {
+  it('accepts names in any script, and addresses with international domains', async () => {
     const subject = 'Ελένη 👩🏽‍🚀 invites you to “Bäckerei Größenwahn” — 株式会社';
     await queue('ada@bücher.example', { ...invitation, subject });
     const mail = await server.next();
@@ -208,7 +208,7 @@ describe('mail (specification section 10.6)', () => {
 });
 
 describe('without SMTP_URL (specification section 10.6)', () => {
-  it('nothing is queued, and the caller is told so', async () => {
+  it('nothing is queued, and the caller gets false', async () => {
     const service = await startTestService();
     try {
       assert.equal(isMailEnabled(service.runtime.config), false);

@@ -30,7 +30,7 @@ describe('mail whose link is over before it is sent (specification section 10.6)
     return String(answer.json.invitation_id);
   }
 
-  it('an invitation that is revoked or sent again takes its waiting mail along', async () => {
+  it('an invitation that is revoked or sent again erases its waiting mail', async () => {
     const revoked = await invite('ada@example.com');
     assert.equal((await owner.delete(owner.in(`/team/invitations/${revoked}`))).status, 200);
     const row = await mailing.row('ada@example.com');

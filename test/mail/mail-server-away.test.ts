@@ -38,7 +38,7 @@ describe('the mail server is tried at start (specification section 10.6)', () =>
     return { log, fails: health.fails };
   }
 
-  it('a failure is logged in a sentence that names SMTP_URL and what to check, and no password', async () => {
+  it('a failure is logged in a sentence with SMTP_URL and advice, and without the password', async () => {
     const server = await startMailServer({ login: { user: 'texts', password: 'right-password' } });
     const port = await freePort();
     const refused = await logged(`smtp://127.0.0.1:${port}`);
@@ -115,7 +115,7 @@ describe('while mail fails (specification section 12.5)', () => {
     assert.equal(await verifies('joan@example.com'), true);
   });
 
-  it('one recipient who is refused is no failure of mail', async () => {
+  it('one refused recipient is no failure of mail', async () => {
     server.behave({ refuse: 451, at: 'recipient' });
     await invite('mary@example.com');
     await until('it was not taken', async () => {

@@ -14,7 +14,7 @@ import { storedNotices } from '#test/support/usage/stored-notices.ts';
 
 const appUrl = 'https://texts.example.com';
 
-describe('what is mailed to people (specification sections 12.5 and 12.7)', () => {
+describe('mails to people (specification sections 12.5 and 12.7)', () => {
   let server: MailServer;
   let service: TestService;
   let team: TestTeam;
@@ -41,7 +41,7 @@ describe('what is mailed to people (specification sections 12.5 and 12.7)', () =
 
   const linkIn = (text: string): string => /https:\/\/texts\.example\.com\/\S+/.exec(text)?.[0] ?? '';
 
-  it('an invitation goes to its address and shows its sender no link; the link is of APP_URL, not of Host (§12.5/links-and-mail)', async () => {
+  it('an invitation is mailed to its address and shows its sender no link; the link begins with APP_URL, not with Host (§12.5/links-and-mail)', async () => {
     const answer = await team.api.request('POST', '/v1/team/members/invite', {
       body: { email: 'Grace@example.com', role: 'viewer' },
       headers: { 'x-forwarded-host': 'evil.example.net' },
@@ -59,7 +59,7 @@ describe('what is mailed to people (specification sections 12.5 and 12.7)', () =
     assert.ok(page.text.includes('Grace@example.com'));
   });
 
-  it('an invitation that is sent again goes out with another link, and the first one ends', async () => {
+  it('an invitation that is sent again is mailed with another link, and the first one ends', async () => {
     const made = await owner.post(owner.in('/team/members/invite'), {
       email: 'alan@example.com',
       role: 'member',
@@ -74,7 +74,7 @@ describe('what is mailed to people (specification sections 12.5 and 12.7)', () =
     assert.equal((await browser.open(new URL(second).pathname)).status, 200);
   });
 
-  it('a link to sign in goes to an address that has an account, and nothing goes to one that has none (§12.3/request-magic-link)', async () => {
+  it('a link to sign in is mailed to an address with an account, and nothing to one without (§12.3/request-magic-link)', async () => {
     const visitor = new Browser(service.baseUrl);
     for (const email of ['nobody@example.com', owner.email.toUpperCase()]) {
       const answer = await visitor.post('/app/sign-in/link', { email });
@@ -87,7 +87,7 @@ describe('what is mailed to people (specification sections 12.5 and 12.7)', () =
     assert.equal(server.received.filter(({ to }) => to.includes('nobody@example.com')).length, 0);
   });
 
-  it('owners and admins are told once that 80 %, and once that all of the month is used (§12.7/usage)', async () => {
+  it('owners and admins get one mail at 80 %, and one at 100 % of the month (§12.7/usage)', async () => {
     const small = await service.newTeam({ plan: 'pro', monthlyLimit: 10 });
     const [boss, deputy] = [
       await newMember(service, small, 'owner'),
@@ -157,7 +157,7 @@ describe('what is mailed to people (specification sections 12.5 and 12.7)', () =
   }
   const noticesOf = (of: TestTeam) => storedNotices(service, of.id);
 
-  it('a team that can’t be told keeps no other from being told (§12.7/usage)', async () => {
+  it('a team whose notice fails delays no notice of another team (§12.7/usage)', async () => {
     const { team: broken, boss } = await fullTeam('owner');
     const { team: next } = await fullTeam('owner');
     assert.ok(boss);

@@ -47,7 +47,7 @@ describe('mail from several processes (specification sections 10.3 and 10.6)', (
     return sender;
   }
 
-  it('each mail goes out once, from any process with a free slot', async () => {
+  it('each mail is sent once, by any process with a free slot', async () => {
     const first = mailing.start();
     const second = mailing.start();
     server.behave('hang at content');
@@ -66,7 +66,7 @@ describe('mail from several processes (specification sections 10.3 and 10.6)', (
     for (const _ of addresses) await server.next();
   });
 
-  it('a mail that another process is just taking is passed over, neither waited for nor taken twice', async () => {
+  it('a mail that another process is claiming is skipped, neither waited for nor claimed twice', async () => {
     const { database, clock } = mailing.service.runtime;
     for (const n of [1, 2, 3]) await mailing.queue(`taken-${n}@example.com`);
     const claim = (db: Queryable) => claimMails(db, clock.now(), clock.in(2 * minute), 2);
@@ -81,7 +81,7 @@ describe('mail from several processes (specification sections 10.3 and 10.6)', (
     for (const { id } of taken) await recordSent(database.pool, id, clock.now());
   });
 
-  it('goes out from a process with the role deliver, told by the commit, and from no other', async () => {
+  it('is sent by a process with the role deliver, woken by the commit, and by no other', async () => {
     const idle = await spawnSender('maintain');
     const sender = await spawnSender();
     await mailing.queue('told@example.com');
@@ -111,7 +111,7 @@ describe('mail from several processes (specification sections 10.3 and 10.6)', (
     server.behave('accept');
   });
 
-  it('a stop waits for an attempt that still goes well', async () => {
+  it('a stop waits for an attempt that makes progress', async () => {
     const to = 'patient@example.com';
     server.behave('hang at content');
     const loop = mailing.start();
@@ -163,7 +163,7 @@ describe('mail from several processes (specification sections 10.3 and 10.6)', (
     }
   });
 
-  it('of one that is killed before the server’s OK is written down goes out again after its lease, as the same mail', async () => {
+  it('of a process that is killed before it records the server’s OK is sent again after its lease, as the same mail', async () => {
     const to = 'killed@example.com';
     server.behave('hang at content');
     const sender = await spawnSender();

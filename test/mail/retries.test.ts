@@ -9,7 +9,7 @@ import { until } from '#test/support/service/until.ts';
 const minute = 60_000;
 const hour = 60 * minute;
 
-describe('mail that is not taken at once (specification section 10.6)', () => {
+describe('mail that is not accepted at once (specification section 10.6)', () => {
   let server: MailServer;
   let mailing: Mailing;
 
@@ -56,7 +56,7 @@ describe('mail that is not taken at once (specification section 10.6)', () => {
     assert.equal(server.connections() - before, 9);
   });
 
-  it('arrives once the server takes it', async () => {
+  it('arrives once the server accepts it', async () => {
     const to = 'greylisted@example.com';
     server.behave({ refuse: 450, at: 'recipient' });
     await mailing.queue(to);
@@ -122,7 +122,7 @@ describe('mail that is not taken at once (specification section 10.6)', () => {
     assert.ok(linesOf('a mail was not taken').length >= 2 && linesOf('a mail was given up').length >= 2);
   });
 
-  it('an attempt at a server that says nothing ends after a minute, and others have their turn meanwhile', async () => {
+  it('an attempt at a silent server ends after a minute, and other mails are sent meanwhile', async () => {
     server.behave('hang at content');
     const slow = ['slow-1@example.com', 'slow-2@example.com', 'slow-3@example.com'];
     for (const to of slow) await mailing.queue(to);
@@ -143,7 +143,7 @@ describe('mail that is not taken at once (specification section 10.6)', () => {
     assert.deepEqual(arrived.flatMap(({ to }) => to).sort(), ['quick@example.com', ...slow].sort());
   });
 
-  it('whose body was changed in the database is given up and never sent', async () => {
+  it('with a body that was changed in the database is given up and never sent', async () => {
     const to = 'changed@example.com';
     server.behave({ refuse: 450, at: 'recipient' });
     await mailing.queue(to);
@@ -157,7 +157,7 @@ describe('mail that is not taken at once (specification section 10.6)', () => {
     assert.equal(server.connections(), before);
   });
 
-  it('whose body was moved to another mail’s row, or whose recipient was changed, is never sent (section 10.6)', async () => {
+  it('with the body of another mail’s row, or with a changed recipient, is never sent (section 10.6)', async () => {
     const [ada, alan, grace] = ['ada.swap@example.com', 'alan.swap@example.com', 'grace.swap@example.com'];
     server.behave({ refuse: 450, at: 'recipient' });
     for (const to of [ada, alan, grace]) {

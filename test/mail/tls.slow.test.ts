@@ -53,7 +53,7 @@ describe('mail over TLS (specification section 10.6)', () => {
   describe('to a server whose certificate holds', () => {
     before(() => setDefaultCACertificates([...trusted, certificate.cert]));
 
-    it('it goes through TLS, and the password with it', async () => {
+    it('it is sent through TLS, and the password with it', async () => {
       for (const [from, url] of [
         ['first byte', (port: number) => `smtps://${account}@127.0.0.1:${port}`],
         ['starttls', (port: number) => `smtp://${account}@${elsewhere}:${port}`],
@@ -66,7 +66,7 @@ describe('mail over TLS (specification section 10.6)', () => {
     });
   });
 
-  it('a password never goes to another machine without TLS, even where the server offers none', async () => {
+  it('a password is never sent to another machine without TLS, even where the server offers none', async () => {
     const url = (port: number) => `smtp://${account}@${elsewhere}:${port}`;
     const { server, mailing } = await open({ login }, url);
     await mailing.queue('ada@example.com');
@@ -75,7 +75,7 @@ describe('mail over TLS (specification section 10.6)', () => {
     assert.deepEqual(server.received, []);
   });
 
-  it('on this machine, and to a server without a login that offers no TLS, it goes in the clear', async () => {
+  it('on this machine, and to a server without a login that offers no TLS, it is sent in the clear', async () => {
     const here = await open({ login, tls: { ...certificate, from: 'starttls' } }, (port) => {
       return `smtp://${account}@localhost:${port}`;
     });

@@ -74,7 +74,7 @@ describe('acceptSends (specification section 4.3)', () => {
   const stored = async (teamId: TeamId) =>
     (await queuedMessages(service, { teamId })).map(({ content }) => content);
 
-  it('gives each row of a batch its own outcome, in order', async () => {
+  it('returns an outcome for each row of a batch, in order', async () => {
     const sender = await newSender(3);
     const paused = await newNumber(sender.teamId, { status: 'paused' });
     const pending = await newNumber(sender.teamId, { isPending: true });
@@ -129,7 +129,7 @@ describe('acceptSends (specification section 4.3)', () => {
     assert.equal(await used(neighbour.teamId), 0);
   });
 
-  it('lets the others stand where PostgreSQL cannot take a row', async () => {
+  it('accepts the other rows where PostgreSQL refuses one', async () => {
     const [sender, neighbour] = [await newSender(), await newSender()];
     const outcomes = await acceptSends(service.runtime, [
       row(sender, 'one'),
@@ -163,7 +163,7 @@ describe('acceptSends (specification section 4.3)', () => {
     assert.equal(await used(sender.teamId), 0);
   });
 
-  it('gives the place of a row that turns out to be a repeat to the next one', async (t) => {
+  it('uses the quota of a repeated row for the next one', async (t) => {
     const sender = await newSender(3);
     await acceptSends(service.runtime, [row(sender, 'begin the month')]);
     const lock = await holdRowLock(service, { usageOf: sender.teamId });
@@ -179,7 +179,7 @@ describe('acceptSends (specification section 4.3)', () => {
     assert.equal(await used(sender.teamId), 3);
   });
 
-  it('refuses what exceeds the waiting room with 503 and retry-after, and accepts the rest (§7.1/status-500, §7.1/http-statuses, §7.2/unavailable, §8/waiting-sends)', async () => {
+  it('refuses sends beyond the queue with 503 and retry-after, and accepts the rest (§7.1/status-500, §7.1/http-statuses, §7.2/unavailable, §8/waiting-sends)', async () => {
     const sender = await newSender();
     const acceptor = createSendBatcher({ ...service.runtime, metrics: createMetrics() });
     const all = await Promise.allSettled(
@@ -232,7 +232,7 @@ describe('acceptSends (specification section 4.3)', () => {
   });
 
   for (const held of ['usage_months', 'numbers']) {
-    it(`a team whose row of ${held} is held waits alone, and is accepted once it is free`, async (t) => {
+    it(`a team whose row of ${held} is locked waits alone, and is accepted once it is unlocked`, async (t) => {
       const acceptor = createSendBatcher({ ...service.runtime, metrics: createMetrics() });
       const [stuck, free] = [await newSender(), await newSender()];
       for (const sender of [stuck, free]) await acceptor.accept(row(sender, 'begin the month'));

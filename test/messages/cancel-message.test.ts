@@ -65,7 +65,7 @@ describe('POST /v1/messages/:id/cancel (specification sections 3.2 and 4.3)', ()
     assert.deepEqual(await get(team, id), answer.json);
   });
 
-  it('is never handed out; what was sent after it is (§4.3/cancel-queued-only)', async () => {
+  it('is never handed out; messages that were sent after it are (§4.3/cancel-queued-only)', async () => {
     const team = await newSender();
     const first = await send(team, 'first');
     const second = await send(team, 'second');
@@ -77,7 +77,7 @@ describe('POST /v1/messages/:id/cancel (specification sections 3.2 and 4.3)', ()
     assert.equal((await get(team, first)).status, 'failed');
   });
 
-  it('writes one message.failed with what section 6.2 lists, however often it is asked (§6.2/message-failed)', async () => {
+  it('writes one message.failed with the fields of section 6.2, however often it is requested (§6.2/message-failed)', async () => {
     const team = await newSender();
     const id = await send(team);
     const answers = await Promise.all(Array.from({ length: 10 }, () => cancel(team, id)));
@@ -107,7 +107,7 @@ describe('POST /v1/messages/:id/cancel (specification sections 3.2 and 4.3)', ()
     });
   });
 
-  it('refuses a message that is not queued any more with 409, says how it stands and changes nothing (§4.3/cancel-queued-only, §7.1/status-409)', async () => {
+  it('refuses a message that is no longer queued with 409 and its status, and changes nothing (§4.3/cancel-queued-only, §7.1/status-409)', async () => {
     const team = await newSender();
     const { wire } = team.number;
     const standing = new Map<string, string>();
@@ -164,7 +164,7 @@ describe('POST /v1/messages/:id/cancel (specification sections 3.2 and 4.3)', ()
     assert.equal((await get(team, orphan)).error_code, 'number_removed');
   });
 
-  it('takes no field and no parameter (§4.3/cancel)', async () => {
+  it('accepts no field and no parameter (§4.3/cancel)', async () => {
     const team = await newSender();
     const id = await send(team);
     const withField = await team.api.post(`/v1/messages/${id}/cancel`, { reason: 'mistake' });
@@ -175,7 +175,7 @@ describe('POST /v1/messages/:id/cancel (specification sections 3.2 and 4.3)', ()
     assert.equal((await team.api.post(`/v1/messages/${id}/cancel`, {})).status, 200);
   });
 
-  it('gives the message back at once: the next one is accepted where the month was used up (§3.2/refund)', async () => {
+  it('uncounts the message at once: the next one is accepted where the month was used up (§3.2/refund)', async () => {
     const team = await newSender(2);
     const id = await send(team);
     await send(team);
@@ -187,7 +187,7 @@ describe('POST /v1/messages/:id/cancel (specification sections 3.2 and 4.3)', ()
     assert.equal((await team.api.post('/v1/messages/send', full)).status, 402);
   });
 
-  it('gives it back to the month in which it was accepted (§3.2/refund)', async () => {
+  it('uncounts it in the month in which it was accepted (§3.2/refund)', async () => {
     const team = await newSender(2);
     const now = service.clock.now();
     const midnight = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1);
@@ -203,7 +203,7 @@ describe('POST /v1/messages/:id/cancel (specification sections 3.2 and 4.3)', ()
     assert.deepEqual(await usage(team), { [old]: 1, [young]: 1 });
   });
 
-  it('costs where a phone had it once: retry_once, cancelled while it waits for its second hand-out (§2.6/error, §3.2/refund)', async () => {
+  it('counts after a hand-out: retry_once, cancelled while it waits for its second one (§2.6/error, §3.2/refund)', async () => {
     const team = await newSender(1);
     await team.api.put(`/v1/numbers/${team.number.numberId}`, { on_unconfirmed: 'retry_once' });
     const id = await send(team);

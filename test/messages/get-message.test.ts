@@ -72,7 +72,7 @@ describe('GET /v1/messages/:id (specification section 4.3)', () => {
     assert.match(String(delivered.delivered_at), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   });
 
-  it('says why a message failed, in the words of the phone too (§2.6/status, §2.6/state-times, §2.6/error)', async () => {
+  it('shows why a message failed, in the words of the phone too (§2.6/status, §2.6/state-times, §2.6/error)', async () => {
     const id = await team.api.send({ from: number.phoneNumber, to, content: 'Not this one' });
     const poll = await number.wire.poll();
     assert.equal(poll.id, id);
@@ -83,7 +83,7 @@ describe('GET /v1/messages/:id (specification section 4.3)', () => {
     assert.match(String(failed.failed_at), /Z$/);
   });
 
-  it('says why a queued message waits: earlier message, busy, paused, offline (§2.5/last-seen-at, §2.6/waiting-reason, §4.3/waiting-reason)', async () => {
+  it('shows why a queued message waits: earlier message, busy, paused, offline (§2.5/last-seen-at, §2.6/waiting-reason, §4.3/waiting-reason)', async () => {
     const first = await team.api.send({ from: number.phoneNumber, to, content: 'first' });
     const second = await team.api.send({ from: number.phoneNumber, to, content: 'second' });
     assert.equal((await get(first)).waiting_reason, null);

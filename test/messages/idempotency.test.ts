@@ -37,7 +37,7 @@ describe('Idempotency-Key (specification section 4.3)', () => {
   const used = () => acceptedOf(service, team.id);
   const storedWith = async (content: string) => (await storedMessages(service, { content })).length;
 
-  it('replays the 202 of the first request, byte for byte, and says so (§4.3/idempotency-key)', async () => {
+  it('replays the 202 of the first request, byte for byte, with idempotent-replayed (§4.3/idempotency-key)', async () => {
     const key = newKey();
     const before = await used();
     const first = await send('replayed', key);
@@ -53,7 +53,7 @@ describe('Idempotency-Key (specification section 4.3)', () => {
     assert.equal((await used()) - before, 1);
   });
 
-  it('says queued in a replay, whatever became of the message (§4.3/idempotency-key)', async () => {
+  it('has status queued in a replay, whatever the status of the message (§4.3/idempotency-key)', async () => {
     const key = newKey();
     const first = await send('gone out', key);
     let poll = await number.wire.poll();
@@ -81,7 +81,7 @@ describe('Idempotency-Key (specification section 4.3)', () => {
     assert.equal((await send('one thing', key)).status, 202);
   });
 
-  it('compares what was meant, not how it was written (§4.3/idempotency-key)', async () => {
+  it('compares parsed fields, not bytes (§4.3/idempotency-key)', async () => {
     const key = newKey();
     const from = number.phoneNumber;
     const spellings = [
@@ -116,7 +116,7 @@ describe('Idempotency-Key (specification section 4.3)', () => {
     assert.notEqual(theirs.json.id, mine.json.id);
   });
 
-  it('takes 1 to 255 visible ASCII characters and nothing else (§4.3/idempotency-key)', async () => {
+  it('accepts 1 to 255 visible ASCII characters and nothing else (§4.3/idempotency-key)', async () => {
     const good = ['a', '"quoted"', 'a'.repeat(255), '!~', 'a/b?c=d&e'];
     for (const key of good) assert.equal((await send(`good ${key}`, key)).status, 202, key);
     const bad = ['', 'a'.repeat(256), 'a b', 'é', 'a\tb'];
@@ -188,7 +188,7 @@ describe('Idempotency-Key (specification section 4.3)', () => {
     }
   });
 
-  it('lets one of several different requests with one key win, and refuses the others', async () => {
+  it('accepts one of several different requests with one key, and refuses the others', async () => {
     const key = newKey();
     const answers = await Promise.all(
       Array.from({ length: 40 }, (_, index) => send(`variant ${index % 4}`, key)),
@@ -202,7 +202,7 @@ describe('Idempotency-Key (specification section 4.3)', () => {
     }
   });
 
-  it('keeps a key for 24 hours and takes it anew afterwards (§4.3/idempotency-key)', async () => {
+  it('keeps a key for 24 hours; then it may be used anew (§4.3/idempotency-key)', async () => {
     const key = newKey();
     const first = await send('a day', key);
     service.clock.advance(24 * hourMs - 60_000);
@@ -262,7 +262,7 @@ describe('Idempotency-Key (specification section 4.3)', () => {
       assert.equal(repeat.text, first.text);
     }
 
-    it('gets its 202, though the first took the last place of the month', async () => {
+    it('gets its 202, though the first was the last message of the month', async () => {
       assertReplay(await race({}));
     });
 
@@ -272,7 +272,7 @@ describe('Idempotency-Key (specification section 4.3)', () => {
       );
     });
 
-    it('with other fields is told so, and not of the month that the first used up', async () => {
+    it('with other fields is 400 for the key, not 402 for the month that the first used up', async () => {
       const { first, repeat } = await race({ content: 'another thing' });
       assert.equal(first.status, 202, first.text);
       assert.equal(repeat.status, 400, repeat.text);

@@ -7,7 +7,7 @@ import { address } from '#test/support/service/walk-message-pages.ts';
 
 const never = 'msg_01h2xcejqtf2nbrexx3vqjhp41';
 
-describe('what GET /v1/messages refuses (specification sections 2.1 and 4.3)', () => {
+describe('refusals of GET /v1/messages (specification sections 2.1 and 4.3)', () => {
   let service: TestService;
   let team: TestTeam;
 
@@ -97,7 +97,7 @@ describe('what GET /v1/messages refuses (specification sections 2.1 and 4.3)', (
     }
   });
 
-  it('says what a parameter may be: the words of status, the bounds of limit', async () => {
+  it('names the allowed values of a parameter: the words of status, the bounds of limit', async () => {
     const message = async (query: string) =>
       String(field((await team.api.get(`/v1/messages?${query}`)).json, 'error.message'));
     for (const status of messageStatuses) assert.ok((await message('status=x')).includes(status));
@@ -126,7 +126,7 @@ describe('what GET /v1/messages refuses (specification sections 2.1 and 4.3)', (
     }
   });
 
-  it('refuses a + that arrived as a space and says how to write it (§4.3/query-encoding)', async () => {
+  it('refuses a + that arrived as a space, with the hint to encode it (§4.3/query-encoding)', async () => {
     for (const name of ['from', 'to']) {
       for (const value of ['+14155550101', '%2014155550101']) {
         const answer = await team.api.get(`/v1/messages?${name}=${value}`);
@@ -146,7 +146,7 @@ describe('what GET /v1/messages refuses (specification sections 2.1 and 4.3)', (
     }
   });
 
-  it('refuses a value whose percent-encoding is none, or not of UTF-8 (§4.3/query-encoding)', async () => {
+  it('refuses a value with broken percent-encoding, or not in UTF-8 (§4.3/query-encoding)', async () => {
     for (const value of ['%FF', '%C3%28', '%', '100%', '%zz', 'a%F0%9F']) {
       for (const query of [`from=${value}`, `limit=5&from=${value}&to=`]) {
         const answer = await team.api.get(`/v1/messages?${query}`);
@@ -158,7 +158,7 @@ describe('what GET /v1/messages refuses (specification sections 2.1 and 4.3)', (
     assert.equal((await team.api.get('/v1/messages?from=100%25')).status, 200);
   });
 
-  it('refuses a parameter that it does not know, by name, and lists those it knows (§2.1/unknown-fields)', async () => {
+  it('refuses an unknown parameter by name, and lists the known ones (§2.1/unknown-fields)', async () => {
     const unknown = [
       'offset',
       'Limit',

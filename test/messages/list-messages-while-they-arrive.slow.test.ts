@@ -119,7 +119,7 @@ describe('walking the pages while messages arrive (§4.3/pages)', () => {
     assert.ok(arrived > 50, `${arrived} arrived`);
   });
 
-  it('a page that met its bound neither repeats nor leaves out what lies there', async () => {
+  it('a page that reached its bound neither repeats nor omits messages', async () => {
     await fillHistory();
     const present = await walk(clients, { status: 'delivered' }, () => 100);
     assert.equal(present.length, 86);

@@ -140,7 +140,7 @@ describe('GET /v1/messages (specification section 4.3)', () => {
     assert.ok(new Set(model.map((item) => item.created_at)).size < 390);
   });
 
-  it('shows exactly what every combination of filters leaves, all fields of each, newest first, in pages of any size (§2.6/media-url, §4.3/list-messages, §4.3/list-filters)', async () => {
+  it('shows exactly the messages of every combination of filters, with all fields, newest first, in pages of any size (§2.6/media-url, §4.3/list-messages, §4.3/list-filters)', async () => {
     const limitOf = randomLimits(7);
     const combined = combinations(
       [undefined, own[0], own[1], deleted, contacts[0], contacts[1], ...handles, '+14155550999'],
@@ -185,7 +185,7 @@ describe('GET /v1/messages (specification section 4.3)', () => {
     assert.deepEqual(ids((await getPage(team.api, { cursor: largest })).messages), ids(model.slice(0, 50)));
   });
 
-  it('says received of inbound messages and every other status of outbound ones: the rest excludes itself (§4.3/list-filters)', async () => {
+  it('shows received for inbound messages and every other status for outbound ones; other combinations are empty (§4.3/list-filters)', async () => {
     for (const status of messageStatuses) {
       const other = status === 'received' ? 'outbound' : 'inbound';
       assert.deepEqual(await getPage(team.api, { status, direction: other }), {
@@ -196,7 +196,7 @@ describe('GET /v1/messages (specification section 4.3)', () => {
     }
   });
 
-  it('takes 1 to 100 as limit, 50 where none is given (§4.3/list-filters)', async () => {
+  it('accepts 1 to 100 as limit, 50 by default (§4.3/list-filters)', async () => {
     const first = await getPage(team.api, {});
     assert.deepEqual(ids(first.messages), ids(model.slice(0, 50)));
     assert.deepEqual([first.cursor, first.has_more], [model[49]?.id, true]);
@@ -205,7 +205,7 @@ describe('GET /v1/messages (specification section 4.3)', () => {
     }
   });
 
-  it('knows the end exactly: has_more is false on the last page, be it full or not (§4.3/pages)', async () => {
+  it('has_more is false on the last page exactly, full or not (§4.3/pages)', async () => {
     for (const left of [1, 99, 100, 101]) {
       const cursor = model.at(-left - 1)?.id;
       const page = await getPage(team.api, { limit: 100, cursor });

@@ -59,7 +59,7 @@ describe('POST /v1/messages/send (specification section 4.3)', () => {
     assert.equal(field(message.json, 'status'), 'sent');
   });
 
-  it('refuses what is missing or no E.164 number, naming the field (§2.1/phone-numbers)', async () => {
+  it('refuses a missing value or one that is no E.164 number, with the field (§2.1/phone-numbers)', async () => {
     const content = 'Hello';
     assertInvalid(await send({ from, content }), 'to', 'no to');
     assertInvalid(await send({ to, content }), 'from', 'no from');
@@ -149,7 +149,7 @@ describe('POST /v1/messages/send (specification section 4.3)', () => {
     }
   });
 
-  it('takes media_url null and empty as none (§2.6/media-url, §4.3/media-url)', async () => {
+  it('treats media_url null and empty as none (§2.6/media-url, §4.3/media-url)', async () => {
     for (const none of [null, '']) {
       const answer = await send({ to, from, content: 'a', media_url: none });
       assert.equal(answer.status, 202, answer.text);

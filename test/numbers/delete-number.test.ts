@@ -28,7 +28,7 @@ describe('DELETE /v1/numbers/:id (specification section 4.2)', () => {
 
   const used = (owner = team) => acceptedOf(service, owner.id);
 
-  it('answers {deleted: true}; the phone is told to stop and the number is gone (§4.2/delete-number, §4.2/delete-effects)', async () => {
+  it('answers {deleted: true}; the phone gets a stop and the number is gone (§4.2/delete-number, §4.2/delete-effects)', async () => {
     const number = await connectNumber(service, team, '+14155550110');
     const answer = await team.api.delete(`/v1/numbers/${number.numberId}`);
     assert.equal(answer.status, 200);
@@ -42,7 +42,7 @@ describe('DELETE /v1/numbers/:id (specification section 4.2)', () => {
     assert.equal(field(send.json, 'error.param'), 'from');
   });
 
-  it('fails what is queued with number_removed, gives it back, and leaves what a phone holds alone (§3.1/failed, §3.2/number-removed, §4.2/delete-effects)', async () => {
+  it('fails queued messages with number_removed, uncounts them, and keeps the message in flight (§3.1/failed, §3.2/number-removed, §4.2/delete-effects)', async () => {
     const number = await connectNumber(service, team, '+14155550111');
     const before = await used();
     const held = await team.api.send({ from: number.phoneNumber, to, content: 'in the phone’s hands' });
@@ -76,7 +76,7 @@ describe('DELETE /v1/numbers/:id (specification section 4.2)', () => {
     await assert.rejects(claim(team.api, String(verify.json.setup_url)), /404/);
   });
 
-  it('lets the phone be connected again as a new number, here or in another team', async () => {
+  it('allows the phone to be connected again as a new number, here or in another team', async () => {
     const first = await connectNumber(service, team, '+14155550113');
     await team.api.delete(`/v1/numbers/${first.numberId}`);
     const again = await connectNumber(service, team, '+14155550113');

@@ -80,7 +80,7 @@ describe('GET /v1/numbers (specification section 4.2)', () => {
     assert.ok(Date.parse(String(after?.last_seen_at)) - Date.parse(String(before?.last_seen_at)) >= 10_000);
   });
 
-  it('counts what was accepted and received since midnight UTC, and never falls (§2.5/messages-today)', async () => {
+  it('counts messages accepted and received since midnight UTC, and never falls (§2.5/messages-today)', async () => {
     const today = async () => (await findNumber(team.api, phone))?.messages_today;
     // A fresh day, at noon.
     service.clock.advance(toMidnight() + 12 * 3_600_000);
@@ -109,7 +109,7 @@ describe('GET /v1/numbers (specification section 4.2)', () => {
     assert.equal(await today(), 1);
   });
 
-  it('counts a send that waited over midnight on the day of its created_at, which is also its place in the list (§2.5/messages-today, §4.3/list-filters)', async () => {
+  it('counts a send that waited over midnight on the day of its created_at, which is also its position in the list (§2.5/messages-today, §4.3/list-filters)', async () => {
     const sender = await service.newTeam();
     const { phoneNumber, wire } = await connectNumber(service, sender, '+14155550104');
     const sends = createSendBatcher({ ...service.runtime, metrics: createMetrics() });

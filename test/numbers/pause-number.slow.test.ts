@@ -39,7 +39,7 @@ describe('a pause under load (specification section 3.3)', () => {
     return { count: all.length, latestMs: all.at(-1)?.handedOutAt.getTime() ?? 0 };
   }
 
-  it('hands nothing out from the moment its PUT is answered, under sends to two processes and a polling phone (§3.3/pause-and-resume)', async () => {
+  it('hands out no message after its PUT is answered, under sends to two processes and a polling phone (§3.3/pause-and-resume)', async () => {
     const number = await connectNumber(service, team, '+14155550113');
     let over = false;
     let accepted = 0;

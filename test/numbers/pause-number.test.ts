@@ -75,7 +75,7 @@ describe('a pause (specification section 3.3)', () => {
     assert.equal((await team.api.get(`/v1/messages/${id}`)).json.waiting_reason, 'number_paused');
   });
 
-  it('keeps what is queued and hands it out, in order, to the held poll when it ends (§3.3/pause-and-resume, §4.3/order)', async () => {
+  it('keeps queued messages and hands them out in order to the held poll when it ends (§3.3/pause-and-resume, §4.3/order)', async () => {
     const number = await connectNumber(service, team, '+14155550112');
     const ids: string[] = [];
     for (const content of ['one', 'two', 'three']) {

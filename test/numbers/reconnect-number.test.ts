@@ -20,7 +20,7 @@ describe('POST /v1/numbers/:id/reconnect (specification section 4.2)', () => {
   });
   after(() => service.close());
 
-  it('gives a link; the old phone works until the new one’s first poll; id, queue and history stay (§2.5/created-at, §4.2/reconnect, §4.2/reconnect-effects)', async () => {
+  it('makes a link; the old phone works until the new one’s first poll; id, queue and history stay (§2.5/created-at, §4.2/reconnect, §4.2/reconnect-effects)', async () => {
     const sent = await team.api.send({ from: phone, to, content: 'history' });
     assert.equal((await number.wire.poll()).id, sent);
     assert.equal((await number.wire.poll({ last: sent })).action, 'idle');

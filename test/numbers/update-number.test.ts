@@ -49,7 +49,7 @@ describe('PUT /v1/numbers/:id (specification section 4.2)', () => {
     await put({ status: 'active', on_unconfirmed: 'fail' });
   });
 
-  it('changes only what is named', async () => {
+  it('changes only the given fields', async () => {
     await put({ label: 'First', status: 'paused' });
     assert.deepEqual((await put({ label: '' })).json.label, '');
     assert.equal((await findNumber(team.api, phone))?.status, 'paused');

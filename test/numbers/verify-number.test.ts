@@ -55,7 +55,7 @@ describe('POST /v1/numbers/verify (specification section 4.2)', () => {
     assert.equal((await findNumber(team.api, '+14155550101'))?.verified, true);
   });
 
-  it('refuses what is no E.164 number, missing or not a text, with param phone_number (§2.1/phone-numbers, §2.5/phone-number)', async () => {
+  it('refuses a missing number, a value of another type or one that is not E.164, with param phone_number (§2.1/phone-numbers, §2.5/phone-number)', async () => {
     for (const phone of [
       '',
       '4155550100',
@@ -87,7 +87,7 @@ describe('POST /v1/numbers/verify (specification section 4.2)', () => {
     assert.equal(await findNumber(other.api, '+14155550102'), undefined);
   });
 
-  it('makes a new link for a number that is pending here; the old one, and what it gave, end (§4.2/verification)', async () => {
+  it('makes a new link for a number that is pending here; the old one and its token end (§4.2/verification)', async () => {
     const first = await linkFor('+14155550103');
     const before = await findNumber(team.api, '+14155550103');
     const oldDevice = await claim(team.api, first);
@@ -103,7 +103,7 @@ describe('POST /v1/numbers/verify (specification section 4.2)', () => {
     assert.equal((await findNumber(team.api, '+14155550103'))?.verified, true);
   });
 
-  it('is not blocked by a number pending elsewhere: the first poll wins, the other phone is told taken (§4.2/verification)', async () => {
+  it('is not blocked by a number pending elsewhere: the first poll wins, the other phone gets taken (§4.2/verification)', async () => {
     const other = await service.newTeam();
     const mine = await claim(team.api, await linkFor('+14155550104'));
     const theirs = await claim(other.api, await linkFor('+14155550104', other.api));
@@ -117,7 +117,7 @@ describe('POST /v1/numbers/verify (specification section 4.2)', () => {
   const lockNumberOf = (phone: string) => holdRowLock(service, { phoneNumber: phone });
   const lockLinkOf = (phone: string) => holdRowLock(service, { setupLinksOf: phone });
 
-  it('that meets the first poll of the phone and comes second is a conflict, and the phone goes on (§4.2/verification)', async () => {
+  it('that runs after a simultaneous first poll is a conflict, and the phone continues (§4.2/verification)', async () => {
     const phone = '+14155550106';
     const device = await claim(team.api, await linkFor(phone));
     const lock = await lockNumberOf(phone);
@@ -132,7 +132,7 @@ describe('POST /v1/numbers/verify (specification section 4.2)', () => {
     assert.equal((await findNumber(team.api, phone))?.verified, true);
   });
 
-  it('that meets the first poll of the phone and comes first ends what the old link gave (§4.2/verification)', async () => {
+  it('that runs before a simultaneous first poll ends the token of the old link (§4.2/verification)', async () => {
     const phone = '+14155550107';
     const old = await claim(team.api, await linkFor(phone));
     const lock = await lockNumberOf(phone);
@@ -149,7 +149,7 @@ describe('POST /v1/numbers/verify (specification section 4.2)', () => {
     assert.equal((await device.poll()).action, 'idle');
   });
 
-  it('a claim of the old link that meets it gives no token that lives on, whichever comes first', async () => {
+  it('a simultaneous claim of the old link leaves no valid token, in either order', async () => {
     const phone = '+14155550108';
     const first = await linkFor(phone);
     const lock = await lockLinkOf(phone);
@@ -173,7 +173,7 @@ describe('POST /v1/numbers/verify (specification section 4.2)', () => {
     assert.equal((await device.poll()).action, 'idle');
   });
 
-  it('gives links that work for 24 hours (§4.2/setup-link)', async () => {
+  it('makes links that work for 24 hours (§4.2/setup-link)', async () => {
     const url = await linkFor('+14155550105');
     service.clock.advance(24 * hourMs - 60_000);
     await claim(team.api, url);
@@ -210,7 +210,7 @@ describe('POST /v1/numbers/verify (specification section 4.2)', () => {
     }
   });
 
-  it('lets what exists go on working after a downgrade; only more is refused (§8/quota)', async () => {
+  it('existing numbers work after a downgrade; only more are refused (§8/quota)', async () => {
     const other = await service.newTeam({ plan: 'pro' });
     const number = await connectNumber(service, other, '+14155550170');
     const pending = [await linkFor('+14155550171', other.api), await linkFor('+14155550172', other.api)];

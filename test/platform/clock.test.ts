@@ -5,7 +5,7 @@ import { Clock } from '#server/platform/time/clock.ts';
 import { until } from '#test/support/service/until.ts';
 
 describe('the clock (specification section 2.1, decision 0007)', () => {
-  it('follows the time that it is told, and never goes back', () => {
+  it('follows the given time, and never goes back', () => {
     const clock = new Clock();
     clock.follow(1_900_000_000_000, performance.now());
     const ahead = clock.nowMs();
@@ -14,7 +14,7 @@ describe('the clock (specification section 2.1, decision 0007)', () => {
     assert.equal(clock.nowMs(), ahead);
   });
 
-  it('goes back in a jump and in nothing else, and keeps what has elapsed', () => {
+  it('goes back in a jump only, and keeps the elapsed time', () => {
     const clock = new Clock();
     clock.follow(1_900_000_000_000, performance.now());
     const [before, elapsed] = [clock.nowMs(), clock.elapsedMs()];
@@ -39,7 +39,7 @@ describe('the clock (specification section 2.1, decision 0007)', () => {
     assert.ok(clock.mayExpire && clock.nowMs() - clock.expiryNow().getTime() < 1_000);
   });
 
-  it('calls back by itself when the time has come', async () => {
+  it('calls back when the time is reached', async () => {
     const clock = new Clock();
     const askedAtMs = clock.nowMs();
     let rang = false;
@@ -50,7 +50,7 @@ describe('the clock (specification section 2.1, decision 0007)', () => {
     assert.ok(clock.nowMs() - askedAtMs >= 20);
   });
 
-  it('counts lengths of time on, where the time that it is told steps back', async () => {
+  it('keeps measuring durations where the given time steps back', async () => {
     const clock = new Clock();
     clock.follow(1_900_000_000_000, performance.now());
     const { promise, resolve } = Promise.withResolvers<number>();
@@ -108,7 +108,7 @@ describe('ids (§2.1/id-format)', () => {
     );
   });
 
-  it('are read back, and nothing else is taken for one', () => {
+  it('are parsed, and nothing else is', () => {
     const id = ids.next('num');
     const text = publicId('num', id);
     assert.match(text, /^num_[0-7][0-9a-hjkmnp-tv-z]{25}$/);

@@ -34,7 +34,7 @@ describe('the settings (specification section 10.5, docs/configuration.md)', () 
     assert.equal(readConfig({ HOST: '::1', PORT: '8080' }).baseUrl, 'http://[::1]:8080');
   });
 
-  it('are bounded: the bounds themselves are taken, one more and one less are not', () => {
+  it('are bounded: the bounds themselves are accepted, one more and one less are not', () => {
     const bounds: [string, number, number][] = [
       ['PORT', 1, 65_535],
       ['DEVICE_HOLD_SECONDS', 1, 50],
@@ -151,7 +151,7 @@ describe('the settings (specification section 10.5, docs/configuration.md)', () 
     );
   });
 
-  it('EGRESS_ALLOW_CIDRS takes addresses and ranges, no wider than private ones are, and nothing else (§6.5/allowed-ranges)', () => {
+  it('EGRESS_ALLOW_CIDRS accepts addresses and ranges, no wider than private ones, and nothing else (§6.5/allowed-ranges)', () => {
     assert.deepEqual(readConfig({}).egressAllowed, []);
     const { egressAllowed } = readConfig({ EGRESS_ALLOW_CIDRS: '127.0.0.1, 10.0.0.0/8,fc00::/7 ,' });
     assert.deepEqual(
@@ -176,7 +176,7 @@ describe('the settings (specification section 10.5, docs/configuration.md)', () 
       assert.throws(() => readConfig({ EGRESS_ALLOW_CIDRS: wrong }), /EGRESS_ALLOW_CIDRS must be/, wrong);
   });
 
-  it('TRUST_PROXY takes addresses and ranges that the server can read, and nothing else', () => {
+  it('TRUST_PROXY accepts addresses and ranges that the server can parse, and nothing else', () => {
     const right = ['127.0.0.1', '10.0.0.0/8', '::1', 'fd00::/8', '::ffff:10.0.0.1', 'loopback', '1.2.3.4/32'];
     const read = readConfig({ TRUST_PROXY: `${right.join(' , ')},` });
     assert.deepEqual(read.trustProxy, right);
@@ -196,7 +196,7 @@ describe('the settings (specification section 10.5, docs/configuration.md)', () 
     }
   });
 
-  it('SMTP_URL and MAIL_FROM say together where mail is handed in and who it comes from', () => {
+  it('SMTP_URL names the mail server and MAIL_FROM the sender, and both are needed', () => {
     const read = (smtp: string, from = 'texts@example.com') =>
       readConfig({ SMTP_URL: smtp, MAIL_FROM: from }).mail;
     assert.deepEqual(read('smtps://me%40example.com:p%2Fw%23%3A@mail.example.com'), {
@@ -281,7 +281,7 @@ describe('the settings (specification section 10.5, docs/configuration.md)', () 
     );
   });
 
-  it('says all problems at once, each with what to write instead', () => {
+  it('lists all problems at once, each with advice', () => {
     const wrong = {
       PORT: '99999',
       BASE_URL: 'texts.example.com',

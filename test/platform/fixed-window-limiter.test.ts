@@ -7,7 +7,7 @@ describe('a limit per key and minute (specification sections 7.2 and 11.7)', () 
   const clock = new Clock();
   clock.advance(60_000 - (clock.nowMs() % 60_000));
 
-  it('many keys that come once neither grow it without end nor make it forget one that goes on asking', () => {
+  it('many keys that are seen once neither grow it without bound nor evict one that keeps asking', () => {
     const limit = new FixedWindowLimiter(clock, 2);
     const asked = () => limit.allows('busy');
     assert.deepEqual([asked(), asked(), asked()], [true, true, false]);
@@ -29,7 +29,7 @@ describe('a limit per key and minute (specification sections 7.2 and 11.7)', () 
     }
   });
 
-  it('tells whether a key has used it up without counting', () => {
+  it('shows whether a key has used up its limit without counting', () => {
     const limit = new FixedWindowLimiter(clock, 2);
     assert.equal(limit.isExhausted('key'), false);
     assert.ok(limit.allows('key') && !limit.isExhausted('key') && limit.allows('key'));

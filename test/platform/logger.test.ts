@@ -4,7 +4,7 @@ import { it } from 'node:test';
 import { promisify } from 'node:util';
 import { repository } from '#test/support/service/spawned-service.ts';
 
-it('a logged error is its words and its place, never what a library hung on it', async () => {
+it('a logged error is its message and stack, never the properties that a library added', async () => {
   const script = `
     import { createLogger } from '#server/platform/process/logger.ts';
     const error = Object.assign(new Error('gone'), { code: '57P01', client: { password: 'secret word' } });

@@ -7,7 +7,7 @@ import { createLogger } from '#server/platform/process/logger.ts';
 const logger = createLogger('silent');
 
 describe('loops and the lifecycle (specification section 10.3)', () => {
-  it('rounds never overlap; what is asked for meanwhile is one more round', async () => {
+  it('rounds never overlap; requests during a round make one more round', async () => {
     const rounds: (() => void)[] = [];
     let running = 0;
     const loop = new Loop({
@@ -40,7 +40,7 @@ describe('loops and the lifecycle (specification section 10.3)', () => {
     assert.equal(rounds.length, 2, 'nothing begins after stop');
   });
 
-  it('what was asked for once is one more round, and then the loop rests', async () => {
+  it('one request makes one more round, and then the loop rests', async () => {
     let rounds = 0;
     const loop = new Loop({
       name: 'test',

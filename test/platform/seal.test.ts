@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Secrets } from '#server/platform/crypto.ts';
 
-describe('what is encrypted at rest (specification section 10.6)', () => {
+describe('values that are encrypted at rest (specification section 10.6)', () => {
   const secrets = new Secrets(Buffer.alloc(32, 1));
   const texts = [
     '',

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Semaphore } from '#server/platform/concurrency/semaphore.ts';
 
-describe('turns (decision 0005)', () => {
-  it('so many run at once, the others in the order in which they came, and one that fails gives its turn on', async () => {
+describe('a semaphore (decision 0005)', () => {
+  it('limits how many run at once, runs the others in order, and frees the permit of one that fails', async () => {
     const turns = new Semaphore(2);
     const begun: number[] = [];
     const works = Array.from({ length: 6 }, () => Promise.withResolvers<void>());

@@ -65,7 +65,7 @@ describe('an invitation that is opened (specification section 12.4)', () => {
     }[];
 
   describe('for an address that has no account', () => {
-    it('is shown with what it needs, and opening it changes nothing (§12.4/invitation-links)', async () => {
+    it('shows the fields that it needs, and opening it changes nothing (§12.4/invitation-links)', async () => {
       const email = newEmail();
       const link = await invite(email, team, 'admin');
       for (let n = 0; n < 3; n += 1) {
@@ -110,7 +110,7 @@ describe('an invitation that is opened (specification section 12.4)', () => {
       );
     });
 
-    it('goes without a password, and an empty one is none', async () => {
+    it('works without a password, and an empty one counts as none', async () => {
       for (const given of [{ name: 'Bob' }, { name: 'Bob', password: '' }]) {
         const email = newEmail();
         assert.equal((await visitor.post(await invite(email), given)).status, 201);
@@ -156,7 +156,7 @@ describe('an invitation that is opened (specification section 12.4)', () => {
       assert.ok(!(await members(team)).some((member) => member.email === bob.email));
     });
 
-    it('of 20 who press the button at once one becomes the member (§3.5/lifetime)', async () => {
+    it('20 who submit at once make one member (§3.5/lifetime)', async () => {
       const email = newEmail();
       const link = await invite(email);
       const all = Array.from({ length: 20 }, (_, n) => visitor.post(link, { name: `Bob ${n}` }));
@@ -168,7 +168,7 @@ describe('an invitation that is opened (specification section 12.4)', () => {
       assert.equal((await members(team)).filter((member) => member.email === email).length, 1);
     });
 
-    it('one person who takes links of two teams at once gets one account, and is told to sign in to it', async () => {
+    it('one person who accepts links of two teams at once gets one account, and the second answer asks for a sign-in', async () => {
       const email = newEmail();
       const links = [await invite(email), await invite(email, await service.newTeam())];
       const answers = await Promise.all(links.map((link) => visitor.post(link, { name: 'Bob' })));
@@ -179,7 +179,7 @@ describe('an invitation that is opened (specification section 12.4)', () => {
   });
 
   describe('for an address that has an account', () => {
-    it('is joined by who is signed in to it, without a second session', async () => {
+    it('joins the signed-in account to the team, without a second session', async () => {
       const bob = await newPerson(service);
       const link = await invite(bob.email.toUpperCase());
       assert.equal((await bob.get(link)).json.needs, 'nothing');
@@ -317,7 +317,7 @@ describe('an invitation that is opened (specification section 12.4)', () => {
     });
   });
 
-  it('must come from a page of ours', async () => {
+  it('needs an Origin of this server', async () => {
     const link = await invite(newEmail());
     for (const site of ['cross-site', 'same-site', 'none']) {
       const answer = await visitor.post(link, { name: 'Bob' }, { 'sec-fetch-site': site });

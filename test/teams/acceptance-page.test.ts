@@ -86,7 +86,7 @@ describe('the page of an invitation (specification section 12.4)', () => {
     assert.equal((await browser().submit(link, { name: 'Ada' })).status, 303);
   });
 
-  it('says what was wrong beside the field, keeps what was typed but the password, and stays good', async () => {
+  it('shows the error beside the field, keeps the typed values except the password, and stays valid', async () => {
     const link = await invite(newEmail());
     const guest = browser();
     const short = await guest.submit(link, { name: 'Ada <b>"Example"</b>', password: 'tooshort' });
@@ -110,7 +110,7 @@ describe('the page of an invitation (specification section 12.4)', () => {
     assert.equal((await guest.submit(link, { name: 'Ada' })).status, 303);
   });
 
-  it('sends an address that has an account to sign in and back, says who else is signed in, and lets the right one join (§12.4/acceptance)', async () => {
+  it('sends an address with an account to sign in and back, names another signed-in account, and joins the right one (§12.4/acceptance)', async () => {
     const [ada, eve] = [await newPerson(service), await newPerson(service)];
     const link = await invite(ada.email);
     const path = new URL(link).pathname;
@@ -163,7 +163,7 @@ describe('the page of an invitation (specification section 12.4)', () => {
     assert.deepEqual(await emails(here), [email]);
   });
 
-  it('used, expired or never made: 404, and a page that says which, and what to do', async () => {
+  it('used, expired or never made: 404, and a page with the reason and advice', async () => {
     const wanted = await browser().open('/invite/never');
     assert.equal(wanted.status, 404);
     assertPlain(wanted);
@@ -189,7 +189,7 @@ describe('the page of an invitation (specification section 12.4)', () => {
     }
   });
 
-  it('says what to do where the team has no seat left, and is good again once it has', async () => {
+  it('gives advice where the team has no seat left, and works once it has one', async () => {
     const here = await service.newTeam({ plan: 'starter' });
     await newMember(service, here, 'owner');
     const link = await invite(newEmail(), here);

@@ -9,7 +9,7 @@ import { storedInvitations } from '#test/support/people/stored-invitations.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
-describe('the end of an invitation: revoked, sent again, forgotten (specification sections 3.5 and 4.1)', () => {
+describe('the end of an invitation: revoked, sent again, deleted (specification sections 3.5 and 4.1)', () => {
   let service: TestService;
   let team: TestTeam;
 
@@ -50,7 +50,7 @@ describe('the end of an invitation: revoked, sent again, forgotten (specificatio
     assert.deepEqual([last?.action, last?.actorKind], ['invitation.sent_again', 'member']);
   });
 
-  it('what has expired can’t be sent again, and neither can another team’s', async () => {
+  it('an expired invitation can’t be sent again, and neither can another team’s', async () => {
     const ada = await newMember(service, team, 'owner');
     const foreign = await invite((await service.newTeam()).api, 'resend@example.com');
     const made = await invite(team.api, 'late@example.com');
@@ -62,7 +62,7 @@ describe('the end of an invitation: revoked, sent again, forgotten (specificatio
     assert.equal((await resend(made.invitation_id)).text, wanted.text);
   });
 
-  it('answers for foreign and unknown ids, and for what is no id, in the same words', async () => {
+  it('answers foreign, unknown and malformed ids with the same text', async () => {
     const foreign = await invite((await service.newTeam()).api, 'foreign@example.com');
     const revoke = (id: string) => team.api.delete(`/v1/team/invitations/${id}`);
     const wanted = await revoke('inv_01h2xcejqtf2nbrexx3vqjhp41');

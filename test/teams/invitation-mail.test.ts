@@ -29,7 +29,7 @@ describe('the mail of an invitation (specification section 12.5)', () => {
   } as const;
   const url = 'https://texts.example.com/invite/K7jvXwqK3nV2m8sT0dYb4A';
 
-  it('says who invites whom to what, until when, and has the link once', () => {
+  it('names the inviter, the team, the role and the expiry, and has the link once', () => {
     const inviter = {
       team_id: teamId,
       id: ids.next('usr'),

@@ -158,7 +158,7 @@ describe('POST /v1/team/members/invite (specification sections 2.4, 3.5 and 4.1)
     }
   });
 
-  it('of 20 at once against the last place one is made (§8/plan-members, §12.4/seats)', async () => {
+  it('20 at once for the last seat make one invitation (§8/plan-members, §12.4/seats)', async () => {
     const small = await service.newTeam({ plan: 'starter' });
     await newMember(service, small, 'owner');
     await newMember(service, small, 'admin');
@@ -168,7 +168,7 @@ describe('POST /v1/team/members/invite (specification sections 2.4, 3.5 and 4.1)
     assert.equal((await listed(small.api)).length, 1);
   });
 
-  it('of 20 at once for one address one is made, and 409 is what the others hear', async () => {
+  it('20 at once for one address make one invitation; the others get 409', async () => {
     const all = Array.from({ length: 20 }, (_, n) =>
       ask(team.api, n % 2 ? 'Same@example.com' : 'same@EXAMPLE.com'),
     );
@@ -176,7 +176,7 @@ describe('POST /v1/team/members/invite (specification sections 2.4, 3.5 and 4.1)
     assert.deepEqual(statuses, [201, ...Array.from({ length: 19 }, () => 409)]);
   });
 
-  it('is noted with who made it, by key and by member', async () => {
+  it('is in the audit log with its actor, a key or a member', async () => {
     const here = await service.newTeam();
     const ada = await newMember(service, here, 'admin');
     const byKey = await invite(here.api, 'key@example.com', 'viewer');

@@ -78,7 +78,7 @@ describe('GET /v1/team/invitations (specification sections 2.4 and 4.1)', () => 
     }
   });
 
-  it('links of owners, which the operator makes, are neither shown nor revoked nor sent again, but hold a place', async () => {
+  it('owner links of the operator are neither shown nor revoked nor sent again, but take a seat', async () => {
     const small = await service.newTeam({ plan: 'free' });
     const { database } = service.runtime;
     await database.transaction(async (trx) => {

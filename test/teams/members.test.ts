@@ -88,7 +88,7 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
       team = await service.newTeam();
     });
 
-    it('answers the Member as it then is, and notes who changed it from what (§4.1/set-role)', async () => {
+    it('answers the changed Member, and the audit log has the actor and the old role (§4.1/set-role)', async () => {
       const bob = await newMember(service, team, 'viewer');
       for (const role of ['admin', 'member', 'viewer']) {
         const answer = await team.api.put(`/v1/team/members/${bob.memberId}/role`, { role });
@@ -104,7 +104,7 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
       );
     });
 
-    it('what the person may do changes with the next request', async () => {
+    it('the permissions of the person change with the next request', async () => {
       const bob = await newMember(service, team, 'viewer');
       const rename = () => bob.put(bob.in('/team'), { name: 'By Bob' });
       assertRefused(await rename(), 403, 'forbidden');
@@ -199,7 +199,7 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
       );
     });
 
-    it('who is then in no team is signed out everywhere (§12.4/leaving)', async () => {
+    it('a removed member without another team is signed out everywhere (§12.4/leaving)', async () => {
       const bob = await newMember(service, team, 'member');
       const phone = new PageClient(service.baseUrl, await newCookie(service, bob.account));
       await team.api.delete(`/v1/team/members/${bob.memberId}`);
@@ -209,7 +209,7 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
       assert.equal(last?.action, 'account.signed_out_everywhere');
     });
 
-    it('who loses both teams in one moment is signed out: neither counts on the other', async () => {
+    it('a member who loses both teams at once is signed out: neither removal counts on the other team', async () => {
       const elsewhere = await service.newTeam();
       const bob = await newMember(service, team, 'member');
       const there = await join(service, elsewhere, bob, 'member');
@@ -257,7 +257,7 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
       assert.equal(await roleOf(team, ada.memberId), 'owner');
     });
 
-    it('who was removed and is invited again is a new member with a new id', async () => {
+    it('a person who was removed and is invited again is a new member with a new id', async () => {
       const bob = await newMember(service, team, 'member');
       await team.api.delete(`/v1/team/members/${bob.memberId}`);
       const again = await join(service, team, bob, 'viewer');
@@ -267,7 +267,7 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
     });
   });
 
-  it('answers for foreign, removed and unknown ids, and for what is no id, in the same words', async () => {
+  it('answers foreign, removed, unknown and malformed ids with the same text', async () => {
     team = await service.newTeam();
     const foreign = await newMember(service, await service.newTeam(), 'member');
     const gone = await newMember(service, team, 'member');
@@ -286,7 +286,7 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
     assert.equal((await foreign.get(foreign.in('/team'))).status, 200);
   });
 
-  it('who was demoted while a request of theirs waited changes nothing any more (§12.4/leaving)', async () => {
+  it('a member who was demoted while their request waited changes nothing (§12.4/leaving)', async () => {
     team = await service.newTeam();
     const bob = await newMember(service, team, 'admin');
     const eve = await newMember(service, team, 'member');
@@ -332,7 +332,7 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
     }
   });
 
-  it('who was removed while a request of theirs waited is answered as no member', async () => {
+  it('a member who was removed while their request waited gets 404', async () => {
     team = await service.newTeam();
     const bob = await newMember(service, team, 'admin');
     await join(service, await service.newTeam(), bob, 'viewer');

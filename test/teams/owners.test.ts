@@ -69,7 +69,7 @@ describe('owners, and leaving a team (specification section 12.4)', () => {
       assertRefused(await team.api.put(ada.in(`/team/owners/${ada.memberId}`), {}), 401, 'unauthorized');
     });
 
-    it('answers 404 for who is no owner, no member, or another team’s', async () => {
+    it('answers 404 for ids of other roles, other teams and no member', async () => {
       const bob = await newMember(service, team, 'admin');
       const foreign = await newMember(service, await service.newTeam(), 'owner');
       for (const other of [bob, foreign]) assertRefused(await unmake(ada, other), 404, 'not_found');
@@ -94,7 +94,7 @@ describe('owners, and leaving a team (specification section 12.4)', () => {
       assert.deepEqual(await rolesOf(team), ['owner', 'admin']);
     });
 
-    it('two who demote each other at once leave one, and so do two who leave at once (§12.4/owners)', async () => {
+    it('two owners who demote each other at once leave one owner, and so do two who leave at once (§12.4/owners)', async () => {
       await begin();
       const eve = await newMember(service, team, 'owner');
       let row = await lockTeamRow();
@@ -114,7 +114,7 @@ describe('owners, and leaving a team (specification section 12.4)', () => {
       assert.deepEqual(await rolesOf(team), ['owner']);
     });
 
-    it('of 10 owners who all demote the next one at once, one or more are left', async () => {
+    it('10 owners who all demote the next one at once leave one or more', async () => {
       await begin();
       const owners = [ada];
       while (owners.length < 10) owners.push(await newMember(service, team, 'owner'));
@@ -126,7 +126,7 @@ describe('owners, and leaving a team (specification section 12.4)', () => {
   describe('leaving', () => {
     before(begin);
 
-    it('everybody may, in every role; the team is gone at once, and it is noted', async () => {
+    it('a member in every role may leave; access to the team ends at once, and the audit log has it', async () => {
       for (const role of ['admin', 'member', 'viewer', 'owner'] as const) {
         const bob = await newMember(service, team, role);
         await join(service, await service.newTeam(), bob, 'viewer');
@@ -142,7 +142,7 @@ describe('owners, and leaving a team (specification section 12.4)', () => {
       }
     });
 
-    it('who leaves the last team is signed out everywhere', async () => {
+    it('a member who leaves their last team is signed out everywhere', async () => {
       const bob = await newMember(service, team, 'member');
       assert.equal((await leave(bob)).status, 200);
       assertRefused(await bob.get(bob.in('/team')), 401, 'unauthorized');

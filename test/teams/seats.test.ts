@@ -13,7 +13,7 @@ function assertRefused(answer: ApiAnswer, status: number, code: string): void {
   assert.equal(field(answer.json, 'error.code'), code);
 }
 
-describe('places, and who comes first (specification sections 4.1 and 12.4)', () => {
+describe('seats under concurrency (specification sections 4.1 and 12.4)', () => {
   let service: TestService;
   let visitor: PageClient;
   let made = 0;
@@ -39,7 +39,7 @@ describe('places, and who comes first (specification sections 4.1 and 12.4)', ()
     (await of.api.get('/v1/team/members')).json.members as { id: string }[];
   const lockTeamRow = ({ id }: TestTeam) => holdRowLock(service, { teamId: id });
 
-  it('are counted again: after a downgrade as many may come as there are seats, and the others hear 402 (§8/plan-members)', async () => {
+  it('are counted again: after a downgrade as many may join as there are seats, and the others get 402 (§8/plan-members)', async () => {
     const here = await service.newTeam({ plan: 'pro' });
     await newMember(service, here, 'owner');
     const links: string[] = [];
@@ -65,7 +65,7 @@ describe('places, and who comes first (specification sections 4.1 and 12.4)', ()
     assert.equal((await visitor.post(waiting, { name: 'Bob' })).status, 201);
   });
 
-  it('a downgrade that is first in line counts for who accepts behind it', async () => {
+  it('a downgrade that has the lock first counts for an acceptance that waits for it', async () => {
     const here = await service.newTeam({ plan: 'starter' });
     await newMember(service, here, 'owner');
     const link = await invite(newEmail(), here);
@@ -79,7 +79,7 @@ describe('places, and who comes first (specification sections 4.1 and 12.4)', ()
     assertRefused(await accepted, 402, 'plan_limit_exceeded');
   });
 
-  it('a removal that is first in line makes room for who accepts behind it (§12.4/seats)', async () => {
+  it('a removal that has the lock first frees a seat for an acceptance that waits for it (§12.4/seats)', async () => {
     const here = await service.newTeam({ plan: 'pro' });
     await newMember(service, here, 'owner');
     const bob = await newMember(service, here, 'member');
@@ -96,7 +96,7 @@ describe('places, and who comes first (specification sections 4.1 and 12.4)', ()
     assert.equal((await accepted).status, 201);
   });
 
-  it('a revocation that is first in line ends the link for who accepts behind it (§12.4/seats)', async () => {
+  it('a revocation that has the lock first refuses an acceptance that waits for it (§12.4/seats)', async () => {
     const here = await service.newTeam();
     const link = await invite('behind@example.com', here);
     const list = await here.api.get('/v1/team/invitations?limit=1');

@@ -91,7 +91,7 @@ describe('GET and PUT /v1/team (specification sections 2.2 and 4.1)', () => {
     }
   });
 
-  it('notes who gave another name, and nothing where the name stays', async () => {
+  it('the audit log has the actor of a new name, and nothing where the name stays', async () => {
     await team.api.put('/v1/team', { name: 'Noted' });
     for (const body of [{}, { name: 'Noted' }, { name: '' }]) await team.api.put('/v1/team', body);
     const noted = (await storedAuditEntries(service, { teamId: team.id })).filter(
@@ -150,7 +150,7 @@ describe('GET /v1/numbers/:id (specification sections 2.5 and 4.2)', () => {
   });
   after(() => service.close());
 
-  it('shows what the list shows of the number, and on_unconfirmed (§4.2/get-number)', async () => {
+  it('shows the fields of the list, and on_unconfirmed (§4.2/get-number)', async () => {
     const number = await connectNumber(service, team, '+14155550100');
     await team.api.send({ from: number.phoneNumber, to, content: 'one' });
     await number.wire.call('inbound', { from: to, text: 'two' });
@@ -370,7 +370,7 @@ describe('waiting_reason (§4.3/waiting-reason)', () => {
     assert.equal(await reason(id), null);
   });
 
-  it('says what a person could act on first: a pause before an absence, an absence before a busy phone', async () => {
+  it('names the most actionable reason: a pause before an offline phone, an offline phone before a busy one', async () => {
     const number = await connectNumber(service, team, '+14155550180');
     const held = await team.api.send({ from: number.phoneNumber, to, content: 'held' });
     const waiting = await team.api.send({ from: number.phoneNumber, to, content: 'waiting' });
@@ -384,7 +384,7 @@ describe('waiting_reason (§4.3/waiting-reason)', () => {
     assert.equal(await reason(held), null);
   });
 
-  it('knows numbers apart: what waits for another phone of the team holds nothing back', async () => {
+  it('is per number: messages that wait for another phone of the team hold nothing back', async () => {
     const one = await connectNumber(service, team, '+14155550190');
     const other = await connectNumber(service, team, '+14155550191');
     await team.api.send({ from: one.phoneNumber, to, content: 'earlier, elsewhere' });

@@ -26,7 +26,7 @@ describe('requests of members per minute (specification section 12.3)', () => {
     return answers.filter(({ status }) => status === 200).length;
   };
 
-  it('all members together have five times what keys have, apart from those, and each team has its own (§12.3/csrf-and-checks)', async () => {
+  it('all members together have five times the limit of keys, counted separately, for each team (§12.3/csrf-and-checks)', async () => {
     const team = await service.newTeam({ plan: 'starter' });
     const [ada, alan] = [await newMember(service, team, 'owner'), await newMember(service, team, 'viewer')];
     const other = await join(service, await service.newTeam({ plan: 'free' }), ada, 'owner');
@@ -68,7 +68,7 @@ describe('requests of members per minute (specification section 12.3)', () => {
     }
   });
 
-  it('who is no member of a team takes none of its requests (§12.3/csrf-and-checks)', async () => {
+  it('requests without a membership do not count for the team (§12.3/csrf-and-checks)', async () => {
     const team = await service.newTeam({ plan: 'free' });
     const owner = await newMember(service, team, 'owner');
     const stranger = await newMember(service, await service.newTeam(), 'owner');
@@ -78,7 +78,7 @@ describe('requests of members per minute (specification section 12.3)', () => {
     assert.equal(await passing(1, owner), 1);
   });
 
-  it('is looked at before the role and the body, and what is refused counts', async () => {
+  it('is checked before the role and the body, and refused requests count', async () => {
     const team = await service.newTeam({ plan: 'free' });
     const viewer = await newMember(service, team, 'viewer');
     nextMinute(service.clock);

@@ -36,7 +36,7 @@ describe('many phones of one team (§8/device-concurrency)', () => {
     }
   }
 
-  it('every inbound message is taken, and they use no more connections than the requests of a team', async () => {
+  it('every inbound message is stored, and they use no more connections than the requests of a team', async () => {
     const lock = await holdRowLock(service, { teamId: busy.id });
     const answers: FlatAnswer[] = [];
     let all: Promise<unknown>;

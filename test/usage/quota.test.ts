@@ -122,7 +122,7 @@ describe('the monthly message limit (specification sections 7.2 and 8)', () => {
     assert.deepEqual(accepted, [3, 30, 0, 50]);
   });
 
-  it('refuses only more when the limit was lowered below what is used (§8/quota)', async () => {
+  it('refuses only further messages when the limit was lowered below the usage (§8/quota)', async () => {
     const team = await newSender(5);
     for (let sent = 0; sent < 3; sent += 1) await send(team);
     await setLimit(team, 1);
@@ -142,7 +142,7 @@ describe('the monthly message limit (specification sections 7.2 and 8)', () => {
     assertOver(await send(team), 2);
   });
 
-  it('gives back what fails without having been handed out, and not what a phone had (§3.2/refund)', async () => {
+  it('uncounts messages that fail without a hand-out, and no others (§3.2/refund)', async () => {
     const team = await newSender(2);
     const first = await send(team);
     const second = await send(team);
@@ -162,7 +162,7 @@ describe('the monthly message limit (specification sections 7.2 and 8)', () => {
     assertOver(await send(team), 2);
   });
 
-  it('does not give back what a phone had once and that expired while it waited for its second hand-out (§2.6/error, §3.2/refund)', async () => {
+  it('counts a message that expired while it waited for its second hand-out (§2.6/error, §3.2/refund)', async () => {
     const team = await newSender(1);
     await team.api.put(`/v1/numbers/${team.numberId}`, { on_unconfirmed: 'retry_once' });
     const sent = await send(team);
@@ -181,7 +181,7 @@ describe('the monthly message limit (specification sections 7.2 and 8)', () => {
     assert.deepEqual(Object.values(await usage(team)), [1]);
   });
 
-  it('begins anew with the month in UTC, and gives back to the month of the message (§3.2/refund, §8/quota)', async () => {
+  it('begins anew with the month in UTC, and uncounts in the month of the message (§3.2/refund, §8/quota)', async () => {
     const team = await newSender(2);
     // An hour before midnight of the last day.
     service.clock.advance(monthAhead(1).getTime() - hourMs - service.clock.nowMs());
@@ -208,7 +208,7 @@ describe('the monthly message limit (specification sections 7.2 and 8)', () => {
     );
   });
 
-  it('fails what expired of every team, though the messages of one team can’t be', async () => {
+  it('fails the expired messages of every team, though those of one team can’t be', async () => {
     const [broken, other] = [await newSender(10), await newSender(10)];
     const ids: string[] = [];
     for (const team of [broken, other]) ids.push(String((await send(team)).json.id));

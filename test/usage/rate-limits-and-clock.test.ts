@@ -40,7 +40,7 @@ it('a database clock that was a day ahead leaves no team limited a minute after 
   }
 });
 
-it('a minute that is stored further ahead than the clocks of two processes can differ limits no team (§7.2/rate-limit-headers)', async () => {
+it('a stored minute that is further ahead than two clocks can differ limits no team (§7.2/rate-limit-headers)', async () => {
   const service = await startTestService({ RATE_LIMITS: 'on' });
   try {
     for (const aheadMinutes of [2, 60, 1_440, 525_600]) {

@@ -31,7 +31,7 @@ describe('requests per minute (specification sections 7.2 and 8)', () => {
     assert.equal(refused.length, 0);
   };
 
-  it('lets exactly the plan’s number through, of a sudden burst too, and says what is left (§7.2/rate-limit-headers, §8/plan-requests)', async () => {
+  it('allows exactly the plan’s number of requests, also in a burst, and shows the number left (§7.2/rate-limit-headers, §8/plan-requests)', async () => {
     for (const plan of ['free', 'starter', 'pro'] as const) {
       nextMinute();
       const team = await service.newTeam({ plan });
@@ -46,7 +46,7 @@ describe('requests per minute (specification sections 7.2 and 8)', () => {
     }
   });
 
-  it('says what is left on every answer to a good key, refusals included, and on no other (§7.2/rate-limit-headers)', async () => {
+  it('shows the number left on every answer to a valid key, refusals included, and on no other (§7.2/rate-limit-headers)', async () => {
     nextMinute();
     const team = await service.newTeam({ plan: 'starter' });
     const narrow = await service.newKey(team.id, ['numbers:read']);
@@ -76,7 +76,7 @@ describe('requests per minute (specification sections 7.2 and 8)', () => {
     );
   });
 
-  it('a process knows of what others took once it takes its next hundredth of the limit (§7.2/rate-limit-headers)', async () => {
+  it('a process learns of the requests of others when it takes its next hundredth of the limit (§7.2/rate-limit-headers)', async () => {
     const second = await service.startAnother();
     try {
       nextMinute();
@@ -157,7 +157,7 @@ describe('requests per minute (specification sections 7.2 and 8)', () => {
     }
   });
 
-  it('says how many seconds are left of the minute (§7.2/rate-limit-headers)', async () => {
+  it('shows how many seconds are left of the minute (§7.2/rate-limit-headers)', async () => {
     nextMinute();
     const team = await service.newTeam({ plan: 'free' });
     service.clock.advance(20_000);
@@ -186,7 +186,7 @@ describe('requests per minute (specification sections 7.2 and 8)', () => {
     assert.equal((await team.api.post('/v1/messages/send', { nothing: 1 })).status, 429, 'not 400');
   });
 
-  it('counts what is refused: a request is a request', async () => {
+  it('counts refused requests too', async () => {
     nextMinute();
     const team = await service.newTeam({ plan: 'free' });
     for (let sent = 0; sent < 60; sent += 1) {

@@ -18,7 +18,7 @@ interface Usage {
   readonly days: readonly { readonly day: string; readonly sent: number; readonly received: number }[];
 }
 
-describe('what a team used (specification section 12.7)', () => {
+describe('the usage of a team (specification section 12.7)', () => {
   let service: TestService;
   let team: TestTeam;
   let viewer: TeamMember;
@@ -45,7 +45,7 @@ describe('what a team used (specification section 12.7)', () => {
 
   const send = () => team.api.send({ from, to, content: 'Hello' });
 
-  it('counts what was sent and received day by day, and what is given back not (§12.7/usage)', async () => {
+  it('counts sent and received messages by day, without those that failed before a hand-out (§12.7/usage)', async () => {
     const today = service.clock.now().toISOString().slice(0, 10);
     await send();
     const cancelled = await send();
@@ -61,7 +61,7 @@ describe('what a team used (specification section 12.7)', () => {
     assert.deepEqual(seen.days[0], { day: `${today.slice(0, 8)}01`, sent: 0, received: 0 });
   });
 
-  it('gives back to the day on which a message was accepted, and the days make the month (§12.7/usage)', async () => {
+  it('uncounts a message on the day on which it was accepted, and the days add up to the month (§12.7/usage)', async () => {
     const before = await usage();
     const ids = [await send(), await send()];
     service.clock.advance(dayMs);
@@ -78,7 +78,7 @@ describe('what a team used (specification section 12.7)', () => {
     );
   });
 
-  it('shows any month, an empty one too, and refuses what is none', async () => {
+  it('shows any month, an empty one too, and refuses other values', async () => {
     const old = await usage('?month=2024-02');
     assert.deepEqual([old.month, old.sent, old.received, old.days.length], ['2024-02', 0, 0, 29]);
     assert.equal(old.resets_at, '2024-03-01T00:00:00.000Z');
@@ -90,7 +90,7 @@ describe('what a team used (specification section 12.7)', () => {
     }
   });
 
-  it('the days of a number that is deleted are given back with its messages', async () => {
+  it('deleting a number uncounts its queued messages on their days', async () => {
     const before = await usage();
     await team.api.put(`/v1/numbers/${numberId}`, { status: 'paused' });
     assert.equal((await team.api.delete(`/v1/numbers/${numberId}`)).status, 200);
@@ -102,7 +102,7 @@ describe('what a team used (specification section 12.7)', () => {
     assert.ok(seen.sent < before.sent);
   });
 
-  it('without mail the notices are given all the same, and wait in the usage (§12.7/usage)', async () => {
+  it('without mail the notices are recorded all the same, and the usage shows them (§12.7/usage)', async () => {
     const small = await service.newTeam({ plan: 'pro', monthlyLimit: 5 });
     const owner = await newMember(service, small, 'owner');
     await connectNumber(service, small, '+14155550120');

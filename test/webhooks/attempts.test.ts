@@ -48,7 +48,7 @@ describe('attempts (§6.3/request-format)', () => {
     );
   });
 
-  it('it is a POST that says what it is, of whom and of what kind, with every signature and nothing else', async () => {
+  it('it is a POST with the headers of its event and every signature, and no others', async () => {
     const { id: teamId } = await service.newTeam();
     const webhook = await addWebhook(service.runtime, teamId, receiver.url);
     const before = receiver.received.length;

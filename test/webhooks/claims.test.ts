@@ -67,7 +67,7 @@ describe('claims by several processes at once (specification section 6.3, decisi
     return webhook;
   }
 
-  it('of a webhook that fails a second claim takes nothing while the first one is being made (§6.3/failure-count)', async () => {
+  it('a second claim for a failing webhook takes nothing while the first attempt is being made (§6.3/failure-count)', async () => {
     const webhook = await slowWebhook(5);
     const { database } = service.runtime;
     await database.transaction(async (first) => {
@@ -80,7 +80,7 @@ describe('claims by several processes at once (specification section 6.3, decisi
     await dropDueDeliveries(service, { webhookId: webhook.id });
   });
 
-  it('nor where it came too late by a moment, and its first one is another: of the claims of a burst one at most takes one (§6.3/failure-count)', async () => {
+  it('nor does a claim that was slightly too late: at most one claim of a burst takes one (§6.3/failure-count)', async () => {
     const webhook = await slowWebhook(5);
     // Many others, so that a claim takes its time from its first look to its lock.
     for (let n = 0; n < 30; n += 1) await slowWebhook(1);
@@ -106,7 +106,7 @@ describe('claims by several processes at once (specification section 6.3, decisi
     await dropDueDeliveries(service);
   });
 
-  it('nothing is taken for a team that has all its slots in this process, and something for all others (§6.3/slots)', async () => {
+  it('nothing is claimed for a team that uses all its slots in this process, and something is for all others (§6.3/slots)', async () => {
     const full = await service.newTeam();
     const other = await service.newTeam();
     for (const { id } of [full, other]) {
@@ -127,7 +127,7 @@ describe('claims by several processes at once (specification section 6.3, decisi
     await dropDueDeliveries(service);
   });
 
-  it('what is being counted is not taken by others, though its lease ends meanwhile (§6.3/failure-count)', async () => {
+  it('a result that is being counted is not claimed by others, though its lease ends meanwhile (§6.3/failure-count)', async () => {
     const { id: teamId } = await service.newTeam();
     await addWebhook(service.runtime, teamId, 'https://hooks.example.com/');
     await emit(service.runtime, teamId, ['Hello']);

@@ -51,12 +51,12 @@ describe('POST /v1/webhooks (specification section 4.4)', () => {
     assertRefused(await team.api.post('/v1/webhooks', { url: nowhere }), 'events');
   });
 
-  it('takes message.delivered on free, too (§4.4/webhook-fields)', async () => {
+  it('accepts message.delivered on free, too (§4.4/webhook-fields)', async () => {
     const { api } = await service.newTeam({ plan: 'free' });
     assert.equal((await make({ events: ['message.delivered'] }, api)).status, 201);
   });
 
-  it('takes a number of the team, a pending one included, and no other (§2.7/phone-number, §4.4/webhook-fields)', async () => {
+  it('accepts a number of the team, a pending one included, and no other (§2.7/phone-number, §4.4/webhook-fields)', async () => {
     const phone = '+14155550120';
     assertRefused(await make({ phone_number: phone }), 'phone_number', /not a number of this team/);
     await (await service.newTeam()).api.post('/v1/numbers/verify', { phone_number: phone });
@@ -66,7 +66,7 @@ describe('POST /v1/webhooks (specification section 4.4)', () => {
     assertRefused(await make({ phone_number: '4155550120' }), 'phone_number');
   });
 
-  it('takes https to a name, and http to a literal address that is allowed, and shows what was sent (§2.7/url, §6.5/https-urls)', async () => {
+  it('accepts https to a name, and http to an allowed literal address, and shows the URL as it was sent (§2.7/url, §6.5/https-urls)', async () => {
     const fits = [
       'https://example.com',
       'HTTPS://Example.com:8443/hooks?a=b#c',

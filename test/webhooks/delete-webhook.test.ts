@@ -17,7 +17,7 @@ describe('DELETE /v1/webhooks/:id (§4.4/delete-webhook)', () => {
   });
   after(() => service.close());
 
-  it('answers {deleted: true}; what is pending vanishes, of every lane, and the webhook is gone', async () => {
+  it('answers {deleted: true}; its pending deliveries of every lane are deleted, and so is the webhook', async () => {
     const { id } = await newWebhook(team.api);
     const other = await newWebhook(team.api);
     await newDelivery(service, team, id, { status: 'pending' });
@@ -39,7 +39,7 @@ describe('DELETE /v1/webhooks/:id (§4.4/delete-webhook)', () => {
     assert.equal((await team.api.get(`/v1/webhooks/${other.id}`)).status, 200);
   });
 
-  it('takes a long backlog with it before it answers', async () => {
+  it('deletes a long backlog before it answers', async () => {
     const { id } = await newWebhook(team.api);
     await queueMany(service, team, id, deleteBatchMax + 5);
     assert.equal((await team.api.delete(`/v1/webhooks/${id}`)).status, 200);
@@ -47,7 +47,7 @@ describe('DELETE /v1/webhooks/:id (§4.4/delete-webhook)', () => {
     assert.equal(left.length, 0);
   });
 
-  it('answers one of several deletions at once 200, the others 404, and makes a place in the plan', async () => {
+  it('answers one of several simultaneous deletions 200, the others 404, and frees a webhook of the plan', async () => {
     const { api } = await service.newTeam({ plan: 'free' });
     const made = await Promise.all([1, 2, 3, 4, 5].map(() => newWebhook(api)));
     const statuses = await Promise.all(

@@ -76,7 +76,7 @@ describe('deliveries that are made again (specification section 4.4)', () => {
       assert.equal((await dueOf(id)).length, 2);
     });
 
-    it('is 409 for a test, whose sample is not kept, and 404 for one of another webhook (§4.4/redeliver)', async () => {
+    it('is 409 for a test, because its sample is not stored, and 404 for a delivery of another webhook (§4.4/redeliver)', async () => {
       const { id } = await newWebhook(team.api);
       const test = await newDelivery(service, team, id, { isTest: true });
       const answer = await redeliver(id, test);
@@ -182,7 +182,7 @@ describe('deliveries that are made again (specification section 4.4)', () => {
       });
     }
 
-    it('takes the events from since on and before until (§4.4/replay)', async () => {
+    it('includes the events from since on and before until (§4.4/replay)', async () => {
       const { id } = await newWebhook(team.api);
       for (const age of [40, 30, 20, 10]) await newDelivery(service, team, id, { ageMs: age * minute });
       const range = { since: iso(35 * minute), until: iso(15 * minute) };
@@ -196,7 +196,7 @@ describe('deliveries that are made again (specification section 4.4)', () => {
       assert.deepEqual((await replay(id, { since: created_at, until: after })).json, { queued: 1 });
     });
 
-    it('reads moments with an offset, and refuses what is none, or an end before the beginning (§4.4/replay)', async () => {
+    it('reads times with an offset, and refuses others, and an end before the beginning (§4.4/replay)', async () => {
       const { id } = await newWebhook(team.api);
       assert.equal((await replay(id, { since: '2026-02-28T23:59:59.123456+14:00' })).status, 202);
       const wrong = [
@@ -233,7 +233,7 @@ describe('deliveries that are made again (specification section 4.4)', () => {
       assert.deepEqual((await replay(id)).json, { queued: 1 });
     });
 
-    it('leaves out what succeeded before it was sent again and failed (§4.4/replay)', async () => {
+    it('leaves out deliveries that succeeded before they were redelivered and failed (§4.4/replay)', async () => {
       const { id } = await newWebhook(team.api);
       const deliveryId = await newDelivery(service, team, id);
       await newAttempt(service, team, deliveryId, { outcome: 'succeeded', statusCode: 200 });

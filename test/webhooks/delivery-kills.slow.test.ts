@@ -56,7 +56,7 @@ describe('a process that is killed loses no delivery (specification section 10.3
   });
 
   for (const { name, pass, events } of kills) {
-    it(`${name}: every event arrives, and none that was answered 200 is given up (§6.3/interrupted-attempts)`, async () => {
+    it(`${name}: every event arrives, and no delivery that was answered 200 fails (§6.3/interrupted-attempts)`, async () => {
       const taken = new Set<string>();
       const refused = new Set<string>();
       const receiver = await startWebhookReceiver({

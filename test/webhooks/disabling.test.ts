@@ -34,7 +34,7 @@ describe('the tenth failure in a row (§6.3/failure-count)', () => {
     await mail.close();
   });
 
-  it('disables, of 50 that fail at once exactly the tenth; nothing begins afterwards; owners and admins get one mail (§3.4/enable-and-disable)', async () => {
+  it('the tenth of 50 simultaneous failures disables; no attempt begins afterwards; owners and admins get one mail (§3.4/enable-and-disable)', async () => {
     const team = await service.newTeam();
     const { id: teamId } = team;
     const owner = await newMember(service, team, 'owner');
@@ -87,7 +87,7 @@ describe('the tenth failure in a row (§6.3/failure-count)', () => {
     assert.deepEqual([again.isActive, again.failureCount], [true, 0]);
   });
 
-  it('the mail has the two calls that enable the webhook and replay what it missed: pasted, they deliver it all', async () => {
+  it('the mail has the two calls that enable the webhook and replay what it missed; run from a shell, they deliver all of it', async () => {
     const team = await service.newTeam();
     const { id: teamId } = team;
     const owner = await newMember(service, team, 'owner');
@@ -149,7 +149,7 @@ describe('the tenth failure in a row (§6.3/failure-count)', () => {
     assert.deepEqual([state.isActive, state.failureCount], [true, 9]);
   });
 
-  it('does not count what began before it was last enabled', async () => {
+  it('does not count attempts that began before it was last enabled', async () => {
     const { id: teamId, api } = await service.newTeam();
     const webhook = await addWebhook(service.runtime, teamId, receiver.url);
     const open: ServerResponse[] = [];

@@ -8,7 +8,7 @@ import { type Receiver, startReceiver } from '#test/support/webhooks/raw-receive
 import { attemptsOf } from '#test/support/webhooks/stored-deliveries.ts';
 import { addWebhook, emit, startWebhooking, type TestWebhook } from '#test/support/webhooks/webhook-world.ts';
 
-describe('each fault of a receiver is recorded as what it is (specification sections 6.3 and 6.5)', () => {
+describe('each fault of a receiver has its class (specification sections 6.3 and 6.5)', () => {
   let service: TestService;
   let dns: DnsServer;
   const receivers: Receiver[] = [];
@@ -75,7 +75,7 @@ describe('each fault of a receiver is recorded as what it is (specification sect
     assert.deepEqual(found, Object.fromEntries([...recorded.keys()].map((fault) => [fault, fault])));
   });
 
-  it('what was answered is kept with its status (§6.3/destinations)', async () => {
+  it('the answer is kept with its status (§6.3/destinations)', async () => {
     const webhook = recorded.get('http_4xx');
     const [attempt] = webhook ? await attemptsOf(service, webhook) : [];
     assert.deepEqual([attempt?.statusCode, attempt?.responseBody?.toString()], [400, 'nope']);

@@ -127,7 +127,7 @@ describe('leases (specification section 6.3, decision 0017)', () => {
     assert.equal((await attemptsOf(service, webhook)).length, 1);
   });
 
-  it('what another process has by then is neither given back nor skipped', async () => {
+  it('a delivery that another process has leased by then is neither released nor skipped', async () => {
     const { id: teamId } = await service.newTeam();
     const webhook = await addWebhook(service.runtime, teamId, receiver.url);
     await emit(service.runtime, teamId, ['Hello']);
@@ -155,7 +155,7 @@ describe('leases (specification section 6.3, decision 0017)', () => {
   });
 });
 
-describe('results that come late (specification section 6.3, decision 0017)', () => {
+describe('late results (specification section 6.3, decision 0017)', () => {
   let service: TestService;
   let receiver: WebhookReceiver;
   let open: ServerResponse[];
@@ -190,7 +190,7 @@ describe('results that come late (specification section 6.3, decision 0017)', ()
   }
 
   for (const status of [200, 500]) {
-    it(`a ${status} of an attempt whose lease another attempt has taken is logged, and changes nothing (§6.3/interrupted-attempts)`, async () => {
+    it(`a ${status} of an attempt whose lease another attempt holds is logged, and changes nothing (§6.3/interrupted-attempts)`, async () => {
       const { webhook, answer, delivery } = await whileOneRuns();
       service.clock.advance(60_000);
       await until('it is made again', () => open.length === 2);

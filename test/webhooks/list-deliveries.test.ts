@@ -40,7 +40,7 @@ describe('GET /v1/webhooks/:id/deliveries (specification section 4.4)', () => {
 
   const list = (query = '') => team.api.get(`/v1/webhooks/${id}/deliveries${query}`);
 
-  it('shows exactly what every combination of filters leaves, newest first, in pages of any size (§4.4/list-deliveries)', async () => {
+  it('shows exactly the deliveries of every combination of filters, newest first, in pages of any size (§4.4/list-deliveries)', async () => {
     for (const status of [undefined, ...deliveryStatuses]) {
       for (const event_type of [undefined, ...eventTypes]) {
         const wanted = made.filter(
@@ -71,7 +71,7 @@ describe('GET /v1/webhooks/:id/deliveries (specification section 4.4)', () => {
     }
   });
 
-  it('shows the ten fields of each; a pending one says when its next attempt is due (§4.4/delivery)', async () => {
+  it('shows the ten fields of each; a pending one has the time of its next attempt (§4.4/delivery)', async () => {
     const [pending] = (await list('?status=pending&limit=1')).json.deliveries as Record<string, unknown>[];
     assert.deepEqual(Object.keys(pending ?? {}), [
       'id',
@@ -159,7 +159,7 @@ describe('GET /v1/webhooks/:id/deliveries/:delivery_id (specification section 4.
     );
   });
 
-  it('says nothing of an error where an attempt succeeded (§4.4/attempt)', async () => {
+  it('shows no error where an attempt succeeded (§4.4/attempt)', async () => {
     const deliveryId = await newDelivery(service, team, id, { status: 'succeeded' });
     await newAttempt(service, team, deliveryId, {
       outcome: 'succeeded',
@@ -170,7 +170,7 @@ describe('GET /v1/webhooks/:id/deliveries/:delivery_id (specification section 4.
     assert.deepEqual([attempt?.error_message, attempt?.response_body], [null, '']);
   });
 
-  it('shows 16 KB of whatever was answered as text: what is no UTF-8 as U+FFFD (§4.4/attempt)', async () => {
+  it('shows 16 KB of the answer as text, with U+FFFD for invalid UTF-8 (§4.4/attempt)', async () => {
     const deliveryId = await newDelivery(service, team, id);
     const bytes = Buffer.concat([Buffer.from('aé\u0000'), Buffer.from([0xff, 0xc3])]);
     await newAttempt(service, team, deliveryId, { body: bytes });

@@ -47,7 +47,7 @@ describe('GET /v1/webhooks and GET /v1/webhooks/:id (specification section 4.4)'
     assert.deepEqual((await api.get(`/v1/webhooks/${made[1]?.id}`)).json, webhooks[1]);
   });
 
-  it('shows viewers what they may see, and changes nothing for them (section 5.3) (§4.4/permissions)', async () => {
+  it('shows webhooks to viewers, and refuses their changes (section 5.3) (§4.4/permissions)', async () => {
     const team = await service.newTeam();
     const { id } = await newWebhook(team.api);
     const viewer = await newMember(service, team, 'viewer');

@@ -46,7 +46,7 @@ describe('manual attempts, replay and rotation, end to end (specification sectio
     await until('it is in the log', async () => (await attemptsOf(service, webhook)).length === made + 1);
   }
 
-  it('a test is signed, says that it is one, and counts for nothing, though it fails', async () => {
+  it('a test is signed, has test: true, and counts for nothing, though it fails', async () => {
     receiver.behave(answering(500));
     assert.equal((await team.api.post(`${path}/test`)).status, 202);
     await receiver.count(1);
@@ -59,7 +59,7 @@ describe('manual attempts, replay and rotation, end to end (specification sectio
     assert.equal((await stateOf(service, webhook)).failureCount, 0);
   });
 
-  it('one that succeeded before has succeeded still, whatever comes of another attempt', async () => {
+  it('one that succeeded before keeps that status, whatever the outcome of another attempt', async () => {
     receiver.behave(answering(200));
     await emit(service.runtime, team.id, ['Hello']);
     await settled(service, webhook);
@@ -101,7 +101,7 @@ describe('manual attempts, replay and rotation, end to end (specification sectio
     assert.deepEqual([(await last())?.status, (await last())?.attemptCount], ['succeeded', 1]);
   });
 
-  it('goes to a webhook that is off, and switches nothing on (§6.4/replay-and-rotation)', async () => {
+  it('is sent to a disabled webhook, and does not enable it (§6.4/replay-and-rotation)', async () => {
     assert.equal((await team.api.put(path, { active: false })).status, 200);
     await emit(service.runtime, team.id, ['while it is off']);
     const skipped = (await deliveriesOf(service, webhook)).at(-1);
@@ -112,7 +112,7 @@ describe('manual attempts, replay and rotation, end to end (specification sectio
     assert.equal((await stateOf(service, webhook)).isActive, false);
   });
 
-  it('a replay brings what was skipped, once, and nothing that succeeded (§6.4/replay-and-rotation)', async () => {
+  it('a replay delivers skipped events once, and none that succeeded (§6.4/replay-and-rotation)', async () => {
     await emit(service.runtime, team.id, ['missed 1', 'missed 2', 'missed 3']);
     assert.equal((await team.api.put(path, { active: true })).status, 200);
     const before = receiver.received.length;

@@ -73,7 +73,7 @@ describe('retries (specification section 6.3)', () => {
     assert.notEqual(other?.status, 'failed');
   });
 
-  it('the next one waits for the end of one that runs longer, and begins then; a setting says when they are due (§6.3/retry-offsets, §6.3/interrupted-attempts)', async () => {
+  it('the next one waits for the end of one that runs longer, and begins then; a setting has their offsets (§6.3/retry-offsets, §6.3/interrupted-attempts)', async () => {
     const other = await startWebhooking({ WEBHOOK_OFFSETS_SECONDS: '0,2,3,4' });
     const open: ServerResponse[] = [];
     const receiver = await startWebhookReceiver({ behaviour: (answer) => void open.push(answer) });
@@ -101,7 +101,7 @@ describe('retries (specification section 6.3)', () => {
     }
   });
 
-  it('what a process has had in hand for 20 s longer than an attempt may take is made again, and not before (§6.3/interrupted-attempts)', async () => {
+  it('an attempt is made again 20 s after the end of its time, and not before (§6.3/interrupted-attempts)', async () => {
     const open: ServerResponse[] = [];
     const { webhook, receiver } = await newWebhook((answer) => void open.push(answer));
     await emit(service.runtime, webhook.teamId, ['Hello']);

@@ -63,7 +63,7 @@ describe('signatures, as others check them (specification sections 6.3 and 6.4)'
     assert.equal(`sha256=${printed.trim().split(' ').at(-1)}`, headers['x-service-signature']);
   });
 
-  it('the vector that GitHub publishes comes out (§6.3/request-format)', () => {
+  it('it gives the vector that GitHub publishes (§6.3/request-format)', () => {
     const headers = deliveryHeaders({
       eventId,
       eventType,

@@ -16,7 +16,7 @@ describe('slots (specification section 6.3)', () => {
   });
   after(() => service.close());
 
-  it('of a webhook 128 first attempts, 32 later ones, 16 replays and 8 single ones are in hand at a time, over all processes (§6.3/slots)', async () => {
+  it('a webhook has 128 first attempts, 32 later ones, 16 replays and 8 manual ones at a time, over all processes (§6.3/slots)', async () => {
     const { runtime, clock } = service;
     const { id: teamId } = await service.newTeam();
     const webhook = await addWebhook(runtime, teamId, 'https://hooks.example.com/');

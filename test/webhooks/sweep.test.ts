@@ -7,7 +7,7 @@ import type { TestService } from '#test/support/service/test-service.ts';
 import { deliveriesOf, dueDeliveries } from '#test/support/webhooks/stored-deliveries.ts';
 import { addWebhook, emit, startWebhooking } from '#test/support/webhooks/webhook-world.ts';
 
-describe('the sweep of what waits (decision 0017)', () => {
+describe('the sweep of waiting deliveries (decision 0017)', () => {
   let service: TestService;
 
   before(async () => {
@@ -15,7 +15,7 @@ describe('the sweep of what waits (decision 0017)', () => {
   });
   after(() => service.close());
 
-  it('skips what met the switching off of its webhook, and neither manual attempts nor what waits for others (§6.3/failure-count)', async () => {
+  it('skips deliveries that were added while their webhook was disabled, but no manual attempts and none of other webhooks (§6.3/failure-count)', async () => {
     const { runtime } = service;
     const team = await service.newTeam();
     const off = await addWebhook(runtime, team.id, 'http://127.0.0.1:9/');

@@ -71,7 +71,7 @@ describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
     }
   });
 
-  it('refuses what a new webhook could not have either, with the field at fault, and changes nothing (§6.3/destinations, §6.5/literal-addresses)', async () => {
+  it('refuses values that a new webhook could not have either, with the field, and changes nothing (§6.3/destinations, §6.5/literal-addresses)', async () => {
     const before = await get();
     const wrong: [Record<string, unknown>, string][] = [
       [{ url: 'http://example.com/' }, 'url'],
@@ -89,7 +89,7 @@ describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
     assert.deepEqual(await get(), before);
   });
 
-  it('active false skips what is pending at once, but not a manual attempt that was asked for (§3.4/enable-and-disable)', async () => {
+  it('active false skips pending deliveries at once, but not a manual attempt (§3.4/enable-and-disable)', async () => {
     const pending = await newDelivery(service, team, id, { status: 'pending' });
     const test = await team.api.post(`/v1/webhooks/${id}/test`);
     assert.equal((await put({ active: false })).status, 200);
@@ -136,7 +136,7 @@ describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
     assert.deepEqual([generation, disabledBy, disabledAt], [3, null, null]);
   });
 
-  it('a new url zeroes failure_count, begins a generation and gets what is pending; the same one does nothing (§2.7/failure-count, §4.4/update-effects)', async () => {
+  it('a new url zeroes failure_count, begins a generation and gets the pending deliveries; the same one does nothing (§2.7/failure-count, §4.4/update-effects)', async () => {
     await fail(7);
     await newDelivery(service, team, id, { status: 'pending' });
     await put({ url: nowhere });
@@ -155,7 +155,7 @@ describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
     assert.equal((await team.api.get(`/v1/webhooks/${id}/deliveries/${late}`)).json.status, 'skipped');
   });
 
-  it('is noted with what was asked for (section 12.6)', async () => {
+  it('is in the audit log with the changed fields (section 12.6)', async () => {
     const owner = await newMember(service, team, 'owner');
     await owner.put(owner.in(`/webhooks/${id}`), { active: false });
     const { json } = await owner.get(owner.in('/audit?limit=1'));

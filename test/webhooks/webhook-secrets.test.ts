@@ -44,7 +44,7 @@ describe('secrets of webhooks (specification sections 2.7 and 6.4)', () => {
     assert.ok(rows > 20, 'there was something to look through');
   });
 
-  it('are sealed for their webhook: in the place of another one’s they open nothing', async () => {
+  it('are sealed for their webhook: they can’t be opened for another one', async () => {
     const { secret, next_secret: next } = await sealedSecretsOf(service, { id: uuidOf('wh', id) });
     assert.ok(next && secret.length > 60 && !secret.equals(next));
   });

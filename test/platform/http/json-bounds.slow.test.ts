@@ -17,7 +17,7 @@ const refused = (json: string): AppError => {
 const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 
 describe('JSON is bounded before it is parsed (specification section 8)', () => {
-  it('takes what stays within 32 levels and 1,000 values (§8/json-bounds)', () => {
+  it('accepts bodies within 32 levels and 1,000 values (§8/json-bounds)', () => {
     const bodies = [
       nested(32),
       `{"a":${nested(31)}}`,
@@ -32,7 +32,7 @@ describe('JSON is bounded before it is parsed (specification section 8)', () => 
     for (const body of bodies) check(body);
   });
 
-  it('refuses what goes beyond, by the name of the outermost field (§8/json-bounds)', () => {
+  it('refuses bodies beyond that with the name of the outermost field (§8/json-bounds)', () => {
     const table: readonly (readonly [string, string | undefined])[] = [
       [nested(33), undefined],
       ['['.repeat(3_000), undefined],
@@ -51,7 +51,7 @@ describe('JSON is bounded before it is parsed (specification section 8)', () => 
     }
   });
 
-  it('leaves to the parser what is no JSON, and what is short', () => {
+  it('leaves invalid JSON and short bodies to the parser', () => {
     for (const broken of ['', '"', '"\\', ']]]]', '{"a":', ':::', '\u0000']) check(broken);
     checkJsonBounds(Buffer.from(nested(1_000)));
   });

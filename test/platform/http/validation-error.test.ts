@@ -35,7 +35,7 @@ describe('a value that does not fit its schema (specification section 7.1)', () 
     assert.equal(many.reads(), 0);
   });
 
-  it('is refused with the field and what the field wants', () => {
+  it('is refused with the name of the field and its constraint', () => {
     const inner = Type.Object({
       id: Type.String({ maxLength: 3 }),
       kind: Type.Literal('public-key'),

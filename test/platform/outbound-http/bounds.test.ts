@@ -22,7 +22,7 @@ async function saidOf(answer: string) {
   return (await send(guard(), `http://127.0.0.1:${receiver.port}/`)).said;
 }
 
-describe('how far a request goes and how much it takes, to the last one (specification section 6.5)', () => {
+describe('the bounds of an outgoing request (specification section 6.5)', () => {
   it('of a name with many addresses four are tried, in their order (§6.5/dns-look-up)', async () => {
     const nobody = ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5'];
     const receiver = kept(await startReceiver({ certificate }));

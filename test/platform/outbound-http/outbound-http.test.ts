@@ -14,8 +14,8 @@ import {
 } from '#test/support/webhooks/outbound.ts';
 import { ok } from '#test/support/webhooks/raw-receiver.ts';
 
-describe('a request that goes out (specification section 6.5)', () => {
-  it('carries the bytes and headers that it was given, under the name of the URL, and brings the answer back', async () => {
+describe('an outgoing request (specification section 6.5)', () => {
+  it('sends the given bytes and headers with the Host of the URL, and returns the answer', async () => {
     const receiver = await startKept({ certificate });
     const { http } = await withNames(() => here);
     const outcome = await http.send(post(`https://${host}.:${receiver.port}/a?b=c#d`));

@@ -20,7 +20,7 @@ const classOf = async (http: OutboundHttp, url: string, timeoutMs = 2_000) => {
   return outcome.kind === 'failed' ? outcome.class : outcome.status;
 };
 
-describe('failures of our own network are told apart from those of a receiver (specification section 6.5)', () => {
+describe('failures of our own network have another class than those of a receiver (specification section 6.5)', () => {
   it('a request for a name while no name server answers is a fault of our own network, in each way that it may fail (§6.5/class-no-network)', async () => {
     for (const said of ['silence', 'server failure'] as const) {
       const { http } = await withNames(() => said);
@@ -71,7 +71,7 @@ describe('failures of our own network are told apart from those of a receiver (s
     }
   });
 
-  it('a fault on a connection that stands is the receiver’s, whatever the name servers do', async () => {
+  it('a fault on an open connection is the receiver’s, whatever the name servers do', async () => {
     let answer: DnsAnswer = here;
     const { http } = await withNames(() => answer);
     const receiver = await startKept({ certificate, answer: (socket) => void socket.resume() });

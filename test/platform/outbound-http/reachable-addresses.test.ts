@@ -15,8 +15,8 @@ import {
   withNames,
 } from '#test/support/webhooks/outbound.ts';
 
-describe('what a name leads to (§6.5/dns-look-up)', () => {
-  it('1,000 sends to names whose answers change from one question to the next reach what was allowed and nothing else', async () => {
+describe('the addresses that a name resolves to (§6.5/dns-look-up)', () => {
+  it('1,000 sends to names whose answers change between look-ups reach allowed addresses only', async () => {
     const receiver = await startKept({ certificate });
     const canary = await startKept({ certificate, host: '127.0.0.2', port: receiver.port });
     let asked = 0;
@@ -123,7 +123,7 @@ describe('TLS is always verified (§6.5/tls-verification)', () => {
     assert.ok(outcome.kind === 'failed' && outcome.class === 'tls', JSON.stringify(outcome));
   });
 
-  it('who speaks no TLS gets no request (§6.5/class-tls)', async () => {
+  it('a receiver without TLS gets no request (§6.5/class-tls)', async () => {
     const { http } = await withNames(() => here);
     const server = kept(
       createServer((socket) => socket.on('error', () => undefined).end('HTTP/1.1 400 Bad Request\r\n\r\n')),

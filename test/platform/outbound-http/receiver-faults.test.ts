@@ -93,7 +93,7 @@ describe('every fault of a receiver is a value with a class of its own (specific
     ],
     'HTTP/2': ['invalid_answer', (socket) => socket.write(Buffer.from('000012040000000000', 'hex'))],
   };
-  it('half an answer, one that is none and one without a word are told apart (§6.5/class-reset, §6.5/class-incomplete-answer, §6.5/class-invalid-answer)', async () => {
+  it('half an answer, an invalid one and a missing one have different classes (§6.5/class-reset, §6.5/class-incomplete-answer, §6.5/class-invalid-answer)', async () => {
     const http = guard();
     for (const [name, [expected, answer]] of Object.entries(asked)) {
       const receiver = await startKept({ answer });
@@ -105,7 +105,7 @@ describe('every fault of a receiver is a value with a class of its own (specific
     }
   });
 
-  it('an end of the connection ends an answer that named no length; 1xx comes before one (§6.5/class-incomplete-answer)', async () => {
+  it('a closed connection ends an answer without a length; 1xx answers may precede one (§6.5/class-incomplete-answer)', async () => {
     const http = guard();
     const receiver = await startKept({
       answer: (socket) => socket.end('HTTP/1.1 103 Early\r\nlink: x\r\n\r\nHTTP/1.1 200 OK\r\n\r\nall of it'),
@@ -139,7 +139,7 @@ describe('every fault of a receiver is a value with a class of its own (specific
     }
   });
 
-  it('what its caller gives up, or the end of the guard, is aborted, at once (§6.5/class-own-fault)', async () => {
+  it('a request that its caller or the end of the guard aborts ends at once (§6.5/class-own-fault)', async () => {
     const http = guard();
     const receiver = await startKept({ answer: () => undefined });
     const url = `http://127.0.0.1:${receiver.port}/`;

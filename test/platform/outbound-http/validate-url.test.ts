@@ -68,7 +68,7 @@ describe('a URL is checked before anything is looked up or sent (specification s
     }
   });
 
-  it('what is no https URL to somewhere is refused, saying why (§6.5/https-urls)', () => {
+  it('any other URL than https is refused with the reason (§6.5/https-urls)', () => {
     const table: readonly (readonly [RegExp, readonly string[]])[] = [
       [
         /no URL/,
@@ -129,7 +129,7 @@ describe('a URL is checked before anything is looked up or sent (specification s
     assert.equal(refusal('https://example.com/@somebody?to=@x#:@'), undefined);
   });
 
-  it('http goes to literal addresses inside EGRESS_ALLOW_CIDRS, and to nothing else (§6.5/https-urls, §6.5/literal-addresses)', () => {
+  it('http is allowed to literal addresses inside EGRESS_ALLOW_CIDRS only (§6.5/https-urls, §6.5/literal-addresses)', () => {
     for (const url of [
       'http://127.0.0.1:8080/',
       'http://127.1/',
