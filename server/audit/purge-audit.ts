@@ -34,7 +34,10 @@ export async function purgeAudit(
   const bound = monthOf(clock.in(-config.auditMs));
   await movePartitionless(database.pool, bound).catch((error: unknown) => {
     if (isDatabaseAway(error)) throw error;
-    logger.warn({ err: error }, 'old entries of the audit log got no month yet; it is tried again');
+    logger.warn(
+      { err: error },
+      'moving old entries of the audit log to monthly partitions failed; the server retries',
+    );
   });
   // The last month is kept even if it is empty: `ensurePartitions` creates it again each hour.
   const lastMonth = monthOf(new Date(new Date(monthOf(clock.now())).getTime() - 1));

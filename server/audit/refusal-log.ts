@@ -100,7 +100,7 @@ export class RefusalLog {
     if (this.#omitted > 0) {
       this.#services.logger.warn(
         { refusals: this.#omitted },
-        'refusals were not noted in the audit log: there were too many kinds of them within a minute',
+        'the audit log omits some refusals: there were too many kinds of them within a minute',
       );
       this.#omitted = 0;
     }
@@ -122,7 +122,7 @@ export class RefusalLog {
         kind.repeats += count;
         this.#services.logger.error(
           { err: error },
-          'a refusal was not noted in the audit log; it is tried again within a minute',
+          'writing a refusal to the audit log failed; the server retries within a minute',
         );
       })
       .finally(() => this.#pending.delete(written));

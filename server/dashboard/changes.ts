@@ -45,7 +45,7 @@ export class Changes {
       try {
         listener(change);
       } catch (error) {
-        this.#logger.error({ err: error }, 'somebody who is told of changes failed');
+        this.#logger.error({ err: error }, 'a subscriber to changes failed');
       }
     }
   }

@@ -69,7 +69,10 @@ export class ChangeNotifySender {
         values: [changesChannel, payloads],
       });
     } catch (error) {
-      this.#logger.warn({ err: error }, 'changes were not told; who shows them reads again by itself');
+      this.#logger.warn(
+        { err: error },
+        'sending change notifications failed; subscribers read again by themselves',
+      );
     }
   }
 }

@@ -93,7 +93,7 @@ export class NotificationListener {
     clearTimeout(timer);
     if (heard || this.#client !== client) return;
     this.#client = undefined;
-    this.#logger.warn('a note to ourselves did not come back: the notification connection is replaced');
+    this.#logger.warn('a test notification did not arrive: the notification connection is replaced');
     void closeGracefully(client);
     await this.#reconnect();
   }
@@ -104,7 +104,7 @@ export class NotificationListener {
     } catch (error) {
       // The database is away: the next round comes earlier than usual.
       setTimeout(() => this.#loop.notify(), 500).unref();
-      this.#logger.warn({ err: error }, 'could not listen for notifications; trying again');
+      this.#logger.warn({ err: error }, 'listening for notifications failed; the server retries');
     }
   }
 }

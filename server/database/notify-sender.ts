@@ -67,7 +67,7 @@ export class NotifySender {
         values: [channel, fitting],
       });
     } catch (error) {
-      this.#logger.warn({ err: error, channel }, 'a notification was not sent; the sweep makes it good');
+      this.#logger.warn({ err: error, channel }, 'sending a notification failed; the next sweep replaces it');
     }
   }
 }

@@ -60,7 +60,7 @@ export async function ensurePartitions(db: Queryable, clock: Clock, logger: Logg
         if (isDatabaseAway(error) && !isTimeout(error)) throw error;
         logger.error(
           { err: error, history, month },
-          'a month of history could not be made: its rows go to the default partition, and it is tried again each hour',
+          'creating a monthly partition failed: its rows go to the default partition, and the server retries each hour',
         );
       }
     }

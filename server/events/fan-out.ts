@@ -74,7 +74,7 @@ export async function writeFanOutDeliveries(
         failed.add(teamId);
         logger.error(
           { err: error, team: publicId('team', teamId) },
-          'deliveries of an event could not be written; they are tried again',
+          'writing the deliveries of an event failed; the server retries',
         );
       }
     }

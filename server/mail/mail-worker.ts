@@ -93,7 +93,7 @@ export class MailWorker {
     } catch (error) {
       this.#services.logger.error(
         { err: error, mail: publicId('mail', mail.id) },
-        'the outcome of a mail could not be written down; it is sent again when its lease is over',
+        'recording the outcome of a mail failed; it is sent again when its lease ends',
       );
     }
   }
@@ -128,7 +128,7 @@ export class MailWorker {
     if (next) {
       await recordRetry(database.pool, mail, next, error);
       this.#count('failed');
-      logger.info({ ...line, next }, 'a mail was not taken; it is tried again');
+      logger.info({ ...line, next }, 'a mail was not accepted; the server retries');
     } else if (await recordGivenUp(database.pool, mail, clock.now(), error)) {
       this.#count('given_up');
       logger.warn(line, 'a mail was given up');

@@ -212,7 +212,7 @@ function throwOutcomeUnknown(error: unknown): never {
 }
 
 function notStored({ logger }: Services, error: unknown): SendOutcomeGroupRow {
-  logger.error({ err: error }, 'a message passed every check and could not be stored');
+  logger.error({ err: error }, 'storing a message failed after it passed every check');
   return {
     indexes: [1],
     verdict: 'not_stored',

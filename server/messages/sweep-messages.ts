@@ -113,7 +113,7 @@ async function failInRounds(
       try {
         failed += await failOfTeam(services, teamId, ids, code);
       } catch (error) {
-        services.logger.error({ err: error }, 'the messages of a team could not be failed');
+        services.logger.error({ err: error }, 'failing the expired messages of a team failed');
         passedOver.push(teamId);
       }
     }
@@ -162,7 +162,7 @@ export async function resolveOverdue(services: Services): Promise<number> {
       if (await resolveUnconfirmed(services, flight)) freed.push(flight.number_id);
     } catch (error) {
       // One failure does not delay the others; it is tried again in the next round.
-      services.logger.error({ err: error }, 'a hand-out could not be settled');
+      services.logger.error({ err: error }, 'resolving an unconfirmed hand-out failed');
     }
   }
   if (freed.length > 0) services.database.notify(phoneQueueChannel, freed);

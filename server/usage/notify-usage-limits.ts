@@ -25,7 +25,7 @@ export async function notifyUsageLimits(
       await database.transaction((trx) => notify(trx, services, near, now));
     } catch (error) {
       // One failure does not delay the other teams; it is tried again in the next round.
-      logger.error({ err: error }, 'a team could not be told of its limit');
+      logger.error({ err: error }, 'sending a usage notice to a team failed');
     }
   }
 }

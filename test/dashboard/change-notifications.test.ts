@@ -134,7 +134,7 @@ describe('notifications of changes (decision 0018)', () => {
       await until('the first is told', () => told('team'));
       proxy.freeze();
       beyond.pool.recordChange(team.id, 'number', []);
-      const line = 'changes were not told; who shows them reads again by itself';
+      const line = 'sending change notifications failed; subscribers read again by themselves';
       await until('it is given up', () => lines.includes(line));
       beyond.pool.recordChange(team.id, 'webhook', []);
       await until('the next one is told', () => told('webhook'));
@@ -270,7 +270,7 @@ describe('a subscriber to changes (decision 0018)', () => {
 
   const nounOf = (change: Told) => (change === 'everything' ? change : change.resource);
 
-  /** What was committed before is told; then the list is empty. */
+  /** Waits for the notifications of earlier commits; then the list is empty. */
   async function settle(told: Told[]): Promise<void> {
     await team.api.put('/v1/team', { name: 'Settled' });
     await until('it is settled', () => told.some((change) => nounOf(change) === 'team'));

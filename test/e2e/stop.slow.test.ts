@@ -26,7 +26,7 @@ const from = '+14155550100';
 const to = '+14155550101';
 const npmStart = ['npm', 'start'] as const;
 
-/** Of service, npm and PostgreSQL. Only Linux tells of processes by their working folder. */
+/** The processes of service, npm and PostgreSQL. Only Linux shows the working folder of a process. */
 const noProcessIsLeft = (dataDir: string) => {
   if (process.platform === 'linux') assert.deepEqual(processesOf(dataDir), []);
 };
@@ -71,7 +71,7 @@ describe('a stop of the service (specification section 10.3)', () => {
     });
     api = new ApiClient(service.baseUrl, await firstKey(dataDir));
   };
-  /** A send that is in hand until `release` is called. */
+  /** A send in progress until `release` is called. */
   const holdSend = async () => {
     const lock = await holdRowLock({ databaseUrl: await findEngineUrl(dataDir) }, { everyNumber: true });
     const answer = api.post('/v1/messages/send', { from, to, content: 'Hello' });
@@ -80,7 +80,9 @@ describe('a stop of the service (specification section 10.3)', () => {
     return { answer, release: () => lock.release() };
   };
   const isStopping = () =>
-    until('the service stops', () => service.log().includes('stopping: finishing what is in hand'));
+    until('the service stops', () =>
+      service.log().includes('stopping: finishing requests and work in progress'),
+    );
 
   // A terminal sends Ctrl-C to the group, and npm passes it on: the service gets each signal twice.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {

@@ -61,7 +61,10 @@ export class MagicLinkRequests {
     }
     const counts = await this.#count(email, request.ip);
     const work = this.#mail(send, email, request, counts, next).catch((error) =>
-      this.#services.logger.error({ err: error, requestId: request.id }, 'a link could not be mailed'),
+      this.#services.logger.error(
+        { err: error, requestId: request.id },
+        'queueing the mail of a magic link failed',
+      ),
     );
     this.#inFlight.add(work);
     work.finally(() => this.#inFlight.delete(work));

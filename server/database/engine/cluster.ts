@@ -39,7 +39,7 @@ export async function prepareCluster(options: ClusterOptions): Promise<void> {
     const running = await findRunningPostmaster(layout.pgFolder);
     if (running !== undefined) await shutDown(running, logger);
     await changeTreeOwner(layout.pgFolder, user);
-    logger.info({ user: user.name }, 'the embedded database was handed to another user');
+    logger.info({ user: user.name }, 'the files of the embedded database belong to another user now');
   }
 }
 
@@ -89,7 +89,7 @@ async function removeUnfinished(layout: EngineLayout, logger: Logger): Promise<v
     if (!name.startsWith(unfinishedPrefix)) continue;
     const folder = join(layout.dataDir, name);
     await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 }).catch((error: Error) =>
-      logger.warn({ err: error, folder }, 'an unfinished database could not be deleted'),
+      logger.warn({ err: error, folder }, 'deleting an unfinished database failed'),
     );
   }
 }

@@ -94,7 +94,7 @@ export async function removeOtherVersions(
   for (const name of await readdir(layout.programsFolder)) {
     if (name === source.version) continue;
     await rm(join(layout.programsFolder, name), { recursive: true, force: true }).catch((error: Error) =>
-      logger.warn({ err: error, folder: name }, 'an old copy of PostgreSQL could not be deleted'),
+      logger.warn({ err: error, folder: name }, 'deleting an old copy of PostgreSQL failed'),
     );
   }
 }

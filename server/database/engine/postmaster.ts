@@ -82,7 +82,7 @@ async function waitForEnd(isRunning: () => Promise<boolean>): Promise<void> {
 /** Shuts PostgreSQL down and writes everything out. Where that takes too long, it stops without, and recovers later. */
 export async function shutDown(postmaster: Postmaster, logger: Logger): Promise<void> {
   if (await endsAfter(postmaster, 'SIGINT', fastShutdownMs)) return;
-  logger.warn({ pid: postmaster.pid }, 'PostgreSQL takes too long to stop: stopping it at once');
+  logger.warn({ pid: postmaster.pid }, 'PostgreSQL takes too long to stop: ending it at once');
   if (await endsAfter(postmaster, 'SIGQUIT', immediateShutdownMs)) return;
   throw new EngineError(`PostgreSQL (process ${postmaster.pid}) does not stop.`);
 }

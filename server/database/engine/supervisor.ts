@@ -152,7 +152,7 @@ export class Supervisor {
 
   #rotateLog(): void {
     rotateLog(this.#options.layout.logFile).catch((error: Error) =>
-      this.#options.logger.warn({ err: error }, 'postgres.log could not be cut'),
+      this.#options.logger.warn({ err: error }, 'moving the content of postgres.log failed'),
     );
   }
 

@@ -53,7 +53,7 @@ export class Loop {
     } catch (error) {
       this.#options.logger.error(
         { err: error, loop: this.#options.name },
-        'a round of a loop failed; it is tried again',
+        'a round of a loop failed; the loop retries',
       );
     }
   }

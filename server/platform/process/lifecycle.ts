@@ -46,11 +46,14 @@ export class Lifecycle {
     const onSignal = (signal: NodeJS.Signals) => {
       if (firstAtMs === undefined) {
         firstAtMs = performance.now();
-        this.#logger.info({ signal }, 'stopping: finishing what is in hand; another signal exits at once');
+        this.#logger.info(
+          { signal },
+          'stopping: finishing requests and work in progress; another signal exits at once',
+        );
         this.#stopping.abort(new Error(`stopped by ${signal}`));
         if (!this.#isStarting) this.close().then((isClean) => process.exit(isClean ? 0 : 1));
       } else if (performance.now() - firstAtMs > sameStopMs) {
-        this.#logger.warn({ signal }, 'exiting at once: requests in hand are cut');
+        this.#logger.warn({ signal }, 'exiting at once: requests in progress are cut off');
         process.exit(1);
       }
     };

@@ -173,7 +173,7 @@ export class Dispatcher {
     } catch (error) {
       logger.error(
         { err: error, delivery: publicId('dlv', claimed.delivery_id) },
-        'an attempt could not be made; it is made again when its lease is over',
+        'an attempt failed inside the server; it is made again when its lease ends',
       );
     }
   }

@@ -104,7 +104,7 @@ export class ResultWriter {
           if (!isDatabaseAway(error) || isOver) throw error;
           logger.warn(
             { err: error },
-            'results of attempts could not be written; they are kept and written again',
+            'writing results of attempts failed; they are kept, and the server retries',
           );
           await new Promise<void>((resolve) => clock.after(pauseMs, resolve));
         }
@@ -119,7 +119,7 @@ export class ResultWriter {
         delivery: result && publicId('dlv', result.claimed.delivery_id),
         outcome: result?.outcome,
       },
-      'the result of an attempt could not be written; the attempt is made again when its lease is over',
+      'writing the result of an attempt failed; the attempt is made again when its lease ends',
     );
   }
 }
