@@ -70,7 +70,7 @@ function lost(ledger: Ledger): Violation[] {
 /** A result waits this long for a database that was killed, and is written sooner than this where nothing was. */
 const writtenAfterMs = 5_000;
 
-/** What a receiver has taken is sent again only where a kill came before that could be written down. */
+/** A delivery that succeeded is sent again only where a kill came before the result was recorded. */
 function repeated(ledger: Ledger): Violation[] {
   const kills = rowsOf(ledger.rows, 'killed');
   const isExcused = ({ row, answer }: KnownDelivery) =>
@@ -86,7 +86,7 @@ function repeated(ledger: Ledger): Violation[] {
   });
 }
 
-/** What receivers had taken and were sent again: the price of a kill between an answer and its being written down. */
+/** Deliveries that succeeded and were sent again: the price of a kill between an answer and its record. */
 export function repeatsOf(ledger: Ledger): Row<'received'>[] {
   return [...deliveriesByPlace(ledger).values()].flatMap((attempts) => {
     const first = attempts.findIndex(isTaken);

@@ -31,7 +31,7 @@ const owedBy: Readonly<Record<string, readonly EventType[]>> = {
   received: ['message.received'],
 };
 
-/** What was answered to a phone, and the state that the message ended in, both have their events. */
+/** A report that was answered, and the end state of the message, both have their events. */
 function lost({ heard, listed }: Ledger, message: KnownMessage, events: readonly KnownEvent[]): Violation[] {
   const rows = heard.get(message.id) ?? [];
   const end = listed.get(message.id)?.[0];
@@ -61,7 +61,7 @@ function doubled(events: readonly KnownEvent[]): Violation[] {
 }
 
 /**
- * A phone has to have said what an event tells. Only a time-out needs no word: the answer with the message may have been
+ * Each event needs a report of a phone. Only a time-out needs none: the answer with the message may have been
  * lost on its way to the phone.
  */
 function uncaused({ said }: Ledger, message: KnownMessage, events: readonly KnownEvent[]): Violation[] {

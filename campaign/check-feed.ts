@@ -9,7 +9,7 @@ interface Seen {
   readonly row: Row<'read'>;
 }
 
-/** Who follows the feed sees every event once, in the order in which it stays (docs/specification.md section 4.5). */
+/** A reader of the feed sees every event once, in a stable order (docs/specification.md section 4.5). */
 export function feedViolations(ledger: Ledger): Violation[] {
   const teams = rowsOf(ledger.rows, 'opened').map((row) => row.team);
   return teams.flatMap((team) => {

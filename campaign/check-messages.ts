@@ -2,7 +2,7 @@ import { rowsOf } from './history.ts';
 import { group, type Ledger, placeOf } from './ledger.ts';
 import { type Violation, violation } from './violation.ts';
 
-/** What was accepted is there, once, as it was asked for, and came to an end (docs/specification.md 3.1, 4.3, 11.5). */
+/** Each accepted message exists once, with its fields, and in an end state (docs/specification.md 3.1, 4.3, 11.5). */
 export function messageViolations(ledger: Ledger): Violation[] {
   return [
     ...refusals(ledger),
@@ -70,7 +70,7 @@ function withoutCause({ listed, messages }: Ledger): Violation[] {
   );
 }
 
-/** What a number counts is what was accepted and received, repeats not counted twice. */
+/** A number counts the messages accepted and received, repeats once. */
 function counts({ rows, messages }: Ledger): Violation[] {
   const byNumber = group([...messages.values()], (message) => message.number);
   return rowsOf(rows, 'counted').flatMap((row) => {

@@ -4,7 +4,7 @@ import { repository } from './ownline.ts';
 
 const source = 'server/platform/failpoint.ts';
 
-/** The places at which the service can be told to die, read from its source as text: a new one is walked at once. */
+/** The failpoints of the service, read from its source as text, so that a new one is covered at once. */
 export function readFailpoints(): string[] {
   const text = readFileSync(join(repository, source), 'utf8');
   const [, list = ''] = /export const failpoints = \[([^\]]*)\]/.exec(text) ?? [];

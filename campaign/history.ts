@@ -1,6 +1,6 @@
 import { appendFileSync, closeSync, openSync } from 'node:fs';
 
-/** What happens to messages and is told to webhooks (docs/specification.md section 6.1). */
+/** Changes of messages that events report (docs/specification.md section 6.1). */
 export const eventTypes = [
   'message.received',
   'message.sent',
@@ -9,13 +9,13 @@ export const eventTypes = [
 ] as const;
 export type EventType = (typeof eventTypes)[number];
 
-/** What a phone can say of a message that it was handed. */
+/** Reports of a phone on a message that it received. */
 export type Word = 'sent' | 'failed' | 'delivered';
 
 /** An event as it was received: what it says is for the checker to judge. */
 export type Envelope = Readonly<Record<string, unknown>>;
 
-/** What somebody outside of Ownline did or saw. Nothing in it comes from Ownline's database or log. */
+/** An action or observation outside of Ownline. Nothing in it comes from Ownline's database or log. */
 export type Deed =
   /** A team and its numbers stand, with their phones connected. */
   | { readonly did: 'opened'; readonly team: string; readonly numbers: readonly string[] }
@@ -63,7 +63,7 @@ export type Deed =
     }
   /** A phone's text was answered with the id of its message. */
   | { readonly did: 'taken'; readonly number: string; readonly text_id: string; readonly message: string }
-  /** A phone was told to stop; none of the campaign's has a reason to be. */
+  /** A phone got a stop, for which the campaign gives no reason. */
   | { readonly did: 'stopped'; readonly number: string; readonly reason: string }
   /** A receiver read a whole request; `body` is its bytes in base64. */
   | {
@@ -93,7 +93,7 @@ export type Deed =
       readonly to: string;
       readonly content: string;
     }
-  /** What a number says of its day's messages, looked at when all was quiet. */
+  /** The messages of today that a number shows, read at the end, without traffic. */
   | { readonly did: 'counted'; readonly number: string; readonly messages_today: number }
   /** The campaign saw a process die that it had killed or armed. */
   | { readonly did: 'killed'; readonly point: string };

@@ -22,7 +22,7 @@ export interface KnownEvent {
   readonly sequence: unknown;
   readonly data: Envelope;
   readonly envelope: Envelope;
-  /** The first place where it was seen. */
+  /** The source that saw it first. */
   readonly seen: Row;
 }
 

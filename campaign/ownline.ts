@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 
 export const repository = fileURLToPath(new URL('..', import.meta.url));
 
-/** What `npm start` and `npm run ownline` run, without npm in between: the process that is killed is the service. */
+/** The command of `npm start` and `npm run ownline`, without npm in between: the killed process is the service. */
 const node = ['--import', './server/platform/process/node-version.mjs'];
 const run = promisify(execFile);
 
@@ -80,7 +80,7 @@ export class Ownline {
     throw new Error(`Ownline ended with ${await this.#ended}.\n${await this.lastWords()}`);
   }
 
-  /** Of the service's process. @throws where it doesn't run */
+  /** The pid of the service. @throws where it doesn't run */
   get pid(): number {
     const pid = this.isRunning ? this.#child?.pid : undefined;
     if (pid === undefined) throw new Error('Ownline does not run.');
@@ -121,7 +121,7 @@ export class Ownline {
     while ((await this.#findPostmaster()) !== undefined && performance.now() < deadlineMs) await pause(50);
   }
 
-  /** Of the embedded PostgreSQL's first process. @throws where it doesn't run */
+  /** The pid of the embedded PostgreSQL's first process. @throws where it doesn't run */
   async postmasterPid(): Promise<number> {
     const pid = await this.#findPostmaster();
     if (pid === undefined) throw new Error('The embedded PostgreSQL does not run.');
@@ -179,7 +179,7 @@ export class Ownline {
     );
   }
 
-  /** Of the PostgreSQL of this data folder, while it lives. The file outlives one that was killed. */
+  /** The pid of the PostgreSQL of this data folder, while it runs. The file outlives a killed one. */
   async #findPostmaster(): Promise<number | undefined> {
     const folder = join(this.#options.dataDir, 'pg');
     const [line, recorded] = (await readFile(join(folder, 'postmaster.pid'), 'utf8').catch(() => '')).split(

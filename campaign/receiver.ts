@@ -13,7 +13,7 @@ interface Endpoint {
   readonly mood: Mood;
 }
 
-/** What a flaky receiver does in turn; 0 is a connection cut instead of an answer. */
+/** The statuses that a flaky receiver answers in this order; 0 closes the connection instead. */
 const faults = [500, 0, 400, 302, 503];
 const [upMs, downMs] = [9_000, 5_000];
 

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { History } from './history.ts';
 import type { Ownline } from './ownline.ts';
 
-/** What a round kills: the process at a failpoint, the process from outside, or the database's. */
+/** The target of a round's kill: the process at a failpoint, the process from outside, or the database's. */
 export const fromOutside = 'from outside';
 export const database = 'the database';
 
@@ -13,11 +13,11 @@ export interface KillPlan {
   readonly database: number;
 }
 
-/** A place that was not reached in this time is tried again, with its first pass, and given up after so many times. */
+/** A failpoint that was not reached in this time is retried, with its first pass, and skipped after so many tries. */
 const reachedWithinMs = 20_000;
 const missesMax = 3;
 
-/** Kills and starts again until every place had its kills. Between rounds the service runs, or is about to. */
+/** Kills and restarts until every failpoint had its kills. Between rounds the service runs, or starts. */
 export class Rounds {
   /** Places that were given up: the service never came by. */
   readonly unreached = new Set<string>();

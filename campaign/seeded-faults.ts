@@ -5,7 +5,7 @@ import type { Rule } from './violation.ts';
 /** A fault that Ownline could have, put into a history that has none. */
 export interface SeededFault {
   readonly name: string;
-  /** What the checker has to call it. */
+  /** The violation that the checker has to find. */
   readonly rule: Rule;
   readonly sow: (rows: readonly Row[]) => Row[];
 }
@@ -283,7 +283,7 @@ function withNeighboursSwapped(rows: readonly Row[]): Row[] {
   return rows.map((row) => (row === later ? sooner : row === sooner ? later : row));
 }
 
-/** Of one conversation, and the first of it, so that something was there to be overtaken. */
+/** The first messages of one conversation, so that there is one to be overtaken. */
 function isBefore(rows: readonly Row[], row: Row<'handed'>, later: Row<'handed'>): boolean {
   const isOf = (other: Row) =>
     other.did === 'handed' && other.number === later.number && other.to === later.to;
@@ -308,7 +308,7 @@ function withoutEvent(rows: readonly Row[], id: string): Row[] {
     .map((row) => (row.did === 'read' ? withoutEventOnPage(row, id) : row));
 }
 
-/** One more event, in the feed only, made from one that tells of a message which was sent and no more. */
+/** One more event, in the feed only, made from the event of a message that was sent and no more. */
 function withEvent(rows: readonly Row[], change: (envelope: Envelope) => Envelope): Row[] {
   const sent = pick(rows, 'listed', (row) => row.status === 'sent');
   const tells = (envelope: Envelope) =>

@@ -14,8 +14,8 @@ interface SenderOptions {
 }
 
 /**
- * Sends the messages of one conversation, one after the other. What was not answered is repeated with its
- * Idempotency-Key; some are asked for twice at once, some once more after their answer.
+ * Sends the messages of one conversation, one after the other. A send without an answer is repeated with its
+ * Idempotency-Key; some are sent twice at once, some once more after their answer.
  */
 export class Sender {
   readonly #options: SenderOptions;
@@ -25,7 +25,7 @@ export class Sender {
     this.#options = options;
   }
 
-  /** Until the signal; the message in hand is answered first. */
+  /** Runs until the signal; the message in progress is answered first. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.#send();

@@ -8,8 +8,8 @@ const headings = ['killed at', 'kills', 'messages', 'events', 'repeats', 'violat
 const afterwards = '(afterwards)';
 
 /**
- * One line per place: what happened up to each kill there. Messages are accepted ones and inbound texts taken; repeats are
- * what receivers had taken and got again; a violation counts where its first evidence lies.
+ * One line per failpoint: the counts up to each kill there. Messages are accepted and inbound ones; repeats are deliveries
+ * that receivers had accepted and got again; a violation counts at its first evidence.
  */
 export function drawTable(
   ledger: Ledger,
@@ -35,7 +35,7 @@ export function drawTable(
   return align([headings, ...lines, ['in all', ...sums]]);
 }
 
-/** Of each moment, the kill that came next. */
+/** The next kill after each moment. */
 function placeFinder(kills: readonly Row<'killed'>[]): (at: number) => string {
   return (at) => {
     let [low, high] = [0, kills.length];

@@ -1,6 +1,6 @@
 import type { Row } from './history.ts';
 
-/** What is promised, by the name of its breach. */
+/** The promises, each by the name of its violation. */
 export const rules = [
   'refused',
   'phone_stopped',
@@ -36,7 +36,7 @@ export type Rule = (typeof rules)[number];
 
 export interface Violation {
   readonly rule: Rule;
-  /** What is wrong, for a person. */
+  /** The fault, for people. */
   readonly says: string;
   /** The rows that show it. */
   readonly evidence: readonly Row[];

@@ -78,7 +78,7 @@ export class World {
     }
   }
 
-  /** Everybody begins. */
+  /** Starts all actors. */
   begin(): void {
     for (const team of this.#teams) {
       this.#ends.push(...team.senders.map((sender) => sender.run(this.#traffic.signal)));
@@ -90,7 +90,7 @@ export class World {
       actor.catch((error: unknown) => this.#over.abort(error));
   }
 
-  /** Aborted once somebody can't go on, with the reason. */
+  /** Aborted with the reason once an actor fails. */
   get signal(): AbortSignal {
     return this.#over.signal;
   }

@@ -1,4 +1,4 @@
-/** What is said of a certificate, by the code that Node gives it. */
+/** Explanations of faulty certificates, by Node's error code. */
 const certificates: Readonly<Record<string, string>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed',
   SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is of an authority that this machine does not know',

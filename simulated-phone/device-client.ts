@@ -1,6 +1,6 @@
 import { connectionProblem } from './connection-problem.ts';
 
-/** What the device protocol speaks: flat objects of strings (docs/specification.md section 11). */
+/** Bodies of the device protocol: flat objects of strings (docs/specification.md section 11). */
 export type Flat = Readonly<Record<string, string>>;
 
 export interface ClaimedDevice {

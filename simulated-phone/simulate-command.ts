@@ -6,7 +6,7 @@ export interface SimulationOptions {
   readonly setupUrl: string;
   /** A file with one inbound message per line: `{"from": "+14155550101", "text": "Yes"}`. */
   readonly inboundFile: string | undefined;
-  /** What the person at the other end answers to each message that goes out. */
+  /** The reply of the person at the other end to each sent message. */
   readonly reply: string | undefined;
   readonly failRate: number;
   readonly count: number | undefined;
@@ -16,7 +16,7 @@ export interface SimulationOptions {
 
 /**
  * `ownline phone simulate`: connects with a setup link, passes on the inbound messages of a file, then polls until it
- * is told to stop, has handled `count` messages or is interrupted. One line per thing it did.
+ * gets a stop, has handled `count` messages or is interrupted. One line per thing it did.
  */
 export async function simulatePhone(options: SimulationOptions): Promise<void> {
   const inbound = options.inboundFile === undefined ? [] : await readInbound(options.inboundFile);

@@ -39,8 +39,7 @@ export interface PhoneOptions {
 }
 
 /**
- * No session of the server's: a poll that names it reports, and is told to stop instead of being handed a message. It is
- * how a phone leaves whose last word is a report.
+ * An unknown session: a poll with it reports, and gets a stop instead of a message. A phone uses it for its last report.
  */
 const noSession = 'leaving';
 
@@ -55,9 +54,9 @@ export interface SentMessage {
  * a poll whose answer it could not read. It speaks HTTP and knows nothing else of Ownline.
  */
 export class SimulatedPhone {
-  /** What left the phone, in order: the truth about what reached people. */
+  /** Messages that left the phone, in order: the truth about those that reached people. */
   readonly sent: SentMessage[] = [];
-  /** Why it was told to stop, or the step at which it died. */
+  /** The reason of its stop, or the step at which it died. */
   end: string | undefined;
   readonly #options: PhoneOptions;
   readonly #client: DeviceClient;
@@ -72,7 +71,7 @@ export class SimulatedPhone {
     this.#client = new DeviceClient(options.server, options.deviceToken);
   }
 
-  /** Runs until it is told to stop, dies, has handled `count` messages or is switched off. */
+  /** Runs until it gets a stop, dies, has handled `count` messages or is switched off. */
   async run(): Promise<void> {
     while (this.end === undefined && !this.#leaving.signal.aborted) {
       const answer = await this.#poll();

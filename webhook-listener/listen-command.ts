@@ -9,7 +9,7 @@ export interface ListenOptions {
   readonly port: number;
   /** None: signatures are not checked. */
   readonly secrets: readonly string[];
-  /** What is answered where a signature holds, for trying out retries. */
+  /** The status of the answer where a signature is valid, for trying out retries. */
   readonly status: number;
   /** End after so many requests. */
   readonly count: number | undefined;

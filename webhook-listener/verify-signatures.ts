@@ -5,9 +5,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 export type Verdict = 'valid' | 'invalid' | 'missing' | 'expired' | 'unchecked';
 
 export interface Verdicts {
-  /** Of `x-service-signature`. */
+  /** Results for `x-service-signature`. */
   readonly service: Verdict;
-  /** Of the Standard Webhooks headers. */
+  /** Results for the Standard Webhooks headers. */
   readonly standard: Verdict;
 }
 

@@ -1,4 +1,4 @@
-/** What both yardsticks check of a send: the fields and limits of POST /v1/messages/send. */
+/** The checks of both yardsticks on a send: the fields and limits of POST /v1/messages/send. */
 export const bodySchema = {
   type: 'object',
   required: ['to', 'from', 'content'],

@@ -11,7 +11,7 @@ import { createLogger } from '#server/platform/process/logger.ts';
 
 /**
  * The second yardstick of P1: our own route behind our own authenticator, with the very same checks of key and body, headers and
- * metrics, whose acceptor stores nothing. What a send costs more than here is what it costs to store it.
+ * metrics, whose acceptor stores nothing. The difference to a send is the cost of storing it.
  *
  * usage: DATABASE_URL=… SECRETS_KEY=… node bench/send/yardstick-own-route.ts PORT
  */

@@ -17,7 +17,7 @@ const goal = 0.4;
 const content = 'Your appointment is on Tuesday at 10. Reply YES to confirm.';
 const parts = ['node', 'PostgreSQL', 'sink'] as const;
 
-/** What a round found: how many a second, and the CPU microseconds of one, by where they were used. */
+/** The result of a round: deliveries a second, and the CPU microseconds of one, by process. */
 interface Measured {
   readonly perSecond: number;
   readonly cpuUs: Readonly<Record<(typeof parts)[number], number>>;

@@ -18,7 +18,7 @@ export interface Installation {
   readonly runtime: Runtime;
   /** Starts a server of the benches, such as a sink, that is stopped with the rest. */
   readonly start: (script: string, args?: readonly string[]) => Promise<Served>;
-  /** Starts a process that makes deliveries. Whoever asks for it stops it. */
+  /** Starts a process that makes deliveries. The caller stops it. */
   readonly deliver: (options?: {
     readonly script?: string;
     readonly args?: readonly string[];

@@ -15,7 +15,7 @@ import { Keeper } from './keeper.ts';
 import { Limits } from './limits.ts';
 import { Postgres } from './postgres.ts';
 
-/** Whose clock is set: PostgreSQL's, that of the machine of the service, or that of one machine with both. */
+/** The clock that is set: PostgreSQL's, that of the service's machine, or that of one machine with both. */
 export const clocks = ['database', 'service', 'both'] as const;
 export type ClockName = (typeof clocks)[number];
 
@@ -44,7 +44,7 @@ const pace = { sendPauseMs: 1_000, inboundMs: 2_000 };
 /** A window of a rate limit, and a second for the clock to be seen. */
 const minuteMs = 61_000;
 
-/** What became of one step. */
+/** The result of one step. */
 export interface Result {
   readonly clock: ClockName;
   readonly step: number;
@@ -76,7 +76,7 @@ export async function runClocks(options: ClocksOptions, signal: AbortSignal): Pr
   for (const clock of Object.values(fake)) await clock.set(0);
   const { repository } = options;
   await makeDatabase({ repository, dataDir: databaseDir, logFile, port: await freePort(), settings });
-  // The service goes on with it as with an operator's own database, from a folder of its own.
+  // The service continues with it as with an operator's own database, from a folder of its own.
   await mkdir(dataDir, { mode: 0o700 });
   for (const file of ['secrets.key', 'first-start.txt'])
     await copyFile(join(databaseDir, file), join(dataDir, file));

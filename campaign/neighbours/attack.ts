@@ -3,7 +3,7 @@ import { applyLoad, type LoadResult, newNetwork } from './load.ts';
 import type { Probe } from './probe.ts';
 import { runVictim, type VictimFigures } from './victim.ts';
 
-/** What a load beside another team's sends did to them. */
+/** The effect of a load on another team's sends. */
 export interface Beside {
   readonly victim: VictimFigures;
   /** How much the memory of the service grew at most. */
@@ -14,7 +14,7 @@ export interface Beside {
   readonly waited: number;
 }
 
-/** What 64 connections of one request did. */
+/** The results of 64 connections with one request. */
 export interface Attack extends Beside {
   readonly probe: Probe;
   readonly load: LoadResult;

@@ -3,11 +3,11 @@ import { type Caller, strangers } from './caller.ts';
 import type { Route } from './route-table.ts';
 import { makeKey, makeTenant, type Tenant } from './tenant.ts';
 
-/** Everybody who uses the service in a campaign. */
+/** All clients of the service in a campaign. */
 export interface Cast {
   /** Another team, whose sends are watched. */
   readonly victim: Tenant;
-  /** Two teams that take turns, so that the minute's limit of each is fresh. */
+  /** Two teams in alternation, so that the minute's limit of each is fresh. */
   readonly attackers: readonly [Tenant, Tenant];
   /** A team with many webhooks. */
   readonly subscriber: Tenant;
@@ -24,7 +24,7 @@ interface CastPlan {
   readonly ownline: Ownline;
   readonly routes: readonly Route[];
   readonly hook: string;
-  /** Of each attacker. */
+  /** Messages and webhooks of each attacking team. */
   readonly messages: number;
   readonly webhooks: number;
 }

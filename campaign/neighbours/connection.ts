@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 /** An answer as a client reads it. */
 export interface Reply {
   readonly status: number;
-  /** Of head and body together. */
+  /** Bytes of head and body together. */
   readonly bytes: number;
   /** The head and the first part of the body, as text. */
   readonly text: string;

@@ -81,7 +81,7 @@ export async function untilIdle(port: number, timeoutMs = 120_000): Promise<void
   }
 }
 
-/** What the service uses while it is asked nothing, per ms: the least of some seconds, since earlier work may go on. */
+/** CPU time of the idle service, per ms: the minimum of some seconds, since earlier work may still run. */
 export async function measureIdle(meter: CpuMeter, seconds: number, signal: AbortSignal): Promise<CpuTime> {
   const rates: CpuTime[] = [];
   while (rates.length < seconds) {

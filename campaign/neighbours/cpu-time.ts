@@ -3,11 +3,11 @@ import type { Ownline } from '../ownline.ts';
 
 /** CPU time in ms; Linux counts it in nanoseconds for each thread, so that it is exact where other work runs beside it. */
 export interface CpuTime {
-  /** Of the service's first thread, which runs its event loop. */
+  /** CPU time of the service's first thread, which runs its event loop. */
   readonly eventLoopMs: number;
-  /** Of the service's other threads: password hashing, name look-ups, garbage collection. */
+  /** CPU time of the service's other threads: password hashing, name look-ups, garbage collection. */
   readonly otherThreadsMs: number;
-  /** Of all processes of its PostgreSQL. */
+  /** CPU time of all processes of its PostgreSQL. */
   readonly postgresMs: number;
 }
 
@@ -16,7 +16,7 @@ export interface CpuReading extends CpuTime {
   readonly waitedMs: number;
 }
 
-/** Of a service that runs now. */
+/** Reads the CPU time of a running service. */
 export async function meterOf(ownline: Ownline): Promise<CpuMeter> {
   return new CpuMeter(ownline.pid, await ownline.postmasterPid());
 }
@@ -55,7 +55,7 @@ export class CpuMeter {
   }
 }
 
-/** What was used between two readings. */
+/** The CPU time between two readings. */
 export function since(before: CpuReading, after: CpuReading): CpuReading {
   return {
     waitedMs: after.waitedMs - before.waitedMs,

@@ -18,7 +18,7 @@ import type { Tenant } from './tenant.ts';
 import { runVictim, type VictimFigures } from './victim.ts';
 import { warmUp } from './warm-up.ts';
 
-/** What is measured on a service whose limits per minute are on. */
+/** Measurements on a service whose limits per minute are on. */
 export interface LimitedResults {
   readonly alone: VictimFigures;
   readonly attacks: readonly Attack[];

@@ -21,7 +21,7 @@ export const limits = {
   slowReadersGrowthBytes: 100 * megabyte,
   /** Longer than a socket that does not read is left open. */
   heldPollSeconds: 40,
-  /** What refusals write within a minute, however many they are. */
+  /** Rows that refusals write within a minute, for any number of them. */
   refusalRows: 500,
   refusalLogBytes: 600 * 1024,
 } as const;
@@ -57,7 +57,7 @@ export function breachesOfSharedAddress({ wrongKeys, status }: SharedAddress): B
   ];
 }
 
-/** R1 for strangers, R3 for everybody else: what 64 connections leave to another team. */
+/** The share of sends that 64 connections leave to another team: R1 for strangers, R3 for known callers. */
 export function breachesOfAttack({ probe, grownBytes, ...beside }: Attack): Breach[] {
   const { isStranger } = probe.caller;
   const goal = isStranger ? 'R1' : 'R3';

@@ -12,7 +12,7 @@ export interface Probe {
   readonly request: () => Buffer;
 }
 
-/** What a device sends: its protocol is frozen, and the route table has no schema for it. */
+/** Bodies of a device: its protocol is frozen, and the route table has no schema for it. */
 const deviceBody = {
   type: 'object',
   properties: Object.fromEntries(

@@ -8,7 +8,7 @@ import { applyLoad, newNetwork } from './load.ts';
 import { requestBytes } from './probe.ts';
 import type { Route } from './route-table.ts';
 
-/** What many refusals made the service write. */
+/** Rows and log lines that many refusals caused. */
 export interface Refusals {
   /** Answers of 400 to 499. */
   readonly refused: number;
@@ -34,12 +34,12 @@ interface RefusalsPlan {
 
 const connections = 16;
 
-/** The audiences whose requests with an unknown field change nothing, whoever sends them. */
+/** The audiences whose requests with an unknown field change nothing, for every caller. */
 const jsonAudiences = ['api', 'team', 'account', 'visitor'];
 
 /**
  * Has requests refused, each for another id, over all routes and callers, and reads what was written.
- * Nobody else may use the service meanwhile.
+ * No other client may use the service meanwhile.
  */
 export async function runRefusals(plan: RefusalsPlan, signal: AbortSignal): Promise<Refusals> {
   const { port, databaseUrl, logFile } = plan;

@@ -4,7 +4,7 @@ import { type AttackPlan, type Beside, beside } from './attack.ts';
 import { Connection } from './connection.ts';
 import type { Tenant } from './tenant.ts';
 
-/** What one team's load left to another team. */
+/** The throughput that one team's load leaves to another team. */
 export interface TeamLoad extends Beside {
   readonly name: string;
   /** How the team's own requests were answered. */

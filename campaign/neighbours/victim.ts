@@ -8,14 +8,14 @@ export interface VictimPlan {
   readonly answerWithinMs: number;
 }
 
-/** What the thread that sends reports. */
+/** The report of the sending thread. */
 export interface VictimSends {
   readonly latenciesMs: number[];
   readonly statuses: number[];
   unanswered: number;
 }
 
-/** What another team's sends took. */
+/** The latencies of another team's sends. */
 export interface VictimFigures {
   readonly sends: number;
   readonly p50Ms: number;

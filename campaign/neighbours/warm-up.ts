@@ -6,7 +6,7 @@ import type { Route } from './route-table.ts';
 
 const answerWithinMs = 30_000;
 
-/** Opens every page once: static answers are made when they are first asked for, and that is nobody's request. */
+/** Opens every page once: static answers are prepared at the first request, which no measurement should count. */
 export async function warmUp(routes: readonly Route[], stranger: Caller, port: number): Promise<void> {
   const pages = routes.filter(({ method, audience }) => method === 'GET' && audience === 'page');
   for (const page of pages) {

@@ -2,10 +2,10 @@ import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** What became of the requests of a load. */
+/** The results of the requests of a load. */
 export interface LoadCounts {
   answered: number;
-  /** Of those, with 5xx. */
+  /** Those of them with 5xx. */
   failed: number;
   /** The connection stood before the stop was sent, and ended before the whole answer had come. */
   cut: number;
@@ -46,7 +46,7 @@ export class Load {
     this.#strangers = unfinishedRequests.map((text) => new Stranger(port, text));
   }
 
-  /** What is asked from this moment on may be refused or reset. */
+  /** Requests from this moment on may be refused or reset. */
   expectStop(atMs: number): void {
     this.#stopAtMs = atMs;
   }

@@ -6,7 +6,7 @@ export interface Process {
 }
 
 /**
- * The processes that belong to a data folder, as /proc tells: by their arguments, their working folder, or DATA_DIR in
+ * The processes that belong to a data folder, as /proc shows them: by their arguments, their working folder, or DATA_DIR in
  * their environment. One that has ended and waits to be reaped is none.
  */
 export function processesOf(dataDir: string): Process[] {
@@ -38,7 +38,7 @@ export function send(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** What another user owns or what has just ended is not readable. */
+/** Processes of other users, and those that have just ended, are not readable. */
 function read(what: () => string): string {
   try {
     return what();

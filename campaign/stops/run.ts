@@ -11,7 +11,7 @@ import type { Way } from './ways.ts';
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 const limitMs = 120_000;
 
-/** What was going on when the stop came. */
+/** The load at the time of the stop. */
 export const phases = ['before', 'copying', 'initdb', 'starting', 'ready'] as const;
 export type Phase = (typeof phases)[number];
 

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { processesOf, send, serviceOf } from './processes.ts';
 
-/** What was started, to be stopped. */
+/** The started processes, to be stopped. */
 export interface Started {
   readonly child: ChildProcess;
   readonly dataDir: string;
@@ -66,7 +66,7 @@ export const ways: readonly Way[] = [
     tellsCode: true,
   },
   {
-    // What systemd does with its default, KillMode=control-group.
+    // As systemd does with its default, KillMode=control-group.
     name: 'SIGTERM to every process',
     command: npmStart,
     stop: ({ dataDir }) => {
