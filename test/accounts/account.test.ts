@@ -225,7 +225,7 @@ describe('one’s own account (specification sections 12.1 and 12.3)', () => {
       seen.push(...(json.entries as unknown[]));
       cursor = String(json.cursor);
       more = json.has_more === true;
-      // What is noted meanwhile shifts nothing.
+      // Entries that are added meanwhile shift no page.
       await browser.put('/app/account', { name: `Later ${cursor}` });
     }
     assert.deepEqual(seen, whole.entries);

@@ -11,7 +11,7 @@ import { startTestService, type TestService, type TestTeam } from '#test/support
 const email = 'ada@example.com';
 const password = 'a sentence that nobody guesses';
 
-/** What a request says of where it comes from, and is refused for. */
+/** Origin headers for which a request is refused. */
 const foreign: readonly (readonly [string, Readonly<Record<string, string | undefined>>])[] = [
   ['nothing at all', { 'sec-fetch-site': undefined }],
   ['another site', { 'sec-fetch-site': 'cross-site' }],

@@ -196,7 +196,7 @@ describe('links that are asked for by mail (specification section 12.2)', () => 
   let baseUrl: string;
   const sent: { readonly to: string; readonly url: string }[] = [];
 
-  /** A server whose mail is on: what is handed to whoever mails it is kept here. */
+  /** A server with mail: the test keeps the links instead of mailing them. */
   before(async () => {
     service = await startTestService();
     await newAccount(service, { email, password });
@@ -277,7 +277,7 @@ describe('links that are asked for by mail (specification section 12.2)', () => 
       const answer = await browser.post('/app/sign-in/link', { email: address });
       argon2.stop();
       const { 'request-id': _id, date: _date, ...headers } = Object.fromEntries(answer.headers);
-      // What comes after the answer is awaited here, and is not what a visitor waits for.
+      // The work after the answer is awaited here; a visitor does not wait for it.
       await magicLinks.drain();
       const [first] = watch.take();
       seen.push({ status: answer.status, json: answer.json, headers, first, argon2: argon2.runs() });

@@ -19,7 +19,7 @@ describe('the form for a password (specification section 12.2)', () => {
   });
   after(() => service.close());
 
-  /** Somebody with a password or without one, signed in by that. */
+  /** A person with a password or without one, signed in by it or by a link. */
   const begin = async (method: SignInMethod, given?: string) => {
     const person = await newPerson(service, given === undefined ? {} : { password: given });
     const enter = async () =>

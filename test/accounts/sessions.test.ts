@@ -32,7 +32,7 @@ describe('sessions (specification section 12.2)', () => {
   const isSignedIn = async (browser: Browser) => (await browser.get('/app/account')).status === 200;
   const sessionsOf = async (browser: Browser) =>
     (await browser.get('/app/account/sessions')).json.sessions as Listed[];
-  /** What set-cookie says, as it came. */
+  /** The set-cookie header, unparsed. */
   const cookieOf = async (baseUrl: string) => {
     const answer = await new Browser(baseUrl).post('/app/sign-in', { email, password });
     return answer.headers.getSetCookie();
@@ -246,7 +246,7 @@ describe('sessions (specification section 12.2)', () => {
         const { sessions, magicLinks, passkeyChallenges, throttleCounters } = await countSignInRows(https);
         return [sessions, magicLinks, passkeyChallenges, throttleCounters];
       };
-      // Of the browser, which is known, and of all that are.
+      // Counts of the recognised browser, and of all recognised ones.
       assert.deepEqual(await counts(), [1, 1, 1, 2]);
       https.clock.advance(301_000);
       assert.deepEqual((await counts())[2], 0);

@@ -129,13 +129,13 @@ describe('failed passwords are held back (specification section 12.2)', () => {
     const { email } = await begin();
     for (const _ of each(15, () => 0)) assert.equal(await statusOf('198.51.100.1', email, password), 200);
     assert.deepEqual(await all(each(10, () => statusOf('198.51.100.1', email, password))), { 200: 10 });
-    // From one client network as often as would shut the address for everybody.
+    // From one client network as often as would reach the limit of the address.
     assert.deepEqual(await all(each(20, () => statusOf('198.51.100.1', email))), { 401: 10, 429: 10 });
     for (const _ of each(5, () => 0))
       assert.deepEqual(await all(each(20, () => statusOf('198.51.100.1', email))), { 429: 20 });
     assert.equal(await statusOf('198.51.100.2', email, password), 200);
     const counters = await storedThrottleCounters(service, service.clock.in(-quarterMs));
-    // Of the client network, of the address, and of both.
+    // Counts of the client network, of the address, and of both.
     assert.deepEqual(
       counters.map(({ hits }) => hits),
       [10, 10, 10],

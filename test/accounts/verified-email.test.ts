@@ -34,7 +34,7 @@ describe('an account that a stranger prepared for another’s address (specifica
     return new URL(String(json.accept_url)).pathname;
   }
 
-  /** What an admin of a team does who keeps the link: an account with their password, and a session of it. */
+  /** The attack of an admin who keeps the link: an account with their password, and a session of it. */
   async function prepare(email: string): Promise<Browser> {
     const someone = new Browser(service.baseUrl);
     const link = await invite(await service.newTeam(), email);

@@ -25,7 +25,7 @@ describe('API keys (§5.1/api-key)', () => {
     const unknown = new ApiClient(service.baseUrl, newApiKey());
     const lock = await holdTableLock(service, 'api_keys');
     t.after(() => lock.release());
-    // While nobody can read keys, a mistyped one is answered and a well-formed one has to wait.
+    // While keys can't be read, a mistyped one is answered and a well-formed one has to wait.
     const order: string[] = [];
     const waiting = unknown.get('/v1/numbers').then((answer) => order.push(`unknown ${answer.status}`));
     for (const api of [mistyped, new ApiClient(service.baseUrl, wrongSum)]) {

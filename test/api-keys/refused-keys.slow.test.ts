@@ -20,7 +20,7 @@ describe('refused keys are limited per address (specification section 7.2)', () 
     beginMinute();
   };
 
-  /** A request with a key that is refused, by default a well-formed one that nobody has. */
+  /** A request with a key that is refused, by default a well-formed unknown one. */
   const tryKey = (key = newApiKey(), forwardedFor?: string): Promise<ApiAnswer> =>
     new ApiClient(service.baseUrl, key).request('GET', '/v1/team', {
       headers: forwardedFor === undefined ? {} : { 'x-forwarded-for': forwardedFor },

@@ -20,7 +20,7 @@ interface Entry {
   readonly request_id: string;
 }
 
-/** What changes something and is no change of the team: messages have a history of their own. */
+/** Operations that change no team: messages have a history of their own. */
 const unaudited = ['POST /v1/messages/send', 'POST /v1/messages/:id/cancel'];
 
 describe('the audit log (specification section 12.6)', () => {

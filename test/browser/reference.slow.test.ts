@@ -37,7 +37,7 @@ describe('the reference in a browser (§9/openapi)', () => {
     await service.close();
   });
 
-  /** What its policy refused so far, of what matters; with the hashes that the console names. */
+  /** The relevant refusals of its policy so far, with the hashes that the console names. */
   const violations = async (): Promise<readonly string[]> => {
     const found = (await page.evaluate('globalThis.violations')) as readonly string[];
     const serious = found.filter((text) => directives.some((directive) => text.startsWith(`${directive} `)));

@@ -50,7 +50,7 @@ const teamLoad = (victim: object) =>
     ...shares,
   });
 
-/** Of each limit what still holds, and what is just over it. */
+/** For each limit a value that holds, and one just above it. */
 const bounds: readonly (readonly [string, limits.Breach['goal'], limits.Breach[], limits.Breach[]])[] = [
   ['event loop', 'R1', limits.breachesOfCost(cost(1)), limits.breachesOfCost(cost(1.01))],
   ['memory of a body', 'R1', heldBody(max.strangerBodyBytes), heldBody(max.strangerBodyBytes + 1)],

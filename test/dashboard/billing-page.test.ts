@@ -7,7 +7,7 @@ import { join, newPerson } from '#test/support/people/people.ts';
 import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 import { putAccepted } from '#test/support/usage/given-usage.ts';
 
-/** What a page says, without its markup. */
+/** The text of a page, without its markup. */
 const words = (html: string) => html.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
 
 describe('the page of plans and limits, where every upgrade_url leads (specification section 8)', () => {

@@ -11,7 +11,7 @@ import { startTestService, type TestService, type TestTeam } from '#test/support
 import { newWebhook, uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 
 /**
- * What each changing route of a team tells, through either authenticator: the noun, and `:id` for the one that the address names,
+ * The notification of each changing route of a team, through either authenticator: the resource type, and `:id` for the one that the address names,
  * `new` for another one, `all` for any. The audit log grows with most.
  */
 const told: Readonly<Record<string, readonly string[]>> = {
@@ -42,7 +42,7 @@ const told: Readonly<Record<string, readonly string[]>> = {
   'DELETE /keys/:id': ['key :id', 'audit new'],
 };
 
-/** What phones and the pages without a team do; each is done below. */
+/** Operations of phones and of pages without a team; each is covered below. */
 const toldElsewhere = [
   'PUT /app/account',
   'POST /app/invitations/:token',
@@ -55,7 +55,7 @@ const toldElsewhere = [
   'POST /v1/device/status',
 ];
 
-/** What concerns one person and is shown to nobody else. */
+/** Operations of one person's account, which no other client sees. */
 const ofOnePerson = [
   'DELETE /app/account/passkeys/:id',
   'DELETE /app/account/sessions/:id',
@@ -81,7 +81,7 @@ describe('the changes that each route notifies (decision 0018)', () => {
   let changes: HeardChanges;
 
   before(async () => {
-    // Nothing is published or delivered beside them: what a request told is what it told itself.
+    // Without publishers and dispatchers, so that each notification is due to the request.
     service = await startTestService({ ROLES: 'api' });
     team = await service.newTeam();
     await connectNumber(service, team, sender);
@@ -92,7 +92,7 @@ describe('the changes that each route notifies (decision 0018)', () => {
     await service.close();
   });
 
-  /** What `work` told, all of it of these teams, sorted. @param id the one that is shown as `:id` */
+  /** The notifications of `work` for these teams, sorted. @param id the one that is shown as `:id` */
   async function toldBy(
     work: () => Promise<unknown>,
     { id, teams = [team] }: { id?: string; teams?: readonly TestTeam[] } = {},

@@ -116,7 +116,7 @@ describe('the invariants of accounts and how they sign in (docs/architecture.md)
       insert('alk', 'magic_links', link({ token_hash })),
       violates(/^23505 magic_links_token_hash_key/),
     );
-    // As long as a token is, which nobody may store by mistake.
+    // As long as a token, which must never be stored by mistake.
     const token = randomBytes(43);
     await assert.rejects(
       insert('acs', 'account_sessions', session({ token_hash: token })),

@@ -139,7 +139,7 @@ describe('where the service follows a step (specification section 10.7, decision
     await phone.wire.poll({ last: late });
     assert.deepEqual([await statusOf(early), await statusOf(late)], ['sent', 'sent']);
 
-    // Of the events of before the step; those of the messages came afterwards.
+    // These are the events of before the step; those of the messages came afterwards.
     await service.query(
       'DELETE FROM due_deliveries WHERE seq NOT IN (SELECT seq FROM due_deliveries ORDER BY seq LIMIT 2)',
     );

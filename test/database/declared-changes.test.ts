@@ -28,31 +28,31 @@ const seen: Readonly<Record<string, ResourceType>> = {
   audit_log: 'audit',
 };
 
-/** All others, and why nobody is told of them. */
+/** All other tables, each with the reason why its changes are not notified. */
 const unseen: Readonly<Record<string, string>> = {
   accounts: 'of one person; where teams show the name, its statement says so',
   account_sessions: 'of one person',
   passkeys: 'of one person',
   passkey_challenges: 'of one person',
   magic_links: 'of one person',
-  throttle_counters: 'shown to nobody',
+  throttle_counters: 'not visible to clients',
   device_sessions: 'written by every poll; who shows when a phone was last seen reads again by itself',
   send_queue: 'its message changes in the same transaction',
   in_flight: 'its message changes in the same transaction',
-  idempotency_keys: 'shown to nobody',
-  inbound_ids: 'shown to nobody',
-  inbound_fingerprints: 'shown to nobody',
+  idempotency_keys: 'not visible to clients',
+  inbound_ids: 'not visible to clients',
+  inbound_fingerprints: 'not visible to clients',
   events: 'shown once they have a place in the feed',
   unpublished_events: 'shown once they have a place in the feed',
   fan_outs: 'shown once their deliveries are written',
-  mails: 'shown to nobody',
-  rate_windows: 'shown to nobody',
-  instance: 'shown to nobody',
+  mails: 'not visible to clients',
+  rate_windows: 'not visible to clients',
+  instance: 'not visible to clients',
   service_clock: 'shown by /readyz and the command line',
-  clock_readings: 'shown to nobody',
+  clock_readings: 'not visible to clients',
 };
 
-/** What statements write of such tables and need not say. */
+/** Statements that write such tables without a declaration. */
 const silent: Readonly<Record<string, string>> = {
   'api-keys.write-uses: key': 'every few seconds; who shows when a key was last used reads again by itself',
   'webhooks.write-triggered: webhook':
@@ -60,14 +60,14 @@ const silent: Readonly<Record<string, string>> = {
   'webhooks.claim-deliveries: delivery': 'takes a lease; the result tells',
   'webhooks.claim-deliveries: webhook': 'notes when it was last triggered, as above',
   'webhooks.release-delivery: delivery': 'ends a lease',
-  'webhooks.postpone-leases: delivery': 'moves leases, which are shown to nobody',
-  'webhooks.limit-leases: delivery': 'moves leases, which are shown to nobody',
-  'webhooks.limit-due-times: delivery': 'follows a jump of the time, at which everybody reads again',
+  'webhooks.postpone-leases: delivery': 'moves leases, which are not visible to clients',
+  'webhooks.limit-leases: delivery': 'moves leases, which are not visible to clients',
+  'webhooks.limit-due-times: delivery': 'follows a jump of the time, after which all clients read again',
   'webhooks.purge-attempts: delivery': 'forgets what is older than DELIVERY_LOG_DAYS',
   'devices.purge-setup-links: number': 'forgets what was over 30 days ago',
   'invitations.purge: invitation': 'forgets what is over, and shown no more',
   'invitations.record-form-token: invitation':
-    'notes what is shown to nobody, of one that was accepted just now',
+    'records values that are not visible, of a message that was just accepted',
 };
 
 /** The tables that a statement inserts into, updates or deletes from. */

@@ -16,7 +16,7 @@ import { createTestDatabase, type TestDatabase } from '#test/support/service/tes
 
 const total = 300_000;
 const team = '01990000-0000-7000-8000-000000000001' as TeamId;
-/** Of the team: one has nine tenths of all deliveries, the other the rest. */
+/** The webhooks of the team: one has nine tenths of all deliveries, the other the rest. */
 const [busy, quiet] = [
   '01990000-0000-7000-8000-000000000011',
   '01990000-0000-7000-8000-000000000012',
@@ -115,7 +115,7 @@ describe('a page of deliveries at 300,000 (decision 0012)', () => {
   it('reads no more than it shows where every delivery fits', async () => {
     for (const filters of [{}, { status: 'pending' }] as const) {
       for (const [table, read] of rowsRead(await explained(busy as WebhookId, { ...filters, limit: 100 }))) {
-        // Of the queue twice: where the page goes along it, and for when each is due.
+        // The queue counts twice: for the order of the page, and for the due time of each delivery.
         assert.ok(read <= 202 + beside, `${JSON.stringify(filters)}: ${read} of ${table}`);
       }
     }

@@ -14,7 +14,7 @@ import { StartError } from '#server/platform/start-error.ts';
 import { until } from '#test/support/service/until.ts';
 import { makeCertificate } from '#test/support/webhooks/certificate.ts';
 
-/** Of this run alone, so that PostgreSQL can have its usual port. */
+/** A loopback address of this run alone, so that PostgreSQL can have its usual port. */
 const host = `127.${randomInt(1, 255)}.${randomInt(256)}.${randomInt(1, 255)}`;
 const server = `${host}:5432`;
 const password = 'sw0rdf1sh';

@@ -29,7 +29,7 @@ describe(`a page of the feed at ${total.toLocaleString('en')} events (specificat
     await ensurePartitions(service.pool, new Clock(), createLogger('warn'));
     const filler = new pg.Client({ connectionString: database.url });
     await filler.connect();
-    // Of two teams in turn, over two months; ids run against positions here and there, as commits do.
+    // Events of two teams in alternation, over two months; some ids and positions differ in order, as with late commits.
     await filler.query(`
       INSERT INTO teams SELECT id::uuid, 'Example team', 'enterprise', 1000000000, to_timestamp(0) FROM unnest(ARRAY['${team}', '${other}']) AS id;
       CREATE TEMP TABLE made AS SELECT n, CASE WHEN n % 2 = 0 THEN '${team}' ELSE '${other}' END::uuid AS team_id,

@@ -16,7 +16,7 @@ import { createTestDatabase, type TestDatabase } from '#test/support/service/tes
 const total = 1_000_000;
 const team = '01990000-0000-7000-8000-000000000001' as TeamId;
 
-/** Of the team: one number with nine tenths of everything, one with little, one whose history is old. */
+/** The numbers of the team: one with nine tenths of all messages, one with few, one with an old history. */
 const big = '+14155550100';
 const small = '+14155550110';
 /** One contact in fifty thousand messages, all of them old; five thousand with two hundred each; one with ten. */

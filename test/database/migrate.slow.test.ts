@@ -34,7 +34,7 @@ describe('migrations (decision 0003)', () => {
   };
 
   it('one that is killed half-way leaves the schema as it was', async () => {
-    // Somebody holds the turn, so that the migration waits where it can be ended.
+    // Another session holds the migration lock, so that the migration waits where it can be ended.
     const holder = new pg.Client({ connectionString: url });
     await holder.connect();
     await holder.query('CREATE TABLE schema_version (version bigint PRIMARY KEY)');

@@ -30,7 +30,7 @@ describe('months of history (decision 0004, specification section 1)', () => {
   };
   const tableOf = (history: string, ahead: number) =>
     `${history}_${month(ahead).slice(0, 7).replace('-', '_')}`;
-  /** As where nobody made the month in time. */
+  /** As where the month was not created in time. */
   const forgetMonth = async (ahead: number) => {
     for (const history of histories) await service.query(`DROP TABLE ${tableOf(history, ahead)}`);
   };

@@ -11,7 +11,7 @@ import { Clock } from '#server/platform/time/clock.ts';
 import { nodesOf, type PlanNode, tableOf } from '#test/support/service/plan-node.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/service/test-database.ts';
 
-/** What grows with use: reading one of these from end to end is never the way. */
+/** Tables that grow with use: no statement may scan one of them. */
 const growing = [
   'messages',
   'hand_outs',
@@ -25,7 +25,7 @@ const growing = [
   'media_chunks',
 ];
 
-/** What takes whatever there is, in its order, or looks through a day's keys every ten minutes. */
+/** Statements that take every row in order, or scan a day's keys every ten minutes. */
 const walking = [
   'events.publish',
   'webhooks.sweep-deliveries',
@@ -35,7 +35,7 @@ const walking = [
   'mail.postpone-leases',
 ];
 
-/** What /metrics counts, at most once in five seconds. */
+/** Statements of /metrics, at most once in five seconds. */
 const counting = ['messages.queue-depth', 'webhooks.due-depth'];
 
 const messages = 100_000;

@@ -9,7 +9,7 @@ const clock = new Clock();
 const ids = new Ids(clock);
 const at = clock.now();
 
-/** What the schema refuses, whoever writes (docs/architecture.md). */
+/** Rows that the schema refuses from every writer (docs/architecture.md). */
 describe('the invariants of webhooks', () => {
   let database: TestDatabase;
   let pool: pg.Pool;

@@ -112,7 +112,7 @@ describe('phones and proxies that fail at each step (specification sections 3.2 
     const line = await newNumber();
     const { phone, running } = phoneOf(line);
     await until('it is verified', isVerified(line));
-    // The phone has to know its session: one whose very first answer is lost is told already_running, and stops.
+    // The phone has to know its session: one whose very first answer is lost gets already_running, and stops.
     await until('it polls in its session', isPolling(line));
     proxy.next('lose_hand_out');
     const lostId = await send(line, 'whose answer is lost');
@@ -136,7 +136,7 @@ describe('phones and proxies that fail at each step (specification sections 3.2 
     }
     const last = await send(line, 'the last one');
     await until('all are settled', async () => {
-      // What only the thrown-away answer named is unconfirmed 10 s after its hand-out.
+      // A message that only the lost answer named is unconfirmed 10 s after its hand-out.
       service.clock.advance(5_000);
       const messages = await Promise.all([...ids, last].map(messageOf));
       return messages.every((message) => message.status === 'sent' || message.status === 'failed');

@@ -35,7 +35,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
       return [`${type} ${sequence}`];
     });
   };
-  /** A message in the phone's hands. */
+  /** A message in flight. */
   const handedOut = async (owner = team) => {
     const number = await connect(owner);
     const id = await owner.api.send({ from: number.phoneNumber, to: '+12125550100', content: 'Hello' });

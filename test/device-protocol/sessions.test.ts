@@ -50,7 +50,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     assert.ok(Date.parse(String(field(number, 'last_seen_at'))) > 0);
   });
 
-  /** What a button on the setup page does. */
+  /** The action of a button on the setup page. */
   const click = (url: string) =>
     fetch(url, { method: 'POST', headers: { origin: new URL(service.baseUrl).origin } });
 
@@ -291,7 +291,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     const phones = Array.from({ length: 6 }, newPhoneNumber).toReversed();
     for (const phone of phones) await verify(team, phone);
     const [first = '', ...later] = phones;
-    // Phones, times and places in the table go the opposite way, so that no index and no scan has the order of ids.
+    // Phones, times and positions in the table have the opposite order, so that no index and no scan has the order of ids.
     for (const phone of phones.toReversed()) {
       service.clock.advance(1_000);
       await verify(team, phone);

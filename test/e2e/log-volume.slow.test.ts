@@ -36,7 +36,7 @@ describe('how much is logged (specification section 10.4)', () => {
     await rm(dataDir, { recursive: true, force: true });
   });
 
-  /** What was logged until the service stopped: a stop writes what was only counted. */
+  /** The log until the service stopped: a stop writes the lines that were only counted. */
   async function stopAndRead(): Promise<{ readonly lines: readonly Line[]; readonly bytes: number }> {
     await service.kill('SIGTERM');
     const log = service.log();

@@ -253,7 +253,7 @@ describe('the log at its finest level (specification section 10.1)', () => {
       assert.equal(typeof msg, 'string', line);
       messages.add(msg);
     }
-    // What was to be seen was seen.
+    // Each expected line is in the log.
     for (const msg of ['answered', 'a request failed', 'a device call failed', 'PostgreSQL runs again']) {
       assert.ok(messages.has(msg), `${msg} is not among ${[...messages].join('; ')}`);
     }

@@ -57,7 +57,7 @@ describe('links of the operator (specification sections 10.1 and 12.1)', () => {
     ((await api.get('/v1/team/members')).json.members as { email: string; role: string }[]).map(
       ({ email, role }) => `${email} ${role}`,
     );
-  /** Whose magic link it is, and for how many hours; undefined where it is none. */
+  /** The account of a magic link and its lifetime in hours; undefined for other links. */
   const ofSignIn = async (url: string) => {
     const found = await storedMagicLink(connection, url.split('/').at(-1) ?? '');
     return found && !found.isUsed ? [found.email, found.lifetimeHours] : undefined;
@@ -141,7 +141,7 @@ describe('links of the operator (specification sections 10.1 and 12.1)', () => {
       assert.match(errors, /The plan free allows 1 member\..*ownline team set-plan/);
     }
     assert.deepEqual(await people(api), []);
-    // The place that an address holds already is its own.
+    // The seat of an open invitation counts for its own address.
     const own = await link('--email', 'joe@example.com', '--team', team);
     assert.equal(own.opens, 'owner_invitation');
   });

@@ -69,7 +69,7 @@ describe('receivers (docs/webhooks.md, specification section 6.3) (§6.3/receive
     return file;
   }
 
-  /** A webhook for a port at which nobody listens yet. */
+  /** A webhook for a port without a listener yet. */
   async function makeWebhook(events = ['message.sent']) {
     const port = await freePort();
     const answer = await api.post('/v1/webhooks', { url: `http://127.0.0.1:${port}/`, events });
@@ -93,7 +93,7 @@ describe('receivers (docs/webhooks.md, specification section 6.3) (§6.3/receive
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       printed += text;
     });
-    // A request that is no event: whoever answers it is there.
+    // A request that is no event: an answer shows that the receiver listens.
     await until('the receiver answers', () =>
       fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: '{}' }).then(
         () => true,

@@ -17,7 +17,7 @@ import { putWebhook } from '#test/support/webhooks/insert-webhook.ts';
 const [phoneNumber, otherNumber] = ['+14155550100', '+14155550110'];
 
 describe('append (specification sections 6.1 and 6.3, decision 0017)', () => {
-  // Nobody publishes and nobody delivers: what was written stays to be looked at.
+  // No process publishes or delivers, so that the test can read the written rows.
   let service: TestService;
   let teamId: TeamId;
   let numberId: NumberId;
@@ -120,9 +120,9 @@ describe('append (specification sections 6.1 and 6.3, decision 0017)', () => {
       notifications.on(channel, () => heard.push(channel));
     }
     await notifications.start();
-    // Which tells every listener to look.
+    // This wakes every listener.
     heard.splice(0);
-    // What was said before it listened, and by whom it is not, is told apart by a note that comes behind it.
+    // A later notification separates earlier ones from the following ones.
     const heardUntilNow = async () => {
       service.runtime.database.notify('after_all', []);
       await until('the note', () => heard.includes('after_all'));

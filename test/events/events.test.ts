@@ -21,7 +21,7 @@ interface Page {
 }
 
 describe('GET /v1/events (specification section 4.5)', () => {
-  // Published by the test, so that it decides when an event has its place.
+  // The test publishes, so that it decides when an event gets its position.
   let service: TestService;
   let team: TestTeam;
   let looks: StatementWatch;
@@ -54,7 +54,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     /** Not awaited with the rest: it comes when the wait is over. */
     readonly answer: Promise<{ readonly status: number; readonly json: unknown }>;
   }
-  /** A request that is held by now, having looked before and after it got its place; undefined where it was refused one. */
+  /** A request that is held by now, after its reads before and after it got its slot; undefined where it got none. */
   const hold = async (query: string, api: ApiClient, signal?: AbortSignal): Promise<Held | undefined> => {
     looks.take();
     let refused = false;
@@ -165,7 +165,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
       await held(`?after=${cursor}&wait=25`),
       await held(`?after=${cursor}&wait=25`, new ApiClient(other.baseUrl, team.api.key)),
     ];
-    // Events of others wake nobody.
+    // Events of other teams wake no request.
     await put(1, await service.newTeam());
     assert.deepEqual(looks.take(), []);
     await put(2);
@@ -224,7 +224,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     for (let n = 1; n < 20; n += 1) others.push(await held('?wait=25'));
     const refused = await team.api.get('/v1/events?wait=25');
     assert.deepEqual([refused.status, refused.headers.get('retry-after')], [429, '1']);
-    // Another team has places of its own, and reading without a wait needs none.
+    // Another team has slots of its own, and reading without a wait needs none.
     assert.equal((await team.api.get('/v1/events')).status, 200);
     const stranger = await held('?wait=25', (await service.newTeam()).api);
     leaving.abort();
@@ -265,7 +265,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     });
     assert.equal((await team.api.delete(`/v1/team/members/${member.memberId}`)).status, 200);
     await put(1);
-    // Who is in no team is signed out.
+    // A person without a team is signed out.
     assert.equal((await answer).status, 401);
   });
 

@@ -78,7 +78,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('remove webhook'), webhook: some }) },
 ) as fc.Arbitrary<Step>;
 
-/** What the test knows of a message; how it moves is written here from the specification, not taken from the server. */
+/** The test's model of a message; its transitions are written from the specification, not taken from the server. */
 interface ModelMessage {
   readonly id: string;
   readonly phoneNumber: string;
@@ -262,7 +262,7 @@ class Walk {
 
   async #delete(index: number): Promise<void> {
     const phone = this.#phone(index);
-    // What a phone holds may outlive its number; that is walked elsewhere (test/numbers/delete-number.test.ts).
+    // A message in flight may outlive its number; another test covers that (test/numbers/delete-number.test.ts).
     if (this.#of(phone.wire, 'polling').length > 0) return;
     const answer = await this.#team.api.delete(`/v1/numbers/${phone.numberId}`);
     assert.equal(answer.status, 200, answer.text);
@@ -303,7 +303,7 @@ class Walk {
 }
 
 describe(`random walks over the states of messages, from seed ${seed} (specification sections 6.1 and 6.3)`, () => {
-  // Nobody delivers: what was written stays as it was written.
+  // No process delivers, so that the written rows stay as they are.
   let service: TestService;
 
   before(async () => {
@@ -335,7 +335,7 @@ describe(`random walks over the states of messages, from seed ${seed} (specifica
         ['', ' pending', ' skipped'].map((kind) => `${type}${kind}`).filter((shape) => !reached.has(shape)),
       );
     await fc.assert(walk, { seed, numRuns: walks });
-    // Some of them are rare: the walks go on until they came everywhere.
+    // Some of them are rare: the walks continue until they covered all.
     for (let more = 1; missing().length > 0 && more <= 10; more += 1)
       await fc.assert(walk, { seed: seed + more, numRuns: walks });
     assert.deepEqual(missing(), []);

@@ -19,7 +19,7 @@ import { until } from '#test/support/service/until.ts';
 const writers = 6;
 const transactionsEach = 40;
 
-/** What a reader was shown, by the ids of messages and the sequence in them. */
+/** The events that a reader saw, by message id and sequence. */
 interface Shown {
   readonly id: string;
   readonly message: string;

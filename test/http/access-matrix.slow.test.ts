@@ -21,7 +21,7 @@ import { startTestService, type TestService, type TestTeam } from '#test/support
 const from = sender;
 const to = '+14155550101';
 
-/** What needs no API key, by whom it is for. A new route has to be written down here, so that none is open unseen. */
+/** Routes without an API key, by audience. A new route has to be added here, so that none is open by mistake. */
 const withoutKey: Readonly<
   Record<Exclude<Audience, 'api' | 'team' | 'account' | 'visitor'>, readonly string[]>
 > = {

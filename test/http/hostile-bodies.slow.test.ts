@@ -296,7 +296,7 @@ describe('bodies that are wrong (specification sections 2.1 and 7.2)', () => {
   });
 });
 
-/** What no field of any request can be, as JSON. */
+/** JSON values that no field of any request accepts. */
 const hostileValues: readonly (readonly [string, string])[] = [
   ['a number', '14155550101'],
   ['a number too large', '1e999'],
@@ -314,7 +314,7 @@ const hostileValues: readonly (readonly [string, string])[] = [
   ['2,000 objects', `${'{"a":'.repeat(2_000)}1${'}'.repeat(2_000)}`],
 ];
 
-/** What no body can be, made of a right one. */
+/** Invalid bodies, made from a valid one. */
 const hostileWholes: readonly (readonly [string, (whole: string) => string])[] = [
   ['8,000 levels', () => nested(8_000)],
   ['an array of it', (whole) => `[${whole}]`],

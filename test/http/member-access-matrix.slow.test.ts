@@ -18,7 +18,7 @@ import {
 } from '#test/support/service/operations.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
-/** What needs no team: a session, or nothing. Written down, so that none is open unseen; their own tests ask them. */
+/** Routes without a team, with a session or without one, listed so that none is open by mistake. Their own tests call them. */
 const withoutTeam: Readonly<Record<'account' | 'visitor', readonly string[]>> = {
   account: [
     'DELETE /app/account/passkeys/:id',

@@ -91,7 +91,7 @@ describe('the security headers of every page and every answer below /app (specif
   });
 
   it('our own pages run no script, load nothing and send forms nowhere else', () => {
-    // Who is signed in is led on from the form.
+    // A valid session is redirected from the form.
     const shown = (path: string) => `GET ${path}${path === '/sign-in' ? ', wrong' : ''}`;
     for (const path of ['/', '/sign-in', '/link/:token', '/setup/:token']) {
       const [, { text, headers }] = answers.find(([what]) => what === shown(path)) ?? assert.fail(path);

@@ -20,7 +20,7 @@ import { until } from '#test/support/service/until.ts';
 const from = { MAIL_FROM: 'texts@example.com' };
 
 describe('the mail server is tried at start (specification section 10.6)', () => {
-  /** What is logged of a server at start. */
+  /** Log lines about a mail server at start. */
   async function logged(smtpUrl: string): Promise<{ readonly log: string; readonly fails: boolean }> {
     const { mail } = readConfig({ SMTP_URL: smtpUrl, ...from });
     assert.ok(mail);

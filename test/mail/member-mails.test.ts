@@ -148,7 +148,7 @@ describe('mails to people (specification sections 12.5 and 12.7)', () => {
     assert.equal((await invite(third, email)).status, 201);
   });
 
-  /** A team that has used all of its month, and the role of whom it has; nobody otherwise. Later ones are looked at later. */
+  /** A team that has used all of its month, with one member of this role, if any. Later ones are checked later. */
   async function fullTeam(role?: 'owner'): Promise<{ readonly team: TestTeam; readonly boss?: TeamMember }> {
     const full = await service.newTeam({ plan: 'pro', monthlyLimit: 1 });
     const { phoneNumber } = await connectNumber(service, full);

@@ -88,7 +88,7 @@ describe('GET /v1/messages (specification section 4.3)', () => {
       const id = generator.generateOrResetWithTs(at).toString() as MessageId;
       const direction = message.inbound ? 'inbound' : 'outbound';
       let status: MessageStatus = message.inbound ? 'received' : message.status;
-      // One message in a phone's hands, and a deleted number has none that waits.
+      // One message is in flight, and a deleted number has no waiting one.
       if (status === 'polling' && busy.has(message.number)) status = 'sent';
       if ((status === 'polling' || status === 'queued') && message.number === deleted) status = 'sent';
       if (status === 'polling') busy.add(message.number);

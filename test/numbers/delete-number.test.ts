@@ -56,7 +56,7 @@ describe('DELETE /v1/numbers/:id (specification section 4.2)', () => {
     );
     assert.equal((await team.api.get(`/v1/messages/${held}`)).json.status, 'polling');
     assert.equal((await used()) - before, 1);
-    // What the phone did before it heard of the deletion still counts.
+    // Reports of the phone from before the deletion still count.
     assert.equal((await number.wire.poll({ last: held })).reason, 'deleted');
     assert.equal((await team.api.get(`/v1/messages/${held}`)).json.status, 'sent');
     const events = await storedEvents(service, { teamId: team.id });

@@ -15,7 +15,7 @@ import { until } from '#test/support/service/until.ts';
 const to = '+14155550101';
 const holdMs = 3_000;
 
-/** The statement that hands a message out. */
+/** The statement that hands out a message. */
 const handOut = 'messages.claim';
 
 describe('a pause (specification section 3.3)', () => {
@@ -44,7 +44,7 @@ describe('a pause (specification section 3.3)', () => {
   it('waits for a hand-out that has begun: it is committed before the PUT answers', async (t) => {
     const number = await connectNumber(service, team, '+14155550110');
     const poll = await heldPoll(service, number);
-    // Somebody else has the session row: the hand-out stops half-way, with the number's row in its hands.
+    // Another transaction has locked the session row: the hand-out waits half-way, with its lock on the number's row.
     const session = await holdRowLock(service, { sessionOf: number.phoneNumber });
     t.after(() => session.release());
     const id = await team.api.send({ from: number.phoneNumber, to, content: 'just in time' });
@@ -88,7 +88,7 @@ describe('a pause (specification section 3.3)', () => {
     const notifications = await hearNotifications(service, phoneQueueChannel);
     try {
       await setStatus(number, 'active');
-      // The sweep would wake the poll too, a second later; every process is told at once.
+      // The sweep would wake the poll too, a second later; the notification reaches every process at once.
       await until('the poll is woken', () => notifications.heard.length > 0, 5_000);
     } finally {
       await notifications.stop();

@@ -35,7 +35,7 @@ describe('POST /v1/numbers/:id/reconnect (specification section 4.2)', () => {
     const first = await team.api.send({ from: phone, to, content: 'by the old phone' });
     const second = await team.api.send({ from: phone, to, content: 'by the new phone' });
     assert.equal((await number.wire.poll()).id, first);
-    // The message in the old phone's hands is reported by it; only then does the new one poll.
+    // The old phone reports its message in flight; only then does the new one poll.
     const report = number.wire.poll({ last: first });
     const third = (await report).id;
     assert.equal(third, second, 'the old phone still works');

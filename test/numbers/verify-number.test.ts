@@ -80,7 +80,7 @@ describe('POST /v1/numbers/verify (specification section 4.2)', () => {
     const elsewhere = await verify('+14155550102', other.api);
     assertConflict(here);
     assertConflict(elsewhere);
-    // Whose it is stays untold: the answer is the same.
+    // The answer is the same, so it does not reveal the team.
     assert.equal(here.text, elsewhere.text);
     // A refusal may repeat what was asked for; ApiClient would throw, were it anything else of the canary's.
     await assert.rejects(verify(canaryPhone), /"code":"conflict"/);

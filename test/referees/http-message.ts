@@ -13,7 +13,7 @@ export interface Answer extends Message {
   readonly status: number;
 }
 
-/** What belongs to one connection, or is worked out anew from the body. */
+/** Headers of one connection, and those that are computed from the body. */
 const perConnection = ['host', 'connection', 'keep-alive', 'transfer-encoding', 'content-length', 'expect'];
 
 export async function sendTo(origin: string, { method, path, headers, body }: Request): Promise<Answer> {

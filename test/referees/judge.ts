@@ -1,7 +1,7 @@
 import { type Answer, type Listener, listen, type Request, sendTo } from './http-message.ts';
 import { type Prism, startPrism } from './programs.ts';
 
-/** What became of the requests of a run. */
+/** The outcomes of the requests of a run. */
 export interface Score {
   /** Requests that agree with the document, and whose answers were judged. */
   agreeing: number;
@@ -88,7 +88,7 @@ export async function startJudge(document: string): Promise<Judge> {
       const isRefused = answer.status === 404 || answer.status === 405;
       return verdict(answer, isRefused ? [] : ['the document has no such operation']);
     }
-    // Prism refused the request and sent it to nobody. Ownline has to refuse it too; how, the other Prism judges, which
+    // Prism refused the request and did not forward it. Ownline has to refuse it too; how, the other Prism judges, which
     // looks at no request, but asks for a key.
     score.refused += 1;
     const form = { ...request, headers: { 'x-api-key': 'not looked at' }, body: Buffer.alloc(0) };

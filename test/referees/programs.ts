@@ -8,7 +8,7 @@ import { until } from '#test/support/service/until.ts';
 /** Programs of others, from referees/: a package of its own, so that `npm ci` of Ownline does not install them. */
 const folder = join(repository, 'referees');
 
-/** What is switched off in all of them: calls to their makers. */
+/** Settings that disable telemetry and update notices in all of them. */
 const quiet = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true', SCARF_ANALYTICS: 'false' };
 
 /** Installs the locked versions where they are missing or others. */

@@ -39,7 +39,7 @@ describe('the page of an invitation (specification section 12.4)', () => {
   const emails = async (of: TestTeam = team) =>
     ((await of.api.get('/v1/team/members')).json.members as { email: string }[]).map(({ email }) => email);
 
-  /** What holds for every page: it runs and loads nothing, its fields have labels, and nothing of it is kept. */
+  /** Checks of every page: it has no script and loads nothing, its fields have labels, and no cache stores it. */
   function assertPlain({ headers, text }: BrowserAnswer): void {
     assert.equal(headers.get('content-type'), 'text/html; charset=utf-8');
     assert.equal(headers.get('cache-control'), 'no-store');

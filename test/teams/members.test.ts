@@ -40,7 +40,7 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
     const members = json.members as { id: string; role: string }[];
     return members.find((member) => member.id === id)?.role;
   };
-  /** What the audit log has of a team: who, what, to what and with which words. */
+  /** The audit entries of a team: actor, action, target and details. */
   const audited = async (of: TestTeam) =>
     (await storedAuditEntries(service, { teamId: of.id })).filter(({ outcome }) => outcome === 'done');
 

@@ -54,7 +54,7 @@ describe('seats under concurrency (specification sections 4.1 and 12.4)', () => 
       [field(refused, 'error.limit'), field(refused, 'error.current'), field(refused, 'error.upgrade_url')],
       [3, 3, `${service.baseUrl}/billing`],
     );
-    // Nothing is left of who did not find a place, and the link is good once there is one.
+    // A refused acceptance leaves no rows, and the link works once there is a seat.
     const accounts = (await storedAccounts(service)).filter(({ name }) => name === 'Bob');
     assert.deepEqual(
       accounts.map(({ teams }) => teams),

@@ -213,7 +213,7 @@ describe('an id of another team (specification section 7.2)', () => {
   });
   after(() => service.close());
 
-  /** What a client can compare: status, every header but the two that differ by nature, and the bytes of the body. */
+  /** Everything that a client can compare: status, all headers but the two that always differ, and the bytes of the body. */
   function comparable(answer: ApiAnswer): unknown {
     const headers = [...answer.headers].filter(([name]) => name !== 'request-id' && name !== 'date');
     return { status: answer.status, headers, text: answer.text };

@@ -57,7 +57,7 @@ describe('fairness between teams (§8/team-concurrency)', () => {
     }
   }
 
-  /** Waits until those are refused that found neither a permit nor a place in the queue. */
+  /** Waits until the requests beyond the permits and the queue are refused. */
   async function assertRestRefused(answers: readonly ApiAnswer[]): Promise<void> {
     await until(
       'the rest is refused',
@@ -75,7 +75,7 @@ describe('fairness between teams (§8/team-concurrency)', () => {
   }
 
   /**
-   * Those that had a place. Only where the run took that long, a few may have waited for the test's lock until its time-out, and
+   * The requests in the queue. Only in a slow run a few may have waited for the test's lock until its time-out, and
    * others in the queue for longer than they may.
    */
   async function assertServed({ answers, all, startedMs }: ReturnType<typeof flood>): Promise<void> {

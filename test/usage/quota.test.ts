@@ -62,7 +62,7 @@ describe('the monthly message limit (specification sections 7.2 and 8)', () => {
       resets_at: resetsAt,
     });
     assert.ok(String(message).includes(String(limit)));
-    // To wait helps nobody whose limit is none.
+    // Waiting does not help without a limit.
     assert.equal(String(message).includes(resetsAt), limit > 0);
   }
 
@@ -212,7 +212,7 @@ describe('the monthly message limit (specification sections 7.2 and 8)', () => {
     const [broken, other] = [await newSender(10), await newSender(10)];
     const ids: string[] = [];
     for (const team of [broken, other]) ids.push(String((await send(team)).json.id));
-    // What no count may go below, so that this team's transaction fails.
+    // No count may fall below this, so that this team's transaction fails.
     await setAccepted(service, broken.id, 0);
     service.clock.advance(25 * 3_600_000);
     await expireAll();

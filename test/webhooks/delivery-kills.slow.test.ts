@@ -18,7 +18,7 @@ import { deliveriesOf } from '#test/support/webhooks/stored-deliveries.ts';
 import { startWebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
 import { addWebhook, emit, eventIdOf } from '#test/support/webhooks/webhook-world.ts';
 
-/** Longer than a lease: what the killed process had in its hands is taken from it. */
+/** Longer than a lease: other processes claim the deliveries of the killed one. */
 const leaseMs = 31_000;
 
 /**

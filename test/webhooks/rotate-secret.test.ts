@@ -26,7 +26,7 @@ describe('rotating the secret of a webhook (specification section 6.4)', () => {
 
   const rotate = () => team.api.post(`/v1/webhooks/${webhook.id}/rotate-secret`);
   const finish = () => team.api.post(`/v1/webhooks/${webhook.id}/rotate-secret/finish`);
-  /** What a delivery that begins now is signed with. */
+  /** The secrets that sign a delivery that begins now. */
   const signing = async () => {
     const id = uuidOf('wh', webhook.id);
     const sealed = await sealedSecretsOf(service, { id });

@@ -23,7 +23,7 @@ describe('slots (specification section 6.3)', () => {
     const lanes = ['live', 'replay', 'retry', 'manual'] as const;
     await emit(runtime, teamId, Array(600).fill('Hello'));
     await moveToLanes(service, webhook.id, ...lanes);
-    /** What another process takes, of each lane. */
+    /** The deliveries that another process claims, by lane. */
     const claim = async () => {
       const limits = { now: clock.now(), leasedUntil: clock.in(20_000), free: 1_024, after: firstWebhookId };
       const { deliveries } = await claimDeliveries(runtime.database.pool, { ...limits, inFlight: new Map() });

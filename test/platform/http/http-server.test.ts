@@ -4,7 +4,7 @@ import type { Route } from '#server/platform/http/route.ts';
 import { createBareServer } from '#test/support/service/bare-http-server.ts';
 import { until } from '#test/support/service/until.ts';
 
-/** A place that a request comes to and does not leave before the test lets it. */
+/** A barrier at which a request waits until the test releases it. */
 class Place {
   readonly #come = Promise.withResolvers<void>();
   readonly #go = Promise.withResolvers<void>();
@@ -18,7 +18,7 @@ class Place {
 }
 
 describe('the server over HTTP (specification section 10.3)', () => {
-  /** Asks, hangs up when the request is at this place, stops the server, and lets the request go on. */
+  /** Sends a request, disconnects once it waits at the barrier, stops the server, and releases the request. */
   async function hangUpAt(place: Place, handle: Route['handle'], atDoor: () => Promise<void>): Promise<void> {
     const server = createBareServer(
       [{ method: 'DELETE', path: '/long', audience: 'api', answers: {}, handle }],
@@ -37,7 +37,7 @@ describe('the server over HTTP (specification section 10.3)', () => {
     const stop = server.close().then(() => {
       stopped = true;
     });
-    // Its own end is that of its last connection; what Fastify does after that takes a few turns.
+    // The server ends with its last connection; Fastify needs a few iterations of the event loop after that.
     const connections = () =>
       new Promise<number>((resolve, reject) =>
         server.server.getConnections((error, count) => (error ? reject(error) : resolve(count))),

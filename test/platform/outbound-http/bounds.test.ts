@@ -16,7 +16,7 @@ async function send(http: OutboundHttp, url: string) {
   return { ...outcome, said: outcome.kind === 'answered' ? outcome.status : outcome.class };
 }
 
-/** What is said of receivers that answer every request so. */
+/** Sends to a receiver with this answer. @returns the status, or the failure class */
 async function saidOf(answer: string) {
   const receiver = kept(await startReceiver({ answer: (socket) => socket.write(answer) }));
   return (await send(guard(), `http://127.0.0.1:${receiver.port}/`)).said;

@@ -38,7 +38,7 @@ describe('100 receivers at once that waste time and memory (specification sectio
 
   before(async () => {
     [port] = await once(receivers, 'message');
-    // What 100 connections take the first time is not what a hostile receiver takes.
+    // The memory of the first 100 connections is not due to a hostile receiver.
     await sendAll('says nothing', 1_000);
   });
   after(async () => {
@@ -49,7 +49,7 @@ describe('100 receivers at once that waste time and memory (specification sectio
 
   const saidOf = (outcome: OutboundOutcome) =>
     outcome.kind === 'answered' ? `${outcome.body.length} bytes, cut off` : outcome.class;
-  /** Those who keep others waiting have a second for it; those who go on for ever are to be found out long before. */
+  /** Receivers that delay have a second; endless ones have to be detected much earlier. */
   const ways: Readonly<Record<string, readonly [said: string, timeoutMs: number]>> = {
     'drips a body': ['timeout', 1_000],
     'drips headers': ['timeout', 1_000],

@@ -6,14 +6,14 @@ import { isDark, keyboardStops, seriousAxeFindings, sidewaysOverflow } from './p
 interface Seen {
   readonly look: Look;
   readonly complaints: readonly string[];
-  /** What its picture is called. */
+  /** The name of its picture. */
   readonly picture: string;
   readonly texts: readonly RegExp[];
-  /** What Tab reaches, in order: whole names, or what stands in them. */
+  /** The elements that Tab reaches, in order, by their names or parts of them. */
   readonly stops: readonly (string | RegExp)[];
 }
 
-/** What holds for a page in each of its states. */
+/** Checks a page in one of its states. */
 export async function assertSoundPage(
   page: Page,
   { look, complaints, picture, texts, stops }: Seen,

@@ -107,12 +107,12 @@ export class Browser {
     return this.request('DELETE', path);
   }
 
-  /** Opens a link that somebody was given: no page led there. */
+  /** Opens a link from outside, without a referrer. */
   open(address: string): Promise<BrowserAnswer> {
     return this.request('GET', address, { headers: { 'sec-fetch-site': 'none' } });
   }
 
-  /** What a button of a form does. */
+  /** Submits a form. */
   submit(
     address: string,
     form: Readonly<Record<string, string>> = {},

@@ -17,7 +17,7 @@ export const looks: readonly Look[] = [
   { width: 390, height: 844, colorScheme: 'dark' },
 ];
 
-/** What keeps a browser from speaking to anybody but the service under test. */
+/** Switches that restrict a browser to the service under test. */
 const flags = [
   '--disable-gpu',
   '--disable-quic',

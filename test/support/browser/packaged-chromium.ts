@@ -12,7 +12,7 @@ import type { FoundBrowser } from './find-browser.ts';
 
 const run = promisify(execFile);
 
-/** What the package is made for. */
+/** The platform of the package. */
 export const isPackagedHere = process.platform === 'linux' && process.arch === 'x64';
 
 /** Only the fonts of the package, so that a page looks alike everywhere; without any, its text would have no size. */
@@ -50,9 +50,9 @@ function packageFolder(): string | undefined {
   }
 }
 
-/** @returns the folder of that name, unpacked from `source` where nobody has done that yet */
+/** @returns the folder of that name, unpacked from `source` where it does not exist yet */
 async function unpackedOnce(source: string, name: string): Promise<string> {
-  // Beside the packages, where `npm ci` clears it away; at home where another user installed them. Nobody else can
+  // Beside the packages, where `npm ci` clears it away; at home where another user installed them. No other user can
   // write to either.
   const places = [join(repository, 'node_modules/.cache/ownline'), join(homedir(), '.cache/ownline')];
   const refusals: unknown[] = [];

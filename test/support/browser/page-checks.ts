@@ -2,7 +2,7 @@ import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 
 /**
- * What a page does that no page of ours may do: errors of its scripts, breaches of its content security policy (which
+ * Faults that no page may have: errors of its scripts, breaches of its content security policy (which
  * Chromium prints as errors), loads that fail, and anything that comes from elsewhere. The list grows while the page is
  * used; the status of the page itself is the test's own business.
  */
@@ -18,7 +18,7 @@ export function complaintsAbout(page: Page, origin: string): readonly string[] {
   });
   page.on('pageerror', (error) => complaints.push(`script: ${error}`));
   page.on('requestfailed', (request) => {
-    // The second submit of a double click takes the place of the first.
+    // The second submit of a double click replaces the first.
     const isReplaced = request.isNavigationRequest() && request.failure()?.errorText === 'net::ERR_ABORTED';
     if (!isReplaced) complaints.push(`failed: ${request.url()}`);
   });
@@ -30,7 +30,7 @@ export function complaintsAbout(page: Page, origin: string): readonly string[] {
   return complaints;
 }
 
-/** What stands out of a page that scrolls sideways; empty where it doesn't. */
+/** The elements that overflow a page sideways; empty for a page that fits. */
 export function sidewaysOverflow(page: Page): Promise<string[]> {
   return page.evaluate<string[]>(`(() => {
     const { scrollWidth, clientWidth } = document.documentElement;
@@ -62,7 +62,7 @@ export interface KeyboardStop {
   readonly isSeen: boolean;
 }
 
-/** Goes through the page by Tab, as somebody without a mouse does, from where the focus is to the end of the page. */
+/** Goes through the page by Tab, as a person without a mouse does, from the focus to the end of the page. */
 export async function keyboardStops(page: Page): Promise<KeyboardStop[]> {
   const stops: KeyboardStop[] = [];
   const focused = page.locator(':focus');
@@ -75,13 +75,13 @@ export async function keyboardStops(page: Page): Promise<KeyboardStop[]> {
   }
 }
 
-/** What a person calls an element: a field by its label. Runs in the page. */
+/** The accessible name of an element: a field has its label. Runs in the page. */
 const nameOf = (element: {
   readonly innerText: string;
   readonly labels?: Iterable<{ readonly innerText: string }>;
 }) => [...(element.labels ?? [])].map((label) => label.innerText).join(' ') || element.innerText;
 
-/** Compares pictures with and without the focus. Tab goes on from where the focus was taken away. */
+/** Compares pictures with and without the focus. Tab continues from the element that lost the focus. */
 async function isFocusSeen(page: Page): Promise<boolean> {
   const focused = page.locator(':focus');
   const box = await focused.boundingBox();
@@ -100,7 +100,7 @@ async function isFocusSeen(page: Page): Promise<boolean> {
 }
 
 /**
- * What axe finds wrong for people who use a page by other means than most, apart from what it calls minor or moderate.
+ * The accessibility faults that axe finds, except minor and moderate ones.
  * It runs in a world of its own beside the page, where the page's content security policy holds nothing back.
  */
 export async function seriousAxeFindings(page: Page): Promise<string[]> {

@@ -2,7 +2,7 @@ import type { ResourceType } from '#contract/change.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
-/** The types whose changes name ids; the others are told without. */
+/** The types whose changes have ids; the others are notified without. */
 const tables: Readonly<Partial<Record<ResourceType, string>>> = {
   member: 'members',
   invitation: 'invitations',

@@ -10,7 +10,7 @@ export interface StoredEvent {
   readonly type: EventType;
   readonly messageId: MessageId;
   readonly numberId: NumberId;
-  /** Of the events of its message. */
+  /** Its number among the events of its message. */
   readonly sequence: number;
   /** As it is delivered. */
   readonly body: string;

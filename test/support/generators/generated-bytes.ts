@@ -1,10 +1,10 @@
 import { METHODS } from 'node:http';
 import fc from 'fast-check';
 
-/** What is written to a connection that is used for nothing else. */
+/** Bytes for a connection of their own. */
 export interface GeneratedBytes {
   readonly bytes: Uint8Array;
-  /** false: the server may wait for more until it is told that nothing comes. */
+  /** false: the server may wait for more until the connection is half closed. */
   readonly isWhole: boolean;
 }
 
@@ -188,7 +188,7 @@ const framing: fc.Arbitrary<Framing> = fc.oneof(
       whole(['Content-Length: 2'], '{}\r\n'),
       whole(['Content-Length: 0'], 'GET /v1/numbers HTTP/1.1\r\nHost: a\r\n\r\n'),
       whole([chunked], '2\r\n{}\r\n0\r\n\r\nmore'),
-      // What does not say how much comes.
+      // Bodies of no announced length.
       ...['-1', '+2', '0x2', '2.0', '1e1', '2, 2', '2 2', '', '9'.repeat(40), 'two', '2\u0000'].map(
         (length) => whole([`Content-Length: ${length}`], '{}'),
       ),

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Schema } from '#test/support/service/openapi-document.ts';
 
-/** What exists on the server, for requests that are nearly right. */
+/** Existing ids and numbers, for requests that are nearly valid. */
 export interface KnownThings {
   readonly keys: readonly string[];
   readonly ids: readonly string[];

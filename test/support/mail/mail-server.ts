@@ -3,7 +3,7 @@ import { SMTPServer, type SMTPServerSession } from 'smtp-server';
 import { until } from '#test/support/service/until.ts';
 import type { TestCertificate } from '#test/support/webhooks/certificate.ts';
 
-/** What the server does with whoever comes, until it is told otherwise. */
+/** The behaviour of the server towards all clients, until the test changes it. */
 export type Behaviour =
   | 'accept'
   /** Breaks the connection off where the recipient is named. */
@@ -19,7 +19,7 @@ export type Behaviour =
     };
 
 export interface ReceivedMail {
-  /** Of the envelope. */
+  /** Sender and recipients of the envelope. */
   readonly from: string;
   readonly to: readonly string[];
   readonly raw: string;
@@ -41,7 +41,7 @@ export interface MailServer {
   /** Connections so far, and those that wait for a word. */
   readonly connections: () => number;
   readonly hanging: () => number;
-  /** The next mail that nobody was given yet. */
+  /** The next unread mail. */
   readonly next: () => Promise<ReceivedMail>;
   readonly behave: (behaviour: Behaviour) => void;
   readonly close: () => Promise<void>;

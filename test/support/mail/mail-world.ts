@@ -9,10 +9,10 @@ import { until } from '#test/support/service/until.ts';
 /** An Ownline that queues mail and a loop beside it that sends, to be started, moved in time and stopped by a test. */
 export interface Mailing {
   readonly service: TestService;
-  /** What the loop logged, a JSON line each. */
+  /** The log of the loop, one JSON line each. */
   readonly log: () => string;
   readonly start: () => MailWorker;
-  /** Queues a mail; `silently`: no loop is told. */
+  /** Queues a mail; `silently`: without waking a loop. */
   readonly queue: (to: string, how?: 'silently') => Promise<void>;
   /** The first mail that was queued for the recipient. */
   readonly row: (to: string) => Promise<StoredMail>;

@@ -72,7 +72,7 @@ export const otherFiles: readonly (readonly [what: string, bytes: Buffer])[] = [
   ['AVIF', ftyp('avif', 'avif', 'mif1')],
 ];
 
-/** A JPEG of exactly this size, whose bytes differ from place to place. */
+/** A JPEG of exactly this size, whose bytes differ from position to position. */
 export function jpegOf(sizeBytes: number): Buffer {
   const bytes = Buffer.alloc(sizeBytes);
   for (let at = 0; at < sizeBytes; at += 4)

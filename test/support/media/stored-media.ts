@@ -1,6 +1,6 @@
 import type { TestService } from '#test/support/service/test-service.ts';
 
-/** What the database holds of files: complete ones, incomplete ones, and chunks. */
+/** The rows of files: complete ones, incomplete ones, and chunks. */
 export async function countStoredMedia(
   service: TestService,
 ): Promise<{ readonly complete: number; readonly incomplete: number; readonly chunks: number }> {

@@ -34,7 +34,7 @@ export class PageClient extends ApiClient {
   }
 }
 
-/** Somebody with an account who is signed in. */
+/** A signed-in person with an account. */
 export class Person extends PageClient {
   readonly account: AccountRow;
 

@@ -1,31 +1,31 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 
-/** What a server asks of `navigator.credentials.create`, as far as this one reads it. */
+/** The options of `navigator.credentials.create` that this authenticator reads. */
 export interface CreationOptions {
   readonly challenge: string;
   readonly rp: { readonly id: string };
   readonly user: { readonly id: string };
 }
 
-/** What a server asks of `navigator.credentials.get`, as far as this one reads it. */
+/** The options of `navigator.credentials.get` that this authenticator reads. */
 export interface RequestOptions {
   readonly challenge: string;
   readonly rpId: string;
 }
 
-/** What makes a ceremony wrong on purpose. */
+/** Deliberate faults of a ceremony. */
 interface Twist {
   readonly origin?: string;
   readonly rpId?: string;
   readonly type?: string;
   readonly challenge?: string;
-  /** In place of what it would count. */
+  /** Replaces its counter. */
   readonly counter?: number;
-  /** Of the flags of authenticator data; user present and verified, where nothing is said. */
+  /** The flags of authenticator data; by default user present and verified. */
   readonly flags?: number;
-  /** Of the account that it claims to know. */
+  /** The user handle that it claims. */
   readonly userHandle?: string;
-  /** In place of `none` and an empty statement. */
+  /** Replaces `none` and an empty statement. */
   readonly statement?: { readonly format: string; readonly fields: ReadonlyMap<string, unknown> };
   /** Whether the passkey signs the statement itself. */
   readonly selfSigned?: boolean;
@@ -53,7 +53,7 @@ export class SoftwareAuthenticator {
     this.#counts = counts;
   }
 
-  /** What a browser sends for a new passkey. */
+  /** The response of a browser for a new passkey. */
   create(options: CreationOptions, twist: Twist = {}) {
     this.#userHandle = options.user.id;
     const clientData = this.#clientData('webauthn.create', options.challenge, twist);
@@ -85,7 +85,7 @@ export class SoftwareAuthenticator {
     };
   }
 
-  /** What a browser sends to sign in. */
+  /** The response of a browser to sign in. */
   get(options: RequestOptions, twist: Twist = {}) {
     const clientData = this.#clientData('webauthn.get', options.challenge, twist);
     const data = this.#authenticatorData(options.rpId, twist.flags ?? userPresent | userVerified, twist);

@@ -9,7 +9,7 @@ export interface StoredInvitation {
   readonly verifiesEmail: boolean;
 }
 
-/** Of a team, in the order in which they were made; those that were used or revoked included. */
+/** The invitations of a team, oldest first, used and revoked ones included. */
 export function storedInvitations({ query }: Service, teamId: TeamId): Promise<StoredInvitation[]> {
   return query<StoredInvitation>(
     'SELECT email, verifies_email AS "verifiesEmail" FROM invitations WHERE team_id = $1 ORDER BY id',

@@ -10,10 +10,10 @@ export interface FileResult {
   /** Its process came to the end of its tests. */
   readonly isComplete: boolean;
   readonly ended: ProcessEnd;
-  /** Of its process. */
+  /** Exit code of its process; null after a signal. */
   readonly code: number | null;
   readonly seconds: number;
-  /** Of its node process. */
+  /** CPU time of its node process. */
   readonly cpuSeconds: number;
   /** Tests that failed, and those that had begun when the process ended. */
   readonly failed: readonly string[];

@@ -8,7 +8,7 @@ import { createLogger } from '#server/platform/process/logger.ts';
 
 const parameters = { fsync: 'off', full_page_writes: 'off', wal_level: 'minimal', max_wal_senders: '0' };
 
-/** What ends a run before its time: a Ctrl-C, an impatient CI, a terminal that was closed. */
+/** Signals that end a run early: a Ctrl-C, a time-out of the CI, a closed terminal. */
 const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**

@@ -14,7 +14,7 @@ interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What only the canary team has (test/support/service/canary.ts): no other client may ever be shown it. */
+/** Values of the canary team (test/support/service/canary.ts): no other client may ever see them. */
 export const canaryMark = 'kanari7f3a9';
 export const canaryPhone = '+14155550198';
 

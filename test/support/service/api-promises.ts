@@ -1,7 +1,7 @@
 type Schema = Readonly<Record<string, unknown>>;
 
 /**
- * What an OpenAPI document promises to clients, a line each: operations, fields, parameters and headers with their types,
+ * The promises of an OpenAPI document to clients, a line each: operations, fields, parameters and headers with their types,
  * words of lists, refusals. `POST /v1/messages/send takes content: string, required`.
  */
 export function readPromises(document: Schema): string[] {

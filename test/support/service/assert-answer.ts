@@ -3,7 +3,7 @@ import { type ErrorCode, errorStatus } from '#contract/errors.ts';
 import { canaryMark, canaryPhone } from './api-client.ts';
 import type { RawAnswer } from './raw-http.ts';
 
-/** Words that only the inside of a server says: a place in its code, SQL, an error of a library. */
+/** Internal details of a server: a location in its code, SQL, an error of a library. */
 const inside =
   /\n\s+at |node_modules|file:\/\/|\.ts:\d|\b(SELECT|INSERT INTO|UPDATE \w+ SET|DELETE FROM)\b|duplicate key|violates|syntax error|invalid (input|byte)|(relation|column) "|ECONN|(Type|Range|Reference|Syntax)Error|Cannot read|is not a function|FST_ERR|HPE_/;
 
@@ -11,8 +11,8 @@ const inside =
 const ownWords = [405, 408, 413, 415, 417, 431];
 
 /**
- * What holds for every answer, whatever was asked (specification sections 7.1 and 7.2): it is no failure of ours, tells
- * nothing of our inside or of another team, carries request-id and cache-control, and a refusal has the envelope. Not for answers to HEAD.
+ * Checks every answer to any request (specification sections 7.1 and 7.2): it is no failure of the server, reveals
+ * nothing internal and nothing of another team, carries request-id and cache-control, and a refusal has the envelope. Not for answers to HEAD.
  */
 export function assertSound(answer: RawAnswer, what: string): void {
   const shown = `${what}\n${answer.status} ${answer.body.slice(0, 2_000)}`;

@@ -113,7 +113,7 @@ export async function query(databaseUrl: string, sql: string): Promise<unknown[]
   }
 }
 
-/** What waits to be reaped has ended too, so no look at the pid alone. */
+/** A zombie has ended too, so the pid alone does not count. */
 export async function hasEnded(pid: number): Promise<void> {
   assert.equal(await commandLineOf(pid), undefined);
 }

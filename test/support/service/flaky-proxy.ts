@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 
-/** What happens to the next poll that goes through; a lost hand-out waits for the next one that hands out. */
+/** The fault of the next forwarded poll; a lost hand-out waits for the next one with a message. */
 export type Mishap =
-  /** The answer that hands out a message is read to the end and thrown away; the phone's connection breaks. */
+  /** The answer that hands out a message is read to the end and discarded; the phone's connection breaks. */
   | 'lose_hand_out'
   /** The poll is sent to the server twice; the phone gets the answer of the second. */
   | 'repeat_poll'

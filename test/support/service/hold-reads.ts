@@ -3,7 +3,7 @@ import type { TeamId } from '#server/platform/ids/ids.ts';
 
 /** Reads of one team's messages that wait for the test, as if its disk were slow; those of other teams do not. */
 export interface HeldReads {
-  /** Lets all of them go on, now and later. */
+  /** Releases all of them, now and later. */
   readonly release: () => Promise<void>;
 }
 

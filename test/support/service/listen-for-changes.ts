@@ -12,14 +12,14 @@ export interface HeardChange extends Change {
 
 /** Another process's ears for the changes of all teams. */
 export interface HeardChanges {
-  /** What was heard since the last call, of all that the service and the test's own runtime committed until now. */
+  /** The notifications since the last call, of all commits of the service and of the test's own runtime. */
   readonly take: () => Promise<HeardChange[]>;
   readonly stop: () => Promise<void>;
 }
 
 /**
- * Nobody waits to see whether more comes: each of the two processes changes a team of its own, and what it committed
- * before is told before that.
+ * `take` knows when all notifications have arrived: each of the two processes changes a team of its own as a marker, and
+ * its earlier commits are notified before that.
  */
 export async function hearChanges(service: TestService): Promise<HeardChanges> {
   let heard: HeardChange[] = [];
@@ -36,7 +36,7 @@ export async function hearChanges(service: TestService): Promise<HeardChanges> {
     heard.some(({ teamId, resource }) => teamId === id && resource === 'team');
   const bothMarked = () =>
     until('both processes told of their teams', () => marked(ofService) && marked(ofRuntime));
-  // That they were made is told, too, by the test's own runtime: told later, it would pass for the first change of each.
+  // The test's own runtime notifies their creation too: a late notification would count as the first change of each.
   await bothMarked();
   heard = [];
   const take = async () => {

@@ -17,7 +17,7 @@ export interface MemberOperation {
   readonly prepare?: (things: Things, owner: TeamMember) => Promise<void>;
 }
 
-/** What only people do in a team. A route that is missing here fails the test. */
+/** Operations of a team for people only. A route that is missing here fails the test. */
 const personal: Readonly<Record<string, MemberOperation>> = {
   [`PUT ${below}/team/owners/:id`]: { permission: 'owners:manage', status: 200 },
   [`DELETE ${below}/team/owners/:id`]: {
@@ -39,7 +39,7 @@ const personal: Readonly<Record<string, MemberOperation>> = {
   [`DELETE ${below}/keys/:id`]: {
     permission: 'keys:manage',
     status: 200,
-    // Somebody else made it; test/api-keys/member-keys.test.ts has them revoke their own.
+    // Another member made it; test/api-keys/member-keys.test.ts has them revoke their own.
     statusAs: { member: 403 },
   },
   [`GET ${below}/usage`]: { permission: 'team:read', status: 200 },

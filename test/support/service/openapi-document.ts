@@ -1,6 +1,6 @@
 import { field } from './api-client.ts';
 
-/** What the requests are made of, as OpenAPI writes it. */
+/** The parts of an OpenAPI document that the requests are made from. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string;

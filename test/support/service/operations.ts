@@ -6,34 +6,34 @@ import { newDelivery, newWebhook, nowhere } from '#test/support/webhooks/make-we
 import type { ApiClient } from './api-client.ts';
 import type { TestService, TestTeam } from './test-service.ts';
 
-/** The number that a message of an operation goes from: whoever asks for the operations connects it. */
+/** The number that sends the messages of operations: the caller connects it. */
 export const sender = '+14155550100';
 const to = '+14155550101';
 
-/** What a request is about; made anew for each one that is allowed, since it may use it up. */
+/** The target of a request, made anew for each allowed one, since it may use it up. */
 export interface Things {
   readonly numberId: string;
   readonly messageId: string;
-  /** One that nobody has. */
+  /** A number that no team has. */
   readonly phoneNumber: string;
   readonly memberId: string;
   readonly invitationId: string;
-  /** Of a key that the operator made. */
+  /** The id of a key that the operator made. */
   readonly keyId: string;
-  /** One that nobody has. */
+  /** An address without an account. */
   readonly email: string;
   readonly webhookId: string;
   /** One whose secret is being changed. */
   readonly rotatingWebhookId: string;
-  /** Of the first of the two; it failed. */
+  /** A failed delivery of `webhookId`. */
   readonly deliveryId: string;
 }
 
 export interface Operation {
   readonly permission: Permission;
-  /** What the request gives to somebody, which a key therefore has to hold itself (section 5.3). */
+  /** The permissions that the request grants, which a key has to hold itself (section 5.3). */
   readonly alsoHolds?: readonly Permission[];
-  /** What a member needs for it, where that is another one. */
+  /** The permission that a member needs for it, where that is another one. */
   readonly memberPermission?: PersonalPermission;
   readonly status: number;
   readonly body?: (things: Things) => unknown;
@@ -136,7 +136,7 @@ let made = 0;
 /**
  * A number that waits for its phone, a message that waits in the queue, a viewer and an open invitation, webhooks and a
  * delivery that failed; and a number and
- * an address that nobody has. The sender is connected already.
+ * an address without an account. The sender is connected already.
  */
 export async function newThings(service: TestService, team: TestTeam): Promise<Things> {
   made += 1;

@@ -1,7 +1,7 @@
 import { ApiClient } from './api-client.ts';
 import { until } from './until.ts';
 
-/** What one sender knows of its messages: the truth that a crash is judged by. */
+/** The sender's record of its messages, against which a crash is checked. */
 export interface SendHistory {
   /** Idempotency keys that were answered 202, with the message's id. */
   readonly accepted: Map<string, string>;
@@ -21,7 +21,7 @@ interface SenderOptions {
   readonly isOver: () => boolean;
 }
 
-/** Sends under load, each message with an Idempotency-Key, and writes down what it was told. */
+/** Sends under load, each message with an Idempotency-Key, and records the answers. */
 export async function sendUnderLoad(options: SenderOptions): Promise<SendHistory> {
   const history: SendHistory = { accepted: new Map(), open: new Set() };
   let next = 0;
@@ -40,7 +40,7 @@ export async function sendUnderLoad(options: SenderOptions): Promise<SendHistory
   return history;
 }
 
-/** One attempt for a key; a repeat of an open one tells whether the message stands. */
+/** One attempt for a key; a repeat of an open one shows whether the message was accepted. */
 export async function sendOnce(
   options: Pick<SenderOptions, 'baseUrl' | 'key' | 'from' | 'to'>,
   history: SendHistory,

@@ -14,7 +14,7 @@ export interface SpawnedService {
   readonly child: ChildProcess;
   /** Everything it printed so far. */
   readonly output: () => string;
-  /** Of that, what it printed on standard error: its log. */
+  /** The part on standard error: its log. */
   readonly log: () => string;
   /** Moves its clock, where it was started with `movesClock`. */
   readonly advance: (ms: number) => Promise<void>;

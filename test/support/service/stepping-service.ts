@@ -53,7 +53,7 @@ export async function askForClockLook({ query }: Pick<TestService, 'query'>): Pr
   await query("SELECT pg_notify('service_clock', '')");
 }
 
-/** What /readyz says of the clock. */
+/** The clock in the answer of /readyz. */
 export async function clockOf(baseUrl: string): Promise<ClockStatus> {
   const answer = await fetch(`${baseUrl}/readyz`);
   return ((await answer.json()) as { clock: ClockStatus }).clock;

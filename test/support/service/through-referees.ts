@@ -9,7 +9,7 @@ export interface Destination {
 /** Ownline refuses what is larger before it was all sent, and ends the connection: a proxy in between sees it break. */
 const judgedBytesMax = 200_000;
 
-/** What the document describes is judged on its way: all of /v1 but the device protocol and the document itself. */
+/** The proxies validate the requests that the document describes: all of /v1 except the device protocol and the document itself. */
 export function destinationOf(baseUrl: string, path: string, body: string | Uint8Array = ''): Destination {
   const isDescribed = path.startsWith('/v1/') && !/^\/v1\/(device\/|openapi\.json)/.test(path);
   if (refereesUrl === undefined || !isDescribed || body.length > judgedBytesMax || !isReadable(path))
@@ -17,7 +17,7 @@ export function destinationOf(baseUrl: string, path: string, body: string | Uint
   return { origin: refereesUrl, headers: { 'x-upstream': baseUrl } };
 }
 
-/** Of what is not percent-encoded Prism dies. */
+/** Prism ends on an address that is not percent-encoded. */
 function isReadable(path: string): boolean {
   try {
     decodeURIComponent(path);

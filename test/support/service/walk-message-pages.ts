@@ -47,7 +47,7 @@ export async function getPage(
   return answer.json as unknown as Page;
 }
 
-/** Every page from a position to the end, by the rule that clients are told: follow cursor until has_more is false. */
+/** Every page from a position to the end, by the documented rule for clients: follow cursor until has_more is false. */
 export async function walk(
   clients: readonly ApiClient[],
   filters: Filters,

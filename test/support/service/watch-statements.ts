@@ -2,12 +2,12 @@ import pg from 'pg';
 
 /** The names of the statements that this process runs, in their order. */
 export interface StatementWatch {
-  /** What ran since the last call, of those that begin with one of the given words. */
+  /** The statements since the last call whose names begin with one of the given prefixes. */
   readonly take: () => string[];
   readonly stop: () => void;
 }
 
-/** Listens to the driver, whose work goes on as it is. @param prefixes such as `accounts.`; loops run others beside them */
+/** Listens to the driver without changing it. @param prefixes such as `accounts.`; loops run others beside them */
 export function watchStatements(prefixes: readonly string[]): StatementWatch {
   const original = pg.Client.prototype.query;
   let names: string[] = [];

@@ -7,7 +7,7 @@ export interface TestCertificate {
 }
 
 /**
- * A certificate for some names, 127.0.0.1 and 0.0.0.0 that nobody vouches for until a test does.
+ * A certificate for some names, 127.0.0.1 and 0.0.0.0 that no authority signed; a test may trust it.
  * @param lastDay as `491231`: 31 December 2049
  */
 export function makeCertificate(

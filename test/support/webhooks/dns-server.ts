@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram';
 import { bytesOfAddress } from '#server/platform/network/ip-address.ts';
 
-/** What the server says to a question: addresses of the family that was asked for, an error, or not a word. */
+/** The answer to a query: addresses of the queried family, an error, or none. */
 export type DnsAnswer =
   | { readonly addresses: readonly string[]; readonly ttlSeconds?: number; readonly afterMs?: number }
   | 'no such name'
@@ -76,7 +76,7 @@ function recordsOf(
     const bytes = bytesOfAddress(address);
     if (!bytes || (bytes.length === 4) !== (type === 'A')) return [];
     const record = Buffer.alloc(12);
-    // The name of the question, by its place in the message.
+    // The name of the query, as a pointer to its offset in the message.
     record.writeUInt16BE(0xc00c, 0);
     record.writeUInt16BE(type === 'A' ? 1 : 28, 2);
     record.writeUInt16BE(1, 4);

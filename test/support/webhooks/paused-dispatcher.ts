@@ -7,7 +7,7 @@ import { Dispatcher } from '#server/webhooks/dispatch/dispatcher.ts';
 export interface PausedDispatcher {
   readonly outbound: OutboundHttp;
   readonly dispatcher: Dispatcher;
-  /** What it logged as an error. */
+  /** The errors in its log. */
   readonly errors: readonly unknown[];
   /** The fields of its warnings. */
   readonly warnings: readonly object[];

@@ -43,7 +43,7 @@ export interface StoredAttempt {
   readonly isCounted: boolean;
 }
 
-/** Of all deliveries of a webhook, oldest first. */
+/** The attempts of all deliveries of a webhook, oldest first. */
 export function attemptsOf({ query }: Service, webhook: Webhook): Promise<StoredAttempt[]> {
   return query<StoredAttempt>(
     `SELECT id, delivery_id AS "deliveryId", started_at AS "startedAt", duration_ms AS "durationMs", outcome,
@@ -66,9 +66,9 @@ export interface DueDelivery {
   readonly attempt: number;
   readonly dueAt: Date;
   readonly firstStartedAt: Date | null;
-  /** Of the process that makes the attempt. */
+  /** The number of the process that makes the attempt; null without a lease. */
   readonly lease: number | null;
-  /** Of a test, which has no event. */
+  /** The body of a test, which has no event. */
   readonly body: string | null;
 }
 

@@ -12,7 +12,7 @@ export interface ReceivedDelivery {
   readonly atMs: number;
 }
 
-/** What is said to a delivery. One that says nothing leaves it hanging. */
+/** Answers a delivery. One that answers nothing leaves it open. */
 export type Behaviour = (answer: ServerResponse, delivery: ReceivedDelivery) => void;
 
 /** A customer's server: writes down what it gets, and answers as a test says. */
