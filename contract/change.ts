@@ -11,6 +11,7 @@ export const resourceTypes = [
   'message',
   /** When it has its position in the feed. */
   'event',
+  'opt_out',
   'webhook',
   'delivery',
   'usage',

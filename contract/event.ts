@@ -1,13 +1,21 @@
 import { Type } from 'typebox';
 import { publicIdOf, strictObject, stringEnum, timestamp } from './schema.ts';
 
-/** Types of the events of messages that webhooks receive (specification section 6). */
-export const eventTypes = [
+/** Events of messages (specification section 6). */
+export const messageEventTypes = [
   'message.received',
   'message.sent',
   'message.delivered',
   'message.failed',
 ] as const;
+export type MessageEventType = (typeof messageEventTypes)[number];
+
+/** Events of contacts. */
+export const contactEventTypes = ['contact.opted_out', 'contact.opted_in'] as const;
+export type ContactEventType = (typeof contactEventTypes)[number];
+
+/** Types of the events that webhooks receive. */
+export const eventTypes = [...messageEventTypes, ...contactEventTypes] as const;
 export type EventType = (typeof eventTypes)[number];
 
 /** The envelope of an event, as every delivery sends it and the feed shows it (specification section 6.2). */
@@ -15,10 +23,16 @@ export const Event = strictObject({
   id: publicIdOf('evt', 'The id of the event, the same wherever it is seen: fold repeats by it.'),
   type: stringEnum(eventTypes, { description: 'What happened.' }),
   timestamp: timestamp('When it happened.'),
-  data: Type.Object({}, { description: 'The message, with the fields that the type of the event has.' }),
-  team_id: publicIdOf('team', 'The team whose message it is.'),
+  data: Type.Object(
+    {},
+    { description: 'The message or the contact, with the fields that the type of the event has.' },
+  ),
+  team_id: publicIdOf('team', 'The team whose event it is.'),
   api_version: stringEnum(['v1'], { description: 'The version that the shape of data belongs to.' }),
-  sequence: Type.Integer({ minimum: 1, description: '1, 2, 3 … per message, to put its events in order.' }),
+  sequence: Type.Integer({
+    minimum: 1,
+    description: '1, 2, 3 … per message or contact, to put its events in order.',
+  }),
 });
 export type Event = Type.Static<typeof Event>;
 

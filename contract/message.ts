@@ -17,6 +17,7 @@ export const failureCodes = [
   'expired',
   'cancelled',
   'number_removed',
+  'opted_out',
   'media_unavailable',
   'media_too_large',
   'device_timeout',

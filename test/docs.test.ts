@@ -3,7 +3,9 @@ import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { errorStatus } from '#contract/errors.ts';
+
 import { failureCodes, messageStatuses } from '#contract/message.ts';
+import { optInWords, optOutWords } from '#contract/opt-out-words.ts';
 import { type Plan, planNames, plans } from '#contract/plans.ts';
 import { messageSteps } from '#server/messages/message-status.ts';
 import { repository } from '#test/support/service/spawned-service.ts';
@@ -131,6 +133,17 @@ describe('the documents agree with the code', () => {
     for (const status of messageStatuses) assert.ok(section('3.1').includes(status), status);
     for (const { from, to } of Object.values(messageSteps))
       assert.ok(section('3.1').includes(from) && section('3.1').includes(to));
+  });
+
+  it('every keyword of every language is in section 11.9', () => {
+    const rows = [...section('11.9').matchAll(/^\| (\w+) \| ([^|]+) \|$/gm)].map(
+      ([, language = '', words = '']) => [language, words.trim().split(', ')] as const,
+    );
+    assert.deepEqual(
+      rows.filter(([language]) => language !== 'language'),
+      Object.entries(optOutWords),
+    );
+    assert.ok(section('11.9').includes(`${optInWords.join(' and ')} opt in`));
   });
 
   it('the limits of every plan are those in the table of section 8 (§8/plan-messages, §8/plan-numbers, §8/plan-requests, §8/plan-webhooks)', () => {

@@ -16,9 +16,11 @@ import { purgeAbandonedMedia } from '#server/media/purge-media.ts';
 import { filterNumbersWithMessages } from '#server/messages/claim-message.ts';
 import {
   failExpired,
+  failOptedOut,
   failOrphaned,
   purgeKeysAndFingerprints,
   resolveOverdue,
+  returnedMessagesMs,
 } from '#server/messages/sweep-messages.ts';
 import { deleteOverduePending } from '#server/numbers/number-store.ts';
 import { Loop } from '#server/platform/concurrency/loop.ts';
@@ -110,6 +112,12 @@ export function createBackgroundJobs(
     ...loop('api', 'write when keys were used', 5 * second, 'keeps', () => uses.flush()),
     ...loop('maintain', 'resolve overdue hand-outs', second, 'expires', () => resolveOverdue(services)),
     ...loop('maintain', 'fail messages of deleted numbers', second, 'keeps', () => failOrphaned(services)),
+    ...loop('maintain', 'fail messages to contacts that opted out', second, 'keeps', () =>
+      failOptedOut(services, 60 * second),
+    ),
+    ...loop('maintain', 'fail returned messages to contacts that opted out', 60 * second, 'keeps', () =>
+      failOptedOut(services, returnedMessagesMs(services)),
+    ),
     ...loop('maintain', 'expire queued messages', 5 * second, 'expires', () => failExpired(services)),
     ...loop('maintain', 'delete pending numbers', 60 * second, 'expires', () =>
       deleteOverduePending(database.pool, clock.now()),

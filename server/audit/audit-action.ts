@@ -17,6 +17,8 @@ export const auditActions = [
   'number.changed',
   'number.deleted',
   'number.released',
+  'contact.opted_out',
+  'contact.opted_in',
   'webhook.created',
   'webhook.changed',
   'webhook.deleted',

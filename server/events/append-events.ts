@@ -1,4 +1,4 @@
-import type { EventType } from '#contract/event.ts';
+import type { ContactEventType, MessageEventType } from '#contract/event.ts';
 import { dueDeliveriesChannel, fanOutsChannel, unpublishedEventsChannel } from '#server/database/channels.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement, type Transaction } from '#server/database/statement.ts';
@@ -12,15 +12,19 @@ import {
 import { sqlDeliveryId } from './fan-out.ts';
 import { smallFanOutMax } from './limits.ts';
 
-export interface NewEvent {
+interface EventFields {
   readonly teamId: TeamId;
-  readonly numberId: NumberId;
-  readonly messageId: MessageId;
-  readonly type: EventType;
-  /** 1, 2, 3 … per message, so that a receiver can put its events in order. */
+  /** 1, 2, 3 … per message or contact, so that a receiver can put its events in order. */
   readonly sequence: number;
   readonly data: Readonly<Record<string, unknown>>;
 }
+
+/** An event of a message or of a contact; a contact may change without a number. */
+export type NewEvent = EventFields &
+  (
+    | { readonly type: MessageEventType; readonly messageId: MessageId; readonly numberId: NumberId }
+    | { readonly type: ContactEventType; readonly contact: string; readonly numberId: NumberId | null }
+  );
 
 // This statement's snapshot decides which webhooks match, and it locks no webhook (decision 0017).
 //
@@ -35,11 +39,11 @@ const insertEvents = statement<{
 }>(
   'events.append',
   `WITH new_events AS MATERIALIZED (
-     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::uuid[], $6::smallint[], $7::text[])
-       WITH ORDINALITY AS t (team_id, id, type, message_id, number_id, sequence, body, n)
+     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::text[], $6::uuid[], $7::int[], $8::text[])
+       WITH ORDINALITY AS t (team_id, id, type, message_id, contact, number_id, sequence, body, n)
    ), written AS (
-     INSERT INTO events (team_id, id, type, message_id, number_id, sequence, body, created_at)
-     SELECT team_id, id, type, message_id, number_id, sequence, body, $8 FROM new_events
+     INSERT INTO events (team_id, id, type, message_id, contact, number_id, sequence, body, created_at)
+     SELECT team_id, id, type, message_id, contact, number_id, sequence, body, $9 FROM new_events
    ), unpublished AS (
      INSERT INTO unpublished_events (team_id, event_id) SELECT team_id, id FROM new_events ORDER BY n
    ), matched AS MATERIALIZED (
@@ -52,16 +56,16 @@ const insertEvents = statement<{
        (SELECT phone_number FROM numbers WHERE team_id = e.team_id AND id = e.number_id)
    ), large AS (
      INSERT INTO fan_outs (team_id, event_id, event_type, created_at, webhook_ids, are_active)
-     SELECT team_id, event_id, type, $8, array_agg(webhook_id ORDER BY index), array_agg(is_active ORDER BY index)
+     SELECT team_id, event_id, type, $9, array_agg(webhook_id ORDER BY index), array_agg(is_active ORDER BY index)
      FROM matched WHERE is_large GROUP BY team_id, event_id, type
    ), delivered AS (
      INSERT INTO deliveries (team_id, id, webhook_id, event_id, event_type, status, created_at, finished_at)
      SELECT team_id, ${sqlDeliveryId('event_id', 'index')}, webhook_id, event_id, type,
-       CASE WHEN is_active THEN 'pending' ELSE 'skipped' END, $8, CASE WHEN NOT is_active THEN $8 END
+       CASE WHEN is_active THEN 'pending' ELSE 'skipped' END, $9, CASE WHEN NOT is_active THEN $9 END
      FROM matched WHERE NOT is_large
    ), due AS (
      INSERT INTO due_deliveries (webhook_id, delivery_id, team_id, event_id, due_at)
-     SELECT webhook_id, ${sqlDeliveryId('event_id', 'index')}, team_id, event_id, $8
+     SELECT webhook_id, ${sqlDeliveryId('event_id', 'index')}, team_id, event_id, $9
      FROM matched WHERE is_active AND NOT is_large ORDER BY n
    )
    SELECT team_id, bool_or(is_active AND NOT is_large) AS due, bool_or(is_large) AS is_large FROM matched GROUP BY team_id`,
@@ -90,7 +94,8 @@ export async function appendEvents(
     rows.map((row) => row.teamId),
     rows.map((row) => row.id),
     rows.map((row) => row.type),
-    rows.map((row) => row.messageId),
+    rows.map((row) => ('messageId' in row ? row.messageId : null)),
+    rows.map((row) => ('contact' in row ? row.contact : null)),
     rows.map((row) => row.numberId),
     rows.map((row) => row.sequence),
     rows.map((row) => envelope(row, row.id, createdAt)),

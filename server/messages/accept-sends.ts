@@ -126,6 +126,7 @@ const refusals: ReadonlySet<SendVerdict> = new Set([
   'from_unregistered',
   'from_pending',
   'from_paused',
+  'opted_out',
   'over_limit',
 ]);
 

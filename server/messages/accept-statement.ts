@@ -1,4 +1,5 @@
 import { statement } from '#server/database/statement.ts';
+import { sqlIsOptedOut } from '#server/opt-outs/opt-out-store.ts';
 import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
 
 /**
@@ -26,6 +27,7 @@ export type SendVerdict =
   | 'from_unregistered'
   | 'from_pending'
   | 'from_paused'
+  | 'opted_out'
   | 'over_limit'
   | 'month_missing'
   | 'locked'
@@ -50,7 +52,7 @@ export interface SendOutcomeGroupRow {
  *
  * Locks are taken in the order of every writer: usage rows by team, then numbers by id. A snapshot is older than the
  * wait for a lock. So deciding values are read through the lock (PostgreSQL re-reads a row after a wait) or through a
- * unique key. The sweep handles a number that was deleted in between.
+ * unique key. Sweeps handle a number that was deleted, and a contact that opted out, in between.
  *
  * A batch holds sends of many teams. With SKIP LOCKED none of them waits for another team's lock: rows of a locked team
  * or number come back as `locked`, and run again in a batch of their team, which waits.
@@ -83,6 +85,7 @@ const acceptSql = (locking: '' | 'SKIP LOCKED') =>
          WHEN nu.id IS NULL THEN 'from_unregistered'
          WHEN nu.verified_at IS NULL THEN 'from_pending'
          WHEN nu.status = 'paused' THEN 'from_paused'
+         WHEN ${sqlIsOptedOut('i.team_id', 'i.to_handle')} THEN 'opted_out'
          ${ifHeld(locking, 'u.team_id IS NULL', 'FROM usage_months x WHERE x.team_id = i.team_id AND x.month = $9')}
          WHEN u.team_id IS NULL THEN 'month_missing'
          ELSE 'fine'

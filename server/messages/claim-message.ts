@@ -1,6 +1,7 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
 import { lockCurrentSession } from '#server/devices/device-store.ts';
+import { sqlIsOptedOut } from '#server/opt-outs/opt-out-store.ts';
 import type { DeviceId, DeviceSessionId, MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import { sqlNextStatus, sqlStatusGuard } from './message-status.ts';
 
@@ -32,7 +33,8 @@ export interface HandOut {
  * numbers, as every writer takes them. The primary key of in_flight refuses a second message.
  *
  * A queue is first in, first out for each contact: its heads are the oldest messages to their contacts. Among the heads
- * that may go, the oldest is next. A head that may not go holds back only the messages to its own contact.
+ * that may go, the oldest is next. A head that may not go holds back only the messages to its own contact. One to a
+ * contact that opted out stays until the sweep fails it.
  *
  * The queue is read as it was before any wait. If a message returned to it meanwhile, a younger one would overtake it.
  * `requeue_count` shows that: the claim then finds no message, and the notification of the return wakes the poll. A row
@@ -74,6 +76,7 @@ const claim = statement<HandOut>(
        SELECT q.message_id, q.seq, q.ctid AS queue_place FROM send_queue q
        WHERE q.number_id = s.number_id AND NOT q.waits_for_media
          AND q.seq = (SELECT min(e.seq) FROM send_queue e WHERE e.number_id = q.number_id AND e.to_handle = q.to_handle)
+         AND NOT ${sqlIsOptedOut('s.team_id', 'q.to_handle')}
        ORDER BY q.number_id, q.seq LIMIT 1
      ) h
      WHERE NOT EXISTS (SELECT FROM in_flight f WHERE f.number_id = s.number_id OFFSET 0)

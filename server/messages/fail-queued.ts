@@ -1,3 +1,4 @@
+import type { FailureCode } from '#contract/message.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement, type Transaction } from '#server/database/statement.ts';
 import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
@@ -24,6 +25,9 @@ const failUnsent = statement<MessageRow>(
   { changes: 'message', team: '$1', ids: 'id' },
 );
 
+/** Why a message fails that is still queued. */
+export type UnsentCode = Extract<FailureCode, 'expired' | 'cancelled' | 'number_removed' | 'opted_out'>;
+
 /**
  * Fails queued messages of a team. Those that were never handed out are refunded to their day and month. The caller has
  * locked the team's usage.
@@ -34,7 +38,7 @@ export async function failQueued(
   services: Pick<Runtime, 'clock' | 'ids'>,
   teamId: TeamId,
   messageIds: readonly MessageId[],
-  code: 'expired' | 'cancelled' | 'number_removed',
+  code: UnsentCode,
 ): Promise<number> {
   const taken = await takeFromQueue.rows(trx, teamId, messageIds);
   const ids = taken.map((row) => row.message_id);

@@ -1,4 +1,4 @@
-import type { EventType } from '#contract/event.ts';
+import type { MessageEventType } from '#contract/event.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { appendEvents } from '#server/events/append-events.ts';
@@ -9,7 +9,7 @@ import { eventData } from './message-view.ts';
 export async function appendMessageEvents(
   trx: Transaction,
   services: Pick<Runtime, 'clock' | 'ids'>,
-  type: EventType,
+  type: MessageEventType,
   messages: readonly MessageRow[],
 ): Promise<void> {
   const events = messages.map((message) => ({

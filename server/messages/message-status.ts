@@ -63,6 +63,8 @@ const failureTexts: Readonly<Record<FailureCode, string>> = {
     'No phone picked the message up in time. Check that the phone of this number is online, then send it again.',
   cancelled: 'The message was cancelled before a phone picked it up.',
   number_removed: 'The number was deleted before a phone picked the message up. Send it from another number.',
+  opted_out:
+    'The recipient opted out before a phone picked the message up. Send them nothing until they opt in.',
   media_unavailable:
     'The media could not be fetched. Check that the address answers, then send the message again.',
   media_too_large: 'The media is larger than 5 MB. Send a smaller file.',
@@ -76,6 +78,7 @@ const retriedTexts: Readonly<Partial<Record<FailureCode, string>>> = {
   expired: 'No phone picked the message up again in time.',
   cancelled: 'The message was cancelled before a phone picked it up again.',
   number_removed: 'The number was deleted before a phone picked the message up again.',
+  opted_out: 'The recipient opted out before a phone picked the message up again.',
   device_error: 'The phone got the message a second time and could not send it.',
 };
 const doubt =

@@ -1,16 +1,21 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement, type Transaction } from '#server/database/statement.ts';
 import type { NumberRow } from '#server/numbers/number-store.ts';
+import { optIn, optOut } from '#server/opt-outs/change-opt-out.ts';
+import { contactOf } from '#server/opt-outs/contact.ts';
+import { findKeyword, type Keyword } from '#server/opt-outs/keyword.ts';
+import { serverItself } from '#server/platform/actor.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
 import type { MessageId } from '#server/platform/ids/ids.ts';
 import { dayOf } from '#server/platform/time/calendar.ts';
-import { countInboundMessage } from '#server/usage/usage-store.ts';
+import { countInboundMessage, lockUsage } from '#server/usage/usage-store.ts';
 import { isGroupMessage } from './is-group-message.ts';
 import { duplicateInboundMs, handleMaxCharacters } from './limits.ts';
 import { type MessageRow, sqlMessageColumns } from './message.ts';
 import { appendMessageEvents } from './message-event.ts';
 import { normalizeSender } from './normalize-sender.ts';
+import { failMessagesToContact } from './sweep-messages.ts';
 
 /** A message as a phone received it. */
 export interface Inbound {
@@ -45,7 +50,7 @@ const insert = statement<MessageRow>(
 /**
  * Stores an inbound message once (specification section 11.5). A device-given id identifies it without a time
  * limit. Without one, the same sender and text within 20 s of the stored message are a repeat. Unique keys
- * ensure both across processes.
+ * ensure both across processes. A keyword opts its sender out or in.
  * @returns the id of the message, the earlier one's for a repeat
  */
 export async function receiveMessage(
@@ -54,7 +59,10 @@ export async function receiveMessage(
   inbound: Inbound,
 ): Promise<{ readonly id: MessageId; readonly repeated: boolean }> {
   const from = normalizeSender(inbound.from, number.phone_number);
+  const keyword = findKeyword(inbound.text);
   const received = await services.database.transaction(async (trx) => {
+    // Before every other lock: an opt-out refunds the messages that it fails.
+    if (keyword === 'opt_out') await lockUsage(trx, [number.team_id]);
     // One time for both, though a repeat waits below: the day of its id is the day on which it counts.
     const now = services.clock.now();
     const id = services.ids.next('msg', now.getTime());
@@ -72,11 +80,35 @@ export async function receiveMessage(
       isGroupMessage(inbound.recipients, from, number.phone_number),
     );
     if (message) await appendMessageEvents(trx, services, 'message.received', [message]);
+    if (message && keyword) await obeyKeyword(trx, services, number, message, keyword);
     await countInboundMessage(trx, number.team_id, dayOf(now));
     return { id, repeated: false };
   });
   failpoint('text stored');
   return received;
+}
+
+/**
+ * Opts the sender of a message out, or in (specification section 4.6), in the transaction that stores it. A text to a
+ * group counts as well. A message without a known sender changes no opt-out.
+ */
+async function obeyKeyword(
+  trx: Transaction,
+  services: Pick<Runtime, 'clock' | 'ids'>,
+  number: NumberRow,
+  message: MessageRow,
+  keyword: Keyword,
+): Promise<void> {
+  const contact = contactOf(message.from_handle);
+  if (contact === '') return;
+  const change = {
+    teamId: number.team_id,
+    contact,
+    by: serverItself,
+    message: { id: message.id, number, receivedAt: message.created_at },
+  };
+  if (keyword === 'opt_in') await optIn(trx, services, change);
+  else if (await optOut(trx, services, change)) await failMessagesToContact(trx, services, change);
 }
 
 function keptHandle(handle: string): string {

@@ -3,8 +3,9 @@ import { type AcceptedMessage, contentMaxCharacters, type SendMessageRequest } f
 import { plans } from '#contract/plans.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { findLiveNumberByPhone } from '#server/numbers/number-store.ts';
+import { findOptOut } from '#server/opt-outs/opt-out-store.ts';
 import { AppError, invalid, notFound, unavailable } from '#server/platform/app-error.ts';
-import type { TeamId } from '#server/platform/ids/ids.ts';
+import { publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { startOfNextMonth } from '#server/platform/time/calendar.ts';
 import { findTeam } from '#server/teams/team/team-store.ts';
 import { isIdempotencyKeyKnown, type SendOutcome } from './accept-sends.ts';
@@ -42,6 +43,8 @@ export async function sendMessage(
       return { message: acceptedView(newMessage(input, outcome)), replayed: false };
     case 'replayed':
       return { message: await replay(services, teamId, outcome), replayed: true };
+    case 'opted_out':
+      throw await optedOut(services, teamId, input.to);
     default:
       throw refusal(services, outcome.verdict, outcome, input.from);
   }
@@ -88,6 +91,8 @@ async function refuseMedia(
   if (!number) throw refusal(services, 'from_unregistered', undefined, input.from);
   if (number.verified_at === null) throw refusal(services, 'from_pending', undefined, input.from);
   if (number.status === 'paused') throw refusal(services, 'from_paused', undefined, input.from);
+  if (await findOptOut(services.database.pool, teamId, input.to))
+    throw await optedOut(services, teamId, input.to);
   const team = await findTeam(services.database.pool, teamId);
   if (team && !plans[team.plan].standard) {
     throw new AppError(
@@ -126,9 +131,27 @@ function fingerprint(input: SendMessageRequest): Buffer {
   return createHash('sha256').update(fields).digest();
 }
 
+/** The refusal of a send to a contact that opted out: when, by which message or request, and what to do. */
+async function optedOut(
+  { database }: Pick<Runtime, 'database'>,
+  teamId: TeamId,
+  to: string,
+): Promise<AppError> {
+  const optOut = await findOptOut(database.hot, teamId, to);
+  if (!optOut) return invalid('to', `${to} had opted out, and opted in just now. Send the message again.`);
+  const cause = optOut.message_id
+    ? `with the message ${publicId('msg', optOut.message_id)} to ${optOut.phone_number}`
+    : `by PUT /v1/opt-outs/:contact (request ${optOut.request_id})`;
+  return invalid(
+    'to',
+    `${to} opted out of this team on ${optOut.opted_out_at.toISOString()} ${cause}. Send them nothing until they text START, ` +
+      `or until you have their consent in another way and call DELETE /v1/opt-outs/${encodeURIComponent(to)}.`,
+  );
+}
+
 function refusal(
   { clock, config }: Pick<Runtime, 'clock' | 'config'>,
-  verdict: Exclude<SendOutcome['verdict'], 'accepted' | 'replayed'>,
+  verdict: Exclude<SendOutcome['verdict'], 'accepted' | 'replayed' | 'opted_out'>,
   outcome: SendOutcome | undefined,
   from: string,
 ): AppError {

@@ -4,7 +4,7 @@ import { statement, type Transaction } from '#server/database/statement.ts';
 import type { NumberRow } from '#server/numbers/number-store.ts';
 import { firstIdAt, type MessageId, type NumberId, type TeamId } from '#server/platform/ids/ids.ts';
 import { lockUsage } from '#server/usage/usage-store.ts';
-import { failQueued } from './fail-queued.ts';
+import { failQueued, type UnsentCode } from './fail-queued.ts';
 import { fingerprintRetentionMs, idempotencyKeyMs } from './limits.ts';
 import type { InFlightRow } from './message-store.ts';
 import { resolveUnconfirmed } from './resolve-unconfirmed.ts';
@@ -42,6 +42,19 @@ const ofNumber = statement<QueuedRow>(
   'messages.queued-of-number',
   'SELECT team_id, message_id FROM send_queue WHERE number_id = $1 ORDER BY seq LIMIT $2',
 );
+const toContact = statement<QueuedRow>(
+  'messages.queued-to-contact',
+  `SELECT q.team_id, q.message_id FROM numbers n
+   CROSS JOIN LATERAL (SELECT team_id, message_id FROM send_queue WHERE number_id = n.id AND to_handle = $2 LIMIT $3) q
+   WHERE n.team_id = $1 LIMIT $3`,
+);
+const optedOut = statement<QueuedRow>(
+  'messages.queued-to-opted-out',
+  // Opt-out by opt-out: what was queued for the contact, number by number.
+  `SELECT q.team_id, q.message_id FROM opt_outs o JOIN numbers n ON n.team_id = o.team_id
+   CROSS JOIN LATERAL (SELECT team_id, message_id FROM send_queue WHERE number_id = n.id AND to_handle = o.contact LIMIT $2) q
+   WHERE o.opted_out_at > $1 AND o.opted_in_at IS NULL AND o.team_id <> ALL($3::uuid[]) LIMIT $2`,
+);
 const overdue = statement<InFlightRow>(
   'messages.overdue',
   `SELECT number_id, team_id, message_id, hand_out, session_id, seq, handed_out_at, leased_until
@@ -74,10 +87,25 @@ export async function failExpired(services: Services): Promise<number> {
  * message waits longer than the expiry, so older deletions are not examined.
  */
 export async function failOrphaned(services: Services): Promise<number> {
-  const since = services.clock.in(-services.config.queueExpiryMs - orphanSlackMs);
+  const since = services.clock.in(-returnedMessagesMs(services));
   return failInRounds(services, 'number_removed', (without) =>
     orphaned.rows(services.database.pool, since, roundMax, without),
   );
+}
+
+/**
+ * Fails messages to contacts that opted out in the last `windowMs`: those whose acceptance raced the opt-out, those that
+ * a phone or its lease returned to the queue, and the rest of a long queue. No claim takes them meanwhile.
+ */
+export async function failOptedOut(services: Services, windowMs: number): Promise<number> {
+  return failInRounds(services, 'opted_out', (without) =>
+    optedOut.rows(services.database.pool, services.clock.in(-windowMs), roundMax, without),
+  );
+}
+
+/** How far back a returned message may meet an opt-out: no message waits longer than the expiry. */
+export function returnedMessagesMs({ config }: Pick<Runtime, 'config'>): number {
+  return config.queueExpiryMs + orphanSlackMs;
 }
 
 /**
@@ -101,7 +129,7 @@ async function inRounds(round: () => Promise<number>): Promise<number> {
  */
 async function failInRounds(
   services: Services,
-  code: 'expired' | 'number_removed',
+  code: UnsentCode,
   find: (without: readonly TeamId[]) => Promise<QueuedRow[]>,
 ): Promise<number> {
   const passedOver: TeamId[] = [];
@@ -126,7 +154,7 @@ function failOfTeam(
   services: Services,
   teamId: TeamId,
   messageIds: readonly MessageId[],
-  code: 'expired' | 'number_removed',
+  code: UnsentCode,
 ): Promise<number> {
   return services.database.transaction(async (trx) => {
     await lockUsage(trx, [teamId]);
@@ -150,6 +178,26 @@ export async function failMessagesOfDeletedNumber(
     number.team_id,
     rows.map((row) => row.message_id),
     'number_removed',
+  );
+}
+
+/**
+ * Fails the messages that wait for a contact, in the transaction of its opt-out. A long queue is left to the sweep,
+ * because the team's sends wait for this transaction, which has locked its usage.
+ */
+export async function failMessagesToContact(
+  trx: Transaction,
+  services: Pick<Runtime, 'clock' | 'ids'>,
+  { teamId, contact }: { readonly teamId: TeamId; readonly contact: string },
+): Promise<void> {
+  const rows = await toContact.rows(trx, teamId, contact, roundMax);
+  if (rows.length === 0) return;
+  await failQueued(
+    trx,
+    services,
+    teamId,
+    rows.map((row) => row.message_id),
+    'opted_out',
   );
 }
 

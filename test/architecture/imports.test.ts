@@ -18,6 +18,7 @@ const order = [
   'devices',
   'numbers',
   'media',
+  'opt-outs',
   'webhooks',
   'messages',
   'device-protocol',
@@ -36,6 +37,8 @@ const strangers: readonly (readonly [string, string])[] = [
   ['api-keys', 'webhooks'],
   ['usage', 'webhooks'],
   ['webhooks', 'media'],
+  ['media', 'opt-outs'],
+  ['opt-outs', 'webhooks'],
   ['webhooks', 'messages'],
   ['webhooks', 'device-protocol'],
 ];

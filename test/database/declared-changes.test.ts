@@ -12,6 +12,7 @@ const seen: Readonly<Record<string, ResourceType>> = {
   members: 'member',
   invitations: 'invitation',
   api_keys: 'key',
+  opt_outs: 'opt_out',
   numbers: 'number',
   setup_links: 'number',
   devices: 'number',

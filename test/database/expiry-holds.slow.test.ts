@@ -50,6 +50,8 @@ const keeping: Readonly<Record<string, string>> = {
   'wake held readers of events': 'answers requests that are held',
   'write when keys were used': 'writes a stamp',
   'fail messages of deleted numbers': 'acts on a deletion by a person',
+  'fail messages to contacts that opted out': 'acts on an opt-out by a contact or a person',
+  'fail returned messages to contacts that opted out': 'acts on an opt-out by a contact or a person',
   'make partitions': 'adds months',
   'tell teams that near their limit': 'counts what was accepted',
   'skip deliveries of webhooks that are off': 'acts on a webhook that is off',

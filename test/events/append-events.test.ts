@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { type EventType, eventTypes } from '#contract/event.ts';
+import { eventTypes, type MessageEventType } from '#contract/event.ts';
 import { dueDeliveriesChannel, unpublishedEventsChannel } from '#server/database/channels.ts';
 import { NotificationListener } from '#server/database/listener.ts';
 import type { Transaction } from '#server/database/statement.ts';
@@ -31,7 +31,7 @@ describe('append (specification sections 6.1 and 6.3, decision 0017)', () => {
     numberId = await putNumber(service, teamId, phoneNumber, { isPending: true });
   });
 
-  const write = (trx: Transaction, types: readonly EventType[], from = numberId) =>
+  const write = (trx: Transaction, types: readonly MessageEventType[], from = numberId) =>
     appendEvents(
       trx,
       service.runtime,
@@ -44,7 +44,7 @@ describe('append (specification sections 6.1 and 6.3, decision 0017)', () => {
         data: { content: 'Hello' },
       })),
     );
-  const commit = (types: readonly EventType[], from = numberId) =>
+  const commit = (types: readonly MessageEventType[], from = numberId) =>
     service.runtime.database.transaction((trx) => write(trx, types, from));
 
   const deliveries = () => writtenDeliveries(service, teamId);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type EventType, eventTypes } from '#contract/event.ts';
+import { type EventType, eventTypes, messageEventTypes } from '#contract/event.ts';
 import { findDeviceByToken } from '#server/devices/device-store.ts';
 import { type Report, reportMessage } from '#server/messages/report-message.ts';
 import { resolveOverdue } from '#server/messages/sweep-messages.ts';
@@ -331,7 +331,7 @@ describe(`random walks over the states of messages, from seed ${seed} (specifica
       },
     );
     const missing = () =>
-      eventTypes.flatMap((type) =>
+      messageEventTypes.flatMap((type) =>
         ['', ' pending', ' skipped'].map((kind) => `${type}${kind}`).filter((shape) => !reached.has(shape)),
       );
     await fc.assert(walk, { seed, numRuns: walks });

@@ -113,19 +113,25 @@ describe('deliveries that are made again (specification section 4.4)', () => {
           timestamp: json.created_at,
           team_id: team.publicId,
           api_version: 'v1',
-          sequence: type === 'message.delivered' ? 2 : 1,
+          sequence: type === 'message.delivered' || type === 'contact.opted_in' ? 2 : 1,
         });
+        const message = ['id', 'from', 'to', 'content', 'media_url'];
+        const contact = ['contact', 'phone_number', 'message_id', 'at'];
         const fields = {
-          'message.received': ['received_at'],
-          'message.sent': ['status', 'created_at', 'sent_at'],
-          'message.delivered': ['status', 'created_at', 'sent_at', 'delivered_at'],
+          'message.received': [...message, 'received_at'],
+          'message.sent': [...message, 'status', 'created_at', 'sent_at'],
+          'message.delivered': [...message, 'status', 'created_at', 'sent_at', 'delivered_at'],
           'message.failed': [
+            ...message,
             ...['status', 'created_at', 'sent_at', 'failed_at'],
             ...['error_code', 'error_message', 'may_have_been_sent'],
           ],
+          'contact.opted_out': contact,
+          'contact.opted_in': contact,
         }[type];
-        assert.deepEqual(Object.keys(data), ['id', 'from', 'to', 'content', 'media_url', ...fields]);
-        assert.equal(type === 'message.received' ? data.to : data.from, '+14155550130');
+        assert.deepEqual(Object.keys(data), fields);
+        const own = type === 'message.received' ? data.to : (data.phone_number ?? data.from);
+        assert.equal(own, '+14155550130');
       });
     }
 

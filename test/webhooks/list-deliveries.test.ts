@@ -28,7 +28,7 @@ describe('GET /v1/webhooks/:id/deliveries (specification section 4.4)', () => {
     const { id: otherId } = await newWebhook(team.api);
     for (let n = 0; n < 48; n += 1) {
       const status = deliveryStatuses[n % 4] ?? 'failed';
-      const eventType = eventTypes[Math.floor(n / 4) % 4] ?? 'message.sent';
+      const eventType = eventTypes[Math.floor(n / 4) % eventTypes.length] ?? 'message.sent';
       // Months back, so that the pages cross partitions.
       const ageMs = (48 - n) * 36 * 3_600_000;
       const deliveryId = await newDelivery(service, team, id, { status, eventType, ageMs });

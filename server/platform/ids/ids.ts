@@ -23,6 +23,7 @@ export type IdPrefix =
   | 'acs'
   | 'alk'
   | 'pky'
+  | 'opt'
   | 'aud'
   | 'mail';
 
@@ -44,6 +45,7 @@ export type MemberId = Id<'usr'>;
 export type InvitationId = Id<'inv'>;
 export type AccountSessionId = Id<'acs'>;
 export type PasskeyId = Id<'pky'>;
+export type OptOutId = Id<'opt'>;
 export type MailId = Id<'mail'>;
 
 /** Creates ids that sort by time, strictly increasing within a process. */

@@ -9,6 +9,7 @@ const tables: Readonly<Partial<Record<ResourceType, string>>> = {
   key: 'api_keys',
   number: 'numbers',
   message: 'messages',
+  opt_out: 'opt_outs',
   webhook: 'webhooks',
   delivery: 'deliveries',
   audit: 'audit_log',

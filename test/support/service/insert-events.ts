@@ -1,4 +1,4 @@
-import type { EventType } from '#contract/event.ts';
+import type { MessageEventType } from '#contract/event.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { appendEvents } from '#server/events/append-events.ts';
@@ -7,7 +7,7 @@ import type { MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
 interface Told {
   readonly messageId?: MessageId;
   readonly numberId?: NumberId;
-  readonly type?: EventType;
+  readonly type?: MessageEventType;
   readonly sequence?: number;
   readonly data?: Readonly<Record<string, unknown>>;
 }

@@ -16,7 +16,10 @@ type LockedRows =
   | { readonly sessionOf: string }
   /** The setup links of this phone number. */
   | { readonly setupLinksOf: string }
-  | { readonly messagesInFlight: true };
+  | { readonly messagesInFlight: true }
+  | { readonly messagesTo: string }
+  /** What a team received, by day: the last row of a transaction that stores an inbound message. */
+  | { readonly receivedCountOf: TeamId };
 
 /** `no key update` lets rows that refer to the locked ones be written. */
 type LockStrength = 'update' | 'no key update';
@@ -63,5 +66,8 @@ function selection(rows: LockedRows): readonly [from: string, ...values: unknown
       'setup_links r JOIN numbers n ON n.id = r.number_id WHERE n.phone_number = $1',
       rows.setupLinksOf,
     ];
+  if ('messagesTo' in rows) return ['messages r WHERE r.to_handle = $1', rows.messagesTo];
+  if ('receivedCountOf' in rows)
+    return [`usage_days r WHERE r.team_id = $1 AND r.direction = 'inbound'`, rows.receivedCountOf];
   return [`messages r WHERE r.status = 'polling'`];
 }

@@ -1,4 +1,4 @@
-import type { EventType } from '#contract/event.ts';
+import type { MessageEventType } from '#contract/event.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { appendEvents } from '#server/events/append-events.ts';
 import type { EventId, MessageId, NumberId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
@@ -39,7 +39,7 @@ export function emit(
   { database, clock, ids }: Pick<Runtime, 'database' | 'clock' | 'ids'>,
   teamId: TeamId,
   contents: readonly string[],
-  type: EventType = 'message.sent',
+  type: MessageEventType = 'message.sent',
 ): Promise<void> {
   return database.transaction((trx) =>
     appendEvents(

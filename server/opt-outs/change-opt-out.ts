@@ -1,0 +1,91 @@
+import type { ContactEventType } from '#contract/event.ts';
+import { recordAudit } from '#server/audit/record-audit.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import type { Transaction } from '#server/database/statement.ts';
+import { appendEvents } from '#server/events/append-events.ts';
+import type { NumberRow } from '#server/numbers/number-store.ts';
+import type { AuditActor } from '#server/platform/actor.ts';
+import { type MessageId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
+import { endOptOut, insertOptOut, type OptOutRow } from './opt-out-store.ts';
+
+type Services = Pick<Runtime, 'clock' | 'ids'>;
+
+/** A contact opts out of a team, or in again. */
+export interface OptOutChange {
+  readonly teamId: TeamId;
+  /** As `contactOf` returns it. */
+  readonly contact: string;
+  readonly by: AuditActor;
+  /** The inbound message that says so, and the number that received it; undefined for a request. */
+  readonly message?: { readonly id: MessageId; readonly number: NumberRow; readonly receivedAt: Date };
+}
+
+/**
+ * Opts a contact out of the whole team: its row, audit and event (specification section 4.6). The caller fails its
+ * queued messages, and has therefore locked the team's usage.
+ * @returns undefined where it was opted out already; nothing has changed then
+ */
+export async function optOut(
+  trx: Transaction,
+  services: Services,
+  change: OptOutChange,
+): Promise<OptOutRow | undefined> {
+  const { teamId, contact, by, message } = change;
+  const at = message?.receivedAt ?? services.clock.now();
+  const row = await insertOptOut(trx, {
+    team_id: teamId,
+    contact,
+    id: services.ids.next('opt', at.getTime()),
+    opted_out_at: at,
+    message_id: message?.id ?? null,
+    phone_number: message?.number.phone_number ?? null,
+    request_id: message ? null : by.requestId,
+  });
+  if (row) await record(trx, services, change, row, { type: 'contact.opted_out', at });
+  return row;
+}
+
+/** Opts a contact in again. @returns undefined where it was not opted out; nothing has changed then */
+export async function optIn(
+  trx: Transaction,
+  services: Services,
+  change: OptOutChange,
+): Promise<OptOutRow | undefined> {
+  const at = change.message?.receivedAt ?? services.clock.now();
+  const row = await endOptOut(trx, change.teamId, change.contact, at);
+  if (row) await record(trx, services, change, row, { type: 'contact.opted_in', at });
+  return row;
+}
+
+/** The audit entry names the opt-out by its id: it is never deleted, and holds no handle. */
+async function record(
+  trx: Transaction,
+  services: Services,
+  { teamId, contact, by, message }: OptOutChange,
+  row: OptOutRow,
+  { type, at }: { readonly type: ContactEventType; readonly at: Date },
+): Promise<void> {
+  const messageId = message ? publicId('msg', message.id) : null;
+  await recordAudit(trx, services, {
+    by,
+    action: type,
+    teamId,
+    target: publicId('opt', row.id),
+    details: { message_id: messageId },
+  });
+  await appendEvents(trx, services, [
+    {
+      type,
+      teamId,
+      contact,
+      numberId: message?.number.id ?? null,
+      sequence: row.sequence,
+      data: {
+        contact,
+        phone_number: message?.number.phone_number ?? null,
+        message_id: messageId,
+        at: at.toISOString(),
+      },
+    },
+  ]);
+}

@@ -1,0 +1,48 @@
+import { optInWords, optOutWords } from '#contract/opt-out-words.ts';
+import { keywordTextMaxCharacters } from './limits.ts';
+
+/** The meaning of an inbound text that is a keyword. */
+export type Keyword = 'opt_out' | 'opt_in';
+
+/** Punctuation, and symbols that people use as such: < and >, and the emoji of ! and ?. */
+const punctuation = /[\p{P}<>\u2753-\u2755\u2757]/gu;
+
+/** Format characters and all that is drawn as nothing: direction marks, joiners, variation selectors. */
+const invisible = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
+
+const keywords: ReadonlyMap<string, Keyword> = new Map([
+  ...Object.values(optOutWords)
+    .flat()
+    .flatMap((word) => spellings(word).map((text) => [text, 'opt_out'] as const)),
+  ...optInWords.map((word) => [fold(word), 'opt_in'] as const),
+]);
+
+/**
+ * The keyword that an inbound text consists of (specification section 4.6). Case, punctuation, invisible characters and
+ * surrounding white space do not count; any other character does.
+ * @returns undefined for any other text
+ */
+export function findKeyword(text: string): Keyword | undefined {
+  return text.length > keywordTextMaxCharacters ? undefined : keywords.get(fold(text));
+}
+
+/** A word of several parts may be written in one, as OPTOUT or with hyphens. */
+function spellings(word: string): string[] {
+  return [fold(word), fold(word.replaceAll(' ', ''))];
+}
+
+/**
+ * Compatibility forms (NFKC) once nothing invisible parts a letter from its accent, then case. Upper case first makes ß and ss equal, and ı and i; the dot that lower case
+ * leaves of İ is removed.
+ */
+function fold(text: string): string {
+  return text
+    .replaceAll(invisible, '')
+    .normalize('NFKC')
+    .replaceAll(punctuation, '')
+    .toUpperCase()
+    .toLowerCase()
+    .replaceAll('i\u0307', 'i')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+}

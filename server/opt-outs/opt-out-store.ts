@@ -1,0 +1,90 @@
+import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
+import type { MessageId, OptOutId, TeamId } from '#server/platform/ids/ids.ts';
+
+/** A contact that opted out at some time. */
+export interface OptOutRow {
+  readonly team_id: TeamId;
+  readonly contact: string;
+  /** Of the latest opt-out. */
+  readonly id: OptOutId;
+  /** The contact's changes so far. */
+  readonly sequence: number;
+  readonly opted_out_at: Date;
+  /** null while the contact is opted out. */
+  readonly opted_in_at: Date | null;
+  /** The inbound message that said so, and the number that received it; null where a request did. */
+  readonly message_id: MessageId | null;
+  readonly phone_number: string | null;
+  /** `req_…` of the request; null where a message said so. */
+  readonly request_id: string | null;
+}
+
+const columns =
+  'o.team_id, o.contact, o.id, o.sequence, o.opted_out_at, o.opted_in_at, o.message_id, o.phone_number, o.request_id';
+
+// The row of a contact that is opted out is locked and stays as it is: the second of two opt-outs finds the first.
+const optOut = statement<OptOutRow>(
+  'opt-outs.opt-out',
+  `INSERT INTO opt_outs AS o (team_id, contact, id, sequence, opted_out_at, message_id, phone_number, request_id)
+   VALUES ($1, $2, $3, 1, $4, $5, $6, $7)
+   ON CONFLICT (team_id, contact) DO UPDATE SET id = excluded.id, sequence = o.sequence + 1,
+     opted_out_at = excluded.opted_out_at, opted_in_at = NULL, message_id = excluded.message_id,
+     phone_number = excluded.phone_number, request_id = excluded.request_id
+   WHERE o.opted_in_at IS NOT NULL
+   RETURNING ${columns}`,
+  { changes: 'opt_out', team: '$1', ids: 'id' },
+);
+const optIn = statement<OptOutRow>(
+  'opt-outs.opt-in',
+  `UPDATE opt_outs o SET opted_in_at = $3, sequence = o.sequence + 1
+   WHERE o.team_id = $1 AND o.contact = $2 AND o.opted_in_at IS NULL RETURNING ${columns}`,
+  { changes: 'opt_out', team: '$1', ids: 'id' },
+);
+const find = statement<OptOutRow>(
+  'opt-outs.find',
+  `SELECT ${columns} FROM opt_outs o WHERE o.team_id = $1 AND o.contact = $2 AND o.opted_in_at IS NULL`,
+);
+const list = statement<OptOutRow>(
+  'opt-outs.list',
+  `SELECT ${columns} FROM opt_outs o WHERE o.team_id = $1 AND o.id < $2 AND o.opted_in_at IS NULL
+   ORDER BY o.id DESC LIMIT $3`,
+);
+
+/** An SQL condition: the contact of a team is opted out. OFFSET 0 makes it one look-up by the primary key per row. */
+export function sqlIsOptedOut(teamId: string, contact: string): string {
+  return `EXISTS (SELECT FROM opt_outs o WHERE o.team_id = ${teamId} AND o.contact = ${contact} AND o.opted_in_at IS NULL OFFSET 0)`;
+}
+
+/** @returns undefined where the contact was opted out already, which changes nothing */
+export function insertOptOut(
+  trx: Transaction,
+  row: Omit<OptOutRow, 'sequence' | 'opted_in_at'>,
+): Promise<OptOutRow | undefined> {
+  const { team_id, contact, id, opted_out_at, message_id, phone_number, request_id } = row;
+  return optOut.row(trx, team_id, contact, id, opted_out_at, message_id, phone_number, request_id);
+}
+
+/** @returns undefined where the contact was not opted out, which changes nothing */
+export function endOptOut(
+  trx: Transaction,
+  teamId: TeamId,
+  contact: string,
+  at: Date,
+): Promise<OptOutRow | undefined> {
+  return optIn.row(trx, teamId, contact, at);
+}
+
+/** The opt-out of a contact; undefined where it is not opted out. */
+export function findOptOut(db: Queryable, teamId: TeamId, contact: string): Promise<OptOutRow | undefined> {
+  return find.row(db, teamId, contact);
+}
+
+/** Contacts that are opted out, newest first. @param before an id; those with a lower one */
+export function listOptOutRows(
+  db: Queryable,
+  teamId: TeamId,
+  before: string,
+  limit: number,
+): Promise<OptOutRow[]> {
+  return list.rows(db, teamId, before, limit);
+}

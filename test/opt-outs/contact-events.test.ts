@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { type EventType, eventTypes } from '#contract/event.ts';
+import { writtenDeliveries } from '#test/support/events/stored-deliveries.ts';
+import { connectNumber, newPhoneNumber } from '#test/support/phones/test-phone.ts';
+import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import { putWebhook } from '#test/support/webhooks/insert-webhook.ts';
+
+const contact = '+14155550101';
+
+describe('events of contacts (specification sections 6.1 and 6.2)', () => {
+  let service: TestService;
+
+  before(async () => {
+    // Nothing is delivered, so that the deliveries stay as they were written.
+    service = await startTestService({ ROLES: 'api' });
+  });
+  after(() => service.close());
+
+  it('go to the webhooks that name them, on every plan; with a number, to those of the number that received the text (§6.1/one-per-change, §6.2/contact-events-of-a-number, §6.3/request-format)', async () => {
+    for (const plan of ['free', 'pro'] as const) {
+      const { id: teamId, ...team } = await service.newTeam({ plan });
+      const number = await connectNumber(service, { id: teamId, ...team }, newPhoneNumber());
+      const { phoneNumber } = number;
+      const put = async (types: readonly EventType[], options = {}) =>
+        (await putWebhook(service, teamId, types, options)).id;
+      const both = await put(['contact.opted_out', 'contact.opted_in']);
+      const all = await put(eventTypes, { phoneNumber });
+      const outs = await put(['contact.opted_out']);
+      await put(['message.sent', 'message.failed']);
+      await put(eventTypes, { phoneNumber: newPhoneNumber() });
+      for (const text of ['STOP', 'START']) await number.wire.call('inbound', { from: contact, text });
+      const written = await writtenDeliveries(service, teamId);
+      const toldOf = (type: EventType) =>
+        written.flatMap(({ eventType, webhookId }) => (eventType === type ? [webhookId] : [])).sort();
+      assert.deepEqual(toldOf('contact.opted_out'), [both, all, outs].sort());
+      assert.deepEqual(toldOf('contact.opted_in'), [both, all].sort());
+      assert.equal(toldOf('message.received').length, 2);
+    }
+  });
+});

@@ -1,0 +1,275 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { resolveOverdue } from '#server/messages/sweep-messages.ts';
+import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
+import { storedEvents } from '#test/support/events/stored-events.ts';
+import { type ConnectedNumber, connectNumber, newPhoneNumber } from '#test/support/phones/test-phone.ts';
+import { field } from '#test/support/service/api-client.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { acceptedOf, sentByDay } from '#test/support/usage/stored-usage.ts';
+
+const contact = '+14155550101';
+
+describe('keywords of inbound messages (specification section 4.6)', () => {
+  let service: TestService;
+  let team: TestTeam;
+  let number: ConnectedNumber;
+  let other: ConnectedNumber;
+
+  before(async () => {
+    service = await startTestService();
+  });
+  after(() => service.close());
+  beforeEach(async () => {
+    team = await service.newTeam();
+    number = await connectNumber(service, team, newPhoneNumber());
+    other = await connectNumber(service, team, newPhoneNumber());
+  });
+
+  const receive = async (text: string, { from = contact, through = number, ...fields } = {}) => {
+    // Past the period in which the same text is a repeat.
+    service.clock.advance(21_000);
+    const answer = await through.wire.call('inbound', { from, text, ...fields });
+    assert.equal(answer.ok, '1', JSON.stringify(answer));
+    return answer.id ?? '';
+  };
+  const send = (from = number, to = contact) =>
+    team.api.post('/v1/messages/send', { from: from.phoneNumber, to, content: 'Hello' });
+  const get = async (id: string) => (await team.api.get(`/v1/messages/${id}`)).json;
+  const contactEvents = async (of = team) =>
+    (await storedEvents(service, { teamId: of.id }))
+      .filter(({ type }) => type.startsWith('contact.'))
+      .map(({ body }) => JSON.parse(body));
+
+  it('a contact that texts STOP is refused by every number of the team, and by no other team (§4.6/contact, §4.6/inbound-keywords, §4.6/refused-sends, §4.3/from-and-to)', async () => {
+    assert.equal((await send()).status, 202);
+    const id = await receive('Stop!');
+    assert.equal((await get(id)).content, 'Stop!');
+    for (const from of [number, other]) {
+      const answer = await send(from);
+      assert.equal(answer.status, 400, answer.text);
+      assert.deepEqual(
+        [field(answer.json, 'error.code'), field(answer.json, 'error.param')],
+        ['invalid_request', 'to'],
+      );
+      const message = String(field(answer.json, 'error.message'));
+      for (const part of [
+        contact,
+        id,
+        number.phoneNumber,
+        (await get(id)).created_at,
+        'DELETE /v1/opt-outs/%2B14155550101',
+      ])
+        assert.ok(message.includes(String(part)), message);
+    }
+    assert.equal((await send(number, '+14155550102')).status, 202);
+    const stranger = await service.newTeam();
+    const theirs = await connectNumber(service, stranger, newPhoneNumber());
+    await stranger.api.send({ from: theirs.phoneNumber, to: contact, content: 'Hello' });
+  });
+
+  it('START opts in again: sends are accepted, and nothing that failed comes back (§4.6/keywords)', async () => {
+    const failed = String((await send()).json.id);
+    await receive('STOP');
+    await receive('start');
+    assert.equal((await get(failed)).status, 'failed');
+    const id = String((await send()).json.id);
+    assert.equal((await number.wire.poll()).id, id);
+  });
+
+  it('one event and one audit entry for each change, none for a repeated keyword (§4.6/inbound-keywords, §6.1/one-per-change, §6.2/contact-events, §6.2/envelope)', async () => {
+    const first = await receive('START');
+    assert.deepEqual(await contactEvents(), [], 'a contact that never opted out');
+    assert.equal((await get(first)).status, 'received');
+    const ids = [];
+    for (const text of ['STOP', 'Unsubscribe', 'START', 'UNSTOP', 'quit']) ids.push(await receive(text));
+    const events = await contactEvents();
+    assert.deepEqual(
+      events.map(({ type, sequence, data }) => [type, sequence, data.message_id]),
+      [
+        ['contact.opted_out', 1, ids[0]],
+        ['contact.opted_in', 2, ids[2]],
+        ['contact.opted_out', 3, ids[4]],
+      ],
+    );
+    for (const { data, team_id, api_version } of events) {
+      assert.deepEqual(Object.keys(data), ['contact', 'phone_number', 'message_id', 'at']);
+      assert.deepEqual([data.contact, data.phone_number], [contact, number.phoneNumber]);
+      assert.deepEqual([team_id, api_version], [team.publicId, 'v1']);
+      assert.equal(data.at, (await get(data.message_id)).created_at);
+    }
+    const entries = (await storedAuditEntries(service, { teamId: team.id })).filter(({ action }) =>
+      action.startsWith('contact.'),
+    );
+    assert.deepEqual(
+      entries.map(({ action, actorKind, details, outcome }) => [action, actorKind, details, outcome]),
+      [
+        ['contact.opted_out', 'server', { message_id: ids[0] }, 'done'],
+        ['contact.opted_in', 'server', { message_id: ids[2] }, 'done'],
+        ['contact.opted_out', 'server', { message_id: ids[4] }, 'done'],
+      ],
+    );
+    assert.match(entries[0]?.target ?? '', /^opt_/);
+    assert.equal(entries[0]?.target, entries[1]?.target, 'the opt-in ends that opt-out');
+    assert.notEqual(entries[2]?.target, entries[0]?.target);
+    assert.ok(!JSON.stringify(entries).includes(contact), 'the log is never deleted, so it holds no handle');
+  });
+
+  it('an event of a contact is in the feed beside that of its message, and both are delivered (§4.5/list-events)', async () => {
+    const id = await receive('STOP');
+    const feed = (await team.api.get('/v1/events?wait=5')).json.events as { type: string; data: object }[];
+    const types = feed.map(({ type }) => type);
+    assert.ok(types.includes('message.received'), JSON.stringify(feed));
+    const last = (await team.api.get('/v1/events?limit=100')).json.events as { type: string; data: object }[];
+    assert.ok(
+      last.some(({ type, data }) => type === 'contact.opted_out' && field(data, 'message_id') === id),
+    );
+  });
+
+  it('fails what waits for the contact with opted_out and refunds it; what a phone has goes on, and others wait on (§3.1/failed, §3.2/opted-out, §3.2/refund, §4.6/queued-messages)', async () => {
+    const handedOut = String((await send()).json.id);
+    assert.equal((await number.wire.poll()).id, handedOut);
+    const waiting = [await send(), await send(), await send(other)].map(({ json }) => String(json.id));
+    const unrelated = String((await send(number, '+14155550102')).json.id);
+    assert.equal(await acceptedOf(service, team.id), 5);
+    await receive('STOP', { through: other });
+    for (const id of waiting) {
+      const message = await get(id);
+      assert.deepEqual(
+        [message.status, message.error_code, message.may_have_been_sent],
+        ['failed', 'opted_out', false],
+      );
+      assert.equal(
+        message.error_message,
+        'The recipient opted out before a phone picked the message up. Send them nothing until they opt in.',
+      );
+    }
+    assert.equal(await acceptedOf(service, team.id), 2);
+    assert.deepEqual(await sentByDay(service, team.id), [2]);
+    assert.equal((await get(unrelated)).status, 'queued');
+    assert.equal((await number.wire.poll({ last: handedOut })).id, unrelated);
+    assert.equal((await get(handedOut)).status, 'sent');
+    const failures = (await storedEvents(service, { teamId: team.id })).filter(
+      ({ type }) => type === 'message.failed',
+    );
+    assert.equal(failures.length, waiting.length);
+  });
+
+  it('a message that a phone had once and that waits for its second hand-out fails too, and costs (§2.6/error, §3.2/refund)', async () => {
+    await team.api.put(`/v1/numbers/${number.numberId}`, { on_unconfirmed: 'retry_once' });
+    const id = String((await send()).json.id);
+    assert.equal((await number.wire.poll()).id, id);
+    service.clock.advance(601_000);
+    await resolveOverdue(service.runtime);
+    assert.equal((await get(id)).status, 'queued');
+    await receive('STOP');
+    const message = await get(id);
+    assert.deepEqual([message.error_code, message.may_have_been_sent], ['opted_out', true]);
+    assert.match(
+      String(message.error_message),
+      /opted out before a phone picked the message up again\..*may have been sent/,
+    );
+    assert.equal(await acceptedOf(service, team.id), 1);
+  });
+
+  it('a text to a group counts, and so does one without an answer of ours (§4.6/inbound-keywords)', async () => {
+    const id = await receive('STOP', {
+      recipients: `+14155550102\n+14155550103\n${number.phoneNumber}`,
+    } as object);
+    assert.equal((await get(id)).group, true);
+    assert.equal((await send()).status, 400);
+    assert.equal((await number.wire.poll()).action, 'idle', 'nothing is sent in answer');
+  });
+
+  it('a sender that is not known opts nobody out (§4.6/inbound-keywords)', async () => {
+    await receive('STOP', { from: 'none' });
+    assert.deepEqual(await contactEvents(), []);
+  });
+
+  it('a number in another notation and a mail address in another case are the same contact (§4.6/contact)', async () => {
+    await receive('STOP', { from: '(415) 555-0101' });
+    assert.equal((await send()).status, 400);
+    await receive('STOP', { from: 'Ada@Example.com' });
+    await receive('START', { from: 'ADA@example.COM' });
+    const events = await contactEvents();
+    assert.deepEqual(
+      events.map(({ type, data, sequence }) => [type, data.contact, sequence]),
+      [
+        ['contact.opted_out', contact, 1],
+        ['contact.opted_out', 'ada@example.com', 1],
+        ['contact.opted_in', 'ada@example.com', 2],
+      ],
+    );
+  });
+
+  it('any handle can opt out, of any length and kind', async () => {
+    for (const from of ['262626', 'Ada Lovelace', `${'İ'.repeat(319)}@`, '👋'.repeat(400), '\u200e'])
+      await receive('STOP', { from });
+    assert.equal((await contactEvents()).length, 5);
+  });
+
+  it('the same word from several automations within 20 s is one message and one change (§4.6/inbound-keywords)', async () => {
+    service.clock.advance(21_000);
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () => number.wire.call('inbound', { from: contact, text: 'STOP' })),
+    );
+    assert.equal(new Set(answers.map(({ id }) => id)).size, 1);
+    assert.equal((await contactEvents()).length, 1);
+  });
+
+  it('through several numbers at once it is one change (§4.6/inbound-keywords)', async () => {
+    const texts = ['STOP', 'stop', 'Stop.', 'QUIT', 'end', 'Revoke'];
+    await Promise.all(
+      texts.map((text, n) => (n % 2 ? number : other).wire.call('inbound', { from: contact, text })),
+    );
+    assert.equal((await contactEvents()).length, 1);
+  });
+
+  it('other texts change nothing (§4.6/keywords)', async () => {
+    for (const text of ['Cancel', 'stop please', "don't stop", 'Fine', 'Ok']) await receive(text);
+    assert.deepEqual(await contactEvents(), []);
+    assert.equal((await send()).status, 202);
+  });
+
+  it('a refused send costs nothing, a known Idempotency-Key is answered, and the order of checks is kept (§4.6/refused-sends, §4.3/idempotency-key, §7.2/check-order)', async () => {
+    const one = await service.newTeam({ monthlyLimit: 1 });
+    const phone = await connectNumber(service, one, newPhoneNumber());
+    const body = { from: phone.phoneNumber, to: contact, content: 'Hello' };
+    const post = (fields = {}, key?: string) =>
+      one.api.post(
+        '/v1/messages/send',
+        { ...body, ...fields },
+        key === undefined ? {} : { 'idempotency-key': key },
+      );
+    const accepted = await post({}, 'first');
+    assert.equal(accepted.status, 202);
+    service.clock.advance(21_000);
+    await phone.wire.call('inbound', { from: contact, text: 'STOP' });
+    assert.equal(await acceptedOf(service, one.id), 0);
+    const repeated = await post({}, 'first');
+    assert.deepEqual([repeated.status, repeated.json.id], [202, accepted.json.id]);
+    assert.equal(repeated.headers.get('idempotent-replayed'), 'true');
+    const paramOf = async (answer: ReturnType<typeof post>) => field((await answer).json, 'error.param');
+    assert.equal(await paramOf(post({ content: 'Other' }, 'first')), 'Idempotency-Key');
+    assert.equal(await paramOf(post({}, 'second')), 'to');
+    assert.equal(await paramOf(post({ from: '+14155559999' })), 'from');
+    assert.equal(await paramOf(post({ content: ' ' })), 'content');
+    assert.equal(await acceptedOf(service, one.id), 0);
+    // The key of a refused send is free: it is accepted later.
+    assert.equal((await post({ to: '+14155550102' }, 'second')).status, 202);
+    // The month is used up, and the recipient opted out: 400 comes before 402.
+    assert.equal((await post()).status, 400);
+    assert.equal((await post({ to: '+14155550103' })).status, 402);
+  });
+
+  it('a batch of sends refuses those to the contact and accepts the others (§4.6/refused-sends)', async () => {
+    await receive('STOP');
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, n) => send(number, n % 2 ? contact : `+1415555${String(3000 + n)}`)),
+    );
+    answers.forEach(({ status }, n) => {
+      assert.equal(status, n % 2 ? 400 : 202);
+    });
+    assert.equal(await acceptedOf(service, team.id), 20);
+  });
+});

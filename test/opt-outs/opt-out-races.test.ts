@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { failOptedOut, resolveOverdue, returnedMessagesMs } from '#server/messages/sweep-messages.ts';
+import { queuedMessages } from '#test/support/messages/stored-messages.ts';
+import { type ConnectedNumber, connectNumber, newPhoneNumber } from '#test/support/phones/test-phone.ts';
+import { holdRowLock } from '#test/support/service/row-lock.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { acceptedOf } from '#test/support/usage/stored-usage.ts';
+
+const contact = '+14155550101';
+const minuteMs = 60_000;
+
+describe('a send or hand-out that races an opt-out (specification section 4.6)', () => {
+  let service: TestService;
+  let team: TestTeam;
+  let number: ConnectedNumber;
+  let other: ConnectedNumber;
+
+  before(async () => {
+    // No sweep runs by itself: each test shows what holds without one, and then runs it.
+    service = await startTestService({ ROLES: 'api' });
+  });
+  after(() => service.close());
+  beforeEach(async () => {
+    team = await service.newTeam();
+    number = await connectNumber(service, team, newPhoneNumber());
+    other = await connectNumber(service, team, newPhoneNumber());
+  });
+
+  const receive = (text: string, through = other) => through.wire.call('inbound', { from: contact, text });
+  const body = (to = contact) => ({ from: number.phoneNumber, to, content: 'Hello' });
+  const send = (to?: string) => team.api.send(body(to));
+  const get = async (id: string) => (await team.api.get(`/v1/messages/${id}`)).json;
+
+  async function assertFailed(id: string, mayHaveBeenSent = false): Promise<void> {
+    const message = await get(id);
+    assert.deepEqual(
+      [message.status, message.error_code, message.may_have_been_sent],
+      ['failed', 'opted_out', mayHaveBeenSent],
+    );
+  }
+
+  it('a send that waits for the transaction of the opt-out is accepted, never handed out, and fails within a sweep (§4.6/races)', async () => {
+    await receive('Hello');
+    // The month's first send has counted, so that the opt-out locks the count.
+    await team.api.post(`/v1/messages/${await send('+14155550103')}/cancel`);
+    const stop = await holdRowLock(service, { receivedCountOf: team.id });
+    const stopped = receive('STOP');
+    await stop.waiting(1);
+    const sending = team.api.post('/v1/messages/send', body());
+    await stop.waiting(2);
+    await stop.release();
+    assert.equal((await stopped).ok, '1');
+    const answer = await sending;
+    // Its statement began before the commit of the opt-out, and can't see it.
+    assert.equal(answer.status, 202, answer.text);
+    const id = String(answer.json.id);
+    assert.equal((await number.wire.poll()).action, 'idle');
+    const next = await send('+14155550102');
+    assert.equal((await number.wire.poll()).id, next, 'later messages to others are not held up');
+    assert.equal((await get(id)).status, 'queued');
+    assert.equal(await failOptedOut(service.runtime, minuteMs), 1);
+    await assertFailed(id);
+    assert.equal(await acceptedOf(service, team.id), 1);
+    assert.equal(await failOptedOut(service.runtime, minuteMs), 0);
+  });
+
+  it('a claim that waits while the contact opts out takes nothing (§4.6/races)', async () => {
+    const id = await send();
+    const claim = await holdRowLock(service, { phoneNumber: number.phoneNumber }, 'no key update');
+    const polled = number.wire.poll();
+    await claim.waiting(1);
+    assert.equal((await receive('STOP')).ok, '1');
+    await claim.release();
+    assert.equal((await polled).action, 'idle');
+    await assertFailed(id);
+  });
+
+  it('an opt-out that waits for a claim leaves the message to the phone that took it (§4.6/queued-messages, §4.6/races)', async () => {
+    const id = await send();
+    const later = await send();
+    const claim = await holdRowLock(service, { messagesTo: contact });
+    const polled = number.wire.poll();
+    await claim.waiting(1);
+    const stopped = receive('STOP');
+    await claim.waiting(2);
+    await claim.release();
+    assert.equal((await polled).id, id);
+    assert.equal((await stopped).ok, '1');
+    assert.equal((await get(id)).status, 'polling');
+    await assertFailed(later);
+    assert.equal((await number.wire.poll({ last: id })).action, 'idle');
+    assert.equal((await get(id)).status, 'sent');
+  });
+
+  it('a message that its lease returns to the queue after the opt-out is not handed out again, and fails (§4.6/races)', async () => {
+    await team.api.put(`/v1/numbers/${number.numberId}`, { on_unconfirmed: 'retry_once' });
+    const id = await send();
+    assert.equal((await number.wire.poll()).id, id);
+    await receive('STOP');
+    service.clock.advance(601_000);
+    await resolveOverdue(service.runtime);
+    assert.equal((await get(id)).status, 'queued');
+    assert.equal((await number.wire.poll()).action, 'idle');
+    assert.equal(await failOptedOut(service.runtime, minuteMs), 0, 'the opt-out is older than that');
+    assert.equal(await failOptedOut(service.runtime, returnedMessagesMs(service.runtime)), 1);
+    await assertFailed(id, true);
+  });
+
+  it('of a long queue 500 fail with the opt-out and the rest by the sweep; none is handed out (§4.6/queued-messages)', async () => {
+    const ids = await Promise.all(Array.from({ length: 530 }, () => send()));
+    const unrelated = await send('+14155550102');
+    await receive('STOP');
+    const waiting = () => queuedMessages(service, { teamId: team.id });
+    assert.equal((await waiting()).length, 31);
+    assert.equal((await number.wire.poll()).id, unrelated);
+    assert.equal(await failOptedOut(service.runtime, minuteMs), 30);
+    assert.deepEqual(await waiting(), []);
+    for (const id of ids.slice(-40)) await assertFailed(id);
+    assert.equal(await acceptedOf(service, team.id), 1);
+  });
+
+  it('a sweep fails nothing of a contact that opted in again (§4.6/races)', async () => {
+    await receive('STOP');
+    await receive('START');
+    const id = await send();
+    assert.equal(await failOptedOut(service.runtime, minuteMs), 0);
+    assert.equal((await get(id)).status, 'queued');
+  });
+});
