@@ -74,10 +74,10 @@ describe('rules for every file of the code (docs/architecture.md)', () => {
     );
   });
 
-  it('a test file has no hook and no change of the environment at its top level: files share a process', () => {
+  it('tests and their helpers have no hook and no change of the environment at the top level: files share a process', () => {
     const shared =
       /^(?:(?:before|after|beforeEach|afterEach)\(|(?:delete |Object\.assign\()?process\.env\b).*/m;
-    const found = readSources('test/**/*.test.ts').flatMap(({ path, text }) => {
+    const found = readSources('test/**/*.ts').flatMap(({ path, text }) => {
       const line = shared.exec(text)?.[0];
       return line ? [`${path}: ${line}`] : [];
     });

@@ -62,12 +62,24 @@ const passing = `
   test('passes', () => {});
 `;
 
+const unclean = `
+  import './helper.mjs';
+  import { test } from 'node:test';
+  test('passes', () => {});
+`;
+/** A helper whose hook outside of every suite fails once all tests have passed. */
+const helper = `
+  import { after } from 'node:test';
+  after(() => { throw new Error('on purpose'); });
+`;
+
 describe('npm test (docs/testing.md)', () => {
   it('a failed test never hangs the run: it ends, names the tests that failed and hung, and leaves no process', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'ownline-run-'));
-    const files: Record<string, string> = { leaving, hanging, broken, exiting, empty, passing };
+    const files: Record<string, string> = { leaving, hanging, broken, exiting, empty, unclean, passing };
     const path = (name: string) => join(folder, `${name}.test.mjs`);
     for (const [name, text] of Object.entries(files)) await writeFile(path(name), text);
+    await writeFile(join(folder, 'helper.mjs'), helper);
     const { NODE_TEST_CONTEXT: _, ...environment } = process.env;
     const run = spawn(process.execPath, ['test/run.ts', '--file-limit=10', ...Object.keys(files).map(path)], {
       cwd: repository,
@@ -82,8 +94,8 @@ describe('npm test (docs/testing.md)', () => {
       const code = await until('the run ends', () => run.exitCode ?? undefined, 60_000);
       assert.equal(code, 1);
       const report = printed.slice(printed.indexOf('ℹ files'));
-      assert.match(report, /^ℹ files 6, of which 5 failed$/m);
-      assert.match(report, /^ℹ pass 3$/m);
+      assert.match(report, /^ℹ files 7, of which 6 failed$/m);
+      assert.match(report, /^ℹ pass 4$/m);
       assert.ok(
         report.includes(`✖ ${path('leaving')}\n    failed: a suite › fails and leaves processes\n`),
         report,
@@ -96,6 +108,7 @@ describe('npm test (docs/testing.md)', () => {
         report.includes(`✖ ${path('broken')}\n    failed: ${path('broken')} does not load\n`),
         report,
       );
+      assert.ok(report.includes(`✖ ${path('unclean')}\n    failed: ${join(folder, 'helper.mjs')}\n`), report);
       assert.ok(report.includes(`✖ ${path('exiting')}: ended with 0\n`), report);
       assert.ok(report.includes(`✖ ${path('empty')}: ran no test\n`), report);
       assert.ok(!report.includes(`✖ ${path('passing')}`), report);

@@ -5,24 +5,25 @@ import type { OutboundHttp, OutboundHttpOptions } from '#server/platform/outboun
 import { freePort } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 import { startDnsServer } from '#test/support/webhooks/dns-server.ts';
-import { guard as allowing, certificate, host, kept, ranges } from '#test/support/webhooks/outbound.ts';
+import { certificate, host, outboundSuite, ranges } from '#test/support/webhooks/outbound.ts';
 import { startReceiver } from '#test/support/webhooks/raw-receiver.ts';
 
-const guard = (options: Partial<OutboundHttpOptions> = {}, range = '127.0.0.0/8') =>
-  allowing({ allowed: ranges(range), ...options });
-
-async function send(http: OutboundHttp, url: string) {
-  const outcome = await http.send({ url, method: 'POST', headers: {}, timeoutMs: 20_000 });
-  return { ...outcome, said: outcome.kind === 'answered' ? outcome.status : outcome.class };
-}
-
-/** Sends to a receiver with this answer. @returns the status, or the failure class */
-async function saidOf(answer: string) {
-  const receiver = kept(await startReceiver({ answer: (socket) => socket.write(answer) }));
-  return (await send(guard(), `http://127.0.0.1:${receiver.port}/`)).said;
-}
-
 describe('the bounds of an outgoing request (specification section 6.5)', () => {
+  const { guard: allowing, kept } = outboundSuite();
+  const guard = (options: Partial<OutboundHttpOptions> = {}, range = '127.0.0.0/8') =>
+    allowing({ allowed: ranges(range), ...options });
+
+  async function send(http: OutboundHttp, url: string) {
+    const outcome = await http.send({ url, method: 'POST', headers: {}, timeoutMs: 20_000 });
+    return { ...outcome, said: outcome.kind === 'answered' ? outcome.status : outcome.class };
+  }
+
+  /** Sends to a receiver with this answer. @returns the status, or the failure class */
+  async function saidOf(answer: string) {
+    const receiver = kept(await startReceiver({ answer: (socket) => socket.write(answer) }));
+    return (await send(guard(), `http://127.0.0.1:${receiver.port}/`)).said;
+  }
+
   it('of a name with many addresses four are tried, in their order (§6.5/dns-look-up)', async () => {
     const nobody = ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5'];
     const receiver = kept(await startReceiver({ certificate }));

@@ -4,17 +4,17 @@ import { describe, it } from 'node:test';
 import {
   body,
   certificate,
-  guard,
   here,
   host,
+  outboundSuite,
   post,
   ranges,
-  startKept,
-  withNames,
 } from '#test/support/webhooks/outbound.ts';
 import { ok } from '#test/support/webhooks/raw-receiver.ts';
 
 describe('an outgoing request (specification section 6.5)', () => {
+  const { guard, startKept, withNames } = outboundSuite();
+
   it('sends the given bytes and headers with the Host of the URL, and returns the answer', async () => {
     const receiver = await startKept({ certificate });
     const { http } = await withNames(() => here);

@@ -5,15 +5,7 @@ import type { OutboundHttp } from '#server/platform/outbound-http/outbound-http.
 import { freePort } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 import type { DnsAnswer } from '#test/support/webhooks/dns-server.ts';
-import {
-  certificate,
-  guard,
-  here,
-  host,
-  post,
-  startKept,
-  withNames,
-} from '#test/support/webhooks/outbound.ts';
+import { certificate, here, host, outboundSuite, post } from '#test/support/webhooks/outbound.ts';
 
 const classOf = async (http: OutboundHttp, url: string, timeoutMs = 2_000) => {
   const outcome = await http.send(post(url, { timeoutMs }));
@@ -21,6 +13,8 @@ const classOf = async (http: OutboundHttp, url: string, timeoutMs = 2_000) => {
 };
 
 describe('failures of our own network have another class than those of a receiver (specification section 6.5)', () => {
+  const { guard, startKept, withNames } = outboundSuite();
+
   it('a request for a name while no name server answers is a fault of our own network, in each way that it may fail (§6.5/class-no-network)', async () => {
     for (const said of ['silence', 'server failure'] as const) {
       const { http } = await withNames(() => said);

@@ -3,19 +3,11 @@ import { type AddressInfo, createServer } from 'node:net';
 import { describe, it } from 'node:test';
 import { makeCertificate } from '#test/support/webhooks/certificate.ts';
 import type { DnsAnswer } from '#test/support/webhooks/dns-server.ts';
-import {
-  certificate,
-  guard,
-  here,
-  host,
-  kept,
-  post,
-  ranges,
-  startKept,
-  withNames,
-} from '#test/support/webhooks/outbound.ts';
+import { certificate, here, host, outboundSuite, post, ranges } from '#test/support/webhooks/outbound.ts';
 
 describe('the addresses that a name resolves to (§6.5/dns-look-up)', () => {
+  const { startKept, withNames } = outboundSuite();
+
   it('1,000 sends to names whose answers change between look-ups reach allowed addresses only', async () => {
     const receiver = await startKept({ certificate });
     const canary = await startKept({ certificate, host: '127.0.0.2', port: receiver.port });
@@ -90,6 +82,8 @@ describe('the addresses that a name resolves to (§6.5/dns-look-up)', () => {
 });
 
 describe('TLS is always verified (§6.5/tls-verification)', () => {
+  const { guard, kept, startKept, withNames } = outboundSuite();
+
   it('with a certificate that is expired, untrusted or for another name nothing is sent, whatever the environment says (§6.5/class-tls)', async () => {
     const expired = makeCertificate([host], '200102');
     const unknown = makeCertificate([host]);

@@ -5,18 +5,12 @@ import { attemptFailures, failureOfStatus } from '#contract/attempt-outcome.ts';
 import { until } from '#test/support/service/until.ts';
 import { makeCertificate } from '#test/support/webhooks/certificate.ts';
 import type { DnsAnswer } from '#test/support/webhooks/dns-server.ts';
-import {
-  certificate,
-  guard,
-  here,
-  host,
-  post,
-  startKept,
-  withNames,
-} from '#test/support/webhooks/outbound.ts';
+import { certificate, here, host, outboundSuite, post } from '#test/support/webhooks/outbound.ts';
 import { startReceiver } from '#test/support/webhooks/raw-receiver.ts';
 
 describe('every fault of a receiver is a value with a class of its own (specification section 6.5)', () => {
+  const { guard, startKept, withNames } = outboundSuite();
+
   it('twelve faults, twelve classes; where a redirect leads is never reached, and each is sent once (§6.5/deadline-and-bounds, §6.5/sent-once, §6.5/failure-classes)', async () => {
     const canary = await startKept();
     const says = (text: string) => (socket: { write: (text: string) => void }) => socket.write(text);

@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { until } from '#test/support/service/until.ts';
-import { guard, post, startKept } from '#test/support/webhooks/outbound.ts';
+import { outboundSuite, post } from '#test/support/webhooks/outbound.ts';
 import { ok } from '#test/support/webhooks/raw-receiver.ts';
 
 describe('how much of an answer is read (specification section 6.5)', () => {
+  const { guard, startKept } = outboundSuite();
+
   it('16 KB of the body are kept to the byte; of a longer one the rest is not read and the connection ends (§6.5/deadline-and-bounds)', async () => {
     const http = guard();
     const receiver = await startKept({

@@ -1,5 +1,9 @@
 import { realpathSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import type { CountsLine, TestLine } from './file-reporter.ts';
+
+/** The entry of every process. Node reports it as a passed test where no file registers one. */
+const entry = realpathSync(fileURLToPath(new URL('load-files.ts', import.meta.url)));
 
 /** How a process ended: by itself, past its limit, or with the run. */
 export type ProcessEnd = 'exit' | 'limit' | 'run';
@@ -43,8 +47,11 @@ export function readResults(files: readonly string[], text: string, end: Ended):
   // The last line of a process that was ended may be half of one.
   const complete = text.split('\n').filter((line) => line.endsWith('}'));
   const parsed: (TestLine | CountsLine)[] = complete.map((line) => JSON.parse(line));
-  const lines = parsed.filter((line) => line.did !== 'counted');
-  const counts = parsed.find((line) => line.did === 'counted')?.counts;
+  const reported = parsed.filter((line) => line.did !== 'counted');
+  const isEmpty = reported.every(({ did, file }) => file === entry && did !== 'failed');
+  const lines = isEmpty ? [] : reported;
+  const counted = parsed.find((line) => line.did === 'counted')?.counts;
+  const counts = counted && isEmpty ? countOf([]) : counted;
   const [only] = files;
   if (only !== undefined && files.length === 1)
     return {

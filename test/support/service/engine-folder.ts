@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { rmSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { after, before, type TestContext } from 'node:test';
+import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import pg from 'pg';
@@ -16,16 +17,24 @@ import { commandLineOf } from '#server/database/engine/engine-process.ts';
 const run = promisify(execFile);
 export const isRoot = process.getuid?.() === 0;
 const engineOwner = fileURLToPath(import.meta.resolve('#test/support/runner/engine-owner.ts'));
-const templateRoot = await mkdtemp(join(tmpdir(), 'engine-test-'));
-const template = join(templateRoot, 'data');
 
-before(async () => {
-  await chmod(templateRoot, 0o755);
-  const engine = await startEngine({ dataDir: template, logger: pino({ level: 'silent' }) });
+let usedFolder: Promise<string> | undefined;
+
+/** A DATA_DIR with a database, made once in a process and deleted with its end. @returns its path */
+function templateFolder(): Promise<string> {
+  usedFolder ??= createTemplate();
+  return usedFolder;
+}
+
+async function createTemplate(): Promise<string> {
+  const root = await mkdtemp(join(tmpdir(), 'engine-test-'));
+  process.once('exit', () => rmSync(root, { recursive: true, force: true }));
+  await chmod(root, 0o755);
+  const dataDir = join(root, 'data');
+  const engine = await startEngine({ dataDir, logger: pino({ level: 'silent' }) });
   await engine.stop();
-});
-
-after(() => rm(templateRoot, { recursive: true, force: true }));
+  return dataDir;
+}
 
 /** A DATA_DIR of its own for one test, deleted after it with the engines that still run in it. */
 export class Place {
@@ -52,6 +61,7 @@ export class Place {
   static async makeUsed(t: TestContext, below = 'data'): Promise<Place> {
     const place = await Place.make(t, below);
     await mkdir(place.dataDir, { recursive: true });
+    const template = await templateFolder();
     // PostgreSQL's programs are never written to: links do.
     await run('cp', ['-al', join(template, 'engine'), place.dataDir]);
     await run('cp', ['-a', join(template, 'pg'), place.dataDir]);

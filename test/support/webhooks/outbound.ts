@@ -13,23 +13,6 @@ export const host = 'receiver.example.com';
 export const certificate = makeCertificate([host, 'other.example.com']);
 export const ranges = (...texts: readonly string[]) => texts.flatMap((text) => parseAddressRange(text) ?? []);
 
-const closing: (() => unknown)[] = [];
-after(async () => {
-  for (const close of closing.reverse()) await close();
-});
-/** Closed when the tests are over. */
-export function kept<T extends { close: () => unknown }>(opened: T): T {
-  closing.push(() => opened.close());
-  return opened;
-}
-
-export const startKept = async (...options: Parameters<typeof startReceiver>) =>
-  kept(await startReceiver(...options));
-
-/** A guard that may reach this machine, and trusts the certificate. */
-export const guard = (options: Partial<OutboundHttpOptions> = {}) =>
-  kept(new OutboundHttp({ allowed: ranges('127.0.0.1'), authorities: [certificate.cert], ...options }));
-
 export const body = Buffer.from('{"content":"👋"}');
 export const post = (url: string, options: Partial<OutboundRequest> = {}): OutboundRequest => ({
   url,
@@ -40,12 +23,28 @@ export const post = (url: string, options: Partial<OutboundRequest> = {}): Outbo
   ...options,
 });
 
-/** A guard whose names are answered by the script. */
-export async function withNames(
-  answer: (name: string) => DnsAnswer,
-  options: Partial<OutboundHttpOptions> = {},
-) {
-  const dns = kept(await startDnsServer(answer));
-  return { dns, http: guard({ nameServers: [dns.address], ...options }) };
-}
 export const here: DnsAnswer = { addresses: ['127.0.0.1'], ttlSeconds: 300 };
+
+/** Receivers, name servers and guards for the tests of a suite, closed after it. Call it in the body of `describe`. */
+export function outboundSuite() {
+  const closing: (() => unknown)[] = [];
+  after(async () => {
+    for (const close of closing.reverse()) await close();
+  });
+  /** Closes it after the suite. */
+  function kept<T extends { close: () => unknown }>(opened: T): T {
+    closing.push(() => opened.close());
+    return opened;
+  }
+  const startKept = async (...options: Parameters<typeof startReceiver>) =>
+    kept(await startReceiver(...options));
+  /** A guard that may reach this machine, and trusts the certificate. */
+  const guard = (options: Partial<OutboundHttpOptions> = {}) =>
+    kept(new OutboundHttp({ allowed: ranges('127.0.0.1'), authorities: [certificate.cert], ...options }));
+  /** A guard whose names the script resolves. */
+  async function withNames(answer: (name: string) => DnsAnswer, options: Partial<OutboundHttpOptions> = {}) {
+    const dns = kept(await startDnsServer(answer));
+    return { dns, http: guard({ nameServers: [dns.address], ...options }) };
+  }
+  return { kept, startKept, guard, withNames };
+}
