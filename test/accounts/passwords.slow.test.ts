@@ -1,32 +1,18 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { loginWindowMs } from '#server/accounts/limits.ts';
-import { Browser, newAccount } from '#test/support/browser/browser-client.ts';
+import { type GivenPasswords, givenPasswords, password } from '#test/support/people/given-passwords.ts';
 import { storedThrottleCounters } from '#test/support/people/stored-accounts.ts';
-import { startTestService, type TestService } from '#test/support/service/test-service.ts';
-
-const password = 'a sentence that nobody guesses';
+import type { TestService } from '#test/support/service/test-service.ts';
 
 describe('passwords of many at once (specification section 12.2)', () => {
   let service: TestService;
-  let sources = 0;
+  let attempt: GivenPasswords['attempt'];
 
   before(async () => {
-    service = await startTestService({ TRUST_PROXY: 'loopback' });
-    await newAccount(service, { email: 'ada@example.com', password });
-    await newAccount(service, { email: 'grace@example.com', password });
-    await newAccount(service, { email: 'none@example.com' });
+    ({ service, attempt } = await givenPasswords());
   });
   after(() => service.close());
-
-  /** A client network that nothing was counted for yet. */
-  const newSource = () => {
-    sources += 1;
-    return `198.51.${Math.floor(sources / 250)}.${1 + (sources % 250)}`;
-  };
-  const from = (source: string) => new Browser(service.baseUrl, { 'x-forwarded-for': source });
-  const attempt = (email: string, written: string, source = newSource()) =>
-    from(source).post('/app/sign-in', { email, password: written });
 
   it('an unknown address takes about as long as a wrong password', async () => {
     const times: Record<string, number[]> = { 'ada@example.com': [], 'nobody@example.com': [] };

@@ -1,36 +1,24 @@
 import assert from 'node:assert/strict';
 import { argon2Sync } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { Browser, newAccount, signedIn } from '#test/support/browser/browser-client.ts';
+import { signedIn } from '#test/support/browser/browser-client.ts';
 import { holdPasswordChange } from '#test/support/people/given-accounts.ts';
+import { type GivenPasswords, givenPasswords, password } from '#test/support/people/given-passwords.ts';
 import { storedAccount } from '#test/support/people/stored-accounts.ts';
 import { field } from '#test/support/service/api-client.ts';
-import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import type { TestService } from '#test/support/service/test-service.ts';
 import { watchArgon2 } from '#test/support/service/watch-argon2.ts';
 import { watchStatements } from '#test/support/service/watch-statements.ts';
 
-const password = 'a sentence that nobody guesses';
-
 describe('passwords (specification section 12.2)', () => {
   let service: TestService;
-  let sources = 0;
+  let newBrowser: GivenPasswords['newBrowser'];
+  let attempt: GivenPasswords['attempt'];
 
   before(async () => {
-    service = await startTestService({ TRUST_PROXY: 'loopback' });
-    await newAccount(service, { email: 'ada@example.com', password });
-    await newAccount(service, { email: 'grace@example.com', password });
-    await newAccount(service, { email: 'none@example.com' });
+    ({ service, newBrowser, attempt } = await givenPasswords());
   });
   after(() => service.close());
-
-  /** A client network that nothing was counted for yet. */
-  const newSource = () => {
-    sources += 1;
-    return `198.51.${Math.floor(sources / 250)}.${1 + (sources % 250)}`;
-  };
-  const from = (source: string) => new Browser(service.baseUrl, { 'x-forwarded-for': source });
-  const attempt = (email: string, written: string, source = newSource()) =>
-    from(source).post('/app/sign-in', { email, password: written });
   const hashOf = async (email: string) => (await storedAccount(service, email)).passwordHash ?? '';
 
   it('are kept as argon2id with 19 MiB, two passes, one lane and a salt of their own (§12.2/passwords)', async () => {
@@ -88,7 +76,7 @@ describe('passwords (specification section 12.2)', () => {
       const statements = watchStatements(['accounts.', 'account-sessions.', 'throttle.', 'magic-links.']);
       for (const email of ['ada@example.com', 'none@example.com', 'nobody@example.com']) {
         const argon2 = watchArgon2();
-        const answer = await from(newSource()).request('POST', path, {
+        const answer = await newBrowser().request('POST', path, {
           ...(path === '/sign-in'
             ? {
                 form: { email, password: 'a wrong password', by: 'password' },

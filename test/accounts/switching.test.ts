@@ -7,6 +7,7 @@ import { Browser, type BrowserAnswer } from '#test/support/browser/browser-clien
 import { markEmailVerified } from '#test/support/people/given-accounts.ts';
 import { newPerson } from '#test/support/people/people.ts';
 import type { ApiAnswer } from '#test/support/service/api-client.ts';
+import { givenTeam } from '#test/support/service/given-team.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
 const password = 'a sentence that nobody guesses';
@@ -16,8 +17,7 @@ describe('a person who is signed in to another account (specification sections 1
   let team: TestTeam;
 
   before(async () => {
-    service = await startTestService();
-    team = await service.newTeam();
+    ({ service, team } = await givenTeam());
   });
   after(() => service.close());
 

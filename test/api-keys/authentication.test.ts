@@ -5,17 +5,17 @@ import { newApiKey } from '#server/api-keys/api-key.ts';
 import { revokeKey } from '#server/api-keys/revoke-key.ts';
 import { operator } from '#server/platform/actor.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
+import { givenTeam } from '#test/support/service/given-team.ts';
 import { holdTableLock } from '#test/support/service/row-lock.ts';
 import { storedRowTexts } from '#test/support/service/stored-text.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 
 describe('API keys (§5.1/api-key)', () => {
   let service: TestService;
   let team: TestTeam;
 
   before(async () => {
-    service = await startTestService();
-    team = await service.newTeam();
+    ({ service, team } = await givenTeam());
   });
   after(() => service.close());
 

@@ -1,25 +1,20 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { claim } from '#test/support/phones/test-phone.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
-import { firstKey, type SpawnedService, spawnService } from '#test/support/service/spawned-service.ts';
+import { givenSpawnedService } from '#test/support/service/given-spawned-service.ts';
+import { firstKey, type SpawnedService } from '#test/support/service/spawned-service.ts';
 
 describe('bodies that clients break off', () => {
   let dataDir: string;
+  let close: () => Promise<void>;
   let service: SpawnedService;
 
   before(async () => {
-    dataDir = await mkdtemp(join(tmpdir(), 'ownline-broken-'));
-    service = await spawnService({ settings: { DATA_DIR: dataDir } });
+    ({ service, dataDir, close } = await givenSpawnedService());
   });
-  after(async () => {
-    await service.kill('SIGKILL');
-    await rm(dataDir, { recursive: true, force: true });
-  });
+  after(() => close());
 
   /** Writes half of a body, waits until the server asks for the rest, and resets the connection. */
   async function breakOff(path: string, headers: Readonly<Record<string, string>>): Promise<void> {

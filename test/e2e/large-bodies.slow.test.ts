@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { claim } from '#test/support/phones/test-phone.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
-import { firstKey, type SpawnedService, spawnService } from '#test/support/service/spawned-service.ts';
+import { givenSpawnedService } from '#test/support/service/given-spawned-service.ts';
+import { firstKey, type SpawnedService } from '#test/support/service/spawned-service.ts';
 
 const large = 'a'.repeat(10_000_000);
 const times = 12;
@@ -13,18 +11,15 @@ const times = 12;
 /** In a process of its own: only then does a client still write when the refusal comes. */
 describe('bodies that are too large (specification sections 7.1 and 11.1)', () => {
   let dataDir: string;
+  let close: () => Promise<void>;
   let service: SpawnedService;
   let key: string;
 
   before(async () => {
-    dataDir = await mkdtemp(join(tmpdir(), 'ownline-large-'));
-    service = await spawnService({ settings: { DATA_DIR: dataDir } });
+    ({ service, dataDir, close } = await givenSpawnedService());
     key = await firstKey(dataDir);
   });
-  after(async () => {
-    await service.kill('SIGTERM');
-    await rm(dataDir, { recursive: true, force: true });
-  });
+  after(() => close());
 
   const post = (path: string, headers: Readonly<Record<string, string>>) =>
     fetch(`${service.baseUrl}${path}`, { method: 'POST', headers, body: large });

@@ -14,31 +14,26 @@ import { storedMagicLink } from '#test/support/people/stored-accounts.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
 import { CommandLine } from '#test/support/service/command-line.ts';
 import { connectToDatabase, type DatabaseConnection } from '#test/support/service/database-connection.ts';
-import {
-  firstKey,
-  firstLink,
-  type SpawnedService,
-  spawnService,
-} from '#test/support/service/spawned-service.ts';
+import { givenSpawnedService } from '#test/support/service/given-spawned-service.ts';
+import { firstKey, firstLink, type SpawnedService } from '#test/support/service/spawned-service.ts';
 import { createTestDatabase } from '#test/support/service/test-database.ts';
 
 describe('links of the operator (specification sections 10.1 and 12.1)', () => {
   let dataDir: string;
+  let close: () => Promise<void>;
   let service: SpawnedService;
   let commandLine: CommandLine;
   let connection: DatabaseConnection;
 
   before(async () => {
-    dataDir = await mkdtemp(join(tmpdir(), 'ownline-owner-'));
-    service = await spawnService({ settings: { DATA_DIR: dataDir } });
+    ({ service, dataDir, close } = await givenSpawnedService());
     commandLine = new CommandLine(dataDir);
     const { output } = await commandLine.run(['database-url']);
     connection = await connectToDatabase(output.trim());
   });
   after(async () => {
     await connection.close();
-    await service.kill('SIGTERM');
-    await rm(dataDir, { recursive: true, force: true });
+    await close();
   });
 
   const settings = () => ({ BASE_URL: service.baseUrl });

@@ -1,30 +1,27 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { claim, findNumber } from '#test/support/phones/test-phone.ts';
 import { ApiClient, field } from '#test/support/service/api-client.ts';
 import { CommandLine } from '#test/support/service/command-line.ts';
+import { givenSpawnedService } from '#test/support/service/given-spawned-service.ts';
 import { firstKey, type SpawnedService, spawnService } from '#test/support/service/spawned-service.ts';
 import { until } from '#test/support/service/until.ts';
 
 describe('commands and further processes beside a running server (specification section 10)', () => {
   let dataDir: string;
+  let close: () => Promise<void>;
   let service: SpawnedService;
   let databaseUrl: string;
   let commandLine: CommandLine;
 
   before(async () => {
-    dataDir = await mkdtemp(join(tmpdir(), 'ownline-processes-'));
-    service = await spawnService({ settings: { DATA_DIR: dataDir } });
+    ({ service, dataDir, close } = await givenSpawnedService());
     commandLine = new CommandLine(dataDir);
     databaseUrl = (await ownline(['database-url'])).output.trim();
   });
-  after(async () => {
-    await service.kill('SIGTERM');
-    await rm(dataDir, { recursive: true, force: true });
-  });
+  after(() => close());
 
   const ownline: CommandLine['run'] = (...args) => commandLine.run(...args);
   const json: CommandLine['json'] = (...words) => commandLine.json(...words);

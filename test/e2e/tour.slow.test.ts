@@ -1,30 +1,26 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { ApiClient } from '#test/support/service/api-client.ts';
+import { givenSpawnedService } from '#test/support/service/given-spawned-service.ts';
 import {
   firstKey,
   firstLink,
   repository,
   type SpawnedService,
-  spawnService,
 } from '#test/support/service/spawned-service.ts';
 
 describe('the first five minutes (README, specification section 10.1)', () => {
   let dataDir: string;
+  let close: () => Promise<void>;
   let service: SpawnedService;
 
   before(async () => {
-    dataDir = await mkdtemp(join(tmpdir(), 'ownline-tour-'));
-    service = await spawnService({ settings: { DATA_DIR: dataDir } });
+    ({ service, dataDir, close } = await givenSpawnedService());
   });
-  after(async () => {
-    await service.kill('SIGTERM');
-    await rm(dataDir, { recursive: true, force: true });
-  });
+  after(() => close());
 
   it('a first start without a terminal writes the key and the link to a file for its owner only, and prints the path', async () => {
     const file = join(dataDir, 'first-start.txt');

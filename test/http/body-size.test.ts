@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { givenTeam } from '#test/support/service/given-team.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 
 describe('how large a body may be (§8/body-sizes)', () => {
   let service: TestService;
   let team: TestTeam;
 
   before(async () => {
-    service = await startTestService();
-    team = await service.newTeam();
+    ({ service, team } = await givenTeam());
   });
   after(() => service.close());
 

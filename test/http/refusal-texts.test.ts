@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import { eventTypes } from '#contract/event.ts';
 import { type ApiAnswer, field } from '#test/support/service/api-client.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { givenTeam } from '#test/support/service/given-team.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 
 const message = { to: '+14155550101', from: '+14155550100', content: 'Hello' };
 
@@ -11,8 +13,7 @@ describe('the message of a refusal names the fault (specification section 7.1, d
   let team: TestTeam;
 
   before(async () => {
-    service = await startTestService();
-    team = await service.newTeam();
+    ({ service, team } = await givenTeam());
   });
   after(() => service.close());
 
@@ -72,7 +73,7 @@ describe('the message of a refusal names the fault (specification section 7.1, d
   it('a list that is too short or too long: how many entries, and which', async () => {
     const create = (events: readonly string[]) =>
       team.api.post('/v1/webhooks', { url: 'https://example.com/', events });
-    const choices = 'message.received, message.sent, message.delivered, message.failed';
+    const choices = eventTypes.join(', ');
     await refusal(create([]), `events must have at least 1 entry, of: ${choices}.`, 'events');
     await refusal(create(['message.read']), `events must be one of: ${choices}.`, 'events');
     const many = Array.from({ length: 51 }, () => 'message.sent');

@@ -5,8 +5,9 @@ import type { FastifyRequest } from 'fastify';
 import { PathIndex } from '#server/platform/http/path-index.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { assertEnvelope } from '#test/support/service/assert-envelope.ts';
+import { givenTeam } from '#test/support/service/given-team.ts';
 import { rawRequest } from '#test/support/service/raw-http.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 
 const json = 'application/json; charset=utf-8';
 
@@ -15,8 +16,7 @@ describe('requests without an operation (specification section 7)', () => {
   let team: TestTeam;
 
   before(async () => {
-    service = await startTestService();
-    team = await service.newTeam();
+    ({ service, team } = await givenTeam());
   });
   after(() => service.close());
 

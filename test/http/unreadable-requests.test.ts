@@ -4,21 +4,16 @@ import { after, before, describe, it } from 'node:test';
 import { ClientErrorResponder } from '#server/platform/http/client-error.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { assertEnvelope } from '#test/support/service/assert-envelope.ts';
+import { givenTeam } from '#test/support/service/given-team.ts';
 import { rawExchange, rawRequest } from '#test/support/service/raw-http.ts';
-import {
-  freePort,
-  startTestService,
-  type TestService,
-  type TestTeam,
-} from '#test/support/service/test-service.ts';
+import { freePort, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
 describe('requests that are no readable HTTP (specification section 7.2)', () => {
   let service: TestService;
   let team: TestTeam;
 
   before(async () => {
-    service = await startTestService();
-    team = await service.newTeam();
+    ({ service, team } = await givenTeam());
   });
   after(() => service.close());
 

@@ -4,14 +4,15 @@ import type { ServerResponse } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import { notifyUsageLimits } from '#server/usage/notify-usage-limits.ts';
 import { Browser } from '#test/support/browser/browser-client.ts';
-import { type MailServer, type ReceivedMail, startMailServer } from '#test/support/mail/mail-server.ts';
+import type { MailServer, ReceivedMail } from '#test/support/mail/mail-server.ts';
 import { newMember, newPerson } from '#test/support/people/people.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
-import { startWebhookReceiver, type WebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
-import { addWebhook, emit, startWebhooking } from '#test/support/webhooks/webhook-world.ts';
+import { givenMailAndReceiver } from '#test/support/webhooks/given-mail-and-receiver.ts';
+import type { WebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
+import { addWebhook, emit } from '#test/support/webhooks/webhook-world.ts';
 
 /** The calls of a mail for a shell. */
 const callPattern = /curl -X (\w+) '([^']+)' \\\n-H [^\n]+ \\\n-d '([^']+)'/g;
@@ -20,17 +21,12 @@ describe('the links of mails lead somewhere (§12.5/links-and-mail)', () => {
   let mail: MailServer;
   let service: TestService;
   let receiver: WebhookReceiver;
+  let close: () => Promise<void>;
 
   before(async () => {
-    mail = await startMailServer();
-    service = await startWebhooking({ SMTP_URL: mail.url, MAIL_FROM: 'texts@example.com' });
-    receiver = await startWebhookReceiver();
+    ({ mail, service, receiver, close } = await givenMailAndReceiver());
   });
-  after(async () => {
-    await service.close();
-    await receiver.close();
-    await mail.close();
-  });
+  after(() => close());
 
   const mailTo = (address: string): Promise<ReceivedMail> =>
     until(`a mail to ${address}`, () => mail.received.find(({ to }) => to.includes(address)));

@@ -9,8 +9,8 @@ import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts'
 import { newMember, newPerson, PageClient } from '#test/support/people/people.ts';
 import { storedAccount, storedSessionMethods } from '#test/support/people/stored-accounts.ts';
 import { type ApiAnswer, field } from '#test/support/service/api-client.ts';
-import { plantCanary } from '#test/support/service/canary.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 
 const dayMs = 24 * 3_600_000;
 
@@ -26,9 +26,7 @@ describe('an invitation that is opened (specification section 12.4)', () => {
   let made = 0;
 
   before(async () => {
-    service = await startTestService();
-    await plantCanary(service);
-    team = await service.newTeam();
+    ({ service, team } = await givenTeamBesideCanary());
     visitor = new PageClient(service.baseUrl, '');
   });
   after(() => service.close());

@@ -7,8 +7,8 @@ import { lockTeam } from '#server/teams/team/team-store.ts';
 import { Browser, type BrowserAnswer } from '#test/support/browser/browser-client.ts';
 import { newMember, newPerson } from '#test/support/people/people.ts';
 import { field } from '#test/support/service/api-client.ts';
-import { plantCanary } from '#test/support/service/canary.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
 const dayMs = 24 * 3_600_000;
@@ -19,9 +19,7 @@ describe('the page of an invitation (specification section 12.4)', () => {
   let made = 0;
 
   before(async () => {
-    service = await startTestService({ METRICS_TOKEN: 'a-token' });
-    await plantCanary(service);
-    team = await service.newTeam();
+    ({ service, team } = await givenTeamBesideCanary({ METRICS_TOKEN: 'a-token' }));
   });
   after(() => service.close());
 

@@ -6,17 +6,15 @@ import { Browser } from '#test/support/browser/browser-client.ts';
 import { assertRefused, dayMs, invite, listed, type Made, opens } from '#test/support/people/invite.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { storedInvitations } from '#test/support/people/stored-invitations.ts';
-import { plantCanary } from '#test/support/service/canary.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 
 describe('the end of an invitation: revoked, sent again, deleted (specification sections 3.5 and 4.1)', () => {
   let service: TestService;
   let team: TestTeam;
 
   before(async () => {
-    service = await startTestService({ APP_URL: 'https://texts.example.com' });
-    await plantCanary(service);
-    team = await service.newTeam();
+    ({ service, team } = await givenTeamBesideCanary({ APP_URL: 'https://texts.example.com' }));
   });
   after(() => service.close());
 

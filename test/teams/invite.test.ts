@@ -4,18 +4,16 @@ import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts'
 import { ask, assertRefused, dayMs, invite, listed, type Made, opens } from '#test/support/people/invite.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { field } from '#test/support/service/api-client.ts';
-import { plantCanary } from '#test/support/service/canary.ts';
+import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
 import { storedRowTexts } from '#test/support/service/stored-text.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 
 describe('POST /v1/team/members/invite (specification sections 2.4, 3.5 and 4.1)', () => {
   let service: TestService;
   let team: TestTeam;
 
   before(async () => {
-    service = await startTestService({ APP_URL: 'https://texts.example.com' });
-    await plantCanary(service);
-    team = await service.newTeam();
+    ({ service, team } = await givenTeamBesideCanary({ APP_URL: 'https://texts.example.com' }));
   });
   after(() => service.close());
 

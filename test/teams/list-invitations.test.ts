@@ -6,17 +6,15 @@ import { lockTeam } from '#server/teams/team/team-store.ts';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { ask, assertRefused, dayMs, invite, listed, type Made, opens } from '#test/support/people/invite.ts';
 import type { ApiAnswer } from '#test/support/service/api-client.ts';
-import { plantCanary } from '#test/support/service/canary.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 
 describe('GET /v1/team/invitations (specification sections 2.4 and 4.1)', () => {
   let service: TestService;
   let here: TestTeam;
 
   before(async () => {
-    service = await startTestService({ APP_URL: 'https://texts.example.com' });
-    await plantCanary(service);
-    here = await service.newTeam();
+    ({ service, team: here } = await givenTeamBesideCanary({ APP_URL: 'https://texts.example.com' }));
   });
   after(() => service.close());
 

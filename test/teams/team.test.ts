@@ -7,6 +7,7 @@ import { newMember } from '#test/support/people/people.ts';
 import { connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
 import { type ApiAnswer, field } from '#test/support/service/api-client.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
+import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { newDelivery, newWebhook } from '#test/support/webhooks/make-webhooks.ts';
 
@@ -144,9 +145,7 @@ describe('GET /v1/numbers/:id (specification sections 2.5 and 4.2)', () => {
   let team: TestTeam;
 
   before(async () => {
-    service = await startTestService();
-    await plantCanary(service);
-    team = await service.newTeam();
+    ({ service, team } = await givenTeamBesideCanary());
   });
   after(() => service.close());
 

@@ -5,9 +5,9 @@ import { plans } from '#contract/plans.ts';
 import { setRole } from '#test/support/people/given-accounts.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { type ApiAnswer, type ApiClient, field } from '#test/support/service/api-client.ts';
-import { plantCanary } from '#test/support/service/canary.ts';
+import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
 import { holdRowLock } from '#test/support/service/row-lock.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 import { newWebhook, nowhere } from '#test/support/webhooks/make-webhooks.ts';
 
 describe('POST /v1/webhooks (specification section 4.4)', () => {
@@ -15,9 +15,10 @@ describe('POST /v1/webhooks (specification section 4.4)', () => {
   let team: TestTeam;
 
   before(async () => {
-    service = await startTestService({ ROLES: 'api,maintain', EGRESS_ALLOW_CIDRS: '127.0.0.0/8' });
-    await plantCanary(service);
-    team = await service.newTeam();
+    ({ service, team } = await givenTeamBesideCanary({
+      ROLES: 'api,maintain',
+      EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
+    }));
   });
   after(() => service.close());
 

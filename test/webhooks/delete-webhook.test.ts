@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { deleteBatchMax } from '#server/webhooks/queue/delete-pending.ts';
-import { plantCanary } from '#test/support/service/canary.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 import { newDelivery, newWebhook, nowhere, queueMany, uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 import { deliveriesOf, dueDeliveries } from '#test/support/webhooks/stored-deliveries.ts';
 
@@ -11,9 +11,7 @@ describe('DELETE /v1/webhooks/:id (§4.4/delete-webhook)', () => {
   let team: TestTeam;
 
   before(async () => {
-    service = await startTestService({ ROLES: 'api,maintain' });
-    await plantCanary(service);
-    team = await service.newTeam();
+    ({ service, team } = await givenTeamBesideCanary({ ROLES: 'api,maintain' }));
   });
   after(() => service.close());
 

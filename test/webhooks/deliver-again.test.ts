@@ -4,8 +4,8 @@ import { eventTypes } from '#contract/event.ts';
 import { roundExaminedMax } from '#server/webhooks/deliveries/replay-statement.ts';
 import { storedEvents } from '#test/support/events/stored-events.ts';
 import { field } from '#test/support/service/api-client.ts';
-import { plantCanary } from '#test/support/service/canary.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 import {
   newAttempt,
   newDelivery,
@@ -20,9 +20,7 @@ describe('deliveries that are made again (specification section 4.4)', () => {
   let team: TestTeam;
 
   before(async () => {
-    service = await startTestService({ ROLES: 'api,maintain' });
-    await plantCanary(service);
-    team = await service.newTeam();
+    ({ service, team } = await givenTeamBesideCanary({ ROLES: 'api,maintain' }));
   });
   after(() => service.close());
 

@@ -4,35 +4,27 @@ import type { ServerResponse } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { publicId } from '#server/platform/ids/ids.ts';
-import { type MailServer, startMailServer } from '#test/support/mail/mail-server.ts';
+import type { MailServer } from '#test/support/mail/mail-server.ts';
 import { storedMails } from '#test/support/mail/stored-mails.ts';
 import { newMember } from '#test/support/people/people.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
+import { givenMailAndReceiver } from '#test/support/webhooks/given-mail-and-receiver.ts';
 import { attemptsOf, deliveriesOf, settled } from '#test/support/webhooks/stored-deliveries.ts';
 import { stateOf } from '#test/support/webhooks/stored-webhooks.ts';
-import {
-  answering,
-  startWebhookReceiver,
-  type WebhookReceiver,
-} from '#test/support/webhooks/webhook-receiver.ts';
-import { addWebhook, emit, startWebhooking } from '#test/support/webhooks/webhook-world.ts';
+import { answering, type WebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
+import { addWebhook, emit } from '#test/support/webhooks/webhook-world.ts';
 
 describe('the tenth failure in a row (§6.3/failure-count)', () => {
   let mail: MailServer;
   let service: TestService;
   let receiver: WebhookReceiver;
+  let close: () => Promise<void>;
 
   before(async () => {
-    mail = await startMailServer();
-    service = await startWebhooking({ SMTP_URL: mail.url, MAIL_FROM: 'texts@example.com' });
-    receiver = await startWebhookReceiver();
+    ({ mail, service, receiver, close } = await givenMailAndReceiver());
   });
-  after(async () => {
-    await service.close();
-    await receiver.close();
-    await mail.close();
-  });
+  after(() => close());
 
   it('the tenth of 50 simultaneous failures disables; no attempt begins afterwards; owners and admins get one mail (§3.4/enable-and-disable)', async () => {
     const team = await service.newTeam();

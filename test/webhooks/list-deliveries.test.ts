@@ -3,8 +3,8 @@ import { after, before, describe, it } from 'node:test';
 import { eventTypes } from '#contract/event.ts';
 import { deliveryStatuses } from '#contract/webhook.ts';
 import { field } from '#test/support/service/api-client.ts';
-import { plantCanary } from '#test/support/service/canary.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 import { newAttempt, newDelivery, newWebhook, nowhere } from '#test/support/webhooks/make-webhooks.ts';
 
 interface Shown {
@@ -21,9 +21,7 @@ describe('GET /v1/webhooks/:id/deliveries (specification section 4.4)', () => {
   const made: Shown[] = [];
 
   before(async () => {
-    service = await startTestService({ ROLES: 'api,maintain' });
-    await plantCanary(service);
-    team = await service.newTeam();
+    ({ service, team } = await givenTeamBesideCanary({ ROLES: 'api,maintain' }));
     ({ id } = await newWebhook(team.api));
     const { id: otherId } = await newWebhook(team.api);
     for (let n = 0; n < 48; n += 1) {
@@ -114,9 +112,7 @@ describe('GET /v1/webhooks/:id/deliveries/:delivery_id (specification section 4.
   let id: string;
 
   before(async () => {
-    service = await startTestService({ ROLES: 'api,maintain' });
-    await plantCanary(service);
-    team = await service.newTeam();
+    ({ service, team } = await givenTeamBesideCanary({ ROLES: 'api,maintain' }));
     ({ id } = await newWebhook(team.api));
   });
   after(() => service.close());

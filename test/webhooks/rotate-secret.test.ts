@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { signingSecrets } from '#server/webhooks/endpoints/webhook-secret.ts';
 import { field } from '#test/support/service/api-client.ts';
-import { plantCanary } from '#test/support/service/canary.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 import { type MadeWebhook, newWebhook, uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 import { sealedSecretsOf } from '#test/support/webhooks/stored-webhooks.ts';
 
@@ -15,9 +15,7 @@ describe('rotating the secret of a webhook (specification section 6.4)', () => {
   let webhook: MadeWebhook;
 
   before(async () => {
-    service = await startTestService({ ROLES: 'api,maintain' });
-    await plantCanary(service);
-    team = await service.newTeam();
+    ({ service, team } = await givenTeamBesideCanary({ ROLES: 'api,maintain' }));
   });
   after(() => service.close());
   beforeEach(async () => {

@@ -4,9 +4,9 @@ import { skipBatchMax } from '#server/webhooks/queue/skip-pending.ts';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { field } from '#test/support/service/api-client.ts';
-import { plantCanary } from '#test/support/service/canary.ts';
+import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
 import { holdRowLock } from '#test/support/service/row-lock.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 import { disableByFailures, setFailureCount } from '#test/support/webhooks/given-webhooks.ts';
 import { newDelivery, newWebhook, nowhere, queueMany, uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 import { deliveriesOf, dueDeliveries, type Lane } from '#test/support/webhooks/stored-deliveries.ts';
@@ -18,9 +18,7 @@ describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
   let id: string;
 
   before(async () => {
-    service = await startTestService({ ROLES: 'api,maintain' });
-    await plantCanary(service);
-    team = await service.newTeam();
+    ({ service, team } = await givenTeamBesideCanary({ ROLES: 'api,maintain' }));
   });
   after(() => service.close());
   beforeEach(async () => {

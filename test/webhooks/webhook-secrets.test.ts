@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { newMember } from '#test/support/people/people.ts';
-import { plantCanary } from '#test/support/service/canary.ts';
+import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
 import { allStoredRowTexts } from '#test/support/service/stored-text.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 import { newWebhook, uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 import { sealedSecretsOf } from '#test/support/webhooks/stored-webhooks.ts';
 
@@ -14,9 +14,7 @@ describe('secrets of webhooks (specification sections 2.7 and 6.4)', () => {
   const secrets: string[] = [];
 
   before(async () => {
-    service = await startTestService({ ROLES: 'api,maintain' });
-    await plantCanary(service);
-    team = await service.newTeam();
+    ({ service, team } = await givenTeamBesideCanary({ ROLES: 'api,maintain' }));
     const webhook = await newWebhook(team.api);
     id = webhook.id;
     const next = await team.api.post(`/v1/webhooks/${id}/rotate-secret`);

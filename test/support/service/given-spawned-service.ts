@@ -1,0 +1,22 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type SpawnedService, spawnService } from './spawned-service.ts';
+
+export interface GivenSpawnedService {
+  readonly service: SpawnedService;
+  readonly dataDir: string;
+  /** Ends the process and deletes its DATA_DIR. */
+  readonly close: () => Promise<void>;
+}
+
+/** A process after its first start, with a DATA_DIR of its own. */
+export async function givenSpawnedService(): Promise<GivenSpawnedService> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'ownline-first-'));
+  const service = await spawnService({ settings: { DATA_DIR: dataDir } });
+  const close = async () => {
+    await service.kill('SIGTERM');
+    await rm(dataDir, { recursive: true, force: true });
+  };
+  return { service, dataDir, close };
+}
