@@ -1,5 +1,5 @@
 /**
- * Keywords (specification section 4.6): an inbound text that is exactly one of these words opts its sender out. Each
+ * Keywords that opt out (specification section 4.6): as the whole of an inbound text, a keyword opts its sender out. Each
  * language has the words for STOP, STOPALL, UNSUBSCRIBE, QUIT, END, REVOKE and OPT OUT that mean nothing else as an
  * answer. Words for "cancel" are missing on purpose, because they answer appointments; so are words that another language
  * uses for something else, such as FINE, ALTO, SON and DUR.

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { Type } from 'typebox';
 import { components } from '#contract/components.ts';
+import { contactParameter } from '#contract/opt-out.ts';
 import { publicIdOf } from '#contract/schema.ts';
 import type { Config } from '#server/platform/config.ts';
 import { openApiDocument } from '#server/platform/http/openapi.ts';
@@ -23,6 +24,7 @@ export function apiReferenceRoutes(config: Config, routes: readonly Route[]): Ro
     parameters: {
       'numbers.id': publicIdOf('num', 'The id of the number.'),
       'messages.id': publicIdOf('msg', 'The id of the message.'),
+      'opt-outs.contact': contactParameter,
       'members.id': publicIdOf('usr', 'The id of the membership.'),
       'invitations.id': publicIdOf('inv', 'The id of the invitation.'),
       'webhooks.id': publicIdOf('wh', 'The id of the webhook.'),
@@ -72,6 +74,7 @@ not know.`;
 const tags = {
   Messages: 'Send messages, and read what was sent and received.',
   Numbers: 'Connect iPhones, pause and remove them.',
+  'Opt-outs': 'The contacts that get no more messages, and changes of that.',
   Webhooks: 'Have events sent to an address of yours, see what was sent, and have it sent again.',
   Events: 'Everything that happened, once and in order: for systems that would rather ask than be told.',
   Team: 'The team that the API key belongs to.',

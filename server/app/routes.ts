@@ -23,6 +23,7 @@ import { messageRoutes } from '#server/messages/routes.ts';
 import { createSendBatcher } from '#server/messages/send-batcher.ts';
 import { numberRoutes } from '#server/numbers/routes.ts';
 import { setupPageRoutes } from '#server/numbers/setup-page-routes.ts';
+import { optOutRoutes } from '#server/opt-outs/routes.ts';
 import type { Route } from '#server/platform/http/route.ts';
 import { acceptancePageRoutes } from '#server/teams/acceptance/acceptance-page-routes.ts';
 import { acceptanceRoutes } from '#server/teams/acceptance/acceptance-routes.ts';
@@ -34,7 +35,12 @@ import { deliveryRoutes } from '#server/webhooks/deliveries/delivery-routes.ts';
 import { webhookRoutes } from '#server/webhooks/endpoints/routes.ts';
 import { apiReferenceRoutes } from './api-reference-routes.ts';
 import { healthRoutes } from './health-routes.ts';
-import { memberRemovedHooks, numberRemovedHooks, roleChangedHooks } from './transaction-hooks.ts';
+import {
+  memberRemovedHooks,
+  numberRemovedHooks,
+  optedOutHooks,
+  roleChangedHooks,
+} from './transaction-hooks.ts';
 
 interface RouteServices extends Runtime {
   readonly clockStatus: () => ClockStatus;
@@ -66,6 +72,7 @@ function routesOfSlices(services: RouteServices): Route[] {
     ...acceptancePageRoutes(roleChangeServices, requireSession),
     ...numberRoutes({ ...services, onNumberRemoved: numberRemovedHooks(services) }),
     ...eventRoutes(services),
+    ...optOutRoutes({ ...services, onOptedOut: optedOutHooks(services) }),
     ...messageRoutes({ ...services, sends: createSendBatcher(services) }),
     ...webhookRoutes(services),
     ...deliveryRoutes(services),

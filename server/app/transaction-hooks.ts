@@ -1,7 +1,8 @@
 import { revokeExcessKeys, revokeMemberKeys } from '#server/api-keys/revoke-member-keys.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { failMessagesOfDeletedNumber } from '#server/messages/sweep-messages.ts';
+import { failMessagesOfDeletedNumber, failMessagesToContact } from '#server/messages/sweep-messages.ts';
 import type { OnNumberRemoved } from '#server/numbers/delete-number.ts';
+import type { OnOptedOut } from '#server/opt-outs/create-opt-out.ts';
 import type { OnRoleChanged } from '#server/teams/members/apply-role.ts';
 import type { OnMemberRemoved } from '#server/teams/members/end-membership.ts';
 
@@ -12,6 +13,10 @@ import type { OnMemberRemoved } from '#server/teams/members/end-membership.ts';
 
 export function numberRemovedHooks(services: Pick<Runtime, 'clock' | 'ids'>): OnNumberRemoved[] {
   return [(trx, number) => failMessagesOfDeletedNumber(services, trx, number)];
+}
+
+export function optedOutHooks(services: Pick<Runtime, 'clock' | 'ids'>): OnOptedOut[] {
+  return [(trx, optedOut) => failMessagesToContact(trx, services, optedOut)];
 }
 
 export function memberRemovedHooks(services: Pick<Runtime, 'clock' | 'ids'>): OnMemberRemoved[] {

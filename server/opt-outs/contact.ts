@@ -1,7 +1,8 @@
+import { contactMaxCharacters } from '#contract/opt-out.ts';
 import { isE164 } from '#contract/phone-number.ts';
 import { invalid } from '#server/platform/app-error.ts';
 import { refuseHiddenCharacters } from '#server/platform/hidden-characters.ts';
-import { contactMaxCharacters, shortCodeDigitsMax } from './limits.ts';
+import { shortCodeDigitsMax } from './limits.ts';
 
 /**
  * Contact: the other side of a conversation, by its normalized handle (specification section 4.6). Mail addresses are

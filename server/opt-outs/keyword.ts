@@ -1,7 +1,7 @@
 import { optInWords, optOutWords } from '#contract/opt-out-words.ts';
 import { keywordTextMaxCharacters } from './limits.ts';
 
-/** The meaning of an inbound text that is a keyword. */
+/** Keyword: an inbound text that, as a whole, opts its sender out or in. */
 export type Keyword = 'opt_out' | 'opt_in';
 
 /** Punctuation, and symbols that people use as such: < and >, and the emoji of ! and ?. */

@@ -203,13 +203,15 @@ describe('the direction of imports (docs/architecture.md)', () => {
     assert.deepEqual(found, []);
   });
 
-  it('a use case takes transaction hooks for effects on slices to its right, and there are three of them', () => {
+  it('a use case takes transaction hooks for effects on slices to its right, and there are four of them', () => {
     const found = files
       .filter((file) => /readonly on[A-Z]\w+: readonly On/.test(file.text))
       .map((file) => file.path);
     assert.deepEqual(
       found.sort(),
       [
+        'server/opt-outs/create-opt-out.ts',
+        'server/opt-outs/routes.ts',
         'server/numbers/delete-number.ts',
         'server/numbers/routes.ts',
         'server/teams/members/end-membership.ts',

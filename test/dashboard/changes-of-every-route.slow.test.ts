@@ -29,6 +29,8 @@ const told: Readonly<Record<string, readonly string[]>> = {
   'PUT /numbers/:id': ['number :id', 'audit new'],
   'DELETE /numbers/:id': ['number :id', 'audit new'],
   'POST /messages/send': ['message all', 'usage all'],
+  'PUT /opt-outs/:contact': ['opt_out new', 'audit new'],
+  'DELETE /opt-outs/:contact': ['opt_out new', 'audit new'],
   'POST /messages/:id/cancel': ['message :id', 'usage all'],
   'POST /webhooks': ['webhook new', 'audit new'],
   'PUT /webhooks/:id': ['webhook :id', 'audit new'],
@@ -142,7 +144,7 @@ describe('the changes that each route notifies (decision 0018)', () => {
         await ofMembers[name]?.prepare?.(about, member);
         // A change to what it is already would be none.
         const fields = name.startsWith('PUT ') && pattern.endsWith('/team') ? { name } : body?.(about);
-        const address = addressOf(pattern, about).replace(':team_id', team.publicId);
+        const address = addressOf(pattern, about, method).replace(':team_id', team.publicId);
         const id = lastIdIn(address.replace(team.publicId, ''));
         const client = door === '/v1' ? team.api : member;
         const heard = await toldBy(

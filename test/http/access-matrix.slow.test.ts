@@ -74,7 +74,7 @@ describe('the permissions of keys (specification sections 5.1 and 5.2)', () => {
 
   function ask(api: ApiClient, name: string, about: Things): Promise<ApiAnswer> {
     const [method = '', pattern = ''] = name.split(' ');
-    return api.request(method, addressOf(pattern, about), { body: operations[name]?.body?.(about) });
+    return api.request(method, addressOf(pattern, about, method), { body: operations[name]?.body?.(about) });
   }
 
   const served = (audience: Audience) =>

@@ -24,7 +24,7 @@ describe('every operation of the document (specification section 4)', () => {
     const succeeded: string[] = [];
     const call = async (method: string, pattern: string, ids = '', body?: unknown, query = '') => {
       const [id = '', deliveryId = ''] = ids.split(' ');
-      const path = pattern.replace('{id}', id).replace('{delivery_id}', deliveryId);
+      const path = pattern.replace('{id}', id).replace('{delivery_id}', deliveryId).replace('{contact}', id);
       const answer = await team.api.request(method, `${path}${query}`, { body });
       assert.ok(answer.status < 300, `${method} ${pattern}: ${answer.text}`);
       succeeded.push(`${method} ${pattern}`);
@@ -67,6 +67,12 @@ describe('every operation of the document (specification section 4)', () => {
     const filters = `from=%2B14155550100&to=%2B14155550101&status=delivered&direction=outbound&limit=1`;
     const page = await call('GET', '/v1/messages', '', undefined, `?${filters}`);
     await call('GET', '/v1/messages', '', undefined, `?${filters}&cursor=${page.cursor}`);
+
+    await call('PUT', '/v1/opt-outs/{contact}', '%2B14155550103');
+    await wire.call('inbound', { from: '+14155550104', text: 'STOP' });
+    const optOuts = await call('GET', '/v1/opt-outs', '', undefined, '?limit=1');
+    await call('GET', '/v1/opt-outs', '', undefined, `?cursor=${optOuts.cursor}`);
+    await call('DELETE', '/v1/opt-outs/{contact}', '%2B14155550103');
 
     const events = await call('GET', '/v1/events', '', undefined, '?wait=25&limit=1');
     await call('GET', '/v1/events', '', undefined, `?after=${events.cursor}&wait=0`);

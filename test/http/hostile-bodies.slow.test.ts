@@ -133,6 +133,8 @@ describe('bodies that are wrong (specification sections 2.1 and 7.2)', () => {
     'DELETE /v1/numbers/:id': {},
     'POST /v1/messages/send': { to, from, content: 'Hello', media_url: null },
     'POST /v1/messages/:id/cancel': {},
+    'PUT /v1/opt-outs/:contact': {},
+    'DELETE /v1/opt-outs/:contact': {},
     'POST /v1/webhooks': { url: nowhere, events: ['message.sent'], phone_number: null },
     'PUT /v1/webhooks/:id': { url: nowhere, events: ['message.sent'], active: true, phone_number: null },
     'DELETE /v1/webhooks/:id': {},
@@ -165,14 +167,16 @@ describe('bodies that are wrong (specification sections 2.1 and 7.2)', () => {
     const messageId = await owner.api.send({ from: '+14155550103', to, content: 'Hello' });
     accepted += 1;
     const state = async () => {
-      const paths = ['team', `numbers/${numberId}`, 'numbers', `messages/${messageId}`];
+      const paths = ['opt-outs', 'team', `numbers/${numberId}`, 'numbers', `messages/${messageId}`];
       const answers = await Promise.all(paths.map((path) => owner.api.get(`/v1/${path}`)));
       return answers.map((answer) => answer.text);
     };
     const before = await state();
     for (const [name, right] of Object.entries(rightBodies)) {
       const [method = '', pattern = ''] = name.split(' ');
-      const path = pattern.replace(':id', pattern.includes('/numbers/') ? numberId : messageId);
+      const path = pattern
+        .replace(':id', pattern.includes('/numbers/') ? numberId : messageId)
+        .replace(':contact', to);
       const refuse = async (
         what: string,
         rawBody: string | Uint8Array<ArrayBuffer>,

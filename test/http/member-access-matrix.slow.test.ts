@@ -79,7 +79,7 @@ describe('the permissions of members (specification sections 5.3 and 12.3)', () 
     { teamId = team.publicId, headers = {} }: { teamId?: string; headers?: Record<string, string> } = {},
   ): Promise<ApiAnswer> {
     const [method = '', pattern = ''] = name.split(' ');
-    const address = addressOf(pattern, about).replace(':team_id', teamId);
+    const address = addressOf(pattern, about, method).replace(':team_id', teamId);
     return client.request(method, address, { body: ofMembers[name]?.body?.(about), headers });
   }
 
@@ -165,7 +165,7 @@ describe('the permissions of members (specification sections 5.3 and 12.3)', () 
   it('no session opens /v1', async () => {
     for (const name of Object.keys(operations)) {
       const [method = '', pattern = ''] = name.split(' ');
-      const answer = await owner.request(method, addressOf(pattern, things), {
+      const answer = await owner.request(method, addressOf(pattern, things, method), {
         body: operations[name]?.body?.(things),
       });
       assertRefused(answer, 401, 'unauthorized', name);

@@ -80,7 +80,7 @@ function operation(
   options: DocumentOptions,
 ): Json {
   const parameters = [
-    ...[...route.path.matchAll(/(\w+)\/:(\w+)/g)].map(([, noun = '', name = '']) => ({
+    ...[...route.path.matchAll(/([\w-]+)\/:(\w+)/g)].map(([, noun = '', name = '']) => ({
       name,
       in: 'path',
       required: true,

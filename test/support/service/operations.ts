@@ -22,6 +22,8 @@ export interface Things {
   readonly keyId: string;
   /** An address without an account. */
   readonly email: string;
+  /** One that is opted out. */
+  readonly contact: string;
   readonly webhookId: string;
   /** One whose secret is being changed. */
   readonly rotatingWebhookId: string;
@@ -82,6 +84,9 @@ export const operations: Readonly<Record<string, Operation>> = {
   },
   'GET /v1/messages': { permission: 'messages:read', status: 200 },
   'GET /v1/messages/:id': { permission: 'messages:read', status: 200 },
+  'GET /v1/opt-outs': { permission: 'messages:read', status: 200 },
+  'PUT /v1/opt-outs/:contact': { permission: 'messages:send', status: 200 },
+  'DELETE /v1/opt-outs/:contact': { permission: 'messages:send', status: 200 },
   'GET /v1/events': { permission: 'messages:read', status: 200 },
   'POST /v1/messages/:id/cancel': { permission: 'messages:send', status: 200 },
   'GET /v1/webhooks': seesWebhooks,
@@ -110,22 +115,24 @@ export const operations: Readonly<Record<string, Operation>> = {
   'POST /v1/webhooks/:id/test': { permission: 'webhooks:manage', status: 202 },
 };
 
-const idOf: Readonly<Record<string, (things: Things, pattern: string) => string>> = {
+const idOf: Readonly<Record<string, (things: Things, pattern: string, method: string) => string>> = {
   numbers: ({ numberId }) => numberId,
   messages: ({ messageId }) => messageId,
   members: ({ memberId }) => memberId,
   owners: ({ memberId }) => memberId,
   invitations: ({ invitationId }) => invitationId,
   keys: ({ keyId }) => keyId,
+  'opt-outs': ({ contact, phoneNumber }, _pattern, method) =>
+    encodeURIComponent(method === 'DELETE' ? contact : phoneNumber),
   webhooks: ({ webhookId, rotatingWebhookId }, pattern) =>
     pattern.endsWith('/finish') ? rotatingWebhookId : webhookId,
   deliveries: ({ deliveryId }) => deliveryId,
 };
 
 /** `/v1/numbers/num_…` for `/v1/numbers/:id`. @throws where what stands before `:id` is none of these things */
-export function addressOf(pattern: string, things: Things): string {
-  return pattern.replaceAll(/(\w+)\/:(?:id|delivery_id)/g, (_match, noun: string) => {
-    const id = idOf[noun]?.(things, pattern);
+export function addressOf(pattern: string, things: Things, method: string): string {
+  return pattern.replaceAll(/([\w-]+)\/:(?:id|delivery_id|contact)/g, (_match, noun: string) => {
+    const id = idOf[noun]?.(things, pattern, method);
     if (id === undefined) throw new Error(`which id has ${pattern}?`);
     return `${noun}/${id}`;
   });
@@ -144,6 +151,8 @@ export async function newThings(service: TestService, team: TestTeam): Promise<T
   await team.api.post('/v1/numbers/verify', { phone_number: phoneNumber });
   const [webhook, rotating] = [await newWebhook(team.api), await newWebhook(team.api)];
   await team.api.post(`/v1/webhooks/${rotating.id}/rotate-secret`);
+  const contact = `+3498765${String(made).padStart(5, '0')}`;
+  await team.api.request('PUT', `/v1/opt-outs/${encodeURIComponent(contact)}`);
   const invitation = { email: `invited${made}@example.com`, role: 'member' };
   return {
     numberId: String((await findNumber(team.api, phoneNumber))?.id),
@@ -153,6 +162,7 @@ export async function newThings(service: TestService, team: TestTeam): Promise<T
     invitationId: String((await team.api.post('/v1/team/members/invite', invitation)).json.invitation_id),
     keyId: publicId('key', (await service.makeKey(team.id, ['team:read'])).id),
     email: `nobody${made}@example.com`,
+    contact,
     webhookId: webhook.id,
     rotatingWebhookId: rotating.id,
     deliveryId: await newDelivery(service, team, webhook.id),
@@ -170,6 +180,7 @@ export async function stateOf(api: ApiClient): Promise<readonly string[]> {
     '/v1/team/members',
     '/v1/team/invitations?limit=100',
     '/v1/messages',
+    '/v1/opt-outs',
     ...numbers.map(({ id }) => `/v1/numbers/${id}`),
     '/v1/webhooks',
     // Tests that refuse ask about what they made first.

@@ -1,0 +1,56 @@
+import { Type } from 'typebox';
+import { listLimitDefault, listLimitMax } from './paging.ts';
+import { cursorOf, nullable, publicIdOf, strictObject, timestamp } from './schema.ts';
+
+/** As many as a stored handle has at most. */
+export const contactMaxCharacters = 320;
+
+/** A contact that gets nothing more from the team (specification section 4.6). */
+export const OptOut = strictObject({
+  id: publicIdOf('opt', 'The id of this opt-out; the next one of the contact has another.'),
+  contact: Type.String({
+    description: 'A phone number in E.164, a mail address in lower case, or another handle.',
+    examples: ['+14155550101'],
+  }),
+  phone_number: nullable(
+    Type.String({
+      description: 'The number that received the message; null for a request.',
+      examples: ['+14155550100'],
+    }),
+  ),
+  message_id: nullable(publicIdOf('msg', 'The inbound message by which it opted out; null for a request.')),
+  opted_out_at: timestamp('When it opted out.'),
+});
+export type OptOut = Type.Static<typeof OptOut>;
+
+/** The contact in the path of an opt-out. */
+export const contactParameter = Type.String({
+  minLength: 1,
+  maxLength: contactMaxCharacters,
+  description: 'The contact, percent-encoded: a phone number in E.164, or a handle as messages show it.',
+  examples: ['+14155550101'],
+});
+
+/** GET /v1/opt-outs */
+export const ListOptOutsQuery = strictObject({
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: listLimitMax,
+      default: listLimitDefault,
+      description: 'Opt-outs on a page.',
+    }),
+  ),
+  cursor: Type.Optional(cursorOf('The cursor of the page before; empty or left out, the first page.')),
+});
+export type ListOptOutsQuery = Type.Static<typeof ListOptOutsQuery>;
+
+export const OptOutList = strictObject({
+  opt_outs: Type.Array(OptOut, { description: 'Newest first.' }),
+  cursor: Type.String({
+    description: 'Send it as cursor to get the next page.',
+    examples: ['opt_01h2xcejqtf2nbrexx3vqjhp41'],
+  }),
+  has_more: Type.Boolean({ description: 'false at the end.' }),
+});
+export type OptOutList = Type.Static<typeof OptOutList>;

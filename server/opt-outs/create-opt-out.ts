@@ -1,0 +1,42 @@
+import type { Runtime } from '#server/database/runtime.ts';
+import type { Transaction } from '#server/database/statement.ts';
+import type { AuditActor } from '#server/platform/actor.ts';
+import type { TeamId } from '#server/platform/ids/ids.ts';
+import { lockUsage } from '#server/usage/usage-store.ts';
+import { optOut } from './change-opt-out.ts';
+import { parseNewContact } from './contact.ts';
+import { findOptOut, type OptOutRow } from './opt-out-store.ts';
+
+/** Transaction hook of an opt-out; wired in transaction-hooks.ts, since opt-outs do not import messages. */
+export type OnOptedOut = (
+  trx: Transaction,
+  optedOut: { readonly teamId: TeamId; readonly contact: string },
+) => Promise<void>;
+
+/**
+ * Opts a contact out by request (specification section 4.6); its queued messages fail, as after STOP. A contact that is
+ * opted out already keeps its opt-out.
+ * @param contact as it was written in the path
+ * @throws AppError 400, param contact
+ */
+export async function createOptOut(
+  services: Pick<Runtime, 'database' | 'clock' | 'ids'> & { readonly onOptedOut: readonly OnOptedOut[] },
+  teamId: TeamId,
+  contact: string,
+  by: AuditActor,
+): Promise<OptOutRow> {
+  const change = { teamId, contact: parseNewContact(contact), by };
+  return services.database.transaction(async (trx) => {
+    // Usage before the opt-out: failed messages are refunded.
+    await lockUsage(trx, [teamId]);
+    const created = await optOut(trx, services, change);
+    if (created) {
+      for (const hook of services.onOptedOut) await hook(trx, change);
+      return created;
+    }
+    // The statement that found it opted out has locked its row.
+    const standing = await findOptOut(trx, teamId, change.contact);
+    if (!standing) throw new Error('a contact is neither opted out nor opted in');
+    return standing;
+  });
+}

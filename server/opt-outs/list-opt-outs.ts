@@ -1,0 +1,32 @@
+import type { ListOptOutsQuery, OptOutList } from '#contract/opt-out.ts';
+import { listLimitDefault } from '#contract/paging.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { invalid } from '#server/platform/app-error.ts';
+import { parseId, type TeamId } from '#server/platform/ids/ids.ts';
+import { listOptOutRows } from './opt-out-store.ts';
+import { optOutView } from './opt-out-view.ts';
+
+/** Greater than every id: the first page begins here. */
+const beginning = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+/**
+ * A page of the contacts that are opted out, the latest first (specification section 4.6).
+ * @throws AppError 400, param cursor, where it is no id of an opt-out
+ */
+export async function listOptOuts(
+  { database }: Pick<Runtime, 'database'>,
+  teamId: TeamId,
+  { limit = listLimitDefault, cursor }: ListOptOutsQuery,
+): Promise<OptOutList> {
+  const rows = await listOptOutRows(database.pages, teamId, readCursor(cursor), limit + 1);
+  const optOuts = rows.slice(0, limit).map(optOutView);
+  return { opt_outs: optOuts, cursor: optOuts.at(-1)?.id ?? '', has_more: rows.length > limit };
+}
+
+/** The cursor is a position and is not looked up: the page begins after it. */
+function readCursor(cursor: string | undefined): string {
+  if (cursor === undefined || cursor === '') return beginning;
+  const id = parseId('opt', cursor);
+  if (id) return id;
+  throw invalid('cursor', 'cursor must be the cursor of the page before, or be left out for the first page.');
+}
