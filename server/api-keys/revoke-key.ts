@@ -37,7 +37,7 @@ export async function revokeKey(
     if (member && !allows(roleGrants[member.role], 'team:write') && !(await isMadeBy(trx, key, member))) {
       throw new AppError(
         'forbidden',
-        'Somebody else made this key. Ask them, or an owner or admin of the team, to revoke it.',
+        'Another person made this key. Ask them, or an owner or admin of the team, to revoke it.',
       );
     }
     if (key.revoked_at !== null) return;

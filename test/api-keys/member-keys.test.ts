@@ -132,7 +132,7 @@ describe('API keys that people manage (specification sections 5.1 and 5.3)', () 
     const others = await make(as('owner'), ['messages:read'], 'Of the owner');
     const id = String(others.json.id);
     for (const [role, message] of [
-      ['member', /Somebody else made this key/],
+      ['member', /Another person made this key/],
       ['viewer', /does not include keys:manage/],
     ] as const) {
       const person = await newMember(service, team, 'admin');

@@ -29,6 +29,6 @@ export function magicLinkMail(url: string): MailContent {
     heading: 'Sign in to Ownline',
     paragraphs: ['Open this link on the device on which you want to sign in. It works once, for 30 minutes.'],
     action: { label: 'Sign in', url },
-    footnote: 'You did not ask for it? Then nothing has to be done: without the link nobody gets in.',
+    footnote: 'You did not ask for it? Then nothing has to be done: without the link no one can sign in.',
   };
 }

@@ -45,7 +45,7 @@ export function openApiDocument(routes: readonly Route[], options: DocumentOptio
       version: options.version,
       description: options.description,
       license: { name: 'MIT', identifier: 'MIT' },
-      contact: { name: 'Whoever runs this server', url: options.baseUrl },
+      contact: { name: 'The operator of this server', url: options.baseUrl },
     },
     servers: [{ url: options.baseUrl }],
     tags: Object.entries(options.tags).map(([name, description]) => ({ name, description })),

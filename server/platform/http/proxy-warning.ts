@@ -19,7 +19,7 @@ export function createProxyWarning({
     if (isDone || headers['x-forwarded-for'] === undefined) return;
     isDone = true;
     logger.warn(
-      `A request came through a proxy at ${socket.remoteAddress}, which TRUST_PROXY does not name: all its clients count as one source, so a few wrong passwords hold back everybody's. Set TRUST_PROXY=${socket.remoteAddress}.`,
+      `A request came through a proxy at ${socket.remoteAddress}, which TRUST_PROXY does not name: all its clients count as one source, so a few wrong passwords throttle all of them. Set TRUST_PROXY=${socket.remoteAddress}.`,
     );
   };
 }

@@ -58,7 +58,7 @@ function validateHost(url: URL, allowed: readonly AddressRange[]): ValidatedUrl 
     return {
       refused:
         `The URL points at ${host}, a private, local or reserved address. Use one on the public internet, or ask ` +
-        'whoever runs Ownline to allow its range with EGRESS_ALLOW_CIDRS.',
+        'the operator of Ownline to allow its range with EGRESS_ALLOW_CIDRS.',
     };
   }
   if (!isLiteral && !isName(host)) return { refused: 'The name in the URL is none that can be looked up.' };

@@ -41,7 +41,7 @@ export function forbidEscalation(grantor: readonly RoleGrant[], role: GivenRole,
   if (excess.length === 0) return;
   throw new AppError(
     'forbidden',
-    `A key gives nobody more than it holds: the role ${role} adds ${excess.join(', ')}. Use a key that holds that, or have an owner or an admin do it in the dashboard.`,
+    `A key grants no more than it holds: the role ${role} adds ${excess.join(', ')}. Use a key that holds that, or have an owner or an admin do it in the dashboard.`,
     { param: 'role' },
   );
 }
