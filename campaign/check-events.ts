@@ -19,7 +19,11 @@ export function eventViolations(ledger: Ledger): Violation[] {
   return [
     ...ofKnown,
     ...strangers.map((event) =>
-      violation('event_without_cause', `${event.id} tells of ${event.message}, which nobody has`, event.seen),
+      violation(
+        'event_without_cause',
+        `${event.id} is of ${event.message}, which no client knows`,
+        event.seen,
+      ),
     ),
   ];
 }
@@ -76,7 +80,7 @@ function uncaused({ said }: Ledger, message: KnownMessage, events: readonly Know
   return events
     .filter((event) => !isCaused(event))
     .map((event) =>
-      violation('event_without_cause', `nobody did what ${event.id} (${event.type}) tells`, event.seen),
+      violation('event_without_cause', `no action caused ${event.id} (${event.type})`, event.seen),
     );
 }
 

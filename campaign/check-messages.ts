@@ -65,7 +65,7 @@ function lostAndChanged({ messages, listed }: Ledger): Violation[] {
 function withoutCause({ listed, messages }: Ledger): Violation[] {
   return [...listed.values()].flatMap(([row]) =>
     row && !messages.has(row.message)
-      ? [violation('message_without_cause', `nobody was answered that ${row.message} is theirs`, row)]
+      ? [violation('message_without_cause', `no client was answered with ${row.message}`, row)]
       : [],
   );
 }

@@ -55,7 +55,7 @@ export const seededFaults: readonly SeededFault[] = [
     },
   },
   {
-    name: 'a phone was told to stop',
+    name: 'a phone got a stop',
     rule: 'phone_stopped',
     sow: (rows) => {
       const { at, number } = pick(rows, 'handed');
@@ -63,7 +63,7 @@ export const seededFaults: readonly SeededFault[] = [
     },
   },
   {
-    name: 'a message came from nobody',
+    name: 'a message has no sender',
     rule: 'message_without_cause',
     sow: (rows) => repeated(rows, 'listed', (row) => ({ ...row, message: 'msg_other' })),
   },
@@ -75,7 +75,7 @@ export const seededFaults: readonly SeededFault[] = [
   {
     name: 'a message was handed out with the text of another',
     rule: 'message_changed',
-    sow: (rows) => replaced(rows, 'handed', (row) => ({ ...row, text: 'The text of somebody else' })),
+    sow: (rows) => replaced(rows, 'handed', (row) => ({ ...row, text: 'The text of another message' })),
   },
   {
     name: 'two messages of a conversation changed places',
