@@ -10,7 +10,7 @@ import { startTestService, type TestService } from '#test/support/service/test-s
 const password = 'a sentence that nobody guesses';
 const another = 'another sentence of some length';
 
-describe('one’s own account (specification sections 12.1 and 12.3)', () => {
+describe('the account of a person (specification sections 12.1 and 12.3)', () => {
   let service: TestService;
   let made = 0;
 
@@ -162,7 +162,7 @@ describe('one’s own account (specification sections 12.1 and 12.3)', () => {
     assert.equal((await new Browser(service.baseUrl).submit(again)).status, 404);
   });
 
-  it('of two simultaneous new passwords one is set, and the other is 409', async () => {
+  it('one of two simultaneous new passwords is set, and the other is 409', async () => {
     const { email, byPassword } = await newPerson();
     const browsers = [await byPassword(), await byPassword()];
     const words = ['the first of two sentences', 'the second of two sentences'];

@@ -19,7 +19,7 @@ const foreign: readonly (readonly [string, Readonly<Record<string, string | unde
   ['another host of the same site', { 'sec-fetch-site': 'same-site' }],
   ['no page', { 'sec-fetch-site': 'none' }],
   ['an empty word', { 'sec-fetch-site': '' }],
-  ['words of somebody else', { 'sec-fetch-site': 'same-origin, cross-site' }],
+  ['two values', { 'sec-fetch-site': 'same-origin, cross-site' }],
   ['another origin', { 'sec-fetch-site': undefined, origin: 'https://example.net' }],
   ['an origin that begins like ours', { 'sec-fetch-site': undefined, origin: 'OWN.example.net' }],
   ['another port', { 'sec-fetch-site': undefined, origin: 'http://127.0.0.1:1' }],

@@ -88,7 +88,7 @@ describe('links that sign in (specification section 12.2)', () => {
     assertOver(await browser().get(link));
   });
 
-  it('of many clicks at once one gets in', async () => {
+  it('one of many simultaneous clicks signs in', async () => {
     const link = await newLink();
     const answers = await Promise.all(Array.from({ length: 8 }, () => browser().submit(link)));
     assert.deepEqual(answers.map(({ status }) => status).sort(), [
@@ -152,7 +152,7 @@ describe('links that sign in (specification section 12.2)', () => {
     assert.ok(form.text.includes('value="&quot;&gt;&lt;b&gt;x"') && !form.text.includes('<b>x'));
   });
 
-  it('the form takes forms only, in UTF-8, and says so on a page', async () => {
+  it('the form accepts forms in UTF-8 only, and its error is a page', async () => {
     const send = (headers: Record<string, string>, body: string | Uint8Array<ArrayBuffer>) =>
       fetch(`${service.baseUrl}/sign-in`, {
         method: 'POST',
@@ -189,7 +189,7 @@ describe('links that sign in (specification section 12.2)', () => {
   });
 });
 
-describe('links that are asked for by mail (specification section 12.2)', () => {
+describe('requests for magic links (specification section 12.2)', () => {
   let service: TestService;
   let server: FastifyInstance;
   let magicLinks: MagicLinkRequests;
@@ -289,11 +289,11 @@ describe('links that are asked for by mail (specification section 12.2)', () => 
     assert.deepEqual(
       sent.map(({ to }) => to),
       [email],
-      'nobody else is written to',
+      'no other address gets a mail',
     );
   });
 
-  it('at most 5 an hour go to one address, without a word; the next hour brings more (§12.2/magic-links)', async () => {
+  it('at most 5 an hour are mailed to one address, with the same answer; the next hour allows more (§12.2/magic-links)', async () => {
     nextHour();
     for (let n = 0; n < 12; n += 1) assert.equal((await ask(email, `198.51.100.${n}`)).status, 202);
     assert.equal(sent.length, 5);

@@ -88,7 +88,7 @@ describe('passkeys (specification section 12.2)', () => {
     const options = await requestOptions();
     assert.equal(field(options, 'rpId'), 'texts.example.com');
     assert.equal(field(options, 'userVerification'), 'preferred');
-    assert.equal(field(options, 'allowCredentials'), undefined, 'it names nobody’s passkeys');
+    assert.equal(field(options, 'allowCredentials'), undefined, 'it names no passkeys');
   });
 
   it('a challenge is used up by its first answer, be that right or wrong (§12.3/passkey-sign-in)', async () => {
@@ -103,7 +103,7 @@ describe('passkeys (specification section 12.2)', () => {
     assertRefused(await enter(authenticator.get(spoilt)), 'right, to a challenge that was answered wrongly');
   });
 
-  it('of many equal answers at once one signs in', async () => {
+  it('one of many equal simultaneous answers signs in', async () => {
     const { authenticator } = await newPasskey();
     const answer = authenticator.get(await requestOptions());
     const statuses = (await Promise.all(Array.from({ length: 8 }, () => enter(answer)))).map(
@@ -134,8 +134,8 @@ describe('passkeys (specification section 12.2)', () => {
       ],
       ['another host', authenticator.get(await requestOptions(), { rpId: 'example.net' })],
       ['another ceremony', authenticator.get(await requestOptions(), { type: 'webauthn.create' })],
-      ['a challenge that nobody made', authenticator.get(options, { challenge: 'bm9ib2R5IG1hZGUgdGhpcw' })],
-      ['nobody present', authenticator.get(await requestOptions(), { flags: 0 })],
+      ['an unknown challenge', authenticator.get(options, { challenge: 'bm9ib2R5IG1hZGUgdGhpcw' })],
+      ['no user present', authenticator.get(await requestOptions(), { flags: 0 })],
       [
         'another account',
         authenticator.get(await requestOptions(), { userHandle: 'AZkAAAAAcACAAAAAAAAAAQ' }),
@@ -178,7 +178,7 @@ describe('passkeys (specification section 12.2)', () => {
     for (const _ of [1, 2]) assert.equal((await enter(still.get(await requestOptions()))).status, 200);
   });
 
-  it('of a passkey and its copy that answer at once with one counter, one signs in', async () => {
+  it('one of a passkey and its copy that answer at once with one counter signs in', async () => {
     const { authenticator } = await newPasskey();
     const challenges = await Promise.all(Array.from({ length: 6 }, requestOptions));
     const answers = await Promise.all(
@@ -235,11 +235,11 @@ describe('passkeys (specification section 12.2)', () => {
     const late = await creationOptions(ada);
     const wrong: [string, unknown][] = [
       ['the same answer again', used],
-      ['a challenge of somebody else', fresh().create(await creationOptions(grace))],
+      ['a challenge of another person', fresh().create(await creationOptions(grace))],
       ['a challenge for signing in', fresh().create({ ...late, ...(await requestOptions()) })],
       ['another origin', fresh().create(await creationOptions(ada), { origin: 'https://texts.example.net' })],
       ['another host', fresh().create(await creationOptions(ada), { rpId: 'example.net' })],
-      ['nobody present', fresh().create(await creationOptions(ada), { flags: 0 })],
+      ['no user present', fresh().create(await creationOptions(ada), { flags: 0 })],
       [
         'certificates',
         fresh().create(await creationOptions(ada), { statement: { format: 'packed', fields: certificates } }),

@@ -104,7 +104,7 @@ describe('sessions (specification section 12.2)', () => {
     await planted.post('/app/sign-in', { email, password });
     assert.ok(!planted.cookie.includes(cookie));
     const planter = new Browser(service.baseUrl, { cookie });
-    assert.equal(await isSignedIn(planter), false, 'a planted cookie signs nobody in, then or later');
+    assert.equal(await isSignedIn(planter), false, 'a planted cookie signs in no person, then or later');
   });
 
   it('signing in again ends the session that the browser had, of whichever account, and no other (§12.2/sessions)', async () => {

@@ -61,7 +61,7 @@ describe('a person who is signed in to another account (specification sections 1
     assert.equal((await browser.submit(link)).status, 303);
   });
 
-  it('of a link for no address in particular, it signs out and is shown the form of a new person', async () => {
+  it('signs out on a link without an address, and sees the form of a new person', async () => {
     const here = await service.newTeam();
     const eve = await newPerson(service);
     const url = await service.runtime.database.transaction(async (trx) => {

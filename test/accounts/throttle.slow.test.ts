@@ -111,7 +111,7 @@ describe('failed passwords are held back (specification section 12.2)', () => {
     const own = at('203.0.113.7');
     assert.equal((await own.post('/app/sign-in', { email, password })).status, 200);
     assert.deepEqual(await all(each(100, (n) => statusOf(`198.51.100.${n}`, email))), { 401: 100 });
-    assert.equal(await statusOf('198.51.101.1', email, password), 429, 'from a source that is nobody’s');
+    assert.equal(await statusOf('198.51.101.1', email, password), 429, 'from an unknown source');
     assert.equal(await statusOf('203.0.113.7', email, password), 200, 'from where its owner is');
     assert.equal(await statusOf('203.0.113.7', email), 401);
     await own.post('/app/account/sign-out-everywhere');
@@ -232,7 +232,7 @@ describe('failed passwords are held back (specification section 12.2)', () => {
     });
   });
 
-  it('links and passkeys go on working from where passwords are held back (§12.2/failed-passwords)', async () => {
+  it('links and passkeys keep working where passwords are throttled (§12.2/failed-passwords)', async () => {
     const { email, account } = await begin();
     const own = at('203.0.113.7');
     await own.post('/app/sign-in', { email, password });

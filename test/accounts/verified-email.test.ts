@@ -54,7 +54,7 @@ describe('an account that a stranger prepared for another’s address (specifica
       ).url,
     ).pathname;
 
-  it('the first link that verifies the address ends its sessions, its password and its passkeys, and says so before (§12.1/verified-address)', async () => {
+  it('the first link that verifies the address ends its sessions, its password and its passkeys, and its page announces that (§12.1/verified-address)', async () => {
     const email = newEmail();
     const someone = await prepare(email);
     await putPasskey(service, (await storedAccount(service, email)).id);

@@ -54,7 +54,7 @@ describe('the first start on an empty database (specification section 10.1)', ()
     assert.ok((await start()).includes(file));
     assert.match(await readFile(file, 'utf8'), /own_live_\w{38}/);
     assert.equal((await stat(file)).mode & 0o777, 0o600);
-    assert.equal((await stat(config.dataDir)).mode & 0o066, 0, 'nobody else lists or writes the folder');
+    assert.equal((await stat(config.dataDir)).mode & 0o066, 0, 'no other user lists or writes the folder');
     assert.deepEqual([await count('teams'), await count('api_keys')], [1, 1]);
   });
 

@@ -70,7 +70,7 @@ describe('the page of plans and limits, where every upgrade_url leads (specifica
     assert.match(words(first), new RegExp(`ask your administrator for the plan pro , .* ${small.publicId}`));
     assert.match(words(second), /Plan: enterprise .*this month: 0, unlimited.* No plan allows more/);
     assert.match(words(third), /ask your administrator for the plan enterprise/, 'back to the plan’s');
-    assert.ok(!text.includes(strange.publicId), 'nobody else’s');
+    assert.ok(!text.includes(strange.publicId), 'no other team’s');
   });
 
   it('explains to a person without a team how to join one, and escapes names', async () => {

@@ -131,13 +131,13 @@ describe('notifications of changes (decision 0018)', () => {
     const told = async (noun: ResourceType) => (await ofTeam()).some((change) => change.resource === noun);
     try {
       beyond.pool.recordChange(team.id, 'team', []);
-      await until('the first is told', () => told('team'));
+      await until('the first is notified', () => told('team'));
       proxy.freeze();
       beyond.pool.recordChange(team.id, 'number', []);
       const line = 'sending change notifications failed; subscribers read again by themselves';
       await until('it is given up', () => lines.includes(line));
       beyond.pool.recordChange(team.id, 'webhook', []);
-      await until('the next one is told', () => told('webhook'));
+      await until('the next one is notified', () => told('webhook'));
     } finally {
       await beyond.close();
       await proxy.close();
@@ -253,11 +253,11 @@ describe('a subscriber to changes (decision 0018)', () => {
     for (const leave of [leaveSecond, leaveComing, failing, last.leave]) leave();
     changes.onNotification(payload);
     changes.onNotification('');
-    assert.deepEqual([shared.length, came, last.told.length], [3, 2, 2], 'nobody is told any more');
+    assert.deepEqual([shared.length, came, last.told.length], [3, 2, 2], 'no listener is called any more');
     const again = listen(changes, team.id);
     leaveSecond();
     changes.onNotification(payload);
-    assert.equal(again.told.length, 1, 'one who left before takes nobody with them');
+    assert.equal(again.told.length, 1, 'one that unsubscribed before affects no other');
   });
 
   it('ignores unknown resource types of a later version, and other teams', () => {

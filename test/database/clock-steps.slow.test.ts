@@ -126,7 +126,7 @@ describe('a step of the database clock (specification section 10.7)', () => {
       }
     }));
 
-  it('is no step where the machine slept as long: the time goes on with its uptime', () =>
+  it('is no step where the machine slept as long: the time follows its uptime', () =>
     withService(async (service) => {
       const { runtime } = service;
       const [clock, real] = [new Clock(), createHostClock()];

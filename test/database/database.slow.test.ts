@@ -79,9 +79,9 @@ describe('connections to the database (specification section 10.3)', () => {
     notifications.on('test_channel', (payload) => heard.push(payload));
     await notifications.start();
     try {
-      assert.deepEqual(heard, [''], 'whoever begins to listen looks once');
+      assert.deepEqual(heard, [''], 'a new listener reads once');
       await endConnections('ownline notifications');
-      await until('the listener is told to look again', () => heard.length === 2);
+      await until('the listener is called to read again', () => heard.length === 2);
       assert.equal(heard[1], '');
       database.notify('test_channel', ['one', 'two']);
       await until('the notification arrives', () => heard.length === 3);

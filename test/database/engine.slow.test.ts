@@ -102,7 +102,7 @@ test('a second start on the same DATA_DIR names its owner and says how to connec
   assert.deepEqual(await query(engine.databaseUrl, 'SELECT 1'), [[1]], 'the first one goes on');
 });
 
-test('of ten starts at once on one DATA_DIR one succeeds (section 10)', async (t) => {
+test('one of ten simultaneous starts on one DATA_DIR succeeds (section 10)', async (t) => {
   const place = await Place.make(t);
   const starts = await Promise.allSettled(Array.from({ length: 10 }, () => place.start()));
   assert.equal(starts.filter(({ status }) => status === 'fulfilled').length, 1);

@@ -150,7 +150,7 @@ describe('a DATABASE_URL that does not work ends the start in a sentence (specif
     );
   });
 
-  it('a database that takes no writes, as a standby', async () => {
+  it('a read-only database, as a standby', async () => {
     assert.match(await explained(url('readonly')), /leads to a read-only PostgreSQL at .* the primary/);
   });
 

@@ -160,7 +160,7 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
       { status: 'failed', failed_at: at, error_code: 'device_timeout', hand_out_count: 1 },
       { status: 'queued', may_have_been_sent: true },
       { status: 'polling', hand_out_count: 3 },
-      { status: 'failed', failed_at: at, error_code: 'a reason of somebody else' },
+      { status: 'failed', failed_at: at, error_code: 'a reason that does not exist' },
       { status: 'lost' },
     ];
     for (const columns of wrong) {

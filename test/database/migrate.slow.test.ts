@@ -60,7 +60,7 @@ describe('migrations (decision 0003)', () => {
     assert.deepEqual(await tables(), []);
   });
 
-  it('of several processes that start at once one migrates and the others find it done; again is nothing', async () => {
+  it('one of several processes that start at once migrates; a further start changes nothing', async () => {
     const applied = await Promise.all([migrate(url), migrate(url), migrate(url), migrate(url)]);
     assert.deepEqual(applied.map((versions) => versions.length).sort(), [0, 0, 0, applied.flat().length]);
     assert.ok(applied.flat().length > 0);

@@ -181,7 +181,7 @@ describe('months of history (decision 0004, specification section 1)', () => {
     assert.deepEqual(await exist(tableOf('messages', 2)), [true]);
   });
 
-  it('of processes that start at once one makes it and the others find it made, while sends go on', async () => {
+  it('one of several processes that start at once creates it, while sends continue', async () => {
     await forgetMonth(0);
     await team.api.send({ from, to, content: 'moved once' });
     const sending = Array.from({ length: 200 }, (_, n) => team.api.send({ from, to, content: `${n}` }));

@@ -54,7 +54,7 @@ describe('the secrets key (specification section 10.3, docs/configuration.md)', 
     assert.deepEqual(one.fingerprint(), other.fingerprint());
     assert.deepEqual((await read()).fingerprint(), one.fingerprint());
     assert.equal((await stat(file)).mode & 0o777, 0o600);
-    assert.equal((await stat(dataDir)).mode & 0o066, 0, 'nobody else lists or writes the folder');
+    assert.equal((await stat(dataDir)).mode & 0o066, 0, 'no other user lists or writes the folder');
     assert.deepEqual(await readdir(dataDir), ['secrets.key']);
     const text = (await readFile(file, 'utf8')).trim();
     assert.deepEqual(

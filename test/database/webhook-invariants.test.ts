@@ -68,7 +68,7 @@ describe('the invariants of webhooks', () => {
     await refused(webhook({ next_secret_from: at }), /^rotation_has_its_end$/);
   });
 
-  it('takes one to four known types of events', async () => {
+  it('accepts one to four known types of events', async () => {
     await refused(webhook({ events: [] }), /events/);
     await refused(webhook({ events: ['message.read'] }), /events/);
     await refused(webhook({ events: Array(5).fill('message.sent') }), /events/);

@@ -8,7 +8,7 @@ import { startTestService } from '#test/support/service/test-service.ts';
 
 // In a process of its own: it measures the memory of the whole process.
 describe('memory for bodies of a known device token (specification sections 11.1 and 11.7)', () => {
-  it('many connections with large ones take the memory of a few', async () => {
+  it('many connections with large ones use the memory of a few', async () => {
     const service = await startTestService({ RATE_LIMITS: 'on' });
     try {
       const { wire } = await connectNumber(service, await service.newTeam());

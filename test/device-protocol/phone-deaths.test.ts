@@ -100,7 +100,7 @@ describe('phones and proxies that fail at each step (specification sections 3.2 
     const first = phoneOf(line, { dieAt: { step: 'while_polling', message: 1 } });
     await first.running;
     await until('it is verified', isVerified(line));
-    const id = await send(line, 'for whoever comes');
+    const id = await send(line, 'for the next phone');
     const second = restarted(line);
     await until('it is sent', async () => (await messageOf(id)).status === 'sent');
     second.phone.switchOff();

@@ -95,7 +95,7 @@ describe('claiming and releasing a message (specification section 11.4)', () => 
     assert.equal((await number.wire.poll({ last: first })).id, second);
   });
 
-  it('nor is it where its own poll gave it back', async () => {
+  it('nor is it after its own poll released it', async () => {
     const number = await connect();
     const first = await send(number, 'first');
     assert.equal((await number.wire.poll()).id, first);

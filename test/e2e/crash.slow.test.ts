@@ -95,7 +95,7 @@ describe('recovery after a kill (specification section 10.3)', () => {
     await until('it is ready again', async () => (await fetch(`${service.baseUrl}/readyz`)).ok);
   });
 
-  it('takes its PostgreSQL over after it was killed itself in the middle of sends', async () => {
+  it('takes over its PostgreSQL after it was killed itself in the middle of sends', async () => {
     await disturbUnderLoad(async () => {
       await service.kill('SIGKILL');
       service = await start();

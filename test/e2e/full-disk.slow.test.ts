@@ -82,7 +82,7 @@ describe('a full disk (specification section 10.4)', {
     await until('it is ready again', async () => (await ready()).status === 200);
   });
 
-  it('is named with its path by sends that are refused with retry-after; sends are taken once there is space', async () => {
+  it('is named with its path by sends that are refused with retry-after; sends are accepted once there is space', async () => {
     await disk.fill();
     const accepted: string[] = [];
     const refused = await until('a send is refused', async () => {

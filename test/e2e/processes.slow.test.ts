@@ -66,7 +66,7 @@ describe('commands and further processes beside a running server (specification 
     }
   });
 
-  it('a command without a running server says so', async () => {
+  it('a command without a running server prints that reason', async () => {
     const { code, errors } = await ownline(['team', 'create', '--name', 'x'], {
       DATA_DIR: `${dataDir}-none`,
     });

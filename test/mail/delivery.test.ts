@@ -20,7 +20,7 @@ const invitation = {
     'The link is good for 7 days.',
   ],
   action: { label: 'Accept the invitation', url: link },
-  footnote: 'You get this because somebody entered your address at texts.example.com.',
+  footnote: 'You get this because your address was entered at texts.example.com.',
 } satisfies MailContent;
 
 describe('mail (specification section 10.6)', () => {

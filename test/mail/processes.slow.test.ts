@@ -163,7 +163,7 @@ describe('mail from several processes (specification sections 10.3 and 10.6)', (
     }
   });
 
-  it('of a process that is killed before it records the server’s OK is sent again after its lease, as the same mail', async () => {
+  it('a mail of a process that is killed before it records the server’s OK is sent again after its lease, as the same mail', async () => {
     const to = 'killed@example.com';
     server.behave('hang at content');
     const sender = await spawnSender();

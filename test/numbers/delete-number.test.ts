@@ -145,7 +145,7 @@ describe('DELETE /v1/numbers/:id (specification section 4.2)', () => {
     assert.equal(await used(), before);
   });
 
-  it('takes at most a round of a long queue with it, and the sweep fails the rest (§4.2/delete-effects)', async () => {
+  it('fails at most a round of a long queue, and the sweep fails the rest (§4.2/delete-effects)', async () => {
     const { numberId, phoneNumber } = await connectNumber(service, team, '+14155550190');
     const before = await used();
     const ids = await Promise.all(

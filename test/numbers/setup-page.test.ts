@@ -29,7 +29,7 @@ describe('the setup page (specification section 11.8)', () => {
 
     const answer = await team.api.post(`/v1/numbers/${number.numberId}/reconnect`);
     const setupUrl = String(answer.json.setup_url);
-    assert.match(await pageOf(setupUrl), waits, 'nobody has the token yet');
+    assert.match(await pageOf(setupUrl), waits, 'the token was not used yet');
     const device = await claim(team.api, setupUrl);
     assert.equal((await number.wire.poll()).action, 'idle');
     assert.match(await pageOf(setupUrl), waits, 'the old phone polls');

@@ -57,7 +57,7 @@ describe('PUT /v1/numbers/:id (specification section 4.2)', () => {
     assert.equal((await put({ status: 'active' })).json.label, 'Second');
   });
 
-  it('takes labels of 0 to 100 code points (§2.1/characters, §2.5/label, §4.2/number-fields)', async () => {
+  it('accepts labels of 0 to 100 code points (§2.1/characters, §2.5/label, §4.2/number-fields)', async () => {
     for (const label of ['', 'a', 'a'.repeat(100), '😀'.repeat(100), 'e\u0301'.repeat(50)]) {
       const answer = await put({ label });
       assert.equal(answer.status, 200, answer.text);
@@ -75,7 +75,7 @@ describe('PUT /v1/numbers/:id (specification section 4.2)', () => {
     }
   });
 
-  it('takes on_unconfirmed fail and retry_once (§4.2/number-fields)', async () => {
+  it('accepts on_unconfirmed fail and retry_once (§4.2/number-fields)', async () => {
     for (const policy of ['retry_once', 'fail']) {
       assert.equal((await put({ on_unconfirmed: policy })).status, 200);
       assert.equal((await storedNumber(service, phone)).onUnconfirmed, policy);

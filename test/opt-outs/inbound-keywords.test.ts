@@ -181,7 +181,7 @@ describe('keywords of inbound messages (specification section 4.6)', () => {
     assert.equal((await number.wire.poll()).action, 'idle', 'nothing is sent in answer');
   });
 
-  it('a sender that is not known opts nobody out (§4.6/inbound-keywords)', async () => {
+  it('an unknown sender opts no contact out (§4.6/inbound-keywords)', async () => {
     await receive('STOP', { from: 'none' });
     assert.deepEqual(await contactEvents(), []);
   });

@@ -25,7 +25,7 @@ function manual(
 }
 
 describe('batches (decision 0005)', () => {
-  it('what comes in one turn goes together, and what comes while a batch runs waits for the next', async () => {
+  it('calls of one iteration of the event loop form a batch, and calls during a batch wait for the next', async () => {
     const { batcher, batches, turn } = manual();
     const first = [batcher.add(1), batcher.add(2)];
     await turn();
@@ -48,7 +48,7 @@ describe('batches (decision 0005)', () => {
     assert.deepEqual(await Promise.all(second), ['done 3', 'done 4']);
   });
 
-  it('what waited for a long batch goes out in halves, so that one is stored while the other is answered', async () => {
+  it('calls that waited for a long batch run in halves, so that one is stored while the other is answered', async () => {
     const { batcher, batches, turn } = manual();
     const calls = [batcher.add(0)];
     await turn();
@@ -117,7 +117,7 @@ describe('batches (decision 0005)', () => {
     );
   });
 
-  it('what is more than one batch holds goes out beside it, as far as batches may run at once', async () => {
+  it('calls beyond one batch run in another one beside it, up to the limit of simultaneous batches', async () => {
     const { batcher, batches, turn } = manual({ sizeMax: 1, inFlightMax: 2 });
     const calls = [1, 2, 3].map((n) => batcher.add(n));
     await turn();
@@ -131,7 +131,7 @@ describe('batches (decision 0005)', () => {
     assert.deepEqual(await Promise.all(calls), ['done 1', 'done 2', 'done 3']);
   });
 
-  it('with a window the first call waits for those of later turns', async () => {
+  it('with a window the first call waits for later ones', async () => {
     const { batcher, batches, turn } = manual({ windowMs: 300 });
     const calls = [batcher.add(1)];
     await turn();
@@ -198,7 +198,7 @@ describe('batches (decision 0005)', () => {
       assert.equal(batches[1]?.inputs.length, 100, 'the burst fills what is left');
     });
 
-    it('teams take turns, also where a batch holds fewer calls than there are teams', async () => {
+    it('teams are served round robin, also where a batch holds fewer calls than there are teams', async () => {
       const { batches, add, turn, taken } = ofTeams({ sizeMax: 4 });
       add('burst', 100);
       await turn();

@@ -51,7 +51,7 @@ describe('the settings (specification section 10.5, docs/configuration.md)', () 
     }
   });
 
-  it('take a METRICS_TOKEN that fits into a header, and none by default', () => {
+  it('accept a METRICS_TOKEN that fits into a header, and none by default', () => {
     assert.equal(readConfig({}).metricsToken, undefined);
     assert.equal(readConfig({ METRICS_TOKEN: ' ' }).metricsToken, undefined);
     assert.equal(readConfig({ METRICS_TOKEN: 'a+b/c=' }).metricsToken, 'a+b/c=');

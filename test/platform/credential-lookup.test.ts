@@ -45,7 +45,7 @@ describe('look-ups of credentials (§7.2/refused-keys)', () => {
     assert.ok(statements.length <= 5, `${statements.length} statements`);
   });
 
-  it('of a network past its limit share one statement, and delay no other network', async () => {
+  it('share one statement past the limit of a network, and delay no other network', async () => {
     const { clock, lookup, statements, many } = manual(['valid', 'wrong 7']);
     nextMinute(clock);
     for (let n = 0; n < 60; n += 1) assert.ok(lookup.countRefusal(attacker));

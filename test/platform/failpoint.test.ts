@@ -8,7 +8,7 @@ import { repository } from '#test/support/service/spawned-service.ts';
 const read = (path: string) => readFileSync(join(repository, path), 'utf8');
 
 describe('failpoints (docs/architecture.md, what a kill costs)', () => {
-  it('every one is passed at one place of the code, and what it costs is written down', () => {
+  it('every one is at one line of the code, and its cost is documented', () => {
     const code = globSync('server/**/*.ts', { cwd: repository }).map(read).join('\n');
     const costs = read('docs/architecture.md');
     for (const name of failpoints) {
@@ -17,7 +17,7 @@ describe('failpoints (docs/architecture.md, what a kill costs)', () => {
     }
   });
 
-  it('are written with the pass at which they kill, the first where none is said', () => {
+  it('are set with the pass at which they kill, by default the first', () => {
     assert.deepEqual(parseFailpoint('delivery claimed:3'), { name: 'delivery claimed', pass: 3 });
     assert.deepEqual(parseFailpoint('results written'), { name: 'results written', pass: 1 });
     for (const none of ['', 'elsewhere', 'results written:0', 'results written:x']) {

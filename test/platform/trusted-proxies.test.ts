@@ -48,7 +48,7 @@ describe('the client behind trusted proxies (§7.2/trusted-proxies)', () => {
   });
 });
 
-describe('whose X-Forwarded-For is trusted (docs/configuration.md)', () => {
+describe('proxies whose X-Forwarded-For is trusted (docs/configuration.md)', () => {
   const settings = [
     ['loopback'],
     ['linklocal', '192.0.2.1'],

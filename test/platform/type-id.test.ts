@@ -56,7 +56,7 @@ describe('TypeIDs (specification section 2.1)', () => {
       assert.equal(uuidOfTypeId('prefix', text), undefined, name);
   });
 
-  it('give back every UUID, and no other text stands for one', () => {
+  it('decode to every UUID, and no other text decodes', () => {
     fc.assert(
       fc.property(
         fc.uuid(),

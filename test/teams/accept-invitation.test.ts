@@ -134,7 +134,7 @@ describe('an invitation that is opened (specification section 12.4)', () => {
       assert.equal((await visitor.post(link, { name: 'Bob' })).status, 201);
     });
 
-    it('takes no other address than its own', async () => {
+    it('accepts its own address only', async () => {
       const email = newEmail();
       const answer = await visitor.post(await invite(email), { email: 'other@example.com', name: 'Bob' });
       assert.equal(answer.status, 201);

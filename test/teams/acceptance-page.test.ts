@@ -54,7 +54,7 @@ describe('the page of an invitation (specification section 12.4)', () => {
     for (const [, id] of text.matchAll(/aria-describedby="(\w+)"/g)) assert.ok(text.includes(`id="${id}"`));
   }
 
-  it('takes a new person in without script: name, password, a session, and on to the dashboard (§12.4/acceptance)', async () => {
+  it('joins a new person without script: name, password, a session, and the dashboard (§12.4/acceptance)', async () => {
     const email = newEmail();
     const link = await invite(email);
     assert.ok(link.startsWith(`${service.baseUrl}/invite/`));
@@ -139,7 +139,7 @@ describe('the page of an invitation (specification section 12.4)', () => {
     assert.ok((await emails()).includes(ada.email));
   });
 
-  it('of a first owner asks for address and name; an address with an account signs in first', async () => {
+  it('asks a first owner for address and name; an address with an account signs in first', async () => {
     const here = await service.newTeam();
     const bob = await newPerson(service);
     const url = await service.runtime.database.transaction(async (trx) => {
@@ -203,7 +203,7 @@ describe('the page of an invitation (specification section 12.4)', () => {
     assert.equal((await browser().submit(link, { name: 'Ada' })).status, 303);
   });
 
-  it('takes forms from its own origin only: by Sec-Fetch-Site, or by Origin from a browser that sends none', async () => {
+  it('accepts forms from its own origin only: by Sec-Fetch-Site, or by Origin from a browser that sends none', async () => {
     const link = await invite(newEmail());
     const post = (headers: Record<string, string>) =>
       fetch(link, {
@@ -249,7 +249,7 @@ describe('the page of an invitation (specification section 12.4)', () => {
     });
   });
 
-  it('takes a form and nothing else', async () => {
+  it('accepts a form and no other body', async () => {
     const link = await invite(newEmail());
     for (const type of ['application/json', 'multipart/form-data; boundary=x', 'text/plain']) {
       const answer = await browser().submit(link, { name: 'Ada' }, { 'content-type': type });

@@ -61,7 +61,7 @@ describe('POST /v1/team/members/invite (specification sections 2.4, 3.5 and 4.1)
     }
   });
 
-  it('takes addresses as people type them, and compares them folded (§4.1/invite)', async () => {
+  it('accepts addresses as people type them, and compares them folded (§4.1/invite)', async () => {
     for (const [written, email] of [
       [' blanks@example.com ', 'blanks@example.com'],
       ['Mixed.Case+tag@Example.COM', 'Mixed.Case+tag@Example.COM'],

@@ -224,7 +224,7 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
       assertRefused(await bob.get(bob.in('/team')), 401, 'unauthorized');
     });
 
-    it('keys that the person made go on working, unless revoke_keys=true ends them, and them alone (§4.1/remove-member, §12.4/removed-members-keys)', async () => {
+    it('keys that the person made keep working, unless revoke_keys=true revokes them, and no others (§4.1/remove-member, §12.4/removed-members-keys)', async () => {
       const [bob, eve] = [await newMember(service, team, 'member'), await newMember(service, team, 'member')];
       const [bobs, eves, another] = [await keyOf(bob), await keyOf(eve), await keyOf(eve)];
       await team.api.delete(`/v1/team/members/${bob.memberId}`);

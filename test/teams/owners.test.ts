@@ -39,7 +39,7 @@ describe('owners, and leaving a team (specification section 12.4)', () => {
   describe('making and unmaking', () => {
     before(begin);
 
-    it('an owner makes an owner, again changes nothing, and takes the role: an admin is left (§5.3/owner)', async () => {
+    it('an owner promotes a member, a repeat changes nothing, and a demotion leaves an admin (§5.3/owner)', async () => {
       const bob = await newMember(service, team, 'viewer');
       for (let n = 0; n < 2; n += 1) {
         const answer = await make(ada, bob);
@@ -82,7 +82,7 @@ describe('owners, and leaving a team (specification section 12.4)', () => {
   describe('the last owner', () => {
     before(begin);
 
-    it('can’t leave, be removed or take another role, however it is asked (§12.4/owners)', async () => {
+    it('can’t leave, be removed or take another role, by any route (§12.4/owners)', async () => {
       const bob = await newMember(service, team, 'admin');
       assertRefused(await unmake(ada, ada), 409, 'conflict');
       assertRefused(await leave(ada), 409, 'conflict');

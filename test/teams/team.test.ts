@@ -63,7 +63,7 @@ describe('GET and PUT /v1/team (specification sections 2.2 and 4.1)', () => {
     assert.equal((await other.api.get('/v1/team')).json.name, 'Example team');
   });
 
-  it('takes names of 1 to 100 code points, as they are (§2.2/name, §4.1/update-team)', async () => {
+  it('accepts names of 1 to 100 code points unchanged (§2.2/name, §4.1/update-team)', async () => {
     for (const name of [
       'a',
       ' ',

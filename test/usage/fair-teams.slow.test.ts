@@ -90,7 +90,7 @@ describe('fairness between teams (§8/team-concurrency)', () => {
     else assert.deepEqual(others, []);
   }
 
-  it('reads of one team take no other team its connections: beyond the bound 503 with retry-after, the rest is answered', async () => {
+  it('reads of one team use no connections of another team: beyond the bound 503 with retry-after, the rest is answered', async () => {
     const held = await holdReads(service.databaseUrl, busy.id);
     const flooded = flood(() => busy.api.get('/v1/messages'));
     try {
@@ -102,7 +102,7 @@ describe('fairness between teams (§8/team-concurrency)', () => {
     await assertServed(flooded);
   });
 
-  it('writes of one team that wait for a lock take no other team its connections; its members are not refused for its keys', async () => {
+  it('writes of one team that wait for a lock use no connections of another team; its members are not refused for its keys', async () => {
     const owner = await newMember(service, busy, 'owner');
     const lock = await holdRowLock(service, { teamId: busy.id });
     const flooded = flood(() => busy.api.put('/v1/team', { name: 'Busy' }));
@@ -131,7 +131,7 @@ describe('fairness between teams (§8/team-concurrency)', () => {
     await assertServed(flooded);
   });
 
-  it('long polls for events take no permit, and many of one team leave the feed of another as it is', async () => {
+  it('long polls for events take no permit, and many of one team do not delay the feed of another', async () => {
     const answers: ApiAnswer[] = [];
     const all = Promise.all(
       Array.from({ length: many }, async () => answers.push(await busy.api.get('/v1/events?wait=25'))),

@@ -60,7 +60,7 @@ describe('many phones of one team (§8/device-concurrency)', () => {
     assert.equal(answers.length, phones * textsEach);
   });
 
-  it('polls that are held take no permit: requests and inbound messages go on', async () => {
+  it('held polls take no permit: requests and inbound messages are served', async () => {
     const held = numbers.map(({ wire }) => wire.poll());
     await until('all are held', async () => {
       const headers = { authorization: `Bearer ${metricsToken}` };

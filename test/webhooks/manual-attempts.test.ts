@@ -85,7 +85,7 @@ describe('manual attempts, replay and rotation, end to end (specification sectio
     assert.deepEqual([replayed.status, replayed.json.queued], [202, 0]);
   });
 
-  it('and stays so where its event is no more by then: there is nothing to send', async () => {
+  it('and stays so where its event was deleted by then: there is nothing to send', async () => {
     receiver.behave(answering(200));
     await emit(service.runtime, team.id, ['Taken, and deleted']);
     await settled(service, webhook);

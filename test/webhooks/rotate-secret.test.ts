@@ -85,7 +85,7 @@ describe('rotating the secret of a webhook (specification section 6.4)', () => {
     assert.equal((await finish()).status, 409);
   });
 
-  it('of many at once, one rotates and one finishes (§4.4/finish-rotation)', async () => {
+  it('one of many simultaneous rotations succeeds, and one finish (§4.4/finish-rotation)', async () => {
     const statuses = async (ask: typeof rotate) =>
       (await Promise.all([1, 2, 3, 4, 5].map(ask))).map(({ status }) => status).toSorted();
     assert.deepEqual(await statuses(rotate), [200, 409, 409, 409, 409]);

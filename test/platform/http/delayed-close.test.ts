@@ -132,7 +132,7 @@ describe('refused requests whose body is large (§7.1/unread-bodies)', () => {
     await connection.closed;
   });
 
-  it('of a caller with a credential are read to their end where they are too large, so that the answer arrives', async () => {
+  it('with a valid credential are read to their end where they are too large, so that the answer arrives', async () => {
     const connection = await writeLarge('POST /known', 413);
     await until('all of it is read', () => connection.served.bytesRead > largeBytes);
     connection.client.write(head('GET /page'));

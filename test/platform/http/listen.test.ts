@@ -47,7 +47,7 @@ describe('the listening sockets of a process (specification section 7.2)', () =>
     assert.equal(error.code, 'ECONNREFUSED');
   });
 
-  it('do not take a port that another process listens on, and no other process takes theirs', async () => {
+  it('are not shared with another process, in either order of the starts', async () => {
     const [first, second, port] = [newServer(), newServer(), await freePort()];
     await listen(first, { host, port });
     try {

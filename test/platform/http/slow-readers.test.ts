@@ -81,7 +81,7 @@ describe('clients that do not read (§7.2/slow-readers)', () => {
     await until('the client sees it', () => client.destroyed);
   });
 
-  it('are disconnected though they take a few bytes now and then', async () => {
+  it('are disconnected though they read a few bytes now and then', async () => {
     const { client, served } = await ask('/large');
     await hasWaiting(served);
     for (let passed = 0; passed < 40_000; passed += slowReaderCheckMs) {
@@ -92,7 +92,7 @@ describe('clients that do not read (§7.2/slow-readers)', () => {
     client.destroy();
   });
 
-  it('stay where they take 1 KB/s and more, part of one large answer too', async () => {
+  it('stay where they read 1 KB/s and more, also a part of one large answer', async () => {
     const { client, served } = await ask('/large');
     await hasWaiting(served);
     for (let round = 0; round < 15; round += 1) {

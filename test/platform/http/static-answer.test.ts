@@ -72,7 +72,7 @@ describe('static answers (specification section 7.2)', () => {
     }
   });
 
-  it('of more than 1 MiB are sent compressed, also to a client that names no coding (§7.2/static-content)', async () => {
+  it('are sent compressed above 1 MiB, also to a client without Accept-Encoding (§7.2/static-content)', async () => {
     const content = new StaticAnswer(async () => ({ body: large, headers: type }));
     for (const accepted of [undefined, 'identity', 'gzip;q=0', 'gzip']) {
       assert.equal((await ask(content, accepted)).headers?.['content-encoding'], 'gzip', String(accepted));

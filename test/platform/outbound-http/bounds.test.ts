@@ -24,7 +24,7 @@ describe('the bounds of an outgoing request (specification section 6.5)', () => 
     return (await send(guard(), `http://127.0.0.1:${receiver.port}/`)).said;
   }
 
-  it('of a name with many addresses four are tried, in their order (§6.5/dns-look-up)', async () => {
+  it('four addresses of a name are tried, in their order (§6.5/dns-look-up)', async () => {
     const nobody = ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5'];
     const receiver = kept(await startReceiver({ certificate }));
     let addresses: readonly string[] = [];

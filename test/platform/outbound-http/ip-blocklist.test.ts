@@ -119,7 +119,7 @@ describe('addresses that no request goes to (specification section 6.5)', () => 
     );
   });
 
-  it('of IPv6 all but 2000::/3, and of that 2001::/23, 2001:db8::/32, 2002::/16 and 3fff::/20 (§6.5/ip-blocklist)', () => {
+  it('IPv6 outside of 2000::/3, and inside 2001::/23, 2001:db8::/32, 2002::/16 and 3fff::/20 (§6.5/ip-blocklist)', () => {
     const list = new BlockList();
     for (const range of forbidden6) {
       const [address = '', prefix] = range.split('/');
@@ -147,7 +147,7 @@ describe('addresses that no request goes to (specification section 6.5)', () => 
     }
   });
 
-  it('EGRESS_ALLOW_CIDRS takes out of that what it names, of its own family, and nothing else (§6.5/allowed-ranges)', () => {
+  it('EGRESS_ALLOW_CIDRS allows its ranges, of its own family, and nothing else (§6.5/allowed-ranges)', () => {
     const allowed = ['127.0.0.0/8', 'fd00::/8'].flatMap((range) => parseAddressRange(range) ?? []);
     for (const address of ['127.0.0.1', '127.255.0.1', 'fd12::1'])
       assert.ok(!isBlockedAddressText(address, allowed), address);
@@ -157,7 +157,7 @@ describe('addresses that no request goes to (specification section 6.5)', () => 
       assert.ok(isBlockedAddressText(address, allowed), address);
   });
 
-  it('what is no address is forbidden (§6.5/ip-blocklist)', () => {
+  it('a text that is no address is forbidden (§6.5/ip-blocklist)', () => {
     for (const text of [
       '',
       'example.com',

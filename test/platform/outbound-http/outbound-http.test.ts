@@ -33,7 +33,7 @@ describe('an outgoing request (specification section 6.5)', () => {
     );
   });
 
-  it('takes the connection of the one before, and asks DNS once for as long as the answer is good (§6.5/dns-look-up)', async () => {
+  it('reuses the connection of the previous one, and queries DNS once per TTL (§6.5/dns-look-up)', async () => {
     const receiver = await startKept({ certificate });
     const { http, dns } = await withNames(() => here);
     for (let n = 0; n < 20; n += 1) {
@@ -66,7 +66,7 @@ describe('an outgoing request (specification section 6.5)', () => {
     assert.equal(receiver.connections.length, 2);
   });
 
-  it('a receiver that closes kept connections without a word fails one request, not every second (§6.5/sent-once)', async () => {
+  it('a receiver that closes kept connections silently fails one request, not every second (§6.5/sent-once)', async () => {
     const receiver = await startKept({
       answer: (socket) => {
         ok(socket);

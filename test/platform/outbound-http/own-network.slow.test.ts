@@ -74,7 +74,7 @@ describe('failures of our own network have another class than those of a receive
     assert.equal(await classOf(http, `https://${host}:${receiver.port}/`, 1_000), 'timeout');
   });
 
-  it('a name server that takes more than a second once is waited for, after however many fast answers (§6.5/class-no-network)', async () => {
+  it('a name server that needs more than a second once is waited for, after any number of fast answers (§6.5/class-no-network)', async () => {
     const { http } = await withNames((name) =>
       name === host ? { addresses: ['127.0.0.1'], afterMs: 1_300 } : { addresses: ['127.0.0.1'] },
     );
@@ -85,7 +85,7 @@ describe('failures of our own network have another class than those of a receive
     assert.equal(await classOf(http, `https://${host}:${receiver.port}/`, 10_000), 200);
   });
 
-  it('of the errors of the system those are ours that say that nothing went out (§6.5/class-unreachable)', () => {
+  it('system errors before anything was sent are faults of our own network (§6.5/class-unreachable)', () => {
     const progress = { secure: true, connected: false, answering: false };
     const classes = Object.fromEntries(
       ['ENETUNREACH', 'ENETDOWN', 'EADDRNOTAVAIL', 'EPERM', 'EHOSTUNREACH', 'ECONNREFUSED'].map((code) => [

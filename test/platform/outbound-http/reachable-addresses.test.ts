@@ -70,7 +70,7 @@ describe('the addresses that a name resolves to (§6.5/dns-look-up)', () => {
     assert.deepEqual(receiver.connections, []);
   });
 
-  it('an answer that was refused is asked for anew when it is no longer good', async () => {
+  it('a refused answer is queried again after its TTL', async () => {
     const receiver = await startKept({ certificate });
     const answers: DnsAnswer[] = [{ addresses: ['10.0.0.1'], ttlSeconds: 0 }];
     const { http } = await withNames(() => answers.at(-1) ?? here);

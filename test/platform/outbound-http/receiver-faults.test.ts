@@ -81,7 +81,7 @@ describe('every fault of a receiver is a value with a class of its own (specific
       'invalid_answer',
       (socket) => socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n'),
     ],
-    '101 that nobody asked for': [
+    '101 without an upgrade': [
       'invalid_answer',
       (socket) => socket.write('HTTP/1.1 101 Go\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
     ],
