@@ -27,7 +27,13 @@ export const failureCodes = [
 export type FailureCode = (typeof failureCodes)[number];
 
 /** Why a queued message has not been handed out yet (specification section 4.3). */
-export const waitingReasons = ['number_paused', 'phone_offline', 'phone_busy', 'earlier_message'] as const;
+export const waitingReasons = [
+  'number_paused',
+  'phone_offline',
+  'media_fetching',
+  'phone_busy',
+  'earlier_message',
+] as const;
 export type WaitingReason = (typeof waitingReasons)[number];
 
 export const SendMessageRequest = strictObject({
@@ -42,7 +48,8 @@ export const SendMessageRequest = strictObject({
     nullable(
       Type.String({
         maxLength: urlMaxCharacters,
-        description: 'An HTTPS address of at most 5 MB; not available yet. null or "" is none.',
+        description:
+          'The HTTPS address of a picture, video, sound, PDF, contact or date of at most 5 MB, on the plan starter and higher. null or "" is none.',
       }),
     ),
   ),

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { connectionProblem } from './connection-problem.ts';
 
 /** Bodies of the device protocol: flat objects of strings (docs/specification.md section 11). */
@@ -69,6 +70,27 @@ export class DeviceClient {
   status(body: Flat): Promise<Flat> {
     return post(`${this.server}/v1/device/status`, body, this.#headers);
   }
+
+  /** The file of a message. Rejects where the connection ends before all of it came. */
+  async media(path: string): Promise<FetchedMedia> {
+    const response = await fetch(`${this.server}${path}`, { headers: this.#headers });
+    const hash = createHash('sha256');
+    let bytes = 0;
+    for await (const piece of response.body ?? []) {
+      hash.update(piece);
+      bytes += piece.length;
+    }
+    const type = response.headers.get('content-type') ?? '';
+    return { name: path.split('/').at(-1) ?? '', type, bytes, sha256: hash.digest('hex') };
+  }
+}
+
+/** A file as it arrived, without its bytes. */
+export interface FetchedMedia {
+  readonly name: string;
+  readonly type: string;
+  readonly bytes: number;
+  readonly sha256: string;
 }
 
 /** A proxy's HTML page, or anything else that is no flat object, reads as an object without fields. */

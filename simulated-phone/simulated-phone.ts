@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { connectionProblem } from './connection-problem.ts';
-import { DeviceClient, type Flat } from './device-client.ts';
+import { DeviceClient, type FetchedMedia, type Flat } from './device-client.ts';
 
 /** Where a phone can die while it handles a message. */
 export type DeathStep =
@@ -13,7 +13,15 @@ export type DeathStep =
 
 /** One thing that the phone did. */
 export type PhoneLine =
-  | { readonly did: 'sent'; readonly id: string; readonly to: string; readonly text: string }
+  | {
+      readonly did: 'sent';
+      readonly id: string;
+      readonly to: string;
+      readonly text: string;
+      readonly media?: FetchedMedia;
+    }
+  /** Its file did not arrive: the shortcut ends there, and the next start of it begins anew. */
+  | { readonly did: 'broke_off'; readonly id: string; readonly reason: string }
   | { readonly did: 'failed'; readonly id: string; readonly to: string; readonly error: string }
   | { readonly did: 'reported'; readonly id: string; readonly status: 'sent' | 'failed' | 'delivered' }
   | { readonly did: 'received'; readonly id: string; readonly from: string; readonly text: string }
@@ -47,6 +55,7 @@ export interface SentMessage {
   readonly id: string;
   readonly to: string;
   readonly text: string;
+  readonly media?: FetchedMedia;
 }
 
 /**
@@ -143,7 +152,7 @@ export class SimulatedPhone {
   }
 
   async #act(answer: Flat): Promise<void> {
-    if (answer.action === 'send') await this.#send(answer.id ?? '', answer.to ?? '', answer.text ?? '');
+    if (answer.action === 'send') await this.#send(answer);
     if (answer.action === 'stop') {
       this.end = answer.reason ?? 'stop';
       this.#tell({ did: 'stopped', reason: this.end });
@@ -151,8 +160,10 @@ export class SimulatedPhone {
     if (answer.wait !== undefined && answer.wait !== '0') await this.#wait('asked', answer.wait);
   }
 
-  async #send(id: string, to: string, text: string): Promise<void> {
+  async #send({ id = '', to = '', text = '', media: path = 'none' }: Flat): Promise<void> {
     this.#handled += 1;
+    const file = path === 'none' ? {} : await this.#fetch(id, path);
+    if (!file) return;
     if (this.#diesAt('before_send')) return void this.#die('before_send');
     this.#failDue += this.#options.failRate ?? 0;
     if (this.#failDue >= 1) {
@@ -162,11 +173,22 @@ export class SimulatedPhone {
       this.#report = { last: id, last_status: 'failed', last_error: error };
       return;
     }
-    this.sent.push({ id, to, text });
-    this.#tell({ did: 'sent', id, to, text });
+    this.sent.push({ id, to, text, ...file });
+    this.#tell({ did: 'sent', id, to, text, ...file });
     if (this.#diesAt('after_send')) return void this.#die('after_send');
     this.#report = { last: id };
     if (this.#options.reportsDelivery) await this.#reportDelivery(id);
+  }
+
+  /** @returns undefined where the file did not arrive: the shortcut ends, and an automation starts it again */
+  async #fetch(id: string, path: string): Promise<{ readonly media: FetchedMedia } | undefined> {
+    try {
+      return { media: await this.#client.media(path) };
+    } catch (error) {
+      this.#tell({ did: 'broke_off', id, reason: connectionProblem(error) });
+      this.#session = 'new';
+      return undefined;
+    }
   }
 
   /** The poll that reports "sent" follows; a report of delivery alone says both. */

@@ -11,6 +11,7 @@ import {
   fanOutsChannel,
   feedChannel,
   mailChannel,
+  mediaFetchesChannel,
   phoneQueueChannel,
   settingsChannel,
   unpublishedEventsChannel,
@@ -21,7 +22,6 @@ import { startEngine } from '#server/database/engine/engine.ts';
 import { NotificationListener } from '#server/database/listener.ts';
 import { migrate } from '#server/database/migrate.ts';
 import { ensurePartitions } from '#server/database/partitions.ts';
-import type { Runtime } from '#server/database/runtime.ts';
 import { createWriteErrorMapper } from '#server/database/write-error.ts';
 import { PollRegistry } from '#server/device-protocol/poll-registry.ts';
 import { FeedPollRegistry } from '#server/events/feed-poll-registry.ts';
@@ -30,6 +30,7 @@ import { MailHealth } from '#server/mail/mail-health.ts';
 import { registerMailMetrics } from '#server/mail/mail-metrics.ts';
 import { MailWorker } from '#server/mail/mail-worker.ts';
 import { createSmtpCheck, createSmtpSender } from '#server/mail/smtp-sender.ts';
+import { MediaFetchWorker } from '#server/messages/media-fetch-worker.ts';
 import { registerQueueMetrics } from '#server/messages/queue-metrics.ts';
 import type { Loop } from '#server/platform/concurrency/loop.ts';
 import type { Config } from '#server/platform/config.ts';
@@ -135,9 +136,10 @@ async function open(
   if (mailLoop) notifications.on(mailChannel, () => mailLoop.notify());
   const publisher = config.processRoles.has('maintain') ? createPublisher(runtime) : undefined;
   if (publisher) notifications.on(unpublishedEventsChannel, () => publisher.notify());
-  const dispatcher = config.processRoles.has('deliver')
-    ? openDispatcher(runtime, outbound, lifecycle)
-    : undefined;
+  const guarded = config.processRoles.has('deliver') ? openOutbound(config, outbound, lifecycle) : undefined;
+  const dispatcher = guarded && new Dispatcher({ ...runtime, outbound: guarded });
+  const mediaFetches = guarded && new MediaFetchWorker({ ...runtime, outbound: guarded });
+  if (mediaFetches) notifications.on(mediaFetchesChannel, () => mediaFetches.notify());
   if (dispatcher) notifications.on(dueDeliveriesChannel, () => dispatcher.notify());
   const fanOut = config.processRoles.has('deliver') ? createLargeFanOutLoop(runtime) : undefined;
   if (fanOut) notifications.on(fanOutsChannel, () => fanOut.notify());
@@ -148,7 +150,7 @@ async function open(
 
   const uses = new LastUsedTimes(runtime);
   loops.push(...createBackgroundJobs({ ...runtime, heldPolls, feedPolls, uses, clockSync }));
-  const own = [mailLoop, publisher, fanOut, dispatcher].filter((loop) => loop !== undefined);
+  const own = [mailLoop, publisher, fanOut, dispatcher, mediaFetches].filter((loop) => loop !== undefined);
   const running = [followClock, ...loops, ...own];
   for (const loop of running) loop.start();
   lifecycle.onClose('loops', async () => void (await Promise.all(running.map((loop) => loop.stop()))));
@@ -203,14 +205,14 @@ async function open(
   return { lifecycle, address, routes, changes };
 }
 
-function openDispatcher(
-  runtime: Runtime,
+function openOutbound(
+  { egressAllowed }: Config,
   options: Partial<OutboundHttpOptions> | undefined,
   lifecycle: Lifecycle,
-): Dispatcher {
-  const outbound = new OutboundHttp({ allowed: runtime.config.egressAllowed, ...options });
+): OutboundHttp {
+  const outbound = new OutboundHttp({ allowed: egressAllowed, ...options });
   lifecycle.onClose('outgoing requests', async () => outbound.close());
-  return new Dispatcher({ ...runtime, outbound });
+  return outbound;
 }
 
 async function openEngine({ dataDir }: Config, logger: Logger, lifecycle: Lifecycle): Promise<string> {

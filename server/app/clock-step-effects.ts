@@ -3,6 +3,7 @@ import type { PostponeLeases } from '#server/database/follow-clock-step.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { limitMailTimes, postponeMailLeases } from '#server/mail/shift-mail-times.ts';
 import { limitHandOutTimes, postponeHandOutLeases } from '#server/messages/shift-hand-out-times.ts';
+import { limitMediaFetchTimes, postponeMediaLeases } from '#server/messages/shift-media-fetch-times.ts';
 import {
   limitDeliveryTimes,
   postponeDeliveryLeases,
@@ -18,6 +19,7 @@ export const leasePostponers: readonly PostponeLeases[] = [
   postponeHandOutLeases,
   postponeDeliveryLeases,
   postponeMailLeases,
+  postponeMediaLeases,
 ];
 
 /** Two processes may be in two windows for a moment. */
@@ -33,5 +35,6 @@ export async function limitFutureTimes(
   await limitHandOutTimes(services);
   await limitDeliveryTimes(services);
   await limitMailTimes(services);
+  await limitMediaFetchTimes(services);
   await purgeWindowsAhead(services.database.pool, services.clock.in(windowSlackMs));
 }

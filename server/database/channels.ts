@@ -11,6 +11,9 @@ export const clockChannel = 'service_clock';
 /** Notification channel of numbers with news for their phone; the payload lists their ids. */
 export const phoneQueueChannel = 'phone_queue';
 
+/** Notification channel for media that wait to be fetched. */
+export const mediaFetchesChannel = 'media_fetches';
+
 /** Notification channel for mail that waits to be sent. */
 export const mailChannel = 'mail_queue';
 

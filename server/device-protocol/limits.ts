@@ -9,6 +9,9 @@ export const overLimitHoldMs = 5_000;
 
 export const inboundPerMinute = 120;
 
+/** A phone fetches a file once for each hand-out. */
+export const mediaPerMinute = 120;
+
 /** A report follows a hand-out, and a hand-out a poll: the limit is that of polls. */
 export const statusesPerMinute = 300;
 

@@ -1,3 +1,4 @@
+import type { HandOut } from '#server/messages/claim-message.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import type { PollResult } from './poll.ts';
 
@@ -14,7 +15,7 @@ export function pollAnswer(result: PollResult): Readonly<Record<string, string>>
         id: publicId('msg', result.handOut.message_id),
         to: result.handOut.to_handle,
         text: result.handOut.content,
-        media: 'none',
+        media: mediaPath(result.handOut),
         wait: '0',
       };
     case 'idle':
@@ -24,4 +25,9 @@ export function pollAnswer(result: PollResult): Readonly<Record<string, string>>
     case 'unavailable':
       return unavailableAnswer;
   }
+}
+
+/** Where the phone gets the file of a message: a path on the server that it polls (specification section 11.8). */
+function mediaPath({ message_id, media_name }: HandOut): string {
+  return media_name === null ? 'none' : `/v1/device/media/${publicId('msg', message_id)}/${media_name}`;
 }

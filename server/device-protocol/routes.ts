@@ -18,6 +18,7 @@ import {
   pollBodyMaxBytes,
   statusesPerMinute,
 } from './limits.ts';
+import { deviceMediaRoute } from './media-route.ts';
 import type { PollServices } from './poll.ts';
 import { pollRoute } from './poll-route.ts';
 
@@ -30,7 +31,13 @@ const refuse = (reason: string) => ({ body: { ok: '0', reason } });
  * (specification section 11).
  */
 export function deviceRoutes(services: PollServices): Route[] {
-  return [claimRoute(services), pollRoute(services), inboundRoute(services), statusRoute(services)];
+  return [
+    claimRoute(services),
+    pollRoute(services),
+    inboundRoute(services),
+    statusRoute(services),
+    deviceMediaRoute(services),
+  ];
 }
 
 function claimRoute(services: PollServices): Route {

@@ -13,3 +13,16 @@ export const incompleteMediaMs = 3_600_000;
 
 /** Characters of a file's name without its extension. */
 export const mediaNameMaxCharacters = 64;
+
+/** Redirects that a fetch follows, each checked by the SSRF guard. */
+export const mediaRedirectsMax = 3;
+
+/** Downloads of one device token, and of one public link's team, that run at a time in a process. */
+export const deviceDownloadsMax = 2;
+
+export const publicDownloadsMax = 16;
+
+/** Further ones that wait, and for how long. */
+export const downloadsWaitingMax = 64;
+
+export const downloadWaitMaxMs = 30_000;

@@ -120,6 +120,11 @@ export async function removeAbandonedMedia(trx: Transaction, before: Date, limit
   return removeLocked(trx, await lockAbandoned.rows(trx, before, limit));
 }
 
+/** Removes an incomplete file whose writer has ended. */
+export async function removeWrittenMedia(db: Queryable, file: MediaFileKey): Promise<void> {
+  await remove.rows(db, [file.message_id], [file.file_id]);
+}
+
 async function removeLocked(trx: Transaction, files: readonly MediaFileKey[]): Promise<number> {
   if (files.length === 0) return 0;
   await remove.rows(

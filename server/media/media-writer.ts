@@ -1,10 +1,16 @@
 import { createHash } from 'node:crypto';
 import type { Runtime } from '#server/database/runtime.ts';
-import type { Transaction } from '#server/database/statement.ts';
+import type { Queryable, Transaction } from '#server/database/statement.ts';
 import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
 import { mediaChunkBytes, mediaMaxBytes } from './limits.ts';
 import { mediaName } from './media-name.ts';
-import { appendMediaChunk, completeMediaFile, createMediaFile, type MediaFileKey } from './media-store.ts';
+import {
+  appendMediaChunk,
+  completeMediaFile,
+  createMediaFile,
+  type MediaFileKey,
+  removeWrittenMedia,
+} from './media-store.ts';
 import { sniffMediaType } from './media-type.ts';
 
 /** Why bytes do not become a file. `removed`: its message needs it no longer. */
@@ -116,4 +122,9 @@ export class MediaWriter {
 /** Makes a written file the one of its message. @returns false where it was removed meanwhile */
 export function completeWrittenMedia(trx: Transaction, written: WrittenMedia): Promise<boolean> {
   return completeMediaFile(trx, written.key, written.sizeBytes, written.sha256);
+}
+
+/** Removes a written file that its message does not need. */
+export function discardWrittenMedia(db: Queryable, written: WrittenMedia): Promise<void> {
+  return removeWrittenMedia(db, written.key);
 }

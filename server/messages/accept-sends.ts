@@ -1,11 +1,11 @@
-import { phoneQueueChannel } from '#server/database/channels.ts';
+import { mediaFetchesChannel, phoneQueueChannel } from '#server/database/channels.ts';
 import { errorCodeOf, isDatabaseAway } from '#server/database/database.ts';
 import { PoolTimeoutError } from '#server/database/pool-timeout.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
 import { diskFullCode } from '#server/database/write-error.ts';
 import { AppError } from '#server/platform/app-error.ts';
-import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
+import type { MessageId } from '#server/platform/ids/ids.ts';
 import { dayOf, monthOf } from '#server/platform/time/calendar.ts';
 import { ensureUsageMonth } from '#server/usage/usage-store.ts';
 import {
@@ -17,10 +17,6 @@ import {
 } from './accept-statement.ts';
 import { idempotencyKeyMs } from './limits.ts';
 
-const findKey = statement<{ message_id: MessageId }>(
-  'messages.find-idempotency-key',
-  'SELECT message_id FROM idempotency_keys WHERE team_id = $1 AND key = $2 AND created_at > $3',
-);
 const findIdempotencyKeys = statement<{ n: number; same: boolean }>(
   'messages.find-idempotency-keys',
   `SELECT i.n, k.fingerprint = i.fingerprint AS same
@@ -51,15 +47,6 @@ export interface SendOutcome {
   readonly messageId: MessageId | null;
   readonly monthlyLimit: number;
   readonly used: number;
-}
-
-/** Whether a repeat with this key would meet an earlier message of the team. */
-export async function isIdempotencyKeyKnown(
-  { database, clock }: Pick<Runtime, 'database' | 'clock'>,
-  teamId: TeamId,
-  key: string,
-): Promise<boolean> {
-  return (await findKey.row(database.hot, teamId, key, idempotencyKeysSince(clock))) !== undefined;
 }
 
 /** Keys that were created earlier have expired (specification section 4.3). */
@@ -127,6 +114,7 @@ const refusals: ReadonlySet<SendVerdict> = new Set([
   'from_pending',
   'from_paused',
   'opted_out',
+  'media_not_in_plan',
   'over_limit',
 ]);
 
@@ -244,11 +232,14 @@ async function runStatement(
     monthOf(at),
     idempotencyKeysSince(services.clock),
     dayOf(at),
+    rows.map((row) => row.media?.url ?? null),
+    rows.map((row) => row.media?.origin ?? null),
   );
   const woken = new Set(
     groups.flatMap((group) => (group.verdict === 'accepted' ? (group.number_id ?? []) : [])),
   );
   if (woken.size > 0) services.database.notify(phoneQueueChannel, woken);
+  if (woken.size > 0 && rows.some((row) => row.media)) services.database.notify(mediaFetchesChannel, []);
   return perRow(groups);
 }
 

@@ -1,3 +1,4 @@
+import { planNames, plans } from '#contract/plans.ts';
 import { statement } from '#server/database/statement.ts';
 import { sqlIsOptedOut } from '#server/opt-outs/opt-out-store.ts';
 import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
@@ -10,6 +11,7 @@ export interface SendRow {
   readonly from: string;
   readonly to: string;
   readonly content: string;
+  readonly media: { readonly url: string; readonly origin: string } | null;
   readonly idempotencyKey: string | null;
   /** SHA-256 of the request's fields; null without a key. */
   readonly fingerprint: Buffer | null;
@@ -28,6 +30,7 @@ export type SendVerdict =
   | 'from_pending'
   | 'from_paused'
   | 'opted_out'
+  | 'media_not_in_plan'
   | 'over_limit'
   | 'month_missing'
   | 'locked'
@@ -47,6 +50,11 @@ export interface SendOutcomeGroupRow {
   readonly used: number;
 }
 
+const plansWithoutMedia = planNames
+  .filter((plan) => !plans[plan].standard)
+  .map((plan) => `'${plan}'`)
+  .join(', ');
+
 /**
  * Accepts a batch of sends in one statement (decision 0005): one outcome per row, never a batch as a whole.
  *
@@ -59,10 +67,11 @@ export interface SendOutcomeGroupRow {
  */
 const acceptSql = (locking: '' | 'SKIP LOCKED') =>
   `WITH input AS MATERIALIZED (
-     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bytea[])
-       WITH ORDINALITY AS t (team_id, message_id, from_handle, to_handle, content, key, fingerprint, n)
+     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bytea[],
+       $12::text[], $13::text[])
+       WITH ORDINALITY AS t (team_id, message_id, from_handle, to_handle, content, key, fingerprint, media_url, media_origin, n)
    ), usage AS MATERIALIZED (
-     SELECT u.team_id, u.accepted, t.monthly_message_limit AS monthly_limit
+     SELECT u.team_id, u.accepted, t.plan, t.monthly_message_limit AS monthly_limit
      FROM usage_months u JOIN teams t ON t.id = u.team_id
      WHERE u.month = $9 AND u.team_id IN (SELECT team_id FROM input)
      ORDER BY u.team_id FOR NO KEY UPDATE OF u ${locking}
@@ -88,6 +97,7 @@ const acceptSql = (locking: '' | 'SKIP LOCKED') =>
          WHEN ${sqlIsOptedOut('i.team_id', 'i.to_handle')} THEN 'opted_out'
          ${ifHeld(locking, 'u.team_id IS NULL', 'FROM usage_months x WHERE x.team_id = i.team_id AND x.month = $9')}
          WHEN u.team_id IS NULL THEN 'month_missing'
+         WHEN i.media_url IS NOT NULL AND u.plan IN (${plansWithoutMedia}) THEN 'media_not_in_plan'
          ELSE 'fine'
        END AS finding
      FROM input i
@@ -119,11 +129,14 @@ const acceptSql = (locking: '' | 'SKIP LOCKED') =>
    ), accepted AS MATERIALIZED (
      SELECT * FROM granted WHERE key IS NULL OR message_id IN (SELECT message_id FROM new_keys)
    ), new_messages AS (
-     INSERT INTO messages (team_id, id, number_id, direction, from_handle, to_handle, content, status, created_at)
-     SELECT team_id, message_id, number_id, 'outbound', from_handle, to_handle, content, 'queued', $8 FROM accepted
+     INSERT INTO messages (team_id, id, number_id, direction, from_handle, to_handle, content, media_url, status, created_at)
+     SELECT team_id, message_id, number_id, 'outbound', from_handle, to_handle, content, media_url, 'queued', $8 FROM accepted
    ), new_queued AS (
-     INSERT INTO send_queue (message_id, team_id, number_id, to_handle, queued_at)
-     SELECT message_id, team_id, number_id, to_handle, $8 FROM accepted ORDER BY n
+     INSERT INTO send_queue (message_id, team_id, number_id, to_handle, queued_at, waits_for_media)
+     SELECT message_id, team_id, number_id, to_handle, $8, media_url IS NOT NULL FROM accepted ORDER BY n
+   ), new_fetches AS (
+     INSERT INTO media_fetches (team_id, message_id, url, origin, due_at)
+     SELECT team_id, message_id, media_url, media_origin, $8 FROM accepted WHERE media_url IS NOT NULL
    ), raised AS (
      UPDATE usage_months u SET accepted = u.accepted + a.messages
      FROM (SELECT team_id, count(*) AS messages FROM accepted GROUP BY team_id) a

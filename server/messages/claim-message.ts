@@ -23,6 +23,8 @@ export interface HandOut {
   readonly hand_out: number;
   readonly to_handle: string;
   readonly content: string;
+  /** The name of its file; null for a message without media. */
+  readonly media_name: string | null;
 }
 
 /**
@@ -100,7 +102,7 @@ const claim = statement<HandOut>(
    given AS (
      UPDATE messages m SET status = ${sqlNextStatus('hand_out')}, hand_out_count = m.hand_out_count + 1
      FROM found f WHERE m.tableoid = f.month AND m.ctid = f.place AND m.id = f.message_id AND ${sqlStatusGuard('hand_out', 'm')}
-     RETURNING f.*, m.hand_out_count AS hand_out, m.to_handle, m.content
+     RETURNING f.*, m.hand_out_count AS hand_out, m.to_handle, m.content, m.media_url
    ),
    -- 8. Remove it from the queue.
    dequeued AS (
@@ -120,7 +122,10 @@ const claim = statement<HandOut>(
    answered AS (
      UPDATE device_sessions s SET expires_at = $8 FROM given g WHERE s.number_id = g.number_id
    )
-   SELECT team_id, number_id, message_id, hand_out, to_handle, content FROM given`,
+   SELECT team_id, number_id, message_id, hand_out, to_handle, content,
+     CASE WHEN media_url IS NOT NULL
+       THEN (SELECT f.name FROM media f WHERE f.message_id = given.message_id AND f.is_complete) END AS media_name
+   FROM given`,
   { changes: 'message', team: 'team_id', ids: 'message_id' },
 );
 

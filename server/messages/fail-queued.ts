@@ -1,14 +1,17 @@
 import type { FailureCode } from '#contract/message.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement, type Transaction } from '#server/database/statement.ts';
+import type { MediaFailure } from '#server/media/media-failure.ts';
+import { removeIncompleteMedia } from '#server/media/media-store.ts';
 import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
 import { dayOf } from '#server/platform/time/calendar.ts';
 import { refundMessages } from '#server/usage/usage-store.ts';
+import { removeMediaFetches } from './media-fetch-store.ts';
 import { type MessageRow, sqlMessageColumns } from './message.ts';
 import { appendMessageEvents } from './message-event.ts';
 import { sqlNextStatus, sqlStatusGuard } from './message-status.ts';
 
-const takeFromQueue = statement<{ message_id: MessageId }>(
+const takeFromQueue = statement<{ message_id: MessageId; waits_for_media: boolean }>(
   'messages.take-from-queue',
   // The locks first, in the order of numbers: a claim for several numbers takes them in that order too.
   `WITH locked AS MATERIALIZED (
@@ -16,20 +19,24 @@ const takeFromQueue = statement<{ message_id: MessageId }>(
      ORDER BY number_id, seq FOR UPDATE
    )
    DELETE FROM send_queue WHERE team_id = $1 AND message_id = ANY (ARRAY(SELECT message_id FROM locked))
-   RETURNING message_id`,
+   RETURNING message_id, waits_for_media`,
 );
 const failUnsent = statement<MessageRow>(
   'messages.fail-unsent',
-  `UPDATE messages m SET status = ${sqlNextStatus('fail_unsent')}, failed_at = $3, error_code = $4, last_event_sequence = m.last_event_sequence + 1
+  `UPDATE messages m SET status = ${sqlNextStatus('fail_unsent')}, failed_at = $3, error_code = $4, media_failure = $5, last_event_sequence = m.last_event_sequence + 1
    WHERE m.team_id = $1 AND m.id = ANY($2::uuid[]) AND ${sqlStatusGuard('fail_unsent', 'm')} RETURNING ${sqlMessageColumns('m')}`,
   { changes: 'message', team: '$1', ids: 'id' },
 );
 
 /** Why a message fails that is still queued. */
-export type UnsentCode = Extract<FailureCode, 'expired' | 'cancelled' | 'number_removed' | 'opted_out'>;
+export type UnsentCode = Extract<
+  FailureCode,
+  'expired' | 'cancelled' | 'number_removed' | 'opted_out' | 'media_unavailable' | 'media_too_large'
+>;
 
 /**
- * Fails queued messages of a team. Those that were never handed out are refunded to their day and month. The caller has
+ * Fails queued messages of a team, and ends the fetches of their media. Those that were never handed out are refunded
+ * to their day and month. The caller has
  * locked the team's usage.
  * @returns how many failed; those that a poll claimed meanwhile are skipped
  */
@@ -39,10 +46,16 @@ export async function failQueued(
   teamId: TeamId,
   messageIds: readonly MessageId[],
   code: UnsentCode,
+  mediaFailure: MediaFailure | null = null,
 ): Promise<number> {
   const taken = await takeFromQueue.rows(trx, teamId, messageIds);
+  const fetched = taken.flatMap((row) => (row.waits_for_media ? row.message_id : []));
+  if (fetched.length > 0) {
+    await removeMediaFetches(trx, teamId, fetched);
+    await removeIncompleteMedia(trx, fetched);
+  }
   const ids = taken.map((row) => row.message_id);
-  const failed = await failUnsent.rows(trx, teamId, ids, services.clock.now(), code);
+  const failed = await failUnsent.rows(trx, teamId, ids, services.clock.now(), code, mediaFailure);
   await appendMessageEvents(trx, services, 'message.failed', failed);
   const free = failed.filter((message) => message.hand_out_count === 0);
   await refundMessages(

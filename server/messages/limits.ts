@@ -29,3 +29,18 @@ export const messagePageExaminedMax = 10_000;
 
 /** Sends that wait to be accepted in a process; past that, a team with its share of them is refused (section 8). */
 export const sendsWaitingMax = 5_000;
+
+/** Fetches of media that a process runs at a time: of all teams, of one, and of one to one scheme, host and port. */
+export const mediaFetchesMax = 32;
+
+export const mediaFetchesPerTeamMax = 12;
+
+export const mediaFetchesPerOriginMax = 4;
+
+/** Teams with waiting fetches, and origins of each, that a claim looks at. */
+export const mediaTeamsExaminedMax = 1_000;
+
+export const mediaOriginsExaminedMax = 50;
+
+/** How much longer than its deadline a fetch is leased: time for storing the rest, and for finishing. */
+export const mediaLeaseMarginMs = 30_000;

@@ -1,4 +1,5 @@
 import type { FailureCode, MessageStatus } from '#contract/message.ts';
+import { mediaFailureText } from '#server/media/media-failure.ts';
 
 /** Actions on a message that exists (specification section 3.1). */
 export type MessageAction =
@@ -66,7 +67,7 @@ const failureTexts: Readonly<Record<FailureCode, string>> = {
   opted_out:
     'The recipient opted out before a phone picked the message up. Send them nothing until they opt in.',
   media_unavailable:
-    'The media could not be fetched. Check that the address answers, then send the message again.',
+    'The media could not be fetched. Check that media_url answers with a file of a supported type, then send the message again.',
   media_too_large: 'The media is larger than 5 MB. Send a smaller file.',
   device_timeout: 'The phone took the message but did not confirm it. It may or may not have been sent.',
   device_error: 'The phone could not send the message.',
@@ -87,14 +88,18 @@ const doubt =
 
 /**
  * The error_message of a failed message, for people. It ends with the device's own text, if there is any.
+ * @param mediaFailure why the media of the message could not be fetched
  * @param mayHaveBeenSent true adds that sending the text again may send it twice
  */
 export function failureMessage(
   code: FailureCode,
   deviceError: string | null,
   mayHaveBeenSent: boolean,
+  mediaFailure: string | null,
 ): string {
   const retried = mayHaveBeenSent ? retriedTexts[code] : undefined;
   const text = retried === undefined ? failureTexts[code] : `${retried} ${doubt}`;
+  if (mediaFailure !== null && code === 'media_unavailable')
+    return `${text} The reason: ${mediaFailureText(mediaFailure)}.`;
   return deviceError ? `${text} The phone said: ${deviceError}` : text;
 }

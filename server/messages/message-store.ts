@@ -54,6 +54,10 @@ const deleteInFlight = statement<InFlightRow>(
   `DELETE FROM in_flight WHERE number_id = $1 AND message_id = $2 AND hand_out = $3
    RETURNING number_id, team_id, message_id, hand_out, session_id, seq, handed_out_at, leased_until`,
 );
+const inFlightAt = statement<{ hand_out: number }>(
+  'messages.in-flight-at',
+  'SELECT hand_out FROM in_flight WHERE number_id = $1 AND device_id = $2 AND message_id = $3',
+);
 const leaveQueue = statement<Record<string, never>>(
   'messages.leave-queue',
   'DELETE FROM send_queue WHERE team_id = $1 AND message_id = $2',
@@ -154,6 +158,15 @@ export function removeInFlight(
   handOut: number,
 ): Promise<InFlightRow | undefined> {
   return deleteInFlight.row(trx, numberId, messageId, handOut);
+}
+
+/** Whether a device has the message now. */
+export async function isInFlightAt(
+  db: Queryable,
+  device: { readonly id: DeviceId; readonly number_id: NumberId },
+  messageId: MessageId,
+): Promise<boolean> {
+  return (await inFlightAt.row(db, device.number_id, device.id, messageId)) !== undefined;
 }
 
 export async function removeFromQueue(trx: Transaction, teamId: TeamId, messageId: MessageId): Promise<void> {

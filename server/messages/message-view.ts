@@ -49,8 +49,9 @@ function groupMark({ is_group }: MessageRow): { readonly group?: true } {
   return is_group ? { group: true } : {};
 }
 
-function errorMessage({ error_code, device_error, may_have_been_sent }: MessageRow): string | null {
-  return error_code && failureMessage(error_code, device_error, may_have_been_sent);
+function errorMessage(message: MessageRow): string | null {
+  const { error_code, device_error, may_have_been_sent, media_failure } = message;
+  return error_code && failureMessage(error_code, device_error, may_have_been_sent, media_failure);
 }
 
 /** GET /v1/messages/:id (specification section 4.3). */

@@ -23,6 +23,8 @@ export interface MessageRow {
   readonly may_have_been_sent: boolean;
   readonly hand_out_count: number;
   readonly last_event_sequence: number;
+  /** A MediaFailure, where the media could not be fetched. */
+  readonly media_failure: string | null;
 }
 
 export const messageColumns = [
@@ -45,6 +47,7 @@ export const messageColumns = [
   'hand_out_count',
   'last_event_sequence',
   'is_group',
+  'media_failure',
 ] as const satisfies readonly (keyof MessageRow)[];
 
 /** The columns of a MessageRow for a SELECT or RETURNING list. */

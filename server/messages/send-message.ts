@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto';
 import { type AcceptedMessage, contentMaxCharacters, type SendMessageRequest } from '#contract/message.ts';
-import { plans } from '#contract/plans.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { findLiveNumberByPhone } from '#server/numbers/number-store.ts';
 import { findOptOut } from '#server/opt-outs/opt-out-store.ts';
 import { AppError, invalid, notFound, unavailable } from '#server/platform/app-error.ts';
 import { publicId, type TeamId } from '#server/platform/ids/ids.ts';
+import { validateUrl } from '#server/platform/outbound-http/validate-url.ts';
 import { startOfNextMonth } from '#server/platform/time/calendar.ts';
-import { findTeam } from '#server/teams/team/team-store.ts';
-import { isIdempotencyKeyKnown, type SendOutcome } from './accept-sends.ts';
+import type { SendOutcome } from './accept-sends.ts';
+import type { SendRow } from './accept-statement.ts';
 import { findMessage } from './message-store.ts';
 import { acceptedView } from './message-view.ts';
 import type { SendBatcher } from './send-batcher.ts';
@@ -20,7 +19,8 @@ type Services = Runtime & { readonly sends: SendBatcher };
  * @param input fields that their schema has checked
  * @param idempotencyKey where one was given
  * @returns the answer, and whether it is a repeat of an earlier one with the same Idempotency-Key
- * @throws AppError 400 (param to, from, content, media_url or Idempotency-Key), 402 at the month's limit, 503
+ * @throws AppError 400 (param to, from, content, media_url or Idempotency-Key), 402 at the month's limit or for media
+ *   that the plan does not include, 503
  */
 export async function sendMessage(
   services: Services,
@@ -29,12 +29,13 @@ export async function sendMessage(
   idempotencyKey?: string,
 ): Promise<{ readonly message: AcceptedMessage; readonly replayed: boolean }> {
   checkContent(input);
-  if (input.media_url) await refuseMedia(services, teamId, input, idempotencyKey);
+  const media = input.media_url ? readMediaUrl(services, input.media_url) : null;
   const outcome = await services.sends.accept({
     teamId,
     from: input.from,
     to: input.to,
     content: input.content,
+    media,
     idempotencyKey: idempotencyKey ?? null,
     fingerprint: idempotencyKey === undefined ? null : fingerprint(input),
   });
@@ -66,45 +67,13 @@ function checkContent(input: SendMessageRequest): void {
   }
   if (input.to === input.from)
     throw invalid('to', 'to must be another number than from: a phone cannot answer itself.');
-  if (input.media_url && !isHttps(input.media_url))
-    throw invalid('media_url', 'media_url must be an address that begins with https://.');
 }
 
-function isHttps(text: string): boolean {
-  return URL.canParse(text) && new URL(text).protocol === 'https:';
-}
-
-/**
- * As long as media are not served, a send with media is refused. The order of checks is that of section 7.2: a known
- * key, which can only belong to a message without media, then from, then plan.
- */
-async function refuseMedia(
-  services: Services,
-  teamId: TeamId,
-  input: SendMessageRequest,
-  idempotencyKey: string | undefined,
-): Promise<never> {
-  if (idempotencyKey !== undefined && (await isIdempotencyKeyKnown(services, teamId, idempotencyKey))) {
-    throw refusal(services, 'key_reused', undefined, input.from);
-  }
-  const number = await findLiveNumberByPhone(services.database.pool, teamId, input.from);
-  if (!number) throw refusal(services, 'from_unregistered', undefined, input.from);
-  if (number.verified_at === null) throw refusal(services, 'from_pending', undefined, input.from);
-  if (number.status === 'paused') throw refusal(services, 'from_paused', undefined, input.from);
-  if (await findOptOut(services.database.pool, teamId, input.to))
-    throw await optedOut(services, teamId, input.to);
-  const team = await findTeam(services.database.pool, teamId);
-  if (team && !plans[team.plan].standard) {
-    throw new AppError(
-      'plan_limit_exceeded',
-      'Media need the plan starter or higher. Send without media_url, or upgrade.',
-      {
-        param: 'media_url',
-        details: { limit: 0, current: 0, upgrade_url: `${services.config.appUrl}/billing` },
-      },
-    );
-  }
-  throw invalid('media_url', 'media is not available yet: send the message without media_url.');
+/** Judges what needs no look-up (specification section 6.5); the addresses of its name are judged at each fetch. */
+function readMediaUrl({ config }: Pick<Runtime, 'config'>, url: string): SendRow['media'] {
+  const validated = validateUrl(url, config.egressAllowed);
+  if ('refused' in validated) throw invalid('media_url', validated.refused);
+  return { url, origin: validated.target.origin };
 }
 
 function newMessage(input: SendMessageRequest, { messageId, createdAt }: SendOutcome) {
@@ -114,7 +83,7 @@ function newMessage(input: SendMessageRequest, { messageId, createdAt }: SendOut
     to_handle: input.to,
     from_handle: input.from,
     content: input.content,
-    media_url: null,
+    media_url: input.media_url || null,
     created_at: createdAt,
   };
 }
@@ -173,6 +142,15 @@ function refusal(
       );
     case 'from_paused':
       return invalid('from', `${from} is paused. Set its status to active with PUT /v1/numbers/:id.`);
+    case 'media_not_in_plan':
+      return new AppError(
+        'plan_limit_exceeded',
+        'Media need the plan starter or higher. Send without media_url, or upgrade.',
+        {
+          param: 'media_url',
+          details: { limit: 0, current: 0, upgrade_url: `${config.appUrl}/billing` },
+        },
+      );
     case 'not_stored':
       return unavailable('The message could not be stored. It was not accepted.', { status: 500 });
     case 'over_limit': {

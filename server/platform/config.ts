@@ -55,6 +55,8 @@ export interface Config {
   readonly webhookOffsetsMs: readonly number[];
   /** One attempt, from the look-up of the name to the last byte. */
   readonly webhookTimeoutMs: number;
+  /** One try to fetch media, from the look-up of the name to the last byte. */
+  readonly mediaTimeoutMs: number;
   /** Bearer token of /metrics; undefined: it is off. */
   readonly metricsToken: string | undefined;
   readonly logLevel: string;
@@ -239,6 +241,7 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
     egressAllowed,
     webhookOffsetsMs: (offsetsSeconds ?? []).map((seconds) => seconds * 1_000),
     webhookTimeoutMs: integer('WEBHOOK_TIMEOUT_MS', 10_000, 100, 30_000),
+    mediaTimeoutMs: integer('MEDIA_TIMEOUT_MS', 60_000, 100, 300_000),
     deliveryLogMs: integer('DELIVERY_LOG_DAYS', 30, 1, 3_650) * 86_400_000,
     metricsToken,
     auditMs: integer('AUDIT_DAYS', 0, 0, 3_650) * 86_400_000 || undefined,

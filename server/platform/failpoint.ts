@@ -7,6 +7,7 @@ export const failpoints = [
   'message handed out',
   'report written',
   'text stored',
+  'media arriving',
   'places before commit',
   'delivery claimed',
   'delivery sent',

@@ -49,6 +49,7 @@ const unseen: Readonly<Record<string, string>> = {
   mails: 'not visible to clients',
   media: 'part of its message, whose statements declare the change',
   media_chunks: 'the bytes of media',
+  media_fetches: 'the queue of fetches; what a message waits for changes with its own statement',
   rate_windows: 'not visible to clients',
   instance: 'not visible to clients',
   service_clock: 'shown by /readyz and the command line',

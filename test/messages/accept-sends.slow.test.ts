@@ -65,6 +65,7 @@ describe('acceptSends (specification section 4.3)', () => {
       from: sender.phone,
       to,
       content,
+      media: null,
       idempotencyKey: key,
       fingerprint: key === null ? null : createHash('sha256').update(content).digest(),
     };

@@ -16,7 +16,8 @@ describe('POST /v1/messages/send (specification section 4.3)', () => {
   let number: ConnectedNumber;
 
   before(async () => {
-    service = await startTestService();
+    // Without the process role that fetches: no test here waits for media.
+    service = await startTestService({ ROLES: 'api,maintain' });
     await plantCanary(service);
     team = await service.newTeam();
     number = await connectNumber(service, team, from);
@@ -157,7 +158,7 @@ describe('POST /v1/messages/send (specification section 4.3)', () => {
     }
   });
 
-  it('refuses a media_url that is no https address, on every plan (§4.3/media-url)', async () => {
+  it('refuses a media_url that is no https address, or leads to this machine, on every plan (§4.3/media-url)', async () => {
     const free = await service.newTeam({ plan: 'free' });
     for (const address of [
       'x',
@@ -166,6 +167,10 @@ describe('POST /v1/messages/send (specification section 4.3)', () => {
       'https://',
       'data:,a',
       '/a.png',
+      'https://localhost/a.png',
+      'https://10.0.0.1/a.png',
+      'https://user:word@example.com/a.png',
+      `https://example.com/${'a'.repeat(2_048)}`,
     ]) {
       assertInvalid(await send({ to, from, content: 'a', media_url: address }), 'media_url', address);
       const body = { to, from, content: 'a', media_url: address };
@@ -173,7 +178,7 @@ describe('POST /v1/messages/send (specification section 4.3)', () => {
     }
   });
 
-  it('refuses media_url: 402 with limit 0 on free, 400 on starter and higher (§2.2/plan, §4.3/media-url, §7.1/status-402)', async () => {
+  it('takes media_url on starter and higher, and refuses it with 402 and limit 0 on free (§8/plan-media, §2.2/plan, §4.3/media-url, §7.1/status-402)', async () => {
     for (const [plan, phone] of [
       ['free', '+14155550120'],
       ['starter', '+14155550121'],
@@ -198,8 +203,12 @@ describe('POST /v1/messages/send (specification section 4.3)', () => {
           },
         );
       } else {
-        assertInvalid(answer, 'media_url', plan);
-        assert.match(String(field(answer.json, 'error.message')), /media is not available yet/);
+        assert.equal(answer.status, 202, answer.text);
+        assert.equal(answer.json.media_url, body.media_url);
+        const message = await other.api.get(`/v1/messages/${answer.json.id}`);
+        assert.equal(message.json.media_url, body.media_url);
+        const list = await other.api.get('/v1/messages');
+        assert.equal(field(list.json, 'messages.0.media_url'), body.media_url);
       }
       // Sent without it, and by a free team too, the same text goes out.
       assert.equal((await other.api.post('/v1/messages/send', { ...body, media_url: null })).status, 202);

@@ -107,6 +107,7 @@ describe('a pause under load (specification section 3.3)', () => {
             from: number.phoneNumber,
             to,
             content: 'load',
+            media: null,
             idempotencyKey: null,
             fingerprint: null,
           })),

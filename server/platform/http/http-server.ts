@@ -357,9 +357,16 @@ function setResponseHeaders(
  * Answers a device call that failed: as its route says with HTTP 200, or by the envelope. Up to 64 KB of its body are
  * read first, because a reset connection ends the shortcut. A known device within its limits is read to the end.
  */
-function deviceErrorHandler(options: HttpServerOptions, { onFailure }: Route) {
+function deviceErrorHandler(options: HttpServerOptions, { onFailure, hangsUp }: Route) {
   return async (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const appError = toAppError(error, request.routeOptions.bodyLimit);
+    if (hangsUp) {
+      if (appError.code === 'internal_error')
+        options.logger.warn({ err: appError.cause ?? error, requestId: request.id }, 'a device call failed');
+      reply.hijack();
+      reply.raw.destroy();
+      return;
+    }
     const { device, refusal } = request.caller ?? {};
     if (device && !refusal) {
       if (appError.status === 413) keepConnectionOpen(reply);

@@ -174,6 +174,8 @@ export interface Route {
   readonly tokenPerMinute?: number;
   /** For `device`: a token that has ended is refused before the body is read. */
   readonly refusesEndedToken?: true;
+  /** For `device`: a failure destroys the connection without an answer, since a shortcut would use its words. */
+  readonly hangsUp?: true;
   /** For `device`: the answer to a failure, with HTTP 200, since a shortcut can't see a status. */
   readonly onFailure?: (error: AppError) => unknown;
 }

@@ -3,7 +3,7 @@ import type { AddressRange } from '#server/platform/network/ip-address.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import { Deadline } from './deadline.ts';
 import { addressesMax, responseBodyMaxBytes } from './limits.ts';
-import { type ExchangeResult, ResponseReader } from './response-reader.ts';
+import { type BodySink, type ExchangeResult, ResponseReader } from './response-reader.ts';
 import { type Resolution, SafeResolver } from './safe-resolver.ts';
 import { type Target, type ValidatedUrl, validateUrl } from './validate-url.ts';
 
@@ -18,6 +18,10 @@ export interface OutboundRequest {
   readonly signal?: AbortSignal;
   /** Bytes of the answer's body that are kept; 16 KB by default. */
   readonly bodyMaxBytes?: number;
+  /** Takes the body of a 200 as it arrives; those of other answers are kept. */
+  readonly sink?: BodySink;
+  /** Redirects that are followed, for GET only; none by default. The deadline is one for all of them. */
+  readonly redirectsMax?: number;
 }
 
 /** Outcome of a request: a value, whatever the other side does. */
@@ -37,6 +41,7 @@ export interface OutboundHttpOptions {
 }
 
 const validatedMax = 1_000;
+const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const retryableOnNextAddress: ReadonlySet<TransportFailure> = new Set([
   'connection_refused',
   'unreachable',
@@ -54,8 +59,9 @@ type Result = { readonly exchanged: ExchangeResult; readonly address: string | u
 
 /**
  * SSRF guard: the only way for the server's outgoing HTTP requests (specification section 6.5, decision 0015).
- * Promises: nothing is sent to an address that was not checked; a redirect is not followed; a request is sent at most
- * once; its deadline holds whatever the other side does; `send` never throws.
+ * Promises: nothing is sent to an address that was not checked; a redirect is not followed, unless the caller allows a
+ * number of them, and then its URL is checked like the first; a request is sent at most once to each URL; its deadline
+ * holds whatever the other side does; `send` never throws.
  */
 export class OutboundHttp {
   readonly #allowed: readonly AddressRange[];
@@ -107,22 +113,42 @@ export class OutboundHttp {
     if (this.#isClosed) return failed('aborted');
     if ('refused' in validated) return failed('forbidden_address');
     const startedMs = performance.now();
+    let { target } = validated;
     const deadline = new Deadline(request.timeoutMs, Math.min(lateMs, request.timeoutMs / 2), () => {
-      if (!validated.target.isLiteral && !this.#resolver.answeredSince(startedMs))
+      if (!target.isLiteral && !this.#resolver.answeredSince(startedMs))
         void this.#resolver.probe(performance.now());
     });
     this.#running.set(deadline, request.signal);
     if (request.signal) this.#hear(request.signal);
     if (request.signal?.aborted) deadline.end('aborted');
     try {
-      const result = await this.#sendTo(validated.target, request, deadline);
-      return (await this.#isOfOwnNetwork(validated.target, result.exchanged, deadline, startedMs))
+      let result = await this.#sendTo(target, request, deadline);
+      for (let followed = 0; followed < (request.redirectsMax ?? 0); followed += 1) {
+        const next = this.#redirect(target, result.exchanged);
+        if (next === undefined) break;
+        if (next === 'forbidden') return failed('forbidden_address');
+        target = next;
+        result = await this.#sendTo(target, request, deadline);
+      }
+      return (await this.#isOfOwnNetwork(target, result.exchanged, deadline, startedMs))
         ? { ...result, exchanged: failed('no_network').exchanged }
         : result;
     } finally {
       deadline.clear();
       this.#running.delete(deadline);
     }
+  }
+
+  /** The target of a redirect, which has to pass the same checks, and may not leave TLS; undefined for other answers. */
+  #redirect(from: Target, exchanged: ExchangeResult): Target | 'forbidden' | undefined {
+    if (exchanged.kind !== 'answered' || !redirectStatuses.has(exchanged.status)) return undefined;
+    const { location } = exchanged.headers;
+    const url = location === undefined ? undefined : URL.parse(location, `${from.origin}${from.path}`);
+    if (!url) return undefined;
+    url.hash = '';
+    const validated = this.validate(url.href);
+    if ('refused' in validated) return 'forbidden';
+    return from.secure && !validated.target.secure ? 'forbidden' : validated.target;
   }
 
   /** One listener for all requests of a signal: adding or removing one searches all listeners of the signal. */
@@ -192,6 +218,7 @@ export class OutboundHttp {
       const exchange = new ResponseReader(
         endpoint.secure,
         request.bodyMaxBytes ?? responseBodyMaxBytes,
+        request.sink,
         (exchanged, isReusable) => {
           if (isReusable) this.#pool.release(connection);
           else if (exchanged.kind === 'failed' && exchanged.class === 'connection_reset')

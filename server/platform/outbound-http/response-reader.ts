@@ -22,15 +22,24 @@ export type ExchangeResult =
       readonly connected: boolean;
     };
 
+/** Takes the body of a 200 as it arrives, instead of the reader. It has the next bytes once it took those before. */
+export interface BodySink {
+  /** @returns false where the body is not wanted: nothing of it is read */
+  readonly begin: (headers: IncomingHttpHeaders) => boolean;
+  /** @returns false where no more is wanted: the connection is closed, and the answer counts as truncated */
+  readonly write: (bytes: Buffer) => Promise<boolean>;
+}
+
 /** 1xx responses that may precede the answer. No client needs them, and reading them without end would block a slot. */
 const interimMax = 32;
 
 type DoneCallback = (result: ExchangeResult, isReusable: boolean) => void;
 
-/** Reads the answer to one request, up to the bytes that are kept. */
+/** Reads the answer to one request: up to the bytes that are kept, or into a sink. */
 export class ResponseReader implements Dispatcher.DispatchHandler {
   readonly #secure: boolean;
   readonly #bodyMaxBytes: number;
+  readonly #sink: BodySink | undefined;
   readonly #done: DoneCallback;
   #connected = false;
   #answering = false;
@@ -40,11 +49,15 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
   #body = Buffer.alloc(0);
   #size = 0;
   #interim = 0;
+  #isStreamed = false;
+  /** Resolves once the sink took all that was passed to it. */
+  #passed = Promise.resolve();
 
   /** @param done called once; the caller ends a connection that is not reusable */
-  constructor(secure: boolean, bodyMaxBytes: number, done: DoneCallback) {
+  constructor(secure: boolean, bodyMaxBytes: number, sink: BodySink | undefined, done: DoneCallback) {
     this.#secure = secure;
     this.#bodyMaxBytes = bodyMaxBytes;
+    this.#sink = sink;
     this.#done = done;
   }
 
@@ -68,16 +81,24 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
     }
     this.#status = status;
     this.#headers = headers;
+    this.#isStreamed = this.#sink !== undefined && status === 200;
+    if (this.#isStreamed && !this.#sink?.begin(headers)) this.#answer(true);
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#isOver) return;
+    if (this.#isStreamed) {
+      // The parser repeats an empty piece after each pause: pausing for it again would never end.
+      if (chunk.length > 0) this.#pass(controller, chunk);
+      return;
+    }
     this.#append(chunk);
     if (this.#size > this.#bodyMaxBytes) this.#answer(true);
   }
 
   onResponseEnd(): void {
-    this.#answer(false);
+    if (this.#isStreamed) void this.#passed.then(() => this.#answer(false));
+    else this.#answer(false);
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
@@ -87,6 +108,23 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
 
   fail(failure: TransportFailure): void {
     this.#end({ kind: 'failed', class: failure, status: this.#status, connected: this.#connected }, false);
+  }
+
+  /**
+   * Backpressure: nothing more is read from the socket until the sink took the bytes. At the end of a connection undici
+   * delivers what the socket has buffered all the same, so writes are queued.
+   */
+  #pass(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    controller.pause();
+    this.#passed = this.#passed.then(async () => {
+      if (this.#isOver) return;
+      try {
+        if (!(await this.#sink?.write(chunk))) this.#answer(true);
+        else if (!this.#isOver) controller.resume();
+      } catch {
+        this.fail('internal_error');
+      }
+    });
   }
 
   /** Copies, because a small chunk may keep a large buffer in memory, and there may be thousands. */

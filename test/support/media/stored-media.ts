@@ -2,7 +2,7 @@ import type { TestService } from '#test/support/service/test-service.ts';
 
 /** The rows of files: complete ones, incomplete ones, and chunks. */
 export async function countStoredMedia(
-  service: TestService,
+  service: Pick<TestService, 'query'>,
 ): Promise<{ readonly complete: number; readonly incomplete: number; readonly chunks: number }> {
   const [row] = await service.query<{ complete: number; incomplete: number; chunks: number }>(
     `SELECT count(*) FILTER (WHERE is_complete) AS complete, count(*) FILTER (WHERE NOT is_complete) AS incomplete,
@@ -10,4 +10,28 @@ export async function countStoredMedia(
   );
   if (!row) throw new Error('no row');
   return row;
+}
+
+/** A fetch that waits or runs: how often it was begun, and when it may be begun again. */
+export interface StoredFetch {
+  readonly tries: number;
+  readonly dueInMs: number;
+}
+
+/** The queue of fetches, in the order of their times. */
+export async function storedFetches(service: TestService): Promise<StoredFetch[]> {
+  const rows = await service.query<{ tries: number; due_at: Date }>(
+    'SELECT tries, due_at FROM media_fetches ORDER BY due_at',
+  );
+  return rows.map(({ tries, due_at }) => ({ tries, dueInMs: due_at.getTime() - service.clock.nowMs() }));
+}
+
+/** Whether the fetch waits for its next try. @param leaseMs how far ahead the time of one that runs lies at most */
+export function isPaused({ tries, dueInMs }: StoredFetch, leaseMs: number): boolean {
+  return tries > 0 && (tries === 1 ? dueInMs <= 10_000 : dueInMs > leaseMs);
+}
+
+/** Lets every fetch be begun at once, as its lease would. */
+export async function endFetchLeases({ query }: Pick<TestService, 'query'>): Promise<void> {
+  await query("UPDATE media_fetches SET due_at = due_at - interval '1 hour'");
 }

@@ -1,0 +1,60 @@
+import { Type } from 'typebox';
+import type { Runtime } from '#server/database/runtime.ts';
+import { findDeviceByToken } from '#server/devices/device-store.ts';
+import { DownloadLimiter } from '#server/media/download-limiter.ts';
+import { deviceDownloadsMax } from '#server/media/limits.ts';
+import { findMediaFile, type MediaFile } from '#server/media/media-store.ts';
+import { readMedia } from '#server/media/read-media.ts';
+import { isInFlightAt } from '#server/messages/message-store.ts';
+import { notFound } from '#server/platform/app-error.ts';
+import { type Route, route } from '#server/platform/http/route.ts';
+import { streamAnswer } from '#server/platform/http/stream-answer.ts';
+import { parseId } from '#server/platform/ids/ids.ts';
+import { mediaPerMinute } from './limits.ts';
+
+/**
+ * The file of a message for its phone (specification section 11.8). Any failure destroys the connection: a shortcut would
+ * text the words of an error to the customer.
+ */
+export function deviceMediaRoute(services: Runtime): Route {
+  const downloads = new DownloadLimiter(services, deviceDownloadsMax);
+  return route({
+    method: 'GET',
+    path: '/v1/device/media/:id/:filename',
+    audience: 'device',
+    ownQueue: true,
+    tokenPerMinute: mediaPerMinute,
+    hangsUp: true,
+    answers: { 200: Type.Unknown() },
+    handle: async ({ device, params, reply }) => {
+      const file = await findFile(services, device.tokenHash, params);
+      await downloads.begin(device.tokenHash.toString('hex'), (onEnd) =>
+        streamAnswer(
+          reply,
+          {
+            status: 200,
+            headers: { 'content-type': file.type, 'content-length': String(file.size_bytes) },
+          },
+          readMedia(services.database.pool, file),
+          onEnd,
+        ),
+      );
+      return { body: undefined };
+    },
+  });
+}
+
+/** The file of the message in flight at the token's device. @throws AppError 404 for any other */
+async function findFile(
+  { database }: Pick<Runtime, 'database'>,
+  tokenHash: Buffer,
+  { id = '', filename }: Readonly<Record<string, string>>,
+): Promise<MediaFile> {
+  const messageId = parseId('msg', id);
+  const device = await findDeviceByToken(database.pool, tokenHash);
+  if (!device || !messageId || !(await isInFlightAt(database.pool, device, messageId)))
+    throw notFound('file');
+  const file = await findMediaFile(database.pool, messageId);
+  if (!file || file.name !== filename) throw notFound('file');
+  return file;
+}

@@ -1,0 +1,90 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Runtime } from '#server/database/runtime.ts';
+import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
+import type { OutboundHttp, OutboundOutcome } from '#server/platform/outbound-http/outbound-http.ts';
+import { productVersion } from '#server/platform/process/product-version.ts';
+import { mediaMaxBytes, mediaRedirectsMax } from './limits.ts';
+import type { MediaFailure } from './media-failure.ts';
+import { MediaWriter, type WrittenMedia } from './media-writer.ts';
+
+/** Result of one try. `removed`: the message needs its file no longer. */
+export type MediaFetchResult =
+  | { readonly kind: 'written'; readonly written: WrittenMedia }
+  | { readonly kind: 'failed'; readonly failure: MediaFailure }
+  | { readonly kind: 'removed' };
+
+interface MediaFetchRequest {
+  readonly teamId: TeamId;
+  readonly messageId: MessageId;
+  readonly url: string;
+  /** From the first look-up to the last byte, redirects included. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  /** Called before each write of bytes. */
+  readonly onBytes: () => void;
+}
+
+/**
+ * Fetches the file of a URL through the SSRF guard and writes it as it arrives (specification section 3.2). Bytes are
+ * counted while they come, and never inflated: what a Content-Length, a Content-Type or a compression says does not
+ * matter. Never throws for what the other side does.
+ * @throws where the database could not store the bytes
+ */
+export async function fetchMedia(
+  services: Pick<Runtime, 'database' | 'clock'> & { readonly outbound: OutboundHttp },
+  request: MediaFetchRequest,
+): Promise<MediaFetchResult> {
+  const { teamId, messageId, url, timeoutMs, signal } = request;
+  const wantedName = URL.parse(url)?.pathname;
+  const writer = new MediaWriter(services, { teamId, messageId, wantedName });
+  let refused: 'compressed' | 'too_large' | undefined;
+  let storeError: unknown;
+  const outcome = await services.outbound.send({
+    url,
+    method: 'GET',
+    headers: {
+      accept: '*/*',
+      'accept-encoding': 'identity',
+      'user-agent': `Ownline/${productVersion}`,
+    },
+    timeoutMs,
+    signal,
+    redirectsMax: mediaRedirectsMax,
+    sink: {
+      begin: (headers) => {
+        refused = refusalOf(headers);
+        return refused === undefined;
+      },
+      write: async (bytes) => {
+        request.onBytes();
+        try {
+          return await writer.write(bytes);
+        } catch (error) {
+          storeError = error;
+          return false;
+        }
+      },
+    },
+  });
+  if (storeError !== undefined) throw storeError;
+  const failure = refused ?? failureOf(outcome);
+  // A refusal by the writer ends the transfer, which then counts as cut off.
+  if (failure !== undefined && writer.problem === undefined) return { kind: 'failed', failure };
+  const written = await writer.end();
+  if (written === 'removed') return { kind: 'removed' };
+  return typeof written === 'string' ? { kind: 'failed', failure: written } : { kind: 'written', written };
+}
+
+function refusalOf(headers: IncomingHttpHeaders): 'compressed' | 'too_large' | undefined {
+  const coding = headers['content-encoding']?.trim().toLowerCase();
+  if (coding !== undefined && coding !== '' && coding !== 'identity') return 'compressed';
+  return Number(headers['content-length']) > mediaMaxBytes ? 'too_large' : undefined;
+}
+
+function failureOf(outcome: OutboundOutcome): MediaFailure | undefined {
+  if (outcome.kind === 'failed') return outcome.class;
+  if (outcome.status === 200) return undefined;
+  const isRedirect =
+    [301, 302, 303, 307, 308].includes(outcome.status) && outcome.headers.location !== undefined;
+  return isRedirect ? 'redirects' : `http_${outcome.status}`;
+}

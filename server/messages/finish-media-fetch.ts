@@ -1,0 +1,51 @@
+import { phoneQueueChannel } from '#server/database/channels.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import type { MediaFailure } from '#server/media/media-failure.ts';
+import { completeWrittenMedia, discardWrittenMedia, type WrittenMedia } from '#server/media/media-writer.ts';
+import { lockUsage } from '#server/usage/usage-store.ts';
+import { failQueued } from './fail-queued.ts';
+import { type ClaimedFetch, endWaitForMedia, isFetchCurrent, removeMediaFetch } from './media-fetch-store.ts';
+
+type Services = Pick<Runtime, 'database' | 'clock' | 'ids'>;
+
+/** Thrown to undo a transaction: another process has the fetch, or the message left the queue. */
+class FetchTakenError extends Error {}
+
+/**
+ * Completes the file of a message, lets the message be handed out, and wakes its phone's poll. Where the message left the
+ * queue meanwhile, or another process has its fetch, the file is removed.
+ */
+export async function finishMediaFetch(
+  services: Services,
+  fetch: ClaimedFetch,
+  written: WrittenMedia,
+): Promise<void> {
+  const { database } = services;
+  try {
+    await database.transaction(async (trx) => {
+      const numberId = await endWaitForMedia(trx, fetch);
+      if (numberId === undefined) throw new FetchTakenError();
+      if (!(await removeMediaFetch(trx, fetch))) throw new FetchTakenError();
+      if (!(await completeWrittenMedia(trx, written))) throw new FetchTakenError();
+      trx.notifyAfterCommit(phoneQueueChannel, [numberId]);
+    });
+  } catch (error) {
+    if (!(error instanceof FetchTakenError)) throw error;
+    await discardWrittenMedia(database.pool, written);
+    if (await isFetchCurrent(database.pool, fetch)) throw new Error('the file of a fetch was removed');
+  }
+}
+
+/** Fails a message whose media can't be had (specification section 3.2), and refunds it. */
+export async function failMediaFetch(
+  services: Services,
+  fetch: ClaimedFetch,
+  failure: MediaFailure,
+): Promise<void> {
+  const code = failure === 'too_large' ? 'media_too_large' : 'media_unavailable';
+  await services.database.transaction(async (trx) => {
+    await lockUsage(trx, [fetch.team_id]);
+    if (!(await isFetchCurrent(trx, fetch))) return;
+    await failQueued(trx, services, fetch.team_id, [fetch.message_id], code, failure);
+  });
+}

@@ -1,0 +1,11 @@
+/** The pauses between the tries of a fetch (specification section 3.2). */
+const pausesMs = [10_000, 60_000] as const;
+
+export const mediaTriesMax = pausesMs.length + 1;
+
+export const mediaRetryPauseMaxMs = Math.max(...pausesMs);
+
+/** The pause before the next try; undefined after the last one. @param tries tries so far */
+export function mediaRetryPauseMs(tries: number): number | undefined {
+  return pausesMs[tries - 1];
+}

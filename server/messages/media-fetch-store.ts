@@ -1,0 +1,138 @@
+import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
+import type { MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
+import {
+  mediaFetchesPerOriginMax,
+  mediaFetchesPerTeamMax,
+  mediaOriginsExaminedMax,
+  mediaTeamsExaminedMax,
+} from './limits.ts';
+
+/** A fetch that this process has claimed; a later claim of it has more tries. */
+export interface ClaimedFetch {
+  readonly team_id: TeamId;
+  readonly message_id: MessageId;
+  readonly url: string;
+  readonly origin: string;
+  /** This one included. */
+  readonly tries: number;
+}
+
+/**
+ * Claims due fetches with a lease. Each team has slots, and each origin of a team some of them: a host that hangs delays
+ * neither other hosts nor other teams. Slots are shared out round robin.
+ *
+ * The walk along the index jumps from team to team, and from origin to origin. So a long queue of one of them costs
+ * nothing. A lease is a due_at that lies ahead.
+ */
+const claim = statement<ClaimedFetch>(
+  'messages.claim-media-fetches',
+  `WITH RECURSIVE running AS MATERIALIZED (
+     SELECT * FROM unnest($4::uuid[], $5::text[]) AS r (team_id, origin)
+   ), team AS (
+     (SELECT team_id, 1 AS n FROM media_fetches ORDER BY team_id LIMIT 1)
+     UNION ALL
+     SELECT f.team_id, t.n + 1 FROM team t CROSS JOIN LATERAL (
+       SELECT team_id FROM media_fetches WHERE team_id > t.team_id ORDER BY team_id LIMIT 1) f
+     WHERE t.n < ${mediaTeamsExaminedMax}
+   ), lane AS (
+     SELECT t.team_id, o.origin FROM team t CROSS JOIN LATERAL (
+       WITH RECURSIVE o AS (
+         (SELECT origin, 1 AS n FROM media_fetches WHERE team_id = t.team_id ORDER BY origin LIMIT 1)
+         UNION ALL
+         SELECT f.origin, o.n + 1 FROM o CROSS JOIN LATERAL (
+           SELECT origin FROM media_fetches WHERE team_id = t.team_id AND origin > o.origin ORDER BY origin LIMIT 1) f
+         WHERE o.n < ${mediaOriginsExaminedMax}
+       ) SELECT origin FROM o) o
+   ), of_lane AS (
+     -- The slot of its origin that each would take.
+     SELECT l.team_id, d.message_id, d.due_at, row_number() OVER (PARTITION BY l.team_id, l.origin ORDER BY d.due_at)
+       + (SELECT count(*) FROM running r WHERE r.team_id = l.team_id AND r.origin = l.origin) AS slot
+     FROM lane l CROSS JOIN LATERAL (
+       SELECT message_id, due_at FROM media_fetches
+       WHERE team_id = l.team_id AND origin = l.origin AND due_at <= $1
+       ORDER BY due_at LIMIT ${mediaFetchesPerOriginMax}) d
+   ), of_team AS (
+     SELECT o.team_id, o.message_id, o.due_at, row_number() OVER (PARTITION BY o.team_id ORDER BY o.slot, o.due_at)
+       + (SELECT count(*) FROM running r WHERE r.team_id = o.team_id) AS slot
+     FROM of_lane o WHERE o.slot <= ${mediaFetchesPerOriginMax}
+   ), chosen AS MATERIALIZED (
+     SELECT team_id, message_id FROM of_team WHERE slot <= ${mediaFetchesPerTeamMax}
+     ORDER BY slot, due_at LIMIT $3
+   ), locked AS MATERIALIZED (
+     SELECT f.team_id, f.message_id FROM chosen c JOIN media_fetches f USING (team_id, message_id)
+     WHERE f.due_at <= $1 FOR UPDATE OF f SKIP LOCKED
+   )
+   UPDATE media_fetches f SET tries = f.tries + 1, due_at = $2
+   FROM locked l WHERE f.team_id = l.team_id AND f.message_id = l.message_id
+   RETURNING f.team_id, f.message_id, f.url, f.origin, f.tries`,
+);
+const retry = statement<Record<string, never>>(
+  'messages.retry-media-fetch',
+  'UPDATE media_fetches SET due_at = $4, tries = $5 WHERE team_id = $1 AND message_id = $2 AND tries = $3',
+);
+const isCurrent = statement<{ tries: number }>(
+  'messages.current-media-fetch',
+  'SELECT tries FROM media_fetches WHERE team_id = $1 AND message_id = $2 AND tries = $3',
+);
+const removeOne = statement<{ tries: number }>(
+  'messages.remove-media-fetch',
+  'DELETE FROM media_fetches WHERE team_id = $1 AND message_id = $2 AND tries = $3 RETURNING tries',
+);
+const removeAll = statement<Record<string, never>>(
+  'messages.remove-media-fetches',
+  'DELETE FROM media_fetches WHERE team_id = $1 AND message_id = ANY($2::uuid[])',
+);
+const release = statement<{ number_id: NumberId }>(
+  'messages.end-wait-for-media',
+  `UPDATE send_queue SET waits_for_media = false WHERE team_id = $1 AND message_id = $2 AND waits_for_media
+   RETURNING number_id`,
+  { changes: 'message', team: '$1', ids: '$2' },
+);
+
+/** @param running the fetches of this process that are in progress */
+export function claimMediaFetches(
+  db: Queryable,
+  now: Date,
+  leasedUntil: Date,
+  limit: number,
+  running: readonly ClaimedFetch[],
+): Promise<ClaimedFetch[]> {
+  const teams = running.map((fetch) => fetch.team_id);
+  const origins = running.map((fetch) => fetch.origin);
+  return claim.rows(db, now, leasedUntil, limit, teams, origins);
+}
+
+/** Lets a fetch be claimed again at `dueAt`; changes nothing where another process has claimed it meanwhile. */
+export async function postponeMediaFetch(
+  db: Queryable,
+  fetch: ClaimedFetch,
+  dueAt: Date,
+  { isCounted }: { readonly isCounted: boolean },
+): Promise<void> {
+  const { team_id, message_id, tries } = fetch;
+  await retry.row(db, team_id, message_id, tries, dueAt, isCounted ? tries : tries - 1);
+}
+
+/** Whether the fetch is still wanted, and still of this process. */
+export async function isFetchCurrent(db: Queryable, fetch: ClaimedFetch): Promise<boolean> {
+  return (await isCurrent.row(db, fetch.team_id, fetch.message_id, fetch.tries)) !== undefined;
+}
+
+/** Lets a message be handed out. @returns its number; undefined where it waits no longer */
+export async function endWaitForMedia(trx: Transaction, fetch: ClaimedFetch): Promise<NumberId | undefined> {
+  return (await release.row(trx, fetch.team_id, fetch.message_id))?.number_id;
+}
+
+/** @returns false where another process has claimed it meanwhile */
+export async function removeMediaFetch(trx: Transaction, fetch: ClaimedFetch): Promise<boolean> {
+  return (await removeOne.row(trx, fetch.team_id, fetch.message_id, fetch.tries)) !== undefined;
+}
+
+/** Ends the fetches of messages that left the queue. */
+export async function removeMediaFetches(
+  trx: Transaction,
+  teamId: TeamId,
+  messageIds: readonly MessageId[],
+): Promise<void> {
+  await removeAll.rows(trx, teamId, messageIds);
+}

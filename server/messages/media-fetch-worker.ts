@@ -1,0 +1,118 @@
+import type { Runtime } from '#server/database/runtime.ts';
+import { fetchMedia, type MediaFetchResult } from '#server/media/fetch-media.ts';
+import { isTransientMediaFailure, type MediaFailure } from '#server/media/media-failure.ts';
+import { removeIncompleteMedia } from '#server/media/media-store.ts';
+import { Loop } from '#server/platform/concurrency/loop.ts';
+import { failpoint } from '#server/platform/failpoint.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
+import type { OutboundHttp } from '#server/platform/outbound-http/outbound-http.ts';
+import { failMediaFetch, finishMediaFetch } from './finish-media-fetch.ts';
+import { mediaFetchesMax, mediaLeaseMarginMs } from './limits.ts';
+import { mediaRetryPauseMs, mediaTriesMax } from './media-fetch-schedule.ts';
+import { type ClaimedFetch, claimMediaFetches, postponeMediaFetch } from './media-fetch-store.ts';
+
+/** The interval of the sweep, which also finds fetches whose next try is due. */
+const sweepMs = 1_000;
+
+type Services = Runtime & { readonly outbound: OutboundHttp };
+
+/**
+ * Fetches the media of queued messages (specification section 3.2). A fetch is claimed with a lease, runs without a
+ * transaction open, and its outcome is written afterwards. If the process dies, another one begins anew after the
+ * lease: what was written is removed first.
+ *
+ * A round fills free slots only, so that one slow host delays no other. Promise of `stop`: fetches in progress are
+ * aborted, their tries do not count, and another process may take them at once.
+ */
+export class MediaFetchWorker {
+  readonly #services: Services;
+  readonly #loop: Loop;
+  readonly #running = new Map<Promise<void>, ClaimedFetch>();
+  readonly #abort = new AbortController();
+
+  constructor(services: Services) {
+    this.#services = services;
+    this.#loop = new Loop({
+      name: 'fetch media',
+      intervalMs: sweepMs,
+      logger: services.logger,
+      run: () => this.#fill(),
+    });
+  }
+
+  start(): void {
+    this.#loop.start();
+  }
+
+  /** Requests a round, because a new message may wait for its media. */
+  notify(): void {
+    this.#loop.notify();
+  }
+
+  async stop(): Promise<void> {
+    await this.#loop.stop();
+    this.#abort.abort();
+    await Promise.all(this.#running.keys());
+  }
+
+  async #fill(): Promise<void> {
+    const { database, clock, config } = this.#services;
+    const free = mediaFetchesMax - this.#running.size;
+    if (free <= 0) return;
+    const leasedUntil = clock.in(config.mediaTimeoutMs + mediaLeaseMarginMs);
+    const running = [...this.#running.values()];
+    for (const fetch of await claimMediaFetches(database.pool, clock.now(), leasedUntil, free, running)) {
+      const work = this.#run(fetch).finally(() => {
+        this.#running.delete(work);
+        this.notify();
+      });
+      this.#running.set(work, fetch);
+    }
+  }
+
+  /** Never rejects: a fetch whose outcome could not be written is made again after its lease. */
+  async #run(fetch: ClaimedFetch): Promise<void> {
+    try {
+      await this.#try(fetch);
+    } catch (error) {
+      this.#services.logger.error(
+        { err: error, messageId: publicId('msg', fetch.message_id) },
+        'the media of a message could not be stored; they are fetched again when the lease is over',
+      );
+    }
+  }
+
+  async #try(fetch: ClaimedFetch): Promise<void> {
+    const { database, config } = this.#services;
+    if (fetch.tries > 1) await database.transaction((trx) => removeIncompleteMedia(trx, [fetch.message_id]));
+    // Its process died in each try.
+    if (fetch.tries > mediaTriesMax) return failMediaFetch(this.#services, fetch, 'interrupted');
+    const result: MediaFetchResult = await fetchMedia(this.#services, {
+      teamId: fetch.team_id,
+      messageId: fetch.message_id,
+      url: fetch.url,
+      timeoutMs: config.mediaTimeoutMs,
+      signal: this.#abort.signal,
+      onBytes: () => failpoint('media arriving'),
+    });
+    if (result.kind === 'written') await finishMediaFetch(this.#services, fetch, result.written);
+    else if (result.kind === 'failed') await this.#fail(fetch, result.failure);
+  }
+
+  async #fail(fetch: ClaimedFetch, failure: MediaFailure): Promise<void> {
+    const { database, clock, logger } = this.#services;
+    const line = { messageId: publicId('msg', fetch.message_id), tries: fetch.tries, failure };
+    if (failure === 'aborted') {
+      await postponeMediaFetch(database.pool, fetch, clock.now(), { isCounted: false });
+      return;
+    }
+    const pauseMs = isTransientMediaFailure(failure) ? mediaRetryPauseMs(fetch.tries) : undefined;
+    if (pauseMs === undefined) {
+      await failMediaFetch(this.#services, fetch, failure);
+      logger.info(line, 'the media of a message could not be fetched');
+    } else {
+      await postponeMediaFetch(database.pool, fetch, clock.in(pauseMs), { isCounted: true });
+      logger.info(line, 'the media of a message could not be fetched; it is tried again');
+    }
+  }
+}

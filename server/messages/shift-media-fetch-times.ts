@@ -1,0 +1,34 @@
+import type { Runtime } from '#server/database/runtime.ts';
+import { statement, type Transaction } from '#server/database/statement.ts';
+import { mediaLeaseMarginMs } from './limits.ts';
+import { mediaRetryPauseMaxMs } from './media-fetch-schedule.ts';
+
+/** A correction that is no clock step: times that are this much too far ahead stay. */
+const slackMs = 10_000;
+
+const postpone = statement<Record<string, never>>(
+  'messages.postpone-media-leases',
+  'UPDATE media_fetches SET due_at = due_at + make_interval(secs => $2 / 1000.0) WHERE due_at > $1',
+);
+const limitFutureTimes = statement<Record<string, never>>(
+  'messages.limit-media-fetch-times',
+  `WITH far AS MATERIALIZED (
+     SELECT team_id, message_id FROM media_fetches WHERE due_at > $1 FOR UPDATE SKIP LOCKED
+   )
+   UPDATE media_fetches f SET due_at = $1 FROM far WHERE f.team_id = far.team_id AND f.message_id = far.message_id`,
+);
+
+/** Postpones the leases of fetches in progress: the service's time is about to step ahead. */
+export async function postponeMediaLeases(trx: Transaction, now: Date, byMs: number): Promise<void> {
+  await postpone.row(trx, now, byMs);
+}
+
+/** Limits the times of the next tries to the longest that is written now: the service's time has stepped back. */
+export async function limitMediaFetchTimes({
+  database,
+  clock,
+  config,
+}: Pick<Runtime, 'database' | 'clock' | 'config'>): Promise<void> {
+  const aheadMs = Math.max(config.mediaTimeoutMs + mediaLeaseMarginMs, mediaRetryPauseMaxMs);
+  await limitFutureTimes.row(database.pool, clock.in(aheadMs + slackMs));
+}

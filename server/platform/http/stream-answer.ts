@@ -1,0 +1,63 @@
+import type { ServerResponse } from 'node:http';
+import type { FastifyReply } from 'fastify';
+
+/** The head of an answer whose body is streamed. Its headers include content-length. */
+export interface StreamHead {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/**
+ * Streams an answer's body with backpressure: the next chunk is read once the client took the one before. It resolves
+ * once the head is written, and the body follows by itself: a stop need not wait for a slow client longer than for others.
+ * A failure in the middle destroys the connection, since the client has a content-length to compare with.
+ * @param onEnd called once the client has everything, or is gone
+ * @throws what reading the first chunk throws: nothing was written then
+ */
+export async function streamAnswer(
+  reply: FastifyReply,
+  { status, headers }: StreamHead,
+  chunks: AsyncGenerator<Buffer, void>,
+  onEnd: () => void,
+): Promise<void> {
+  let first: IteratorResult<Buffer, void>;
+  try {
+    first = await chunks.next();
+  } catch (error) {
+    onEnd();
+    throw error;
+  }
+  reply.hijack();
+  const { raw } = reply;
+  for (const [name, value] of Object.entries({ ...reply.getHeaders(), ...headers }))
+    if (value !== undefined) raw.setHeader(name, value);
+  raw.writeHead(status);
+  write(raw, first, chunks)
+    .catch(() => void raw.destroy())
+    .finally(onEnd);
+}
+
+async function write(
+  raw: ServerResponse,
+  first: IteratorResult<Buffer, void>,
+  chunks: AsyncGenerator<Buffer, void>,
+): Promise<void> {
+  for (let next = first; !next.done && !raw.destroyed; next = await chunks.next()) {
+    if (!raw.write(next.value)) await either(raw, 'drain');
+  }
+  if (raw.destroyed) return;
+  raw.end();
+  await either(raw, 'finish');
+}
+
+/** Resolves with the event, or once the connection is closed. */
+function either(raw: ServerResponse, event: 'drain' | 'finish'): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      raw.off(event, end).off('close', end);
+      resolve();
+    };
+    if (raw.destroyed) resolve();
+    else raw.once(event, end).once('close', end);
+  });
+}

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { fetchAsPhone } from '#test/support/media/fetch-as-phone.ts';
+import { answerOf } from '#test/support/media/media-host.ts';
+import { type MediaWorld, startMediaWorld } from '#test/support/media/media-team.ts';
+import { rawRequest, slowDownload } from '#test/support/media/raw-download.ts';
+import { jpegOf, png } from '#test/support/media/sample-files.ts';
+import { connectNumber } from '#test/support/phones/test-phone.ts';
+
+describe('GET /v1/device/media/:id/:filename (specification section 11.10)', () => {
+  let world: MediaWorld;
+  let id: string;
+  let path: string;
+
+  before(async () => {
+    world = await startMediaWorld({ RATE_LIMITS: 'on' });
+    world.host.set('/menu.png', answerOf(200, png));
+    id = await world.send('/menu.png');
+    await world.settled(id);
+    const poll = await world.number.wire.poll();
+    path = String(poll.media);
+    assert.equal(poll.id, id);
+  });
+  after(() => world.close());
+
+  it('serves the message in flight, as often as its phone asks, with its type and length and no redirect', async () => {
+    for (let asked = 0; asked < 2; asked += 1) {
+      const file = await fetchAsPhone(world.number.wire, path);
+      assert.deepEqual([file?.status, file?.type, file?.length], [200, 'image/png', png.length]);
+      assert.ok(file?.bytes.equals(png));
+    }
+  });
+
+  it('ends the connection without an answer for a wrong token, another device, message or name', async () => {
+    const other = await connectNumber(world.service, world.team);
+    const stranger = await connectNumber(world.service, await world.service.newTeam());
+    const { wire } = world.number;
+    const waiting = await world.send('/menu.png', { to: '+14155550102' });
+    await world.settled(waiting);
+    for (const [what, caller, asked] of [
+      ['no known token', { baseUrl: wire.baseUrl, token: 'dev_unknown' }, path],
+      ['another device of the team', other.wire, path],
+      ["another team's device", stranger.wire, path],
+      ['a message that is not in flight', wire, path.replace(id, waiting)],
+      ['no id', wire, path.replace(id, 'msg_x')],
+      ['another name', wire, path.replace('menu.png', 'menu.jpg')],
+    ] as const) {
+      assert.equal(await rawRequest(caller, asked), '', what);
+    }
+    assert.equal((await fetchAsPhone(wire, path))?.status, 200);
+  });
+
+  it('ends the connection past the limit of its token, and serves it again in the next minute', async () => {
+    const { wire } = world.number;
+    let served = 0;
+    while ((await fetchAsPhone(wire, path)) && served < 200) served += 1;
+    assert.ok(served > 50 && served < 200, `${served} served`);
+    assert.equal(await rawRequest(wire, path), '');
+    world.service.clock.advance(61_000);
+    assert.equal((await fetchAsPhone(wire, path))?.status, 200);
+  });
+
+  it('serves nothing any more once the message was reported', async () => {
+    await world.number.wire.poll({ last: id });
+    assert.equal(await rawRequest(world.number.wire, path), '');
+  });
+
+  it('a phone that reads slowly delays no other call of its team, and no stop (§8/team-concurrency)', async () => {
+    const bytes = jpegOf(5_000_000);
+    world.host.set('/large.jpg', answerOf(200, bytes));
+    const phone = await connectNumber(world.service, world.team);
+    const large = await world.send('/large.jpg', { from: phone.phoneNumber, to: '+14155550103' });
+    await world.settled(large);
+    const poll = await phone.wire.poll();
+    const slow = await Promise.all([1, 2].map(() => slowDownload(phone.wire, String(poll.media))));
+    for (let call = 0; call < 10; call += 1)
+      assert.equal((await world.team.api.get('/v1/numbers')).status, 200);
+    for (const reader of slow) reader.destroy();
+    const file = await fetchAsPhone(phone.wire, String(poll.media));
+    assert.ok(file?.bytes.equals(bytes));
+  });
+});

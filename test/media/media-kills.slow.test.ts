@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { openRuntime } from '#server/app/open-runtime.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { findMediaFile } from '#server/media/media-store.ts';
+import { readMedia } from '#server/media/read-media.ts';
+import { acceptSends } from '#server/messages/accept-sends.ts';
+import { mediaLeaseMarginMs } from '#server/messages/limits.ts';
+import { findMessage } from '#server/messages/message-store.ts';
+import { operator } from '#server/platform/actor.ts';
+import { readConfig } from '#server/platform/config.ts';
+import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
+import { createLogger } from '#server/platform/process/logger.ts';
+import { createTeam } from '#server/teams/team/create-team.ts';
+import { answerOf, type MediaHost, startMediaHost } from '#test/support/media/media-host.ts';
+import { jpegOf } from '#test/support/media/sample-files.ts';
+import { countStoredMedia, endFetchLeases } from '#test/support/media/stored-media.ts';
+import { putNumber } from '#test/support/numbers/given-numbers.ts';
+import { connectToDatabase, type DatabaseConnection } from '#test/support/service/database-connection.ts';
+import { spawnService } from '#test/support/service/spawned-service.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/service/test-database.ts';
+import { until } from '#test/support/service/until.ts';
+
+const timeoutMs = 5_000;
+const from = '+14155550100';
+
+describe('a process that is killed while it fetches media (specification section 10.3)', () => {
+  let database: TestDatabase;
+  let dataDir: string;
+  let settings: Record<string, string>;
+  let runtime: Runtime;
+  let stored: DatabaseConnection;
+  let host: MediaHost;
+  let teamId: TeamId;
+
+  before(async () => {
+    database = await createTestDatabase();
+    dataDir = await mkdtemp(join(tmpdir(), 'ownline-kills-'));
+    settings = {
+      DATABASE_URL: database.url,
+      DATA_DIR: dataDir,
+      EGRESS_ALLOW_CIDRS: '127.0.0.1',
+      MEDIA_TIMEOUT_MS: String(timeoutMs),
+    };
+    await (await spawnService({ settings })).kill('SIGTERM');
+    stored = await connectToDatabase(database.url);
+    runtime = await openRuntime(readConfig(settings), database.url, createLogger('fatal'));
+    host = await startMediaHost();
+    ({ id: teamId } = await runtime.database.transaction((trx) =>
+      createTeam(trx, runtime, { name: 'Example team', plan: 'enterprise', by: operator }),
+    ));
+    await putNumber({ runtime, clock: runtime.clock, query: stored.query }, teamId, from);
+  });
+  after(async () => {
+    await host.close();
+    await stored.close();
+    await runtime.database.close();
+    await database.drop();
+    await rm(dataDir, { recursive: true, force: true });
+  });
+
+  const send = async (path: string): Promise<MessageId> => {
+    const url: string = host.url(path);
+    const row = {
+      teamId,
+      from,
+      to: '+14155550101',
+      content: 'Look',
+      idempotencyKey: null,
+      fingerprint: null,
+    };
+    const [outcome] = await acceptSends(runtime, [{ ...row, media: { url, origin: new URL(url).origin } }]);
+    assert.ok(outcome?.messageId, String(outcome?.verdict));
+    return outcome.messageId;
+  };
+  const killWhileFetching = async (pass: number) => {
+    const ended = spawnService({ settings: { ...settings, FAILPOINT: `media arriving:${pass}` } }).then(
+      (service) => service.ended,
+      (error: Error) => error.message,
+    );
+    assert.match(String(await ended), /SIGKILL/);
+  };
+
+  it('media arriving: the file is fetched anew after the lease, and nothing is left of the first try (§3.2/media-ends)', async () => {
+    const bytes = jpegOf(3_000_000);
+    host.set('/menu.jpg', answerOf(200, bytes));
+    const id = await send('/menu.jpg');
+    await killWhileFetching(30);
+    assert.equal((await countStoredMedia(stored)).complete, 0);
+    assert.ok((await countStoredMedia(stored)).chunks > 0, 'it died in the middle of the file');
+    const service = await spawnService({ settings, movesClock: true });
+    await service.advance(timeoutMs + mediaLeaseMarginMs + 1_000);
+    const file = await until('the file is complete', () => findMediaFile(runtime.database.pool, id));
+    assert.equal(await service.kill('SIGTERM'), 0, service.output());
+    const read = Buffer.concat(await Array.fromAsync(readMedia(runtime.database.pool, file)));
+    assert.ok(read.equals(bytes));
+    assert.deepEqual(await countStoredMedia(stored), { complete: 1, incomplete: 0, chunks: 12 });
+  });
+
+  it('a file whose process dies in each try fails the message (§3.2/media-tries)', async () => {
+    host.set('/deadly.jpg', answerOf(200, jpegOf(1_000_000)));
+    const id = await send('/deadly.jpg');
+    for (let tries = 0; tries < 3; tries += 1) {
+      await killWhileFetching(5);
+      await endFetchLeases(stored);
+    }
+    const service = await spawnService({ settings });
+    const failed = await until('it failed', async () => {
+      const message = await findMessage(runtime.database.pool, teamId, id);
+      return message?.status === 'failed' && message;
+    });
+    assert.equal(await service.kill('SIGTERM'), 0, service.output());
+    assert.deepEqual([failed.error_code, failed.media_failure], ['media_unavailable', 'interrupted']);
+    assert.equal((await countStoredMedia(stored)).incomplete, 0);
+  });
+});

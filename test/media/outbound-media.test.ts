@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { mediaMaxBytes } from '#server/media/limits.ts';
+import { mediaLeaseMarginMs } from '#server/messages/limits.ts';
+import { fetchAsPhone } from '#test/support/media/fetch-as-phone.ts';
+import { answerOf, startMediaHost, unboundedAnswer } from '#test/support/media/media-host.ts';
+import { type MediaWorld, startMediaWorld } from '#test/support/media/media-team.ts';
+import { jpegOf, png, shownFiles } from '#test/support/media/sample-files.ts';
+import { countStoredMedia, isPaused, storedFetches } from '#test/support/media/stored-media.ts';
+import { until } from '#test/support/service/until.ts';
+
+const timeoutMs = 1_500;
+const leaseMs = timeoutMs + mediaLeaseMarginMs;
+
+describe('media of outbound messages (§3.2/media-fetch)', () => {
+  let world: MediaWorld;
+
+  before(async () => {
+    world = await startMediaWorld({ MEDIA_TIMEOUT_MS: String(timeoutMs) });
+  });
+  after(() => world.close());
+
+  /** The message reaches the phone with these bytes, and is reported. */
+  async function assertArrives(id: string, bytes: Buffer, type: string, name: string): Promise<void> {
+    await world.settled(id);
+    const { wire } = world.number;
+    const poll = await wire.poll();
+    assert.deepEqual([poll.action, poll.id, poll.text], ['send', id, 'Look']);
+    assert.equal(poll.media, `/v1/device/media/${id}/${name}`);
+    const file = await fetchAsPhone(wire, poll.media ?? '');
+    assert.deepEqual([file?.status, file?.type, file?.length], [200, type, bytes.length]);
+    assert.equal(
+      createHash('sha256')
+        .update(file?.bytes ?? '')
+        .digest('hex'),
+      createHash('sha256').update(bytes).digest('hex'),
+    );
+    assert.equal((await wire.poll({ last: id })).action, 'idle');
+  }
+
+  /** Waits until as many fetches wait, after this many tries. */
+  const untilPaused = (count: number, tries: number) =>
+    until(`${count} fetches wait after try ${tries}`, async () => {
+      const paused = (await storedFetches(world.service)).filter((fetch) => isPaused(fetch, leaseMs));
+      return paused.filter((fetch) => fetch.tries === tries).length === count;
+    });
+
+  for (const [type, extension, bytes] of shownFiles) {
+    it(`${type} reaches the phone byte by byte, under a name that ends in .${extension} (§2.8/media-types)`, async () => {
+      world.host.set(`/files/sample-${extension}.bin`, answerOf(200, bytes));
+      const id = await world.send(`/files/sample-${extension}.bin`);
+      await assertArrives(id, bytes, type, `sample-${extension}.${extension}`);
+    });
+  }
+
+  it('a Content-Type that lies does not matter: the bytes decide', async () => {
+    world.host.set('/lie.html', answerOf(200, png, { 'content-type': 'text/html' }));
+    await assertArrives(await world.send('/lie.html'), png, 'image/png', 'lie.png');
+    world.host.set('/lie.png', answerOf(200, Buffer.from('<html>'), { 'content-type': 'image/png' }));
+    const { code, text } = await world.failure(await world.send('/lie.png'));
+    assert.equal(code, 'media_unavailable');
+    assert.match(text, /of a type that Messages does not show/);
+  });
+
+  it('5 MB arrive, and one byte more is media_too_large, with a length, without one, and without any (§2.8/media-size, §3.2/media-too-large)', async () => {
+    const full = jpegOf(mediaMaxBytes);
+    const more = jpegOf(mediaMaxBytes + 1);
+    world.host.set('/full.jpg', answerOf(200, full));
+    world.host.set('/more.jpg', answerOf(200, more));
+    world.host.set('/unbounded.jpg', unboundedAnswer(full));
+    world.host.set('/unbounded-more.jpg', unboundedAnswer(more));
+    await assertArrives(await world.send('/full.jpg'), full, 'image/jpeg', 'full.jpg');
+    await assertArrives(await world.send('/unbounded.jpg'), full, 'image/jpeg', 'unbounded.jpg');
+    for (const path of ['/more.jpg', '/unbounded-more.jpg']) {
+      const { code, text } = await world.failure(await world.send(path));
+      assert.equal(code, 'media_too_large', path);
+      assert.match(text, /larger than 5 MB/);
+    }
+    const { incomplete } = await countStoredMedia(world.service);
+    assert.equal(incomplete, 0, 'what was written of a file that failed is removed');
+  });
+
+  it('a Content-Length that promises more than 5 MB fails at once, though little follows (§3.2/media-counted)', async () => {
+    world.host.set('/promise.png', answerOf(200, png, { 'content-length': String(mediaMaxBytes + 1) }));
+    assert.equal((await world.failure(await world.send('/promise.png'))).code, 'media_too_large');
+  });
+
+  it('a Content-Length that is too small cuts the file there, as HTTP has it', async () => {
+    world.host.set('/cut.png', answerOf(200, png, { 'content-length': '40' }));
+    await assertArrives(await world.send('/cut.png'), png.subarray(0, 40), 'image/png', 'cut.png');
+  });
+
+  it('permanent failures fail the message at once, in words that say what happened (§3.2/media-unavailable)', async () => {
+    const bomb = gzipSync(Buffer.alloc(20_000_000));
+    world.host.set('/gone.png', answerOf(404));
+    world.host.set('/empty.png', answerOf(200));
+    world.host.set('/page.png', answerOf(200, Buffer.from('<!doctype html>')));
+    world.host.set('/bomb.png', answerOf(200, bomb, { 'content-encoding': 'gzip' }));
+    world.host.set('/part.png', answerOf(206, png));
+    for (const [path, words] of [
+      ['/gone.png', /HTTP status 404/],
+      ['/empty.png', /0 bytes/],
+      ['/page.png', /type that Messages does not show/],
+      ['/bomb.png', /compressed/],
+      ['/part.png', /HTTP status 206/],
+    ] as const) {
+      const { code, text } = await world.failure(await world.send(path));
+      assert.equal(code, 'media_unavailable', path);
+      assert.match(text, words);
+      assert.match(text, /send the message again/);
+      assert.equal(world.host.paths().filter((asked) => asked === path).length, 1, path);
+    }
+  });
+
+  it('a failure gives the message back to its month and makes one event message.failed', async () => {
+    const used = async () => (await world.team.api.get('/v1/usage')).json;
+    const before = await used();
+    const id = await world.send('/never-there.png');
+    await world.failure(id);
+    assert.deepEqual(await used(), before);
+    const events = await world.team.api.get('/v1/events?limit=100');
+    const all = (
+      events.json.events as { type: string; data: { id: string; error_message: string } }[]
+    ).filter(({ data }) => data.id === id);
+    assert.deepEqual(
+      all.map(({ type }) => type),
+      ['message.failed'],
+    );
+    assert.match(all[0]?.data.error_message ?? '', /404/);
+  });
+
+  it('transient failures are tried three times, with pauses of 10 and 60 seconds (§3.2/media-tries)', async () => {
+    world.host.set('/busy.png', answerOf(503));
+    const id = await world.send('/busy.png');
+    const tries = () => world.host.paths().filter((path) => path === '/busy.png').length;
+    for (const [number, pauseMs] of [
+      [1, 10_000],
+      [2, 60_000],
+    ] as const) {
+      await until(`try ${number}`, async () => tries() === number);
+      await untilPaused(1, number);
+      assert.equal((await world.get(id)).waiting_reason, 'media_fetching');
+      world.service.clock.advance(pauseMs + 1_000);
+    }
+    const { code, text } = await world.failure(id);
+    assert.equal(code, 'media_unavailable');
+    assert.match(text, /HTTP status 503/);
+    assert.equal(tries(), 3);
+  });
+
+  it('a host that recovers is tried again, and the message goes', async () => {
+    world.host.set('/later.png', answerOf(500));
+    const id = await world.send('/later.png');
+    await until('the first try', async () => world.host.paths().includes('/later.png'));
+    await untilPaused(1, 1);
+    world.host.set('/later.png', answerOf(200, png));
+    world.service.clock.advance(11_000);
+    await assertArrives(id, png, 'image/png', 'later.png');
+  });
+
+  it('a connection that breaks off, a host that drips and one that says nothing are transient', async () => {
+    world.host.set('/broken.png', (socket) => {
+      answerOf(200, png, { 'content-length': '100000' })(socket, '');
+      setImmediate(() => socket.destroy());
+    });
+    world.host.set('/drip.png', (socket) => {
+      answerOf(200, png, { 'content-length': '100000' })(socket, '');
+      const timer = setInterval(() => socket.write('x'), 20);
+      socket.on('close', () => clearInterval(timer));
+    });
+    world.host.set('/silent.png', () => undefined);
+    const ids = await Promise.all(
+      ['/broken.png', '/drip.png', '/silent.png'].map((path) => world.send(path)),
+    );
+    for (const [tries, pauseMs] of [
+      [1, 10_000],
+      [2, 60_000],
+    ] as const) {
+      await untilPaused(ids.length, tries);
+      world.service.clock.advance(pauseMs + 1_000);
+    }
+    const failures = await Promise.all(ids.map((id) => world.failure(id)));
+    assert.match(failures[0]?.text ?? '', /connection broke in the middle/);
+    assert.match(failures[1]?.text ?? '', /had not arrived in full when the time was up/);
+    assert.match(failures[2]?.text ?? '', /had not arrived in full when the time was up/);
+  });
+
+  it('three redirects are followed, a fourth is not (§3.2/media-redirects)', async () => {
+    const hop = (location: string) => answerOf(302, Buffer.alloc(0), { location });
+    world.host.set('/hop-1', hop('/hop-2'));
+    world.host.set('/hop-2', hop(world.host.url('/hop-3')));
+    world.host.set('/hop-3', hop('hop.png#part'));
+    world.host.set('/hop.png', answerOf(200, png));
+    world.host.set('/hop-0', hop('/hop-1'));
+    await assertArrives(await world.send('/hop-1'), png, 'image/png', 'hop-1.png');
+    const { code, text } = await world.failure(await world.send('/hop-0'));
+    assert.equal(code, 'media_unavailable');
+    assert.match(text, /redirected more than three times/);
+  });
+
+  it('a redirect into a private network reaches nothing there (§6.5/all-requests)', async () => {
+    const canary = await startMediaHost('127.0.0.2');
+    try {
+      world.host.set('/into', answerOf(302, Buffer.alloc(0), { location: canary.url('/secret.png') }));
+      world.host.set(
+        '/metadata',
+        answerOf(307, Buffer.alloc(0), { location: 'http://169.254.169.254/latest' }),
+      );
+      world.host.set('/file', answerOf(301, Buffer.alloc(0), { location: 'file:///etc/passwd' }));
+      for (const path of ['/into', '/metadata', '/file']) {
+        const { code, text } = await world.failure(await world.send(path));
+        assert.equal(code, 'media_unavailable', path);
+        assert.match(text, /leads to a private network/);
+      }
+      assert.deepEqual(canary.connections, []);
+    } finally {
+      await canary.close();
+    }
+  });
+});

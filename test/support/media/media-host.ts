@@ -1,0 +1,56 @@
+import type { Socket } from 'node:net';
+import { type Receiver, startReceiver } from '#test/support/webhooks/raw-receiver.ts';
+
+/** A host of files on a real port: each path answers as a test says, byte by byte. */
+export interface MediaHost extends Receiver {
+  readonly url: (path: string) => string;
+  /** The paths that were requested, in order. */
+  readonly paths: () => string[];
+  readonly set: (path: string, answer: MediaAnswer) => void;
+}
+
+export type MediaAnswer = (socket: Socket, request: string) => void;
+
+export async function startMediaHost(host = '127.0.0.1'): Promise<MediaHost> {
+  const answers = new Map<string, MediaAnswer>();
+  const receiver = await startReceiver({
+    host,
+    answer: (socket, request) => (answers.get(pathOf(request)) ?? answerOf(404))(socket, request),
+  });
+  return {
+    ...receiver,
+    url: (path) => `http://${host}:${receiver.port}${path}`,
+    paths: () => receiver.requests.map(pathOf),
+    set: (path, answer) => void answers.set(path, answer),
+  };
+}
+
+function pathOf(request: string): string {
+  return request.split(' ', 2)[1] ?? '';
+}
+
+/** A whole answer with these headers, besides a content-length that is true unless they have one. */
+export function answerOf(
+  status: number,
+  body: Buffer = Buffer.alloc(0),
+  headers: Readonly<Record<string, string>> = {},
+): MediaAnswer {
+  return (socket) => {
+    const all = {
+      'content-type': 'application/octet-stream',
+      'content-length': String(body.length),
+      ...headers,
+    };
+    const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+    socket.write(`HTTP/1.1 ${status} Said\r\n${lines.join('')}\r\n`);
+    socket.write(body);
+  };
+}
+
+/** An answer without a length, which ends with its connection. */
+export function unboundedAnswer(body: Buffer): MediaAnswer {
+  return (socket) => {
+    socket.write('HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n');
+    socket.end(body);
+  };
+}

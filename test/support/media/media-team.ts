@@ -1,0 +1,83 @@
+import type { FailureCode } from '#contract/message.ts';
+import { parseId } from '#server/platform/ids/ids.ts';
+import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
+import { field } from '#test/support/service/api-client.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
+import { type MediaHost, startMediaHost } from './media-host.ts';
+
+/** A service that may fetch from this machine, a host of files, and a team with a phone. */
+export interface MediaWorld {
+  readonly service: TestService;
+  readonly team: TestTeam;
+  readonly number: ConnectedNumber;
+  readonly host: MediaHost;
+  /** Sends a message with the file at a path of the host, or at a whole URL. @returns its id */
+  readonly send: (
+    path: string,
+    options?: { readonly to?: string; readonly from?: string },
+  ) => Promise<string>;
+  readonly get: (id: string) => Promise<Record<string, unknown>>;
+  /** Waits until the message waits for its media no longer. @returns the message */
+  readonly settled: (id: string) => Promise<Record<string, unknown>>;
+  /** The code and message of a failed message, once it has failed. */
+  readonly failure: (id: string) => Promise<{ readonly code: FailureCode; readonly text: string }>;
+  readonly close: () => Promise<void>;
+}
+
+/** The recipient, unless a test names another one. */
+export const mediaRecipient = '+14155550101';
+
+export async function startMediaWorld(settings: Readonly<Record<string, string>> = {}): Promise<MediaWorld> {
+  const host = await startMediaHost();
+  const service = await startTestService({ EGRESS_ALLOW_CIDRS: '127.0.0.1', ...settings });
+  const team = await service.newTeam();
+  const number = await connectNumber(service, team);
+  const get = async (id: string) => (await team.api.get(`/v1/messages/${id}`)).json;
+  const settled = (id: string) =>
+    until('the media are fetched, or given up', async () => {
+      const message = await get(id);
+      return field(message, 'status') === 'failed' || !(await isWaiting(service, id)) ? message : undefined;
+    });
+  return {
+    service,
+    team,
+    number,
+    host,
+    get,
+    settled,
+    send: async (path, { to = mediaRecipient, from = number.phoneNumber } = {}) => {
+      const media_url = path.startsWith('/') ? host.url(path) : path;
+      const body = { from, to, content: 'Look', media_url };
+      const answer = await team.api.post('/v1/messages/send', body);
+      if (answer.status !== 202) throw new Error(`send answered ${answer.status}: ${answer.text}`);
+      return String(answer.json.id);
+    },
+    failure: async (id) => {
+      const message = await until('the message failed', async () => {
+        const now = await get(id);
+        return field(now, 'status') === 'failed' ? now : undefined;
+      });
+      return {
+        code: field(message, 'error_code') as FailureCode,
+        text: String(field(message, 'error_message')),
+      };
+    },
+    close: async () => {
+      await service.close();
+      await host.close();
+    },
+  };
+}
+
+async function isWaiting(service: TestService, id: string): Promise<boolean> {
+  const [row] = await service.query<{ waiting: boolean }>(
+    'SELECT EXISTS (SELECT FROM media_fetches WHERE message_id = $1) AS waiting',
+    [uuidOf(id)],
+  );
+  return row?.waiting ?? false;
+}
+
+function uuidOf(id: string): string | undefined {
+  return parseId('msg', id);
+}
