@@ -30,6 +30,7 @@ export async function benchSend(): Promise<void> {
     const own = await start('server/main.ts', [], {
       DATA_DIR: dataDir,
       RATE_LIMITS: 'off',
+      PACING: 'off',
       LOG_LEVEL: 'warn',
       EGRESS_ALLOW_CIDRS: '127.0.0.1',
     });
@@ -42,6 +43,7 @@ export async function benchSend(): Promise<void> {
       DATA_DIR: dataDir,
       DATABASE_URL: databaseUrl,
       RATE_LIMITS: 'off',
+      PACING: 'off',
       LOG_LEVEL: 'warn',
     });
     const transaction = await start('bench/send/yardstick-transaction.ts', [key, databaseUrl]);

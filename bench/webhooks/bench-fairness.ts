@@ -44,6 +44,7 @@ export async function benchFairness(): Promise<void> {
   const names = await startDnsServer(() => 'silence');
   const installation = await openInstallation({
     RATE_LIMITS: 'off',
+    PACING: 'off',
     TRUST_PROXY: '127.0.0.1',
     // Logins beyond what is hashed at a time are refused, each with a line in the log.
     LOG_LEVEL: 'fatal',
