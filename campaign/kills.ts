@@ -31,6 +31,7 @@ const settings = {
   DEVICE_HOLD_SECONDS: '2',
   DEVICE_LEASE_SECONDS: '30',
   RATE_LIMITS: 'off',
+  PACING: 'off',
   LOG_LEVEL: 'warn',
 };
 

@@ -31,6 +31,7 @@ export interface ClocksOptions {
 }
 
 const settings = {
+  PACING: 'off',
   EGRESS_ALLOW_CIDRS: '127.0.0.1/32',
   WEBHOOK_OFFSETS_SECONDS: '0,1,2,3',
   WEBHOOK_TIMEOUT_MS: '2000',
