@@ -47,7 +47,7 @@ ${
 “Ownline Outbox” itself, not a Run Shortcut action, which iOS ends after four minutes. A second start is turned away
 while the first one runs.</li></ol></section>
 <section><h2>6. Done?</h2>
-<p>Once the phone has polled, press Done: this link then shows the token to nobody any more.</p>
+<p>Once the phone has polled, press Done: this link then no longer shows the token.</p>
 <form method="post" action="${escapeHtml(page.doneUrl)}"><button type="submit">Done</button></form></section>
 <p class="quiet">What an iPhone can't tell: replies of one word or a picture alone may be missed, pictures never arrive, and
 “sent” means handed to Messages.</p>`,

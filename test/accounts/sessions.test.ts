@@ -183,7 +183,7 @@ describe('sessions (specification section 12.2)', () => {
     const ofLaptop = sessions.find(({ user_agent }) => user_agent.startsWith('xxx'));
     assert.equal(ofLaptop?.user_agent.length, 300);
     const ada = await enter();
-    assert.equal((await ada.delete(`/app/account/sessions/${ofLaptop.id}`)).status, 404, 'of somebody else');
+    assert.equal((await ada.delete(`/app/account/sessions/${ofLaptop.id}`)).status, 404, 'of another person');
     assert.equal(await isSignedIn(laptop), true);
     assert.deepEqual((await phone.delete(`/app/account/sessions/${ofLaptop.id}`)).json, { deleted: true });
     assert.equal(await isSignedIn(laptop), false);

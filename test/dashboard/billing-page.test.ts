@@ -23,7 +23,7 @@ describe('the page of plans and limits, where every upgrade_url leads (specifica
   it('shows all visitors the limits of the plans, and that the operator assigns them (§8/upgrade-page)', async () => {
     const { status, text } = await open();
     assert.equal(status, 200);
-    assert.match(words(text), /Nothing is sold here\. Whoever runs this server gives each team its plan/);
+    assert.match(words(text), /Nothing is sold here\. The operator of this server gives each team its plan/);
     const rows = [
       'free : 100 messages a month, 1 member, 1 number, 5 webhooks, 60 requests a minute, without the event message.delivered',
       'starter : 1,000 messages a month, 3 members, 2 numbers, 10 webhooks, 300 requests a minute, with the event message.delivered',

@@ -47,7 +47,7 @@ export function renderSwitchAccount({ email, nextPath, signOutPath }: SwitchAcco
     'Signed in',
     `<h1>You are signed in</h1><section><p>This browser is signed in as</p><p class="value">${escapeHtml(email)}</p>
 <p><a href="${escapeHtml(nextPath)}">Go on as ${escapeHtml(email)}</a></p>
-<form method="post" action="${escapeHtml(signOutPath)}"><button class="second" type="submit">Sign out and sign in as somebody else</button></form></section>`,
+<form method="post" action="${escapeHtml(signOutPath)}"><button class="second" type="submit">Sign out and sign in as another person</button></form></section>`,
   );
 }
 
@@ -67,7 +67,7 @@ export function renderMagicLink({
 }: Pick<AccountRow, 'email' | 'email_verified_at'>): string {
   const first =
     email_verified_at === null
-      ? `<p>Until now nothing has shown that this address is yours: somebody else may have made this account. So signing in
+      ? `<p>Until now nothing has shown that this address is yours: another person may have made this account. So signing in
 here signs it out everywhere else and removes its password and its passkeys. Set new ones afterwards.</p>`
       : '';
   return renderPage(

@@ -64,7 +64,7 @@ ${invitation.email === null ? `<p class="quiet">Not you?</p>${signOut('on')}` : 
   }
   if (needs === 'proof') {
     return `<section><p>You are signed in as ${present}, but nothing has shown yet that this address is yours: the link that
-made the account may have been opened by somebody else.</p><p>Ask your administrator for a link to sign in
+made the account may have been opened by another person.</p><p>Ask your administrator for a link to sign in
 as ${email}, sign in by it, and open this page again: then it lets you join.</p></section>`;
   }
   if (needs === 'sign_in') {
