@@ -22,6 +22,10 @@ export interface OptOutRow {
 const columns =
   'o.team_id, o.contact, o.id, o.sequence, o.opted_out_at, o.opted_in_at, o.message_id, o.phone_number, o.request_id';
 
+// Whether a contact is opted out, in a form that no partial index has: with IS NULL, a plan that was made while the table was
+// empty may read all opt-outs of the team instead of one by the primary key.
+const isStanding = 'num_nulls(o.opted_in_at) = 1';
+
 // The row of a contact that is opted out is locked and stays as it is: the second of two opt-outs finds the first.
 const optOut = statement<OptOutRow>(
   'opt-outs.opt-out',
@@ -37,12 +41,12 @@ const optOut = statement<OptOutRow>(
 const optIn = statement<OptOutRow>(
   'opt-outs.opt-in',
   `UPDATE opt_outs o SET opted_in_at = $3, sequence = o.sequence + 1
-   WHERE o.team_id = $1 AND o.contact = $2 AND o.opted_in_at IS NULL RETURNING ${columns}`,
+   WHERE o.team_id = $1 AND o.contact = $2 AND ${isStanding} RETURNING ${columns}`,
   { changes: 'opt_out', team: '$1', ids: 'id' },
 );
 const find = statement<OptOutRow>(
   'opt-outs.find',
-  `SELECT ${columns} FROM opt_outs o WHERE o.team_id = $1 AND o.contact = $2 AND o.opted_in_at IS NULL`,
+  `SELECT ${columns} FROM opt_outs o WHERE o.team_id = $1 AND o.contact = $2 AND ${isStanding}`,
 );
 const list = statement<OptOutRow>(
   'opt-outs.list',
@@ -52,7 +56,7 @@ const list = statement<OptOutRow>(
 
 /** An SQL condition: the contact of a team is opted out. OFFSET 0 makes it one look-up by the primary key per row. */
 export function sqlIsOptedOut(teamId: string, contact: string): string {
-  return `EXISTS (SELECT FROM opt_outs o WHERE o.team_id = ${teamId} AND o.contact = ${contact} AND o.opted_in_at IS NULL OFFSET 0)`;
+  return `EXISTS (SELECT FROM opt_outs o WHERE o.team_id = ${teamId} AND o.contact = ${contact} AND ${isStanding} OFFSET 0)`;
 }
 
 /** @returns undefined where the contact was opted out already, which changes nothing */

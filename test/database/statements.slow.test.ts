@@ -23,6 +23,7 @@ const growing = [
   'due_deliveries',
   'media',
   'media_chunks',
+  'opt_outs',
 ];
 
 /** Statements that take every row in order, or scan a day's keys every ten minutes. */
@@ -90,6 +91,8 @@ describe('every named statement (decision 0003)', () => {
         SELECT id, '01990000-0000-7000-8000-000000000001', 'media.jpg', 'image/jpeg', to_timestamp(0), n > 100,
           CASE WHEN n > 100 THEN 1 END, CASE WHEN n > 100 THEN sha256('x') END FROM made WHERE n <= 10000;
       INSERT INTO media_chunks SELECT message_id, file_id, 0, 'x' FROM media;
+      INSERT INTO opt_outs (team_id, contact, id, sequence, opted_out_at, request_id)
+        SELECT '01990000-0000-7000-8000-000000000001', '+1212666' || lpad(n::text, 6, '0'), id, 1, to_timestamp(n), 'req_' || n FROM made;
       ANALYZE;`);
   }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type EventType, eventTypes, messageEventTypes } from '#contract/event.ts';
+import { type EventType, eventTypes } from '#contract/event.ts';
 import { findDeviceByToken } from '#server/devices/device-store.ts';
 import { type Report, reportMessage } from '#server/messages/report-message.ts';
 import { resolveOverdue } from '#server/messages/sweep-messages.ts';
@@ -21,6 +21,9 @@ import { startTestService, type TestService, type TestTeam } from '#test/support
 import { putWebhook } from '#test/support/webhooks/insert-webhook.ts';
 import { uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 
+/** To whom every message goes, and from whom every text comes. */
+const contact = '+12125550100';
+
 const walks = 40;
 const stepsMax = 60;
 
@@ -32,6 +35,8 @@ type Step =
   | { readonly do: 'receive'; readonly number: number; readonly text: number }
   | { readonly do: 'report'; readonly message: number; readonly status: Report['status'] }
   | { readonly do: 'cancel'; readonly message: number }
+  /** 2 is none: by request. */
+  | { readonly do: 'opt out' | 'opt in'; readonly number: number }
   | { readonly do: 'plan'; readonly plan: 'free' | 'pro' }
   | WebhookStep;
 
@@ -56,6 +61,7 @@ const some = fc.nat(11);
 const types = fc.subarray([...eventTypes], { minLength: 1 });
 /** 2 is none: the events of all numbers. */
 const filter = fc.nat(2);
+const optStep = fc.record({ do: fc.constantFrom('opt out', 'opt in'), number: filter });
 const status = fc.constantFrom<Report['status'][]>('sent', 'failed', 'delivered', 'not_delivered');
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: fc.record({ do: fc.constant('send'), number }) },
@@ -65,6 +71,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant('cancel'), message: some }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('receive'), number, text: fc.nat(3) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('delete'), number }) },
+  { weight: 2, arbitrary: optStep },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('plan'), plan: fc.constantFrom('free', 'pro') }) },
   {
     weight: 3,
@@ -95,7 +102,8 @@ interface ModelWebhook {
 }
 
 /** One line for an event, one for each of its deliveries. */
-const eventLine = (message: string, type: EventType, sequence: number) => `${message} ${type} ${sequence}`;
+const eventLine = (message: string | null, type: EventType, sequence: number) =>
+  `${message ?? contact} ${type} ${sequence}`;
 const deliveryLine = (event: string, webhook: string, isSkipped: boolean) =>
   `${event} to ${webhook} ${isSkipped ? 'skipped' : 'pending'}`;
 
@@ -109,6 +117,7 @@ class Walk {
   readonly #webhooks: ModelWebhook[] = [];
   #plan: 'free' | 'pro' = 'pro';
   #received = new Map<string, string>();
+  readonly #contact = { id: contact, phoneNumber: '', events: 0, isOptedOut: false };
   #expected: string[] = [];
 
   static async begin(service: TestService): Promise<Walk> {
@@ -151,9 +160,9 @@ class Walk {
     ].sort();
   }
 
-  #tell(message: ModelMessage, type: EventType): void {
+  #tell(message: Pick<ModelMessage, 'id' | 'phoneNumber' | 'events'>, type: EventType): void {
     message.events += 1;
-    const event = eventLine(parseId('msg', message.id) ?? '', type, message.events);
+    const event = eventLine(parseId('msg', message.id) ?? contact, type, message.events);
     this.#expected.push(event);
     for (const webhook of this.#webhooks) {
       const matches =
@@ -182,7 +191,11 @@ class Walk {
     switch (step.do) {
       case 'send': {
         const { phoneNumber, wire } = this.#phone(step.number);
-        const id = await this.#team.api.send({ from: phoneNumber, to: '+12125550100', content: 'Hello' });
+        const body = { from: phoneNumber, to: contact, content: 'Hello' };
+        const answer = await this.#team.api.post('/v1/messages/send', body);
+        assert.equal(answer.status, this.#contact.isOptedOut ? 400 : 202, answer.text);
+        if (this.#contact.isOptedOut) return;
+        const id = String(answer.json.id);
         this.#messages.push({ id, phoneNumber, wire, state: 'queued', events: 0 });
         return;
       }
@@ -214,6 +227,9 @@ class Walk {
       }
       case 'receive':
         return this.#receive(step.number, `Text ${step.text}`);
+      case 'opt out':
+      case 'opt in':
+        return this.#opt(step.do, step.number);
       case 'delete':
         return this.#delete(step.number);
       case 'plan':
@@ -250,14 +266,33 @@ class Walk {
 
   async #receive(index: number, text: string): Promise<void> {
     const { phoneNumber, numberId, wire } = this.#phone(index);
-    const answer = await wire.call('inbound', { from: '+12125550100', text });
+    const answer = await wire.call('inbound', { from: contact, text });
     const known = this.#received.get(`${numberId} ${text}`);
     // Within 20 s the same text is the same message, and no change.
     if (known !== undefined) return;
     const { id } = answer;
     assert.ok(id, JSON.stringify(answer));
     this.#received.set(`${numberId} ${text}`, id);
-    this.#tell({ id, phoneNumber, wire, state: 'delivered', events: 0 }, 'message.received');
+    this.#tell({ id, phoneNumber, events: 0 }, 'message.received');
+  }
+
+  async #opt(change: 'opt out' | 'opt in', index: number): Promise<void> {
+    const isOut = change === 'opt out';
+    const isChange = isOut !== this.#contact.isOptedOut;
+    const phone = this.#phones[index];
+    if (phone) await this.#receive(index, `${isOut ? 'STOP' : 'START'}${'!'.repeat(this.#received.size)}`);
+    else {
+      const method = isOut ? 'PUT' : 'DELETE';
+      const { status } = await this.#team.api.request(method, `/v1/opt-outs/${encodeURIComponent(contact)}`);
+      assert.equal(status, isOut || isChange ? 200 : 404);
+    }
+    if (!isChange) return;
+    this.#contact.isOptedOut = isOut;
+    this.#contact.phoneNumber = phone?.phoneNumber ?? '';
+    this.#tell(this.#contact, isOut ? 'contact.opted_out' : 'contact.opted_in');
+    if (isOut)
+      for (const { wire } of this.#phones)
+        for (const message of this.#of(wire, 'queued')) this.#fail(message);
   }
 
   async #delete(index: number): Promise<void> {
@@ -323,15 +358,15 @@ describe(`random walks over the states of messages, from seed ${seed} (specifica
           all = [...all, ...expected].sort();
           assert.deepEqual(await walk.written(), all, JSON.stringify(taken));
           for (const line of expected) {
-            const [kind] = /message\.\w+( \d( to.*)?)?/.exec(line) ?? [''];
-            const shape = kind.replace(/ \d.*(pending|skipped)/, ' $1').replace(/ \d$/, '');
+            const [kind] = /(?:message|contact)\.\w+( \d+( to.*)?)?/.exec(line) ?? [''];
+            const shape = kind.replace(/ \d.*(pending|skipped)/, ' $1').replace(/ \d+$/, '');
             reached.set(shape, (reached.get(shape) ?? 0) + 1);
           }
         }
       },
     );
     const missing = () =>
-      messageEventTypes.flatMap((type) =>
+      eventTypes.flatMap((type) =>
         ['', ' pending', ' skipped'].map((kind) => `${type}${kind}`).filter((shape) => !reached.has(shape)),
       );
     await fc.assert(walk, { seed, numRuns: walks });

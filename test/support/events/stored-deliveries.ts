@@ -9,8 +9,8 @@ export interface WrittenDelivery {
   readonly webhookId: WebhookId;
   readonly eventId: EventId;
   readonly eventType: EventType;
-  /** The message of its event, and which of the events of the message it is. */
-  readonly messageId: MessageId;
+  /** The message of its event, null for a contact, and which of its events it is. */
+  readonly messageId: MessageId | null;
   readonly sequence: number;
   readonly status: string;
   /** Its first attempt waits in the queue, due since the event. */

@@ -8,9 +8,10 @@ export interface StoredEvent {
   readonly id: EventId;
   readonly teamId: TeamId;
   readonly type: EventType;
-  readonly messageId: MessageId;
-  readonly numberId: NumberId;
-  /** Its number among the events of its message. */
+  /** null where it is of a contact. */
+  readonly messageId: MessageId | null;
+  readonly numberId: NumberId | null;
+  /** Its number among the events of its message or contact. */
   readonly sequence: number;
   /** As it is delivered. */
   readonly body: string;
