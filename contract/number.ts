@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { NullablePacingSetting, Pacing, pacingWarnings } from './pacing.ts';
 import { phoneNumber } from './phone-number.ts';
 import { nullable, publicIdOf, strictObject, stringEnum, timestamp } from './schema.ts';
 
@@ -46,7 +47,15 @@ export const NumberList = strictObject({
 });
 
 /** GET /v1/numbers/:id: the Number and how it is set up (specification section 4.2). */
-export const NumberDetail = strictObject({ ...NumberResource.properties, on_unconfirmed });
+export const NumberDetail = strictObject({
+  ...NumberResource.properties,
+  on_unconfirmed,
+  pacing: Pacing,
+  pacing_warnings: Type.Array(stringEnum(pacingWarnings), {
+    description:
+      'Limits that the number is past: new conversations of the last hour or day, messages without a reply to a contact of the last day. gentle warns of them; strict holds messages back.',
+  }),
+});
 export type NumberDetail = Type.Static<typeof NumberDetail>;
 
 export const VerifyNumberRequest = strictObject({
@@ -70,6 +79,7 @@ export const UpdateNumberRequest = strictObject({
   ),
   status: Type.Optional(status),
   on_unconfirmed: Type.Optional(on_unconfirmed),
+  pacing: Type.Optional(NullablePacingSetting),
 });
 export type UpdateNumberRequest = Type.Static<typeof UpdateNumberRequest>;
 

@@ -12,6 +12,7 @@ import {
   feedChannel,
   mailChannel,
   mediaFetchesChannel,
+  pacingChannel,
   phoneQueueChannel,
   settingsChannel,
   unpublishedEventsChannel,
@@ -119,6 +120,10 @@ async function open(
   notifications.on(phoneQueueChannel, (payload) => {
     if (payload === '') heldPolls.wakeAll();
     else heldPolls.wake(payload.split(',') as NumberId[]);
+  });
+  notifications.on(pacingChannel, (payload) => {
+    if (payload === '') heldPolls.wakeAll();
+    else heldPolls.wakePaced(payload.split(',') as NumberId[]);
   });
   const feedPolls = new FeedPollRegistry();
   notifications.on(feedChannel, (payload) => {

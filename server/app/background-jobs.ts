@@ -19,6 +19,7 @@ import {
   failOptedOut,
   failOrphaned,
   purgeKeysAndFingerprints,
+  purgeRecentHandOuts,
   resolveOverdue,
   returnedMessagesMs,
 } from '#server/messages/sweep-messages.ts';
@@ -102,7 +103,7 @@ export function createBackgroundJobs(
   return [
     ...loop('api', 'wake held polls', second, 'keeps', async () => {
       heldPolls.purgeOldWakes();
-      const numbers = heldPolls.numbers;
+      const numbers = heldPolls.numbersWithoutAlarm;
       if (numbers.length > 0) heldPolls.wake(await filterNumbersWithMessages(database.pool, numbers));
     }),
     ...loop('api', 'wake held readers of events', second, 'keeps', async () => {
@@ -123,6 +124,9 @@ export function createBackgroundJobs(
       deleteOverduePending(database.pool, clock.now()),
     ),
     ...loop('maintain', 'purge old keys', 600 * second, 'expires', () => purgeKeysAndFingerprints(services)),
+    ...loop('maintain', 'purge recent hand-outs', 600 * second, 'expires', () =>
+      purgeRecentHandOuts(services),
+    ),
     ...loop('maintain', 'make partitions', 3_600 * second, 'keeps', () =>
       ensurePartitions(database.pool, clock, logger),
     ),

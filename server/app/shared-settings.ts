@@ -29,6 +29,7 @@ export function sharedSettings(config: Config): Readonly<Record<string, string>>
     MAIL_FROM: mail?.from.address ?? '',
     DEFAULT_PLAN: config.defaultPlan,
     RATE_LIMITS: String(config.rateLimits),
+    PACING: config.pacing,
     DEVICE_HOLD_SECONDS: String(config.deviceHoldMs),
     DEVICE_LEASE_SECONDS: String(config.deviceLeaseMs),
     QUEUE_EXPIRY_HOURS: String(config.queueExpiryMs),

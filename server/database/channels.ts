@@ -14,6 +14,9 @@ export const phoneQueueChannel = 'phone_queue';
 /** Notification channel for media that wait to be fetched. */
 export const mediaFetchesChannel = 'media_fetches';
 
+/** Notification channel of numbers whose pacing changed; the payload lists their ids. */
+export const pacingChannel = 'pacing';
+
 /** Notification channel for mail that waits to be sent. */
 export const mailChannel = 'mail_queue';
 

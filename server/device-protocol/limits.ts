@@ -40,3 +40,6 @@ export const deviceFieldsMax = 32;
  * Values of a device's body, counted before it is parsed: a text that a shortcut sends as a list may have many lines.
  */
 export const deviceBodyValuesMax = 4_096;
+
+/** A poll that pacing holds back looks again after this time at the latest. */
+export const pacedLookMs = 10_000;

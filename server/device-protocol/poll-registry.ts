@@ -15,13 +15,37 @@ function isNewer(one: PollIdentity, other: PollIdentity): boolean {
   return one.sessionId === other.sessionId ? one.poll > other.poll : one.sessionId > other.sessionId;
 }
 
+/** How a poll waits for its message. `paced`: pacing holds back every message of its number. */
+type HoldReason = 'queue' | 'paced' | 'paced contacts';
+
 /** One held poll. */
 export class HeldPoll extends LongPoll<WaitEnd> {
   readonly identity: PollIdentity;
+  #reason: HoldReason = 'queue';
 
   constructor(place: PollIdentity, awake: boolean) {
     super(awake);
     this.identity = place;
+  }
+
+  /** Whether an alarm wakes it, so that the sweep need not. */
+  get isPaced(): boolean {
+    return this.#reason !== 'queue';
+  }
+
+  /** Says that an alarm will wake the poll. With every message held back, a message that arrives does not wake it. */
+  pace(isWholeNumber: boolean): void {
+    this.#reason = isWholeNumber ? 'paced' : 'paced contacts';
+  }
+
+  /** A message arrived or returned, or the number may send again. */
+  wakeForMessage(): void {
+    if (this.#reason !== 'paced') this.wake();
+  }
+
+  override wake(): void {
+    this.#reason = 'queue';
+    super.wake();
   }
 }
 
@@ -46,6 +70,11 @@ export class PollRegistry {
 
   get numbers(): NumberId[] {
     return [...this.#held.keys()];
+  }
+
+  /** The numbers whose polls only a notification wakes: the sweep looks for their messages. */
+  get numbersWithoutAlarm(): NumberId[] {
+    return [...this.#held].flatMap(([numberId, poll]) => (poll.isPaced ? [] : [numberId]));
   }
 
   /** The newest poll of a number waits, whichever registered first. */
@@ -76,8 +105,13 @@ export class PollRegistry {
     this.#serial += 1;
     for (const numberId of numberIds) {
       this.#recent.set(numberId, this.#serial);
-      this.#held.get(numberId)?.wake();
+      this.#held.get(numberId)?.wakeForMessage();
     }
+  }
+
+  /** The pacing of these numbers changed: whatever held their polls back may have ended. */
+  wakePaced(numberIds: Iterable<NumberId>): void {
+    for (const numberId of numberIds) this.#held.get(numberId)?.wake();
   }
 
   wakeAll(): void {

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import { phoneQueueChannel } from '#server/database/channels.ts';
-import { releaseMessage } from '#server/messages/claim-message.ts';
+import { releaseMessage } from '#server/messages/release-message.ts';
 import { disconnectSignal, isDisconnected } from '#server/platform/http/client-disconnect.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { textFieldsSchema } from '#server/platform/http/text-fields-schema.ts';

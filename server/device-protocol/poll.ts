@@ -1,14 +1,14 @@
 import { phoneQueueChannel } from '#server/database/channels.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type DeviceDescription, findDeviceByToken } from '#server/devices/device-store.ts';
-import { type ClaimingPoll, claimMessage, type HandOut } from '#server/messages/claim-message.ts';
+import { type Claim, type ClaimingPoll, claimMessage, type HandOut } from '#server/messages/claim-message.ts';
 import { reportMessage } from '#server/messages/report-message.ts';
 import { resolveUnconfirmed } from '#server/messages/resolve-unconfirmed.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
 import type { HandlerContext } from '#server/platform/http/route.ts';
 import type { DeviceSessionId, MessageId } from '#server/platform/ids/ids.ts';
 import { decidePoll, type StopReason } from './decide-poll.ts';
-import { repeatedPollMs } from './limits.ts';
+import { pacedLookMs, repeatedPollMs } from './limits.ts';
 import {
   type PollLookupRow,
   type PollLookups,
@@ -100,6 +100,7 @@ async function waitForMessage(
   };
   const heldPoll = services.heldPolls.register(claimant, serial, row.has_waiting || settled);
   const cancelTimer = services.clock.after(services.config.deviceHoldMs, () => heldPoll.end('held'));
+  let cancelAlarm = () => {};
   const onLeft = () => heldPoll.end('left');
   asked.left.addEventListener('abort', onLeft);
   if (asked.left.aborted) onLeft();
@@ -107,13 +108,16 @@ async function waitForMessage(
     for (;;) {
       await heldPoll.untilWoken();
       if (heldPoll.ended) break;
-      const handOut = await asked.withPermit(() => handOutNext(services, heldPoll, claimant));
-      if (!handOut) continue;
+      cancelAlarm();
+      const claim = await asked.withPermit(() => claimNext(services, heldPoll, claimant));
+      if (claim?.kind === 'paced') cancelAlarm = wakeAfterPacing(services.clock, heldPoll, claim);
+      if (claim?.kind !== 'hand_out') continue;
       failpoint('message handed out');
-      return { kind: 'send', claimant, handOut };
+      return { kind: 'send', claimant, handOut: claim.handOut };
     }
   } finally {
     cancelTimer();
+    cancelAlarm();
     asked.left.removeEventListener('abort', onLeft);
     services.heldPolls.remove(heldPoll);
   }
@@ -122,17 +126,31 @@ async function waitForMessage(
 }
 
 /** The poll may have ended while it waited for its permit. */
-async function handOutNext(
+async function claimNext(
   services: PollServices,
   heldPoll: HeldPoll,
   claimant: ClaimingPoll,
-): Promise<HandOut | undefined> {
+): Promise<Claim | undefined> {
   if (heldPoll.ended) return undefined;
   return claimMessage(
     services,
     claimant,
     services.clock.in(sessionLifeAfterAnswerMs(services.config.deviceHoldMs)),
   );
+}
+
+/**
+ * Wakes a poll when pacing lets its number send, and now and then before: a notification may be lost.
+ * @returns a function that cancels it
+ */
+function wakeAfterPacing(
+  clock: Runtime['clock'],
+  heldPoll: HeldPoll,
+  { until, isWholeNumber }: Extract<Claim, { kind: 'paced' }>,
+): () => void {
+  heldPoll.pace(isWholeNumber);
+  const waitMs = until === null ? pacedLookMs : until.getTime() - clock.nowMs();
+  return clock.after(Math.min(Math.max(waitMs, 1), pacedLookMs), () => heldPoll.wake());
 }
 
 /**

@@ -1,9 +1,10 @@
 import type { Runtime } from '#server/database/runtime.ts';
-import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
-import { lockCurrentSession } from '#server/devices/device-store.ts';
+import { type Queryable, statement } from '#server/database/statement.ts';
+import { defaultPacing } from '#server/numbers/pacing-policy.ts';
 import { sqlIsOptedOut } from '#server/opt-outs/opt-out-store.ts';
 import type { DeviceId, DeviceSessionId, MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import { sqlNextStatus, sqlStatusGuard } from './message-status.ts';
+import { sqlContactMaySend, sqlPacingPolicy, sqlPacingWindows } from './pacing-sql.ts';
 
 /** The calling poll: only the newest one of the current session gets a message. */
 export interface ClaimingPoll {
@@ -17,8 +18,6 @@ export interface ClaimingPoll {
 
 /** A message as it is handed to a phone. */
 export interface HandOut {
-  readonly team_id: TeamId;
-  readonly number_id: NumberId;
   readonly message_id: MessageId;
   readonly hand_out: number;
   readonly to_handle: string;
@@ -26,6 +25,28 @@ export interface HandOut {
   /** The name of its file; null for a message without media. */
   readonly media_name: string | null;
 }
+
+/** The outcome for one number: a message, or that pacing holds back what waits. */
+type ClaimRow =
+  | (HandOut & { readonly team_id: TeamId; readonly number_id: NumberId; readonly is_whole_number: false })
+  | {
+      readonly team_id: null;
+      readonly number_id: NumberId;
+      readonly message_id: null;
+      readonly is_whole_number: boolean;
+      readonly may_send_at: Date | null;
+    };
+
+/** What a poll gets: a message, or the time at which pacing lets one go. */
+export type Claim =
+  | { readonly kind: 'hand_out'; readonly handOut: HandOut }
+  | {
+      readonly kind: 'paced';
+      /** null: pacing can't say, because only a reply ends it. */
+      readonly until: Date | null;
+      /** Whether it holds back every message of the number, and not only those to some contacts. */
+      readonly isWholeNumber: boolean;
+    };
 
 /**
  * Claims messages for polls in one statement, at most one for each number: the hand-out (specification section 11.4).
@@ -35,17 +56,22 @@ export interface HandOut {
  * numbers, as every writer takes them. The primary key of in_flight refuses a second message.
  *
  * A queue is first in, first out for each contact: its heads are the oldest messages to their contacts. Among the heads
- * that may go, the oldest is next. A head that may not go holds back only the messages to its own contact. One to a
+ * that may go, the oldest is next. A head that may not go holds back only its own conversation. One to a
  * contact that opted out stays until the sweep fails it.
  *
  * The queue is read as it was before any wait. If a message returned to it meanwhile, a younger one would overtake it.
  * `requeue_count` shows that: the claim then finds no message, and the notification of the return wakes the poll. A row
  * that changed during a wait is left for the next claim: the sweep wakes the poll.
  *
+ * Pacing is judged by rows, under the session row lock (specification section 8, decision 0026). The snapshot is
+ * older than the wait for that lock, and yet misses no hand-out that counts: only the newest poll of the session gets a
+ * message, its look-up committed before this statement began, and every hand-out of an earlier poll committed before
+ * that look-up. What the snapshot may miss is a release or a reply, and both only allow more.
+ *
  * Each table is read through LATERAL, row by row along one index, and changed at the row's place. The queues are empty
  * now and then, and so is a new month. A join would keep a plan of that moment, which reads them from end to end.
  */
-const claim = statement<HandOut>(
+const claim = statement<ClaimRow>(
   'messages.claim',
   `WITH
    -- 1. The polls that ask for a message, in the order of their numbers.
@@ -56,41 +82,49 @@ const claim = statement<HandOut>(
    ),
    -- 2. Lock the numbers that may send. IS NOT DISTINCT FROM keeps the plan off the index of the team's numbers.
    number AS MATERIALIZED (
-     SELECT i.* FROM input i CROSS JOIN LATERAL (
-       SELECT FROM numbers nu
+     SELECT i.*, nu.pacing FROM input i CROSS JOIN LATERAL (
+       SELECT nu.pacing FROM numbers nu
        WHERE nu.id = i.number_id AND nu.team_id IS NOT DISTINCT FROM i.team_id
          AND nu.status = 'active' AND nu.deleted_at IS NULL FOR SHARE
      ) nu
    ),
    -- 3. Lock the sessions whose newest poll asks, and to whose queue no message returned since the snapshot.
    session AS MATERIALIZED (
-     SELECT n.* FROM number n CROSS JOIN LATERAL (
-       SELECT FROM device_sessions s
+     SELECT n.*, s.hand_out_total FROM number n CROSS JOIN LATERAL (
+       SELECT s.hand_out_total FROM device_sessions s
        WHERE s.number_id = n.number_id AND s.device_id = n.device_id AND s.session_id = n.session_id
          AND s.poll_sequence = n.poll_sequence
          AND s.requeue_count = (SELECT seen.requeue_count FROM device_sessions seen WHERE seen.number_id = n.number_id)
        FOR UPDATE
      ) s
    ),
-   -- 4. Find the next message of each number without one in flight: the oldest head that may go.
+   -- 4. Compute when pacing lets each number send; nothing is read for those where it is off.
+   paced AS MATERIALIZED (
+     SELECT s.*, p.mode, p.unanswered_per_contact, greatest(w.gap_until, w.hour_until, w.day_until) AS ready_at, w.new_contacts_until
+     FROM session s ${sqlPacingPolicy('$9', 's.pacing')}
+     ${sqlPacingWindows('s', '$6')}
+   ),
+   -- 5. Find the next message of each number that may send and has none in flight: the oldest head that may go.
    head AS MATERIALIZED (
-     SELECT s.*, h.message_id, h.seq, h.queue_place FROM session s CROSS JOIN LATERAL (
+     SELECT s.*, h.message_id, h.seq, h.queue_place FROM paced s CROSS JOIN LATERAL (
        SELECT q.message_id, q.seq, q.ctid AS queue_place FROM send_queue q
        WHERE q.number_id = s.number_id AND NOT q.waits_for_media
          AND q.seq = (SELECT min(e.seq) FROM send_queue e WHERE e.number_id = q.number_id AND e.to_handle = q.to_handle)
          AND NOT ${sqlIsOptedOut('s.team_id', 'q.to_handle')}
+         AND ${sqlContactMaySend('q', 's', '$6')}
        ORDER BY q.number_id, q.seq LIMIT 1
      ) h
-     WHERE NOT EXISTS (SELECT FROM in_flight f WHERE f.number_id = s.number_id OFFSET 0)
+     WHERE (s.ready_at IS NULL OR s.ready_at <= $6)
+       AND NOT EXISTS (SELECT FROM in_flight f WHERE f.number_id = s.number_id OFFSET 0)
    ),
-   -- 5. Lock it in the queue; a cancelled one is gone by then.
+   -- 6. Lock it in the queue; a cancelled one is gone by then.
    locked AS MATERIALIZED (
      SELECT h.* FROM head h CROSS JOIN LATERAL (
        SELECT q.ctid AS place FROM send_queue q WHERE q.ctid = h.queue_place AND q.message_id = h.message_id FOR UPDATE
      ) q
      WHERE q.place = h.queue_place
    ),
-   -- 6. Find its row of the history. Only the primary key has the order that a range of one id asks for.
+   -- 7. Find its row of the history. Only the primary key has the order that a range of one id asks for.
    found AS MATERIALIZED (
      SELECT l.*, m.month, m.place FROM locked l CROSS JOIN LATERAL (
        SELECT m.tableoid AS month, m.ctid AS place FROM messages m
@@ -98,71 +132,69 @@ const claim = statement<HandOut>(
        ORDER BY m.team_id, m.id LIMIT 1
      ) m
    ),
-   -- 7. Move it on to polling. What follows concerns only the messages that moved.
+   -- 8. Move it on to polling. What follows concerns only the messages that moved.
    given AS (
      UPDATE messages m SET status = ${sqlNextStatus('hand_out')}, hand_out_count = m.hand_out_count + 1
      FROM found f WHERE m.tableoid = f.month AND m.ctid = f.place AND m.id = f.message_id AND ${sqlStatusGuard('hand_out', 'm')}
-     RETURNING f.*, m.hand_out_count AS hand_out, m.to_handle, m.content, m.media_url
+     RETURNING f.team_id, f.number_id, f.message_id, f.device_id, f.session_id, f.poll_sequence, f.seq, f.queue_place, f.hand_out_total, f.mode,
+       m.hand_out_count AS hand_out, m.to_handle, m.content, m.media_url
    ),
-   -- 8. Remove it from the queue.
+   -- 9. Remove it from the queue.
    dequeued AS (
      DELETE FROM send_queue q USING given g WHERE q.ctid = g.queue_place AND q.message_id = g.message_id
    ),
-   -- 9. Put it in flight.
+   -- 10. Put it in flight.
    flying AS (
      INSERT INTO in_flight (number_id, team_id, message_id, hand_out, device_id, session_id, poll_sequence, seq, handed_out_at, leased_until)
      SELECT number_id, team_id, message_id, hand_out, device_id, session_id, poll_sequence, seq, $6, $7 FROM given
    ),
-   -- 10. Record the hand-out.
+   -- 11. Record the hand-out.
    recorded AS (
      INSERT INTO hand_outs (message_id, hand_out, team_id, number_id, device_id, session_id, handed_out_at)
      SELECT message_id, hand_out, team_id, number_id, device_id, session_id, $6 FROM given
    ),
-   -- 11. Extend the session: it lives for hold + 35 s after this answer.
+   -- 12. Number the hand-out for the windows of pacing.
+   windowed AS (
+     INSERT INTO recent_hand_outs (number_id, ordinal, message_id, hand_out, contact, handed_out_at)
+     SELECT number_id, hand_out_total + 1, message_id, hand_out, to_handle, $6 FROM given WHERE mode <> 'off'
+   ),
+   -- 13. Extend the session: it lives for hold + 35 s after this answer. Count what was numbered.
    answered AS (
-     UPDATE device_sessions s SET expires_at = $8 FROM given g WHERE s.number_id = g.number_id
+     UPDATE device_sessions s SET expires_at = $8, hand_out_total = s.hand_out_total + (g.mode <> 'off')::int
+     FROM given g WHERE s.number_id = g.number_id
+   ),
+   -- 14. Open the conversation, or count one more message without a reply.
+   conversed AS (
+     INSERT INTO conversations AS c (team_id, number_id, contact, opened_by, opened_at, unanswered_count)
+     SELECT team_id, number_id, to_handle, 'team', $6, 1 FROM given
+     ON CONFLICT (number_id, contact) DO UPDATE SET unanswered_count = c.unanswered_count + 1
    )
    SELECT team_id, number_id, message_id, hand_out, to_handle, content,
      CASE WHEN media_url IS NOT NULL
-       THEN (SELECT f.name FROM media f WHERE f.message_id = given.message_id AND f.is_complete) END AS media_name
-   FROM given`,
+       THEN (SELECT f.name FROM media f WHERE f.message_id = given.message_id AND f.is_complete) END AS media_name,
+     false AS is_whole_number, NULL::timestamptz AS may_send_at
+   FROM given
+   UNION ALL
+   -- The numbers that pacing holds back. Without a team they notify no change.
+   SELECT NULL, p.number_id, NULL, NULL, NULL, NULL, NULL, p.ready_at > $6, CASE WHEN p.ready_at > $6 THEN p.ready_at ELSE p.new_contacts_until END
+   FROM paced p
+   WHERE (p.ready_at > $6 OR p.mode = 'strict') AND p.number_id NOT IN (SELECT number_id FROM given)
+     AND EXISTS (SELECT FROM send_queue q WHERE q.number_id = p.number_id OFFSET 0)`,
   { changes: 'message', team: 'team_id', ids: 'message_id' },
-);
-
-// Release: the message returns to its position in the queue, and the hand-out is deleted.
-const release = statement<{ seq: number; to_handle: string }>(
-  'messages.release',
-  `WITH landed AS (
-     DELETE FROM in_flight WHERE number_id = $2 AND message_id = $3 AND session_id = $4 AND poll_sequence = $5
-     RETURNING message_id, hand_out, seq
-   ), forgotten AS (
-     DELETE FROM hand_outs h USING landed l WHERE h.message_id = l.message_id AND h.hand_out = l.hand_out
-   ), back AS (
-     UPDATE messages m SET status = ${sqlNextStatus('release')}, hand_out_count = l.hand_out - 1
-     FROM landed l WHERE m.team_id = $1 AND m.id = $3 AND m.id = l.message_id AND ${sqlStatusGuard('release', 'm')}
-     RETURNING m.id, m.to_handle
-   ), counted AS (
-     UPDATE device_sessions s SET requeue_count = s.requeue_count + 1 FROM back b WHERE s.number_id = $2
-   )
-   INSERT INTO send_queue (message_id, team_id, number_id, seq, to_handle, queued_at)
-   SELECT b.id, $1, $2, l.seq, b.to_handle, $6 FROM back b JOIN landed l ON l.message_id = b.id
-   RETURNING seq, to_handle`,
-  { changes: 'message', team: '$1', ids: '$3' },
 );
 
 /**
  * Claims the next message of a number for a poll.
  * @returns undefined where there is none, or the poll may not have it
  */
-export function claimMessage(
+export async function claimMessage(
   { database, clock, config }: Pick<Runtime, 'database' | 'clock' | 'config'>,
   claimant: ClaimingPoll,
   sessionLiveUntil: Date,
-): Promise<HandOut | undefined> {
+): Promise<Claim | undefined> {
   const { teamId, numberId, deviceId, sessionId, poll } = claimant;
   const now = clock.now();
-  const leaseUntil = new Date(now.getTime() + config.deviceLeaseMs);
-  return claim.row(
+  const row = await claim.row(
     database.hot,
     [teamId],
     [numberId],
@@ -170,25 +202,13 @@ export function claimMessage(
     [sessionId],
     [poll],
     now,
-    leaseUntil,
+    new Date(now.getTime() + config.deviceLeaseMs),
     sessionLiveUntil,
+    defaultPacing(config.pacing),
   );
-}
-
-/**
- * Returns a hand-out to the queue, only for the poll that claimed it: its phone left before the first byte of the
- * answer (specification section 11.4).
- */
-export async function releaseMessage(
-  { database, clock }: Pick<Runtime, 'database' | 'clock'>,
-  claimant: ClaimingPoll,
-  messageId: MessageId,
-): Promise<void> {
-  const { teamId, numberId, sessionId, poll } = claimant;
-  await database.transaction(async (trx: Transaction) => {
-    await lockCurrentSession(trx, teamId, numberId);
-    await release.row(trx, teamId, numberId, messageId, sessionId, poll, clock.now());
-  });
+  if (!row) return undefined;
+  if (row.message_id !== null) return { kind: 'hand_out', handOut: row };
+  return { kind: 'paced', until: row.may_send_at, isWholeNumber: row.is_whole_number };
 }
 
 const waitingNumbers = statement<{ number_id: NumberId }>(

@@ -44,3 +44,6 @@ export const mediaOriginsExaminedMax = 50;
 
 /** How much longer than its deadline a fetch is leased: time for storing the rest, and for finishing. */
 export const mediaLeaseMarginMs = 30_000;
+
+/** How long hand-outs are kept for the windows of pacing: the longest is a day. */
+export const recentHandOutMs = 25 * 3_600_000;

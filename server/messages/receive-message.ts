@@ -1,6 +1,8 @@
+import { phoneQueueChannel } from '#server/database/channels.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement, type Transaction } from '#server/database/statement.ts';
 import type { NumberRow } from '#server/numbers/number-store.ts';
+import { effectivePacing } from '#server/numbers/pacing-policy.ts';
 import { optIn, optOut } from '#server/opt-outs/change-opt-out.ts';
 import { contactOf } from '#server/opt-outs/contact.ts';
 import { findKeyword, type Keyword } from '#server/opt-outs/keyword.ts';
@@ -47,6 +49,13 @@ const insert = statement<MessageRow>(
   { changes: 'message', team: '$1', ids: '$2' },
 );
 
+const noteInbound = statement<Record<string, never>>(
+  'messages.note-inbound',
+  `INSERT INTO conversations AS c (team_id, number_id, contact, opened_by, opened_at, last_inbound_at)
+   VALUES ($1, $2, $3, 'contact', $4, $4)
+   ON CONFLICT (number_id, contact) DO UPDATE SET last_inbound_at = $4, unanswered_count = 0`,
+);
+
 /**
  * Stores an inbound message once (specification section 11.5). A device-given id identifies it without a time
  * limit. Without one, the same sender and text within 20 s of the stored message are a repeat. Unique keys
@@ -54,7 +63,7 @@ const insert = statement<MessageRow>(
  * @returns the id of the message, the earlier one's for a repeat
  */
 export async function receiveMessage(
-  services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
+  services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config'>,
   number: NumberRow,
   inbound: Inbound,
 ): Promise<{ readonly id: MessageId; readonly repeated: boolean }> {
@@ -81,6 +90,10 @@ export async function receiveMessage(
     );
     if (message) await appendMessageEvents(trx, services, 'message.received', [message]);
     if (message && keyword) await obeyKeyword(trx, services, number, message, keyword);
+    await noteInbound.row(trx, number.team_id, number.id, contactOf(keptHandle(from)), now);
+    // Strict pacing may have waited for this reply.
+    if (effectivePacing(services.config.pacing, number.pacing).mode === 'strict')
+      trx.notifyAfterCommit(phoneQueueChannel, [number.id]);
     await countInboundMessage(trx, number.team_id, dayOf(now));
     return { id, repeated: false };
   });

@@ -5,7 +5,7 @@ import type { NumberRow } from '#server/numbers/number-store.ts';
 import { firstIdAt, type MessageId, type NumberId, type TeamId } from '#server/platform/ids/ids.ts';
 import { lockUsage } from '#server/usage/usage-store.ts';
 import { failQueued, type UnsentCode } from './fail-queued.ts';
-import { fingerprintRetentionMs, idempotencyKeyMs } from './limits.ts';
+import { fingerprintRetentionMs, idempotencyKeyMs, recentHandOutMs } from './limits.ts';
 import type { InFlightRow } from './message-store.ts';
 import { resolveUnconfirmed } from './resolve-unconfirmed.ts';
 
@@ -70,6 +70,17 @@ const purgeRecent = statement<{ message_id: MessageId }>(
   'messages.purge-recent-inbound',
   `DELETE FROM inbound_fingerprints WHERE ctid IN (SELECT ctid FROM inbound_fingerprints WHERE stored_at <= $1 LIMIT $2)
    RETURNING message_id`,
+);
+
+const purgeHandOuts = statement<{ ordinal: number }>(
+  'messages.purge-recent-hand-outs',
+  // Number by number, from the oldest: no index has the times.
+  `DELETE FROM recent_hand_outs WHERE ctid = ANY (ARRAY(
+     SELECT o.place FROM device_sessions s
+     CROSS JOIN LATERAL (SELECT r.ctid AS place, r.handed_out_at FROM recent_hand_outs r
+                         WHERE r.number_id = s.number_id ORDER BY r.ordinal LIMIT 100) o
+     WHERE o.handed_out_at <= $1 LIMIT $2
+   )) RETURNING ordinal`,
 );
 
 type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'logger'>;
@@ -225,4 +236,10 @@ export async function purgeKeysAndFingerprints({ database, clock }: Services): P
   await inRounds(
     async () => (await purgeRecent.rows(database.pool, clock.in(-fingerprintRetentionMs), roundMax)).length,
   );
+}
+
+/** Deletes hand-outs that no window of pacing counts any more. */
+export async function purgeRecentHandOuts({ database, clock }: Services): Promise<void> {
+  const before = clock.in(-recentHandOutMs);
+  await inRounds(async () => (await purgeHandOuts.rows(database.pool, before, roundMax)).length);
 }

@@ -2,6 +2,7 @@ import type { NumberStatus, UnconfirmedPolicy } from '#contract/number.ts';
 import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
 import { firstIdAt, type NumberId, type TeamId } from '#server/platform/ids/ids.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
+import type { OwnPacing } from './pacing-policy.ts';
 
 export interface NumberRow {
   readonly team_id: TeamId;
@@ -11,6 +12,8 @@ export interface NumberRow {
   readonly status: NumberStatus;
   readonly verified_at: Date | null;
   readonly on_unconfirmed: UnconfirmedPolicy;
+  /** What the number sets of its pacing; null: nothing. */
+  readonly pacing: OwnPacing | null;
   readonly created_at: Date;
   readonly deleted_at: Date | null;
 }
@@ -23,7 +26,7 @@ export interface NumberListRow extends NumberRow {
 }
 
 const columns =
-  'team_id, id, phone_number, label, status, verified_at, on_unconfirmed, created_at, deleted_at';
+  'team_id, id, phone_number, label, status, verified_at, on_unconfirmed, pacing, created_at, deleted_at';
 
 const listed = `SELECT ${columns
   .split(', ')
@@ -73,7 +76,7 @@ const find = statement<NumberRow>(
 const update = statement<NumberRow>(
   'numbers.update',
   `UPDATE numbers SET label = coalesce($3, label), status = coalesce($4, status),
-     on_unconfirmed = coalesce($5, on_unconfirmed)
+     on_unconfirmed = coalesce($5, on_unconfirmed), pacing = CASE WHEN $6 THEN $7 ELSE pacing END
    WHERE team_id = $1 AND id = $2 AND deleted_at IS NULL RETURNING ${columns}`,
   { changes: 'number', team: '$1', ids: '$2' },
 );
@@ -183,6 +186,8 @@ export interface NumberChange {
   readonly label: string | undefined;
   readonly status: NumberStatus | undefined;
   readonly onUnconfirmed: UnconfirmedPolicy | undefined;
+  /** null clears it. */
+  readonly pacing: OwnPacing | null | undefined;
 }
 
 /** Undefined fields stay as they are. */
@@ -199,6 +204,8 @@ export function changeNumber(
     change.label ?? null,
     change.status ?? null,
     change.onUnconfirmed ?? null,
+    change.pacing !== undefined,
+    change.pacing ?? null,
   );
 }
 

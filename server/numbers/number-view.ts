@@ -1,4 +1,5 @@
 import type { NumberDetail, NumberResource, UpdatedNumber } from '#contract/number.ts';
+import type { Pacing, PacingWarning } from '#contract/pacing.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import type { NumberListRow, NumberRow } from './number-store.ts';
 
@@ -14,8 +15,17 @@ export function numberView(number: NumberListRow): NumberResource {
 }
 
 /** GET /v1/numbers/:id (specification section 4.2). */
-export function numberDetailView(number: NumberListRow): NumberDetail {
-  return { ...numberView(number), on_unconfirmed: number.on_unconfirmed };
+export function numberDetailView(
+  number: NumberListRow,
+  pacing: Pacing,
+  pacingWarnings: PacingWarning[],
+): NumberDetail {
+  return {
+    ...numberView(number),
+    on_unconfirmed: number.on_unconfirmed,
+    pacing,
+    pacing_warnings: pacingWarnings,
+  };
 }
 
 /** The fields that PUT /v1/numbers/:id answers with (specification section 4.2). */

@@ -14,6 +14,8 @@ import { type NumberId, parseId } from '#server/platform/ids/ids.ts';
 import { deleteNumber, type OnNumberRemoved } from './delete-number.ts';
 import { findListedNumber, firstIdOfDay, listNumbers } from './number-store.ts';
 import { numberDetailView, numberView, updatedNumberView } from './number-view.ts';
+import { pacingView } from './pacing-policy.ts';
+import { listPacingWarnings } from './pacing-warnings.ts';
 import { reconnectNumber } from './reconnect-number.ts';
 import { startNumberVerification } from './start-number-verification.ts';
 import { updateNumber } from './update-number.ts';
@@ -56,9 +58,12 @@ export function numberRoutes(
       answers: { 200: NumberDetail },
       handle: async ({ principal, params }) => {
         const id = numberId(params);
-        const number = await findListedNumber(services.database.pool, principal.teamId, id, today());
+        const { database, clock, config } = services;
+        const number = await findListedNumber(database.pool, principal.teamId, id, today());
         if (!number) throw notFound('number');
-        return { body: numberDetailView(number) };
+        const pacing = pacingView(config.pacing, number.pacing);
+        const warnings = await listPacingWarnings(database.pool, id, pacing, clock.now());
+        return { body: numberDetailView(number, pacing, warnings) };
       },
     }),
     route({

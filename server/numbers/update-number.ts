@@ -1,16 +1,17 @@
 import type { UpdateNumberRequest } from '#contract/number.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
-import { phoneQueueChannel } from '#server/database/channels.ts';
+import { pacingChannel, phoneQueueChannel } from '#server/database/channels.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { refuseHiddenCharacters } from '#server/platform/hidden-characters.ts';
 import { type NumberId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { changeNumber, type NumberRow } from './number-store.ts';
+import { ownPacing } from './pacing-policy.ts';
 
 /**
- * Changes label, status or on_unconfirmed. The row lock of the update waits for a hand-out in progress: once a pause is
- * answered, no message is handed out (specification section 3.3). Resuming wakes held polls.
+ * Changes label, status, on_unconfirmed or pacing. The row lock of the update waits for a hand-out in progress: once a pause is
+ * answered, no message is handed out (specification section 3.3). Resuming wakes held polls, and so does other pacing.
  */
 export async function updateNumber(
   services: Pick<Runtime, 'database' | 'ids' | 'clock'>,
@@ -26,6 +27,7 @@ export async function updateNumber(
       label: change.label,
       status: change.status,
       onUnconfirmed: change.on_unconfirmed,
+      pacing: change.pacing === undefined ? undefined : ownPacing(change.pacing),
     });
     if (!number) throw notFound('number');
     if (Object.keys(change).length > 0) {
@@ -39,6 +41,7 @@ export async function updateNumber(
     }
     return number;
   });
+  if (change.pacing !== undefined) database.notify(pacingChannel, [numberId]);
   if (change.status === 'active') database.notify(phoneQueueChannel, [numberId]);
   return changed;
 }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
+import { type PacingMode, pacingModes } from '#contract/pacing.ts';
 import { isPlanName, type PlanName, planNames } from '#contract/plans.ts';
 import { type AddressRange, parseAddressRange } from '#server/platform/network/ip-address.ts';
 import { namedRanges } from '#server/platform/network/trusted-proxies.ts';
@@ -41,6 +42,8 @@ export interface Config {
   readonly defaultPlan: PlanName;
   /** false lifts the per-minute limits, for benchmarks. */
   readonly rateLimits: boolean;
+  /** Pacing of numbers that do not set their own (specification section 8). */
+  readonly pacing: PacingMode;
   readonly deviceHoldMs: number;
   readonly deviceLeaseMs: number;
   readonly queueExpiryMs: number;
@@ -233,6 +236,7 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
     secretsKey,
     processRoles: new Set(knownRoles),
     defaultPlan: isPlanName(defaultPlan) ? defaultPlan : 'enterprise',
+    pacing: oneOf('PACING', 'gentle', pacingModes),
     rateLimits: oneOf('RATE_LIMITS', 'on', ['on', 'off']) === 'on',
     deviceHoldMs: integer('DEVICE_HOLD_SECONDS', 25, 1, 50) * 1_000,
     deviceLeaseMs: integer('DEVICE_LEASE_SECONDS', 600, 30, 86_400) * 1_000,

@@ -40,6 +40,8 @@ const unseen: Readonly<Record<string, string>> = {
   device_sessions: 'written by every poll; clients that show last_seen_at read again by themselves',
   send_queue: 'its message changes in the same transaction',
   in_flight: 'its message changes in the same transaction',
+  recent_hand_outs: 'its message changes in the same transaction',
+  conversations: 'its message changes in the same transaction',
   idempotency_keys: 'not visible to clients',
   inbound_ids: 'not visible to clients',
   inbound_fingerprints: 'not visible to clients',

@@ -30,6 +30,7 @@ const expiring: Readonly<Record<string, readonly string[]>> = {
   'expire queued messages': ['send_queue'],
   'delete pending numbers': ['numbers'],
   'purge old keys': ['idempotency_keys', 'inbound_fingerprints'],
+  'purge recent hand-outs': ['recent_hand_outs'],
   'purge expired sessions and links': [
     'account_sessions',
     'magic_links',
@@ -63,7 +64,7 @@ describe('while the time is in doubt (specification section 10.7, decision 0020)
   let loops: SweepLoop[];
 
   before(async () => {
-    service = await startSteppingService({ ROLES: 'api', AUDIT_DAYS: '30' });
+    service = await startSteppingService({ ROLES: 'api', AUDIT_DAYS: '30', PACING: 'gentle' });
     await fill();
     const runtime: Runtime = { ...service.runtime, metrics: createMetrics() };
     const services = {

@@ -17,6 +17,8 @@ const growing = [
   'hand_outs',
   'events',
   'send_queue',
+  'recent_hand_outs',
+  'conversations',
   'mails',
   'deliveries',
   'attempts',
@@ -77,6 +79,10 @@ describe('every named statement (decision 0003)', () => {
         SELECT id, '01990000-0000-7000-8000-000000000001', number_id, '+12125550000', to_timestamp(0) FROM made WHERE n > 80000;
       INSERT INTO hand_outs (message_id, hand_out, team_id, number_id, device_id, session_id, handed_out_at)
         SELECT id, 1, '01990000-0000-7000-8000-000000000001', number_id, id, id, to_timestamp(0) FROM made;
+      INSERT INTO recent_hand_outs (number_id, ordinal, message_id, hand_out, contact, handed_out_at)
+        SELECT number_id, n, id, 1, '+1212555' || lpad((n % 5000)::text, 4, '0'), to_timestamp(n) FROM made;
+      INSERT INTO conversations (team_id, number_id, contact, opened_by, opened_at)
+        SELECT '01990000-0000-7000-8000-000000000001', number_id, 'person-' || n, 'team', to_timestamp(n) FROM made;
       INSERT INTO mails (id, recipient, body, created_at, next_attempt_at, sent_at)
         SELECT id, 'person-' || n || '@example.com', CASE WHEN n > 99900 THEN sha256('x') END, to_timestamp(n), to_timestamp(n),
           CASE WHEN n <= 99900 THEN to_timestamp(n) END FROM made;

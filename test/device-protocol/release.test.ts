@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type ClaimingPoll, claimMessage, releaseMessage } from '#server/messages/claim-message.ts';
+import { type ClaimingPoll, claimMessage } from '#server/messages/claim-message.ts';
+import { releaseMessage } from '#server/messages/release-message.ts';
 import { resolveUnconfirmed } from '#server/messages/resolve-unconfirmed.ts';
 import { type MessageId, parseId, publicId } from '#server/platform/ids/ids.ts';
 import { findDeviceSession } from '#test/support/devices/stored-device-sessions.ts';
@@ -38,8 +39,8 @@ describe('claiming and releasing a message (specification section 11.4)', () => 
     return session;
   };
   const claimAs = async (claimant: ClaimingPoll) => {
-    const handOut = await claimMessage(service.runtime, claimant, service.clock.in(60_000));
-    return handOut && publicId('msg', handOut.message_id);
+    const claim = await claimMessage(service.runtime, claimant, service.clock.in(60_000));
+    return claim?.kind === 'hand_out' ? publicId('msg', claim.handOut.message_id) : undefined;
   };
   const giveBackAs = (claimant: ClaimingPoll, id: string) =>
     releaseMessage(service.runtime, claimant, parseId('msg', id) as MessageId);

@@ -18,7 +18,8 @@ describe('the first five minutes (README, specification section 10.1)', () => {
   let service: SpawnedService;
 
   before(async () => {
-    ({ service, dataDir, close } = await givenSpawnedService());
+    // With the pacing that a first start has.
+    ({ service, dataDir, close } = await givenSpawnedService({ PACING: 'gentle' }));
   });
   after(() => close());
 

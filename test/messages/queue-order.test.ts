@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { claimMessage, releaseMessage } from '#server/messages/claim-message.ts';
-import { reportMessage } from '#server/messages/report-message.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
-import { findDeviceSession } from '#test/support/devices/stored-device-sessions.ts';
+import { DirectPhone } from '#test/support/phones/direct-phone.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
@@ -29,27 +27,12 @@ describe(`the order of a queue, seed ${seed} (§4.3/order)`, () => {
   });
   after(() => service.close());
 
-  const claim = async (number: ConnectedNumber) => {
-    const session = await findDeviceSession(service, number.phoneNumber);
-    assert.ok(session);
-    const handOut = await claimMessage(service.runtime, session, service.clock.in(60_000));
-    return { session, handOut };
-  };
-  const handOut = async (number: ConnectedNumber, isReleased: boolean): Promise<string | undefined> => {
-    const { session, handOut } = await claim(number);
-    if (!handOut) return undefined;
-    if (isReleased) await releaseMessage(service.runtime, session, handOut.message_id);
-    else {
-      const device = {
-        team_id: team.id,
-        id: session.deviceId,
-        number_id: session.numberId,
-        ended_at: null,
-      };
-      const report = { messageId: handOut.message_id, sessionId: session.sessionId, status: 'sent' as const };
-      await reportMessage(service.runtime, device, { ...report, error: null });
-    }
-    return publicId('msg', handOut.message_id);
+  const handOut = async (phone: DirectPhone, isReleased: boolean): Promise<string | undefined> => {
+    const claimed = await phone.claim(service.runtime);
+    if (claimed?.kind !== 'hand_out') return undefined;
+    if (isReleased) await phone.release(service.runtime, claimed.handOut);
+    else await phone.report(service.runtime, claimed.handOut);
+    return publicId('msg', claimed.handOut.message_id);
   };
 
   it('is that of acceptance for each contact and as a whole, whatever is cancelled or returns; none is left behind', async () => {
@@ -57,6 +40,7 @@ describe(`the order of a queue, seed ${seed} (§4.3/order)`, () => {
     const send = (from: ConnectedNumber, to: number) =>
       team.api.send({ from: from.phoneNumber, to: `+1212555010${to}`, content: `to ${to}` });
     await send(neighbour, 0);
+    const phone = await DirectPhone.of(service, number);
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
         const waiting: string[] = [];
@@ -66,12 +50,12 @@ describe(`the order of a queue, seed ${seed} (§4.3/order)`, () => {
             const [id] = waiting.splice(next.index, 1);
             if (id) assert.equal((await team.api.post(`/v1/messages/${id}/cancel`)).status, 200);
           } else {
-            assert.equal(await handOut(number, next.kind === 'release'), waiting[0]);
+            assert.equal(await handOut(phone, next.kind === 'release'), waiting[0]);
             if (next.kind === 'hand out') waiting.shift();
           }
         }
-        for (const id of waiting) assert.equal(await handOut(number, false), id);
-        assert.equal(await handOut(number, false), undefined);
+        for (const id of waiting) assert.equal(await handOut(phone, false), id);
+        assert.equal(await handOut(phone, false), undefined);
       }),
       { seed, numRuns: 10 },
     );

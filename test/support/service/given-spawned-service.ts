@@ -11,9 +11,11 @@ export interface GivenSpawnedService {
 }
 
 /** A process after its first start, with a DATA_DIR of its own. */
-export async function givenSpawnedService(): Promise<GivenSpawnedService> {
+export async function givenSpawnedService(
+  settings: Readonly<Record<string, string>> = {},
+): Promise<GivenSpawnedService> {
   const dataDir = await mkdtemp(join(tmpdir(), 'ownline-first-'));
-  const service = await spawnService({ settings: { DATA_DIR: dataDir } });
+  const service = await spawnService({ settings: { DATA_DIR: dataDir, ...settings } });
   const close = async () => {
     await service.kill('SIGTERM');
     await rm(dataDir, { recursive: true, force: true });

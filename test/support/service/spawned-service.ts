@@ -51,7 +51,14 @@ export async function launchService(options: SpawnOptions): Promise<LaunchedServ
   const [program, ...args] = command ?? [process.execPath, 'server/main.ts'];
   const child = spawn(program, args, {
     cwd: repository,
-    env: { ...process.env, PORT: String(chosen), LOG_LEVEL: 'warn', RATE_LIMITS: 'off', ...settings },
+    env: {
+      ...process.env,
+      PORT: String(chosen),
+      LOG_LEVEL: 'warn',
+      RATE_LIMITS: 'off',
+      PACING: 'off',
+      ...settings,
+    },
     stdio: ['ignore', 'pipe', 'pipe', ...(movesClock ? (['ipc'] as const) : [])],
     detached: ownGroup,
     ...options.as,

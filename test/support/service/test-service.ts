@@ -80,6 +80,7 @@ export async function startTestService(
       DATA_DIR: dataDir,
       PORT: String(port),
       RATE_LIMITS: 'off',
+      PACING: 'off',
       ...settings,
     });
     const config = settings.DEVICE_HOLD_SECONDS === undefined ? { ...read, deviceHoldMs: holdMs } : read;

@@ -1,0 +1,62 @@
+import { Type } from 'typebox';
+import { nullable, strictObject, stringEnum } from './schema.ts';
+
+/** Modes of pacing, as the setting PACING takes them (specification section 8). */
+export const pacingModes = ['off', 'gentle', 'strict'] as const;
+export type PacingMode = (typeof pacingModes)[number];
+
+const limit = (maximum: number, description: string) => Type.Integer({ minimum: 1, maximum, description });
+const gap = (description: string) => Type.Integer({ minimum: 0, maximum: 3_600, description });
+
+/** What pacing limits, for a number. */
+const limits = {
+  gap_min_seconds: gap('The shortest pause between two messages of the number.'),
+  gap_max_seconds: gap('The longest pause: each one is drawn between both.'),
+  messages_per_hour: limit(10_000, 'Messages in any 60 minutes.'),
+  messages_per_day: limit(100_000, 'Messages in any 24 hours.'),
+  new_contacts_per_hour: limit(1_000, 'Conversations that the number opens in any 60 minutes.'),
+  new_contacts_per_day: limit(1_000, 'Conversations that the number opens in any 24 hours.'),
+  unanswered_per_contact: limit(1_000, 'Messages to one contact without a reply.'),
+};
+
+/** Names of the limits. */
+export const pacingLimitNames = Object.keys(limits) as (keyof typeof limits)[];
+
+/** The pacing that PUT /v1/numbers/:id takes: it replaces all that the number set before. */
+export const PacingSetting = strictObject({
+  mode: Type.Optional(
+    stringEnum(['default', ...pacingModes], { description: 'default: the setting PACING of the server.' }),
+  ),
+  gap_min_seconds: Type.Optional(limits.gap_min_seconds),
+  gap_max_seconds: Type.Optional(limits.gap_max_seconds),
+  messages_per_hour: Type.Optional(limits.messages_per_hour),
+  messages_per_day: Type.Optional(limits.messages_per_day),
+  new_contacts_per_hour: Type.Optional(limits.new_contacts_per_hour),
+  new_contacts_per_day: Type.Optional(limits.new_contacts_per_day),
+  unanswered_per_contact: Type.Optional(limits.unanswered_per_contact),
+});
+export type PacingSetting = Type.Static<typeof PacingSetting>;
+
+/** null clears what the number set. */
+export const NullablePacingSetting = nullable(PacingSetting);
+
+/** The pacing of a number, as GET /v1/numbers/:id shows it. */
+export const Pacing = strictObject({
+  mode: stringEnum(pacingModes, {
+    description:
+      'off: messages go out as fast as the phone takes them. gentle: pauses, and limits for the hour and the day. strict: new contacts and unanswered messages are limited too.',
+  }),
+  ...limits,
+  set_by_number: Type.Array(stringEnum(['mode', ...pacingLimitNames]), {
+    description: 'The fields that this number sets. The others are the defaults of the server.',
+  }),
+});
+export type Pacing = Type.Static<typeof Pacing>;
+
+/** Warnings of pacing: limits that the number is past, which `gentle` does not enforce. */
+export const pacingWarnings = [
+  'new_contacts_per_hour',
+  'new_contacts_per_day',
+  'unanswered_per_contact',
+] as const;
+export type PacingWarning = (typeof pacingWarnings)[number];

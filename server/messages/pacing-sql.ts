@@ -1,0 +1,76 @@
+/*
+ * Pacing in SQL (specification section 8, decision 0026): the same fragments for the claim, which decides, and for
+ * what explains why a message waits.
+ */
+
+/** A time that lies further ahead was stored before a clock step back: it limits no more. */
+const clockSlack = "interval '10 seconds'";
+
+/**
+ * The policy of a number as LATERAL `p`: the defaults, and over them what the number sets.
+ * @param defaults parameter with the default policy, as JSON
+ * @param own column with the setting of the number; it may be NULL
+ */
+export function sqlPacingPolicy(defaults: string, own: string): string {
+  return `CROSS JOIN LATERAL jsonb_to_record(${defaults}::jsonb || coalesce(${own}, '{}')) AS p (mode text,
+       gap_min_seconds integer, gap_max_seconds integer, messages_per_hour integer, messages_per_day integer,
+       new_contacts_per_hour integer, new_contacts_per_day integer, unanswered_per_contact integer)`;
+}
+
+/** The moment at which one more is within a limit: the window's length after the one that is `limit` back. */
+function sqlHandOutWindow(row: string, limit: string, length: string, now: string): string {
+  return `(SELECT r.handed_out_at + interval '${length}' FROM recent_hand_outs r
+         WHERE r.number_id = ${row}.number_id AND r.ordinal = ${row}.hand_out_total - p.${limit} + 1
+           AND r.handed_out_at <= ${now}::timestamptz + ${clockSlack})`;
+}
+
+function sqlNewContactWindow(row: string, limit: string, length: string, now: string): string {
+  return `(SELECT c.opened_at + interval '${length}' FROM conversations c
+         WHERE c.number_id = ${row}.number_id AND c.opened_by = 'team'
+           AND c.opened_at > ${now}::timestamptz - interval '${length}' AND c.opened_at <= ${now}::timestamptz + ${clockSlack}
+         ORDER BY c.number_id DESC, c.opened_at DESC OFFSET p.${limit} - 1 LIMIT 1)`;
+}
+
+/**
+ * When a number may send again, as LATERAL `w`: gap_until, hour_until, day_until, and new_contacts_until under strict.
+ * NULL and the past are now. Nothing is evaluated where pacing is off.
+ *
+ * The gap counts from the later of the last hand-out and its report. Its length is drawn by a hash of that hand-out, so
+ * that every process computes the same.
+ * @param row alias of a row with number_id and hand_out_total
+ * @param now parameter with the time
+ */
+export function sqlPacingWindows(row: string, now: string): string {
+  return `LEFT JOIN LATERAL (
+       SELECT (
+         SELECT e.ended_at + interval '1 millisecond' * (1000 * p.gap_min_seconds
+             + (p.gap_max_seconds - p.gap_min_seconds) * abs(uuid_hash_extended(e.message_id, e.ordinal) % 10001) / 10)
+         FROM (
+           SELECT r.message_id, r.ordinal, greatest(r.handed_out_at, h.resolved_at) AS ended_at FROM recent_hand_outs r
+           LEFT JOIN LATERAL (
+             SELECT h.resolved_at FROM hand_outs h WHERE h.message_id = r.message_id AND h.hand_out = r.hand_out OFFSET 0
+           ) h ON true
+           WHERE r.number_id = ${row}.number_id AND r.ordinal = ${row}.hand_out_total
+         ) e WHERE e.ended_at <= ${now}::timestamptz + ${clockSlack}
+       ) AS gap_until,
+       ${sqlHandOutWindow(row, 'messages_per_hour', '1 hour', now)} AS hour_until,
+       ${sqlHandOutWindow(row, 'messages_per_day', '1 day', now)} AS day_until,
+       CASE WHEN p.mode = 'strict' THEN greatest(
+         ${sqlNewContactWindow(row, 'new_contacts_per_hour', '1 hour', now)},
+         ${sqlNewContactWindow(row, 'new_contacts_per_day', '1 day', now)}
+       ) END AS new_contacts_until
+       WHERE p.mode <> 'off' OFFSET 0
+     ) w ON true`;
+}
+
+/**
+ * The SQL condition that strict pacing lets a message go: its contact has answered, or is new and one more may be.
+ * @param queued alias of the message in send_queue
+ * @param row alias of a row with mode, unanswered_per_contact and new_contacts_until
+ */
+export function sqlContactMaySend(queued: string, row: string, now: string): string {
+  return `(${row}.mode <> 'strict' OR coalesce(
+           (SELECT c.unanswered_count < ${row}.unanswered_per_contact FROM conversations c
+            WHERE c.number_id = ${queued}.number_id AND c.contact = ${queued}.to_handle),
+           ${row}.new_contacts_until IS NULL OR ${row}.new_contacts_until <= ${now}))`;
+}

@@ -1,0 +1,62 @@
+import type { Runtime } from '#server/database/runtime.ts';
+import { statement, type Transaction } from '#server/database/statement.ts';
+import { lockCurrentSession } from '#server/devices/device-store.ts';
+import type { MessageId } from '#server/platform/ids/ids.ts';
+import type { ClaimingPoll } from './claim-message.ts';
+import { sqlNextStatus, sqlStatusGuard } from './message-status.ts';
+
+/**
+ * Release: the message returns to its position in the queue, and the hand-out is deleted. Pacing and its conversation
+ * forget it too.
+ */
+const release = statement<{ seq: number; to_handle: string }>(
+  'messages.release',
+  `WITH landed AS (
+     DELETE FROM in_flight WHERE number_id = $2 AND message_id = $3 AND session_id = $4 AND poll_sequence = $5
+     RETURNING message_id, hand_out, seq
+   ), forgotten AS (
+     DELETE FROM hand_outs h USING landed l WHERE h.message_id = l.message_id AND h.hand_out = l.hand_out
+   ), back AS (
+     UPDATE messages m SET status = ${sqlNextStatus('release')}, hand_out_count = l.hand_out - 1
+     FROM landed l WHERE m.team_id = $1 AND m.id = $3 AND m.id = l.message_id AND ${sqlStatusGuard('release', 'm')}
+     RETURNING m.id, m.to_handle
+   ), uncounted AS (
+     -- It is the last one: a number has one message in flight. With pacing off it has no row.
+     DELETE FROM recent_hand_outs r USING back b, landed l
+     WHERE r.number_id = $2 AND r.message_id = b.id AND r.hand_out = l.hand_out
+       AND r.ordinal = (SELECT s.hand_out_total FROM device_sessions s WHERE s.number_id = $2)
+     RETURNING r.ordinal
+   ), counted AS (
+     UPDATE device_sessions s SET requeue_count = s.requeue_count + 1,
+       hand_out_total = s.hand_out_total - (SELECT count(*) FROM uncounted)
+     FROM back b WHERE s.number_id = $2
+   ), conversation AS (
+     SELECT c.contact, c.opened_by = 'team' AND c.last_inbound_at IS NULL AND c.unanswered_count <= 1 AS is_opened_by_it
+     FROM conversations c JOIN back b ON c.number_id = $2 AND c.contact = b.to_handle FOR UPDATE OF c
+   ), unopened AS (
+     DELETE FROM conversations c USING conversation o WHERE c.number_id = $2 AND c.contact = o.contact AND o.is_opened_by_it
+   ), unanswered AS (
+     UPDATE conversations c SET unanswered_count = greatest(c.unanswered_count - 1, 0)
+     FROM conversation o WHERE c.number_id = $2 AND c.contact = o.contact AND NOT o.is_opened_by_it
+   )
+   INSERT INTO send_queue (message_id, team_id, number_id, seq, to_handle, queued_at)
+   SELECT b.id, $1, $2, l.seq, b.to_handle, $6 FROM back b JOIN landed l ON l.message_id = b.id
+   RETURNING seq, to_handle`,
+  { changes: 'message', team: '$1', ids: '$3' },
+);
+
+/**
+ * Returns a hand-out to the queue, only for the poll that claimed it: its phone left before the first byte of the
+ * answer (specification section 11.4).
+ */
+export async function releaseMessage(
+  { database, clock }: Pick<Runtime, 'database' | 'clock'>,
+  claimant: ClaimingPoll,
+  messageId: MessageId,
+): Promise<void> {
+  const { teamId, numberId, sessionId, poll } = claimant;
+  await database.transaction(async (trx: Transaction) => {
+    await lockCurrentSession(trx, teamId, numberId);
+    await release.row(trx, teamId, numberId, messageId, sessionId, poll, clock.now());
+  });
+}

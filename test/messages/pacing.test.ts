@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { storedConversation } from '#test/support/messages/stored-conversations.ts';
+import { handOutsOf } from '#test/support/messages/stored-messages.ts';
+import { DirectPhone } from '#test/support/phones/direct-phone.ts';
+import { heldPoll } from '#test/support/phones/held-poll.ts';
+import { type ConnectedNumber, connectNumber, DeviceWire } from '#test/support/phones/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
+
+const hourMs = 3_600_000;
+const to = (index: number) => `+1212555${String(index).padStart(4, '0')}`;
+
+describe('pacing (specification section 8)', () => {
+  let service: TestService;
+  let team: TestTeam;
+
+  before(async () => {
+    // Only the polls act: no sweep.
+    service = await startTestService({ ROLES: 'api', PACING: 'gentle', DEVICE_HOLD_SECONDS: '50' });
+    team = await service.newTeam();
+  });
+  after(() => service.close());
+
+  const connect = async () => {
+    const number = await connectNumber(service, team);
+    return { number, phone: await DirectPhone.of(service, number) };
+  };
+  const send = (number: ConnectedNumber, contact: number, content = 'Hello') =>
+    team.api.send({ from: number.phoneNumber, to: to(contact), content });
+  const sendMany = async (number: ConnectedNumber, count: number, contactOf: (index: number) => number) => {
+    for (let index = 0; index < count; index += 1) await send(number, contactOf(index));
+  };
+  const setPacing = async (number: ConnectedNumber, pacing: unknown) => {
+    const answer = await team.api.put(`/v1/numbers/${number.numberId}`, { pacing });
+    assert.equal(answer.status, 200, answer.text);
+  };
+  /** Sends what waits, each message once its gap is over. @returns where it ends: no message, or a longer wait */
+  const sendUntilHeld = async (phone: DirectPhone, longestGapMs = 5_000) => {
+    for (let sent = 0; ; ) {
+      const next = await phone.send(service.runtime);
+      if (typeof next === 'string') sent += 1;
+      else if (!(next instanceof Date)) return { sent, until: next };
+      else {
+        const waitMs = next.getTime() - service.clock.nowMs();
+        if (waitMs > longestGapMs) return { sent, until: next };
+        service.clock.advance(waitMs);
+      }
+    }
+  };
+  const timesOf = async ({ phoneNumber }: ConnectedNumber) =>
+    (await handOutsOf(service, phoneNumber)).map(({ handedOutAt }) => handedOutAt.getTime());
+
+  it('leaves 2 to 5 s between two messages of a number, drawn anew for each (§8/pacing-gap)', async () => {
+    const { number, phone } = await connect();
+    await sendMany(number, 30, () => 1);
+    assert.equal((await sendUntilHeld(phone)).sent, 30);
+    const times = await timesOf(number);
+    const gaps = times.slice(1).map((time, index) => time - (times[index] ?? 0));
+    assert.ok(Math.min(...gaps) >= 2_000, String(gaps));
+    // A claim takes its moment, and so does its report.
+    assert.ok(Math.max(...gaps) < 5_500, String(gaps));
+    assert.ok(Math.max(...gaps) - Math.min(...gaps) > 1_000, String(gaps));
+  });
+
+  it('counts the gap from the report where that is later than the hand-out, and every process draws the same (§8/pacing-gap)', async () => {
+    const { number, phone } = await connect();
+    await setPacing(number, { gap_min_seconds: 100, gap_max_seconds: 200 });
+    await sendMany(number, 2, () => 1);
+    const first = await phone.claim(service.runtime);
+    assert.ok(first?.kind === 'hand_out');
+    service.clock.advance(60_000);
+    await phone.report(service.runtime, first.handOut);
+    const reportedAtMs = service.clock.nowMs();
+    const next = await phone.claim(service.runtime);
+    assert.ok(next?.kind === 'paced' && next.isWholeNumber && next.until);
+    const gapMs = next.until.getTime() - reportedAtMs;
+    assert.ok(gapMs > 99_000 && gapMs <= 200_000, String(gapMs));
+    const other = await phone.claim({ ...service.runtime });
+    assert.deepEqual(other, next);
+  });
+
+  it('hands out 100 messages in any hour and 300 in any day, and not a second earlier (§8/pacing, §8/pacing-windows, §8/pacing-rows)', async () => {
+    const { number, phone } = await connect();
+    await setPacing(number, { gap_min_seconds: 0, gap_max_seconds: 0 });
+    await sendMany(number, 302, (index) => index % 60);
+    const hours: number[] = [];
+    for (let hour = 0; hour < 3; hour += 1) {
+      const { sent, until } = await sendUntilHeld(phone);
+      hours.push(sent);
+      assert.ok(until);
+      service.clock.advance(until.getTime() - service.clock.nowMs() - 1_000);
+      assert.equal((await sendUntilHeld(phone, 0)).sent, 0, 'not a second before');
+      service.clock.advance(1_000);
+    }
+    const times = await timesOf(number);
+    assert.deepEqual(hours, [100, 100, 100]);
+    assert.ok(times.every((time, index) => (times[index + 100] ?? Infinity) - time >= hourMs));
+    assert.ok(service.clock.nowMs() - (times[0] ?? 0) >= 24 * hourMs, 'the third wait was for the day');
+    assert.equal((await sendUntilHeld(phone)).sent, 2);
+  });
+
+  it('strict opens 15 conversations an hour: those to known contacts go on (§8/pacing-new-contacts, §8/pacing-order)', async () => {
+    const { number, phone } = await connect();
+    await setPacing(number, { mode: 'strict', gap_min_seconds: 0, gap_max_seconds: 0 });
+    await sendMany(number, 17, (index) => index);
+    const known = await send(number, 3, 'to a known contact, behind two new ones');
+    const { sent, until: openAgainAt } = await sendUntilHeld(phone);
+    assert.equal(sent, 16);
+    assert.equal((await storedConversation(service, number.phoneNumber, to(3)))?.unansweredCount, 2);
+    assert.equal((await team.api.get(`/v1/messages/${known}`)).json.status, 'sent');
+    const [first = 0] = await timesOf(number);
+    assert.equal(openAgainAt?.getTime(), first + hourMs);
+    service.clock.advance(first + hourMs - service.clock.nowMs());
+    assert.equal((await sendUntilHeld(phone)).sent > 0, true);
+    assert.ok(await storedConversation(service, number.phoneNumber, to(15)));
+  });
+
+  it('strict sends a contact 5 messages without a reply; a reply wakes the held poll (§8/pacing-unanswered)', async () => {
+    const { number, phone } = await connect();
+    await setPacing(number, { mode: 'strict', gap_min_seconds: 0, gap_max_seconds: 0 });
+    await sendMany(number, 6, () => 1);
+    const { sent, until: end } = await sendUntilHeld(phone);
+    assert.deepEqual([sent, end], [5, null]);
+    const other = await send(number, 2);
+    assert.equal(await phone.send(service.runtime), other, 'the next contact is not held back');
+    const { answer } = await heldPoll(service, number);
+    await number.wire.call('inbound', { from: to(1), text: 'Hi' });
+    assert.equal((await answer).to, to(1));
+  });
+
+  it('what a phone or a contact did not see is not counted: a released hand-out, an answered message (§8/pacing-rows)', async () => {
+    const { number, phone } = await connect();
+    await setPacing(number, { messages_per_hour: 1 });
+    await send(number, 1);
+    const claim = await phone.claim(service.runtime);
+    assert.ok(claim?.kind === 'hand_out');
+    assert.deepEqual(await storedConversation(service, number.phoneNumber, to(1)), {
+      openedBy: 'team',
+      unansweredCount: 1,
+      lastInboundAt: null,
+    });
+    await phone.release(service.runtime, claim.handOut);
+    assert.equal(await storedConversation(service, number.phoneNumber, to(1)), undefined);
+    await number.wire.call('inbound', { from: to(1), text: 'Hello' });
+    assert.equal((await storedConversation(service, number.phoneNumber, to(1)))?.openedBy, 'contact');
+    assert.equal((await sendUntilHeld(phone)).sent, 1, 'at once: no gap, no hour');
+    assert.equal((await storedConversation(service, number.phoneNumber, to(1)))?.unansweredCount, 1);
+    await number.wire.call('inbound', { from: to(1), text: 'Hello again' });
+    assert.equal((await storedConversation(service, number.phoneNumber, to(1)))?.unansweredCount, 0);
+    await send(number, 1);
+    assert.equal((await sendUntilHeld(phone)).sent, 0, 'one an hour');
+  });
+
+  it('holds the poll and wakes it when the gap ends, on another process too; a message that arrives does not (§8/pacing-held)', async () => {
+    const { number, phone } = await connect();
+    await setPacing(number, { gap_min_seconds: 8, gap_max_seconds: 8 });
+    await sendMany(number, 2, () => 1);
+    assert.equal(typeof (await phone.send(service.runtime)), 'string');
+    const other = await service.startAnother();
+    try {
+      const wire = new DeviceWire(other.baseUrl, number.wire.token);
+      wire.session = number.wire.session;
+      const { answer } = await heldPoll(service, number, wire);
+      let answered = false;
+      answer.then(() => {
+        answered = true;
+      });
+      service.clock.advance(7_000);
+      await send(number, 2);
+      await fetch(`${other.baseUrl}/healthz`);
+      assert.equal(answered, false);
+      await until('the gap ends', async () => {
+        service.clock.advance(100);
+        return answered;
+      });
+      assert.equal((await answer).to, to(1));
+      const [first = 0, second = 0] = await timesOf(number);
+      assert.ok(second - first >= 8_000 && second - first < 10_000, String(second - first));
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('another pacing of the number wakes its held poll (§8/pacing-held)', async () => {
+    const { number, phone } = await connect();
+    await setPacing(number, { messages_per_day: 1 });
+    await sendMany(number, 2, () => 1);
+    assert.equal((await sendUntilHeld(phone)).sent, 1);
+    const { answer } = await heldPoll(service, number);
+    await setPacing(number, { mode: 'off' });
+    assert.equal((await answer).action, 'send');
+  });
+
+  it('off hands out as fast as the phone takes (§8/pacing-modes)', async () => {
+    const { number, phone } = await connect();
+    await setPacing(number, { mode: 'off' });
+    await sendMany(number, 20, (index) => index);
+    for (let sent = 0; sent < 20; sent += 1)
+      assert.equal(typeof (await phone.send(service.runtime)), 'string');
+  });
+});

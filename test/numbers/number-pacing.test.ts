@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { DirectPhone } from '#test/support/phones/direct-phone.ts';
+import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
+import { field } from '#test/support/service/api-client.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+
+const gentle = {
+  mode: 'gentle',
+  gap_min_seconds: 2,
+  gap_max_seconds: 5,
+  messages_per_hour: 100,
+  messages_per_day: 300,
+  new_contacts_per_hour: 15,
+  new_contacts_per_day: 50,
+  unanswered_per_contact: 5,
+};
+
+describe('the pacing of a number (specification section 4.2)', () => {
+  let service: TestService;
+  let team: TestTeam;
+  let number: ConnectedNumber;
+
+  before(async () => {
+    service = await startTestService({ PACING: 'gentle', ROLES: 'api' });
+    team = await service.newTeam();
+    number = await connectNumber(service, team);
+  });
+  after(() => service.close());
+
+  const put = (pacing: unknown) => team.api.put(`/v1/numbers/${number.numberId}`, { pacing });
+  const shown = async ({ numberId } = number) => (await team.api.get(`/v1/numbers/${numberId}`)).json;
+
+  it('is that of PACING until the number sets its own, field by field; null clears it (§4.2/number-pacing, §4.2/pacing-shown, §4.2/get-number)', async () => {
+    assert.deepEqual((await shown()).pacing, { ...gentle, set_by_number: [] });
+    const own = { mode: 'strict', messages_per_hour: 20 };
+    const answer = await put(own);
+    assert.deepEqual(Object.keys(answer.json), ['id', 'phone_number', 'label', 'status', 'verified']);
+    assert.deepEqual((await shown()).pacing, {
+      ...gentle,
+      ...own,
+      set_by_number: ['mode', 'messages_per_hour'],
+    });
+    assert.equal((await put({ mode: 'default', gap_max_seconds: 60 })).status, 200);
+    assert.deepEqual((await shown()).pacing, {
+      ...gentle,
+      gap_max_seconds: 60,
+      set_by_number: ['gap_max_seconds'],
+    });
+    await team.api.put(`/v1/numbers/${number.numberId}`, { label: 'Support' });
+    assert.deepEqual(field((await shown()).pacing, 'set_by_number'), ['gap_max_seconds'], 'it stays');
+    for (const cleared of [null, {}, { mode: 'default' }]) {
+      await put({ mode: 'off' });
+      assert.equal((await put(cleared)).status, 200);
+      assert.deepEqual((await shown()).pacing, { ...gentle, set_by_number: [] });
+    }
+  });
+
+  it('takes every limit from its least to its most, and no further (§4.2/number-pacing)', async () => {
+    const bounds = {
+      gap_min_seconds: [0, 3_600],
+      gap_max_seconds: [0, 3_600],
+      messages_per_hour: [1, 10_000],
+      messages_per_day: [1, 100_000],
+      new_contacts_per_hour: [1, 1_000],
+      new_contacts_per_day: [1, 1_000],
+      unanswered_per_contact: [1, 1_000],
+    };
+    const all = (index: number) =>
+      Object.fromEntries(Object.entries(bounds).map(([name, ends]) => [name, ends[index]]));
+    for (const ends of [all(0), all(1)]) assert.equal((await put(ends)).status, 200);
+    for (const [name, [min = 0, max = 0]] of Object.entries(bounds)) {
+      for (const value of [min - 1, max + 1, 1.5, '2', null, true]) {
+        const answer = await put({ [name]: value });
+        assert.equal(answer.status, 400, `${name}: ${value}`);
+        assert.equal(field(answer.json, 'error.param'), 'pacing');
+        assert.match(String(field(answer.json, 'error.message')), new RegExp(`^pacing\\.${name} must be `));
+      }
+    }
+    await put(null);
+  });
+
+  it('refuses other words, other fields and a gap that ends before it begins, and says why (§4.2/number-pacing)', async () => {
+    const refused: [unknown, RegExp][] = [
+      [{ mode: 'slow' }, /^pacing\.mode must be one of: default, off, gentle, strict\.$/],
+      [{ per_hour: 5 }, /^pacing\.per_hour is not a field of this request\. Known fields: mode, gap_min/],
+      ['gentle', /^pacing must be an object or null\.$/],
+      [[], /^pacing must be an object or null\.$/],
+      [{ gap_min_seconds: 6 }, /^pacing\.gap_max_seconds, 5, must be at least pacing\.gap_min_seconds, 6/],
+      [{ gap_min_seconds: 9, gap_max_seconds: 8 }, /gap_max_seconds, 8, must be at least .*, 9/],
+    ];
+    for (const [pacing, message] of refused) {
+      const answer = await put(pacing);
+      assert.equal(answer.status, 400, JSON.stringify(pacing));
+      assert.equal(field(answer.json, 'error.param'), 'pacing');
+      assert.match(String(field(answer.json, 'error.message')), message);
+    }
+  });
+
+  it('warns of more new conversations and unanswered messages than its limits (§4.2/pacing-shown)', async () => {
+    const other = await connectNumber(service, team);
+    const phone = await DirectPhone.of(service, other);
+    const pacing = {
+      gap_min_seconds: 0,
+      new_contacts_per_hour: 2,
+      new_contacts_per_day: 3,
+      unanswered_per_contact: 2,
+    };
+    await team.api.put(`/v1/numbers/${other.numberId}`, { pacing });
+    const sendTo = async (contact: string) => {
+      await team.api.send({ from: other.phoneNumber, to: contact, content: 'Hello' });
+      service.clock.advance(6_000);
+      assert.equal(typeof (await phone.send(service.runtime)), 'string');
+      return (await shown(other)).pacing_warnings;
+    };
+    assert.deepEqual(await sendTo('+12125550101'), []);
+    assert.deepEqual(await sendTo('+12125550102'), []);
+    assert.deepEqual(await sendTo('+12125550103'), ['new_contacts_per_hour']);
+    assert.deepEqual(await sendTo('+12125550104'), ['new_contacts_per_hour', 'new_contacts_per_day']);
+    assert.deepEqual(await sendTo('+12125550104'), [
+      'new_contacts_per_hour',
+      'new_contacts_per_day',
+      'unanswered_per_contact',
+    ]);
+    await other.wire.call('inbound', { from: '+12125550104', text: 'Hi' });
+    service.clock.advance(3_600_000);
+    assert.deepEqual((await shown(other)).pacing_warnings, ['new_contacts_per_day']);
+    await team.api.put(`/v1/numbers/${other.numberId}`, { pacing: { ...pacing, mode: 'off' } });
+    assert.deepEqual((await shown(other)).pacing_warnings, []);
+  });
+});
