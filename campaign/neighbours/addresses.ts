@@ -53,6 +53,7 @@ export function longHeaders(path: string): Address[] {
     header('accept', 'text/htm,'),
     header('accept-encoding', 'br;q=0.1,'),
     header('if-none-match', '"a",'),
+    header('range', '0-0,'),
   ];
 }
 

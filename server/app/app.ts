@@ -32,6 +32,7 @@ import { registerMailMetrics } from '#server/mail/mail-metrics.ts';
 import { MailWorker } from '#server/mail/mail-worker.ts';
 import { createSmtpCheck, createSmtpSender } from '#server/mail/smtp-sender.ts';
 import { MediaFetchWorker } from '#server/messages/media-fetch-worker.ts';
+import { registerMediaMetrics } from '#server/messages/media-metrics.ts';
 import { registerQueueMetrics } from '#server/messages/queue-metrics.ts';
 import type { Loop } from '#server/platform/concurrency/loop.ts';
 import type { Config } from '#server/platform/config.ts';
@@ -116,6 +117,7 @@ async function open(
 
   const heldPolls = new PollRegistry();
   registerQueueMetrics(runtime, heldPolls);
+  registerMediaMetrics(runtime);
   const notifications = new NotificationListener(databaseUrl, logger);
   notifications.on(phoneQueueChannel, (payload) => {
     if (payload === '') heldPolls.wakeAll();

@@ -19,6 +19,7 @@ import { deviceRoutes } from '#server/device-protocol/routes.ts';
 import type { FeedPollRegistry } from '#server/events/feed-poll-registry.ts';
 import { eventRoutes } from '#server/events/routes.ts';
 import type { MailHealth } from '#server/mail/mail-health.ts';
+import { mediaRoutes } from '#server/media/routes.ts';
 import { messageRoutes } from '#server/messages/routes.ts';
 import { createSendBatcher } from '#server/messages/send-batcher.ts';
 import { numberRoutes } from '#server/numbers/routes.ts';
@@ -73,6 +74,7 @@ function routesOfSlices(services: RouteServices): Route[] {
     ...numberRoutes({ ...services, onNumberRemoved: numberRemovedHooks(services) }),
     ...eventRoutes(services),
     ...optOutRoutes({ ...services, onOptedOut: optedOutHooks(services) }),
+    ...mediaRoutes(services),
     ...messageRoutes({ ...services, sends: createSendBatcher(services) }),
     ...webhookRoutes(services),
     ...deliveryRoutes(services),

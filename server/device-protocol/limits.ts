@@ -27,8 +27,11 @@ export const takeoverReportGraceMs = 180_000;
 /** A setup link's token has 43 characters. */
 export const claimBodyMaxBytes = 4 * 1_024;
 
-/** Larger than any text: 170,000 characters fit with each of them escaped, and iMessage takes some 20,000. */
-export const inboundBodyMaxBytes = 1_024 * 1_024;
+/**
+ * A file of 5 MiB in base64 has 7 MB; the rest is larger than any text: 170,000 characters fit with each of them
+ * escaped, and iMessage takes some 20,000.
+ */
+export const inboundBodyMaxBytes = 8 * 1_024 * 1_024;
 
 /** The body of a poll or a status. */
 export const pollBodyMaxBytes = 256 * 1_024;

@@ -11,6 +11,7 @@ import { type EndedTokenReason, type Route, route } from '#server/platform/http/
 import { textFieldsSchema } from '#server/platform/http/text-fields-schema.ts';
 import { parseId, publicId } from '#server/platform/ids/ids.ts';
 import { optionalField, parseDeviceBody } from './device-body.ts';
+import { readMedia } from './device-media.ts';
 import {
   claimBodyMaxBytes,
   inboundBodyMaxBytes,
@@ -73,7 +74,7 @@ function inboundRoute(services: PollServices): Route {
     method: 'POST',
     path: '/v1/device/inbound',
     audience: 'device',
-    looseBody: textFieldsSchema('from', 'text', 'recipients', 'id', 'v'),
+    looseBody: textFieldsSchema('from', 'text', 'recipients', 'id', 'media', 'media_type', 'media_name', 'v'),
     answers: { 200: flatStrings },
     bodyLimitBytes: inboundBodyMaxBytes,
     tokenPerMinute: inboundPerMinute,
@@ -92,13 +93,23 @@ function inboundRoute(services: PollServices): Route {
       if (!number || number.deleted_at) return refuseEnded('deleted');
       // A later verify ended this token; one that a newer phone superseded still delivers replies.
       if (device.ended_at) return refuseEnded('superseded');
+      const media = readMedia(body);
       const received = await receiveMessage(services, number, {
         from: optionalField(body, 'from') ?? '',
         text: body.get('text') ?? '',
         recipients: optionalField(body, 'recipients'),
         deviceGivenId: optionalField(body, 'id'),
+        media: typeof media === 'object' ? media : undefined,
       });
-      return { body: { ok: '1', id: publicId('msg', received.id) } };
+      const answer = { ok: '1', id: publicId('msg', received.id) };
+      if (media === undefined) return { body: answer };
+      const problem = media === 'unreadable' ? media : received.problem;
+      if (problem)
+        services.logger.info(
+          { messageId: answer.id, problem },
+          'the file of an inbound message was not stored',
+        );
+      return { body: { ...answer, media: problem ?? 'stored' } };
     },
   });
 }

@@ -5,7 +5,14 @@ import { KeyedSemaphore, type QueueBounds } from '#server/platform/concurrency/k
 import type { MaybePromise } from '#server/platform/concurrency/maybe-promise.ts';
 import { isDisconnected } from '#server/platform/http/client-disconnect.ts';
 import { bodyMaxBytes } from '#server/platform/http/limits.ts';
-import { deviceBodyWaitMaxMs, largeDeviceBodiesMax } from './limits.ts';
+import type { TeamId } from '#server/platform/ids/ids.ts';
+import {
+  deviceBodyWaitMaxMs,
+  fileBodiesMax,
+  fileBodiesOfTeamMax,
+  fileBodyMinBytes,
+  largeDeviceBodiesMax,
+} from './limits.ts';
 
 const queue: QueueBounds = {
   name: 'body',
@@ -15,32 +22,39 @@ const queue: QueueBounds = {
 };
 
 /**
- * Bounds the memory of the bodies of one device token (specification section 11.7). A few large ones are read at a
- * time; the others stay unread until one of those calls is answered. Small ones are not delayed.
+ * Bounds the memory of device bodies (specification section 11.7). A few large ones of a token are read at a time; the
+ * others stay unread until one of those calls is answered. Bodies that may carry a file have bounds of their team and of
+ * the process besides. Small ones are not delayed.
  */
 export class BodyLimiter {
-  readonly #semaphore: KeyedSemaphore;
+  readonly #tokens: KeyedSemaphore;
+  readonly #teams: KeyedSemaphore;
+  readonly #process: KeyedSemaphore;
 
   constructor({ clock }: Pick<Runtime, 'clock'>) {
-    this.#semaphore = new KeyedSemaphore({ clock, runningMax: largeDeviceBodiesMax });
+    this.#tokens = new KeyedSemaphore({ clock, runningMax: largeDeviceBodiesMax });
+    this.#teams = new KeyedSemaphore({ clock, runningMax: fileBodiesOfTeamMax });
+    this.#process = new KeyedSemaphore({ clock, runningMax: fileBodiesMax });
   }
 
   /** Resolves once the body may be read. @throws AppError 503 after the time-out */
-  admit(key: string, request: FastifyRequest, reply: FastifyReply): MaybePromise<void> {
-    if (!isLarge(request)) return undefined;
+  admit(token: string, teamId: TeamId, request: FastifyRequest, reply: FastifyReply): MaybePromise<void> {
+    if (!isLargerThan(bodyMaxBytes, request)) return undefined;
     return new Promise((resolve, reject) => {
       const read = () => {
         resolve();
         return untilClosed(reply);
       };
-      this.#semaphore.run(key, queue, read).catch(reject);
+      const ofProcess = () => this.#process.run('', queue, read);
+      const ofTeam = () => this.#teams.run(teamId, queue, ofProcess);
+      this.#tokens.run(token, queue, isLargerThan(fileBodyMinBytes, request) ? ofTeam : read).catch(reject);
     });
   }
 }
 
-/** Node reads as much of every request into memory before a handler reads any. */
-function isLarge({ raw: { headers } }: FastifyRequest): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > bodyMaxBytes;
+/** Node reads 16 KiB of every request into memory before a handler reads any. A body of unknown length may be large. */
+function isLargerThan(bytes: number, { raw: { headers } }: FastifyRequest): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > bytes;
 }
 
 /** Resolves once the call is answered or its phone has left. */

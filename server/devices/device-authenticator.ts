@@ -33,7 +33,7 @@ export function createDeviceAuthenticator(
         endToken: token.end,
       };
       if (device.isOverLimit && !device.isPoll) return { device, refusal: tooManyRequests(60) };
-      return mapMaybe(bodies.admit(key, request, reply), (): Caller => ({ device }));
+      return mapMaybe(bodies.admit(key, token.teamId, request, reply), (): Caller => ({ device }));
     });
   };
 }

@@ -11,5 +11,12 @@ export const setupLinkRetentionMs = 30 * 86_400_000;
 /** Bodies of a device token beyond the size of an ordinary request that are in memory at a time. */
 export const largeDeviceBodiesMax = 4;
 
+/** Past this a body carries a file. Of these so many are in memory at a time: of a team, and of a process. */
+export const fileBodyMinBytes = 1_024 * 1_024;
+
+export const fileBodiesOfTeamMax = 2;
+
+export const fileBodiesMax = 6;
+
 /** How long a further one may wait: as long as iOS waits for an answer. */
 export const deviceBodyWaitMaxMs = 60_000;

@@ -1,12 +1,7 @@
 import type { Queryable } from '#server/database/statement.ts';
+import type { ByteRange } from '#server/platform/http/byte-range.ts';
 import { mediaChunkBytes } from './limits.ts';
 import { type MediaFile, readMediaChunk } from './media-store.ts';
-
-/** Bytes `start` to `end` of a file, both included. */
-export interface ByteRange {
-  readonly start: number;
-  readonly end: number;
-}
 
 /** Reads a part of a file, chunk by chunk: each is read once the one before was taken, in a statement of its own. */
 export async function* readMedia(

@@ -1,6 +1,14 @@
 import { phoneQueueChannel } from '#server/database/channels.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement, type Transaction } from '#server/database/statement.ts';
+import { mediaLink } from '#server/media/media-link.ts';
+import {
+  completeWrittenMedia,
+  discardWrittenMedia,
+  type MediaProblem,
+  MediaWriter,
+  type WrittenMedia,
+} from '#server/media/media-writer.ts';
 import type { NumberRow } from '#server/numbers/number-store.ts';
 import { effectivePacing } from '#server/numbers/pacing-policy.ts';
 import { optIn, optOut } from '#server/opt-outs/change-opt-out.ts';
@@ -27,6 +35,15 @@ export interface Inbound {
   readonly recipients: string | undefined;
   /** The device's own id of the message, where it has one. */
   readonly deviceGivenId: string | undefined;
+  /** A file that came with it, and the name that its sender gave it. */
+  readonly media: { readonly bytes: Buffer; readonly name: string | undefined } | undefined;
+}
+
+/** `problem` says why the file of a message was not stored; its text was. */
+export interface Received {
+  readonly id: MessageId;
+  readonly repeated: boolean;
+  readonly problem: MediaProblem | undefined;
 }
 
 const claimGivenId = statement<{ message_id: MessageId }>(
@@ -44,8 +61,8 @@ const claimFingerprint = statement<{ message_id: MessageId }>(
 );
 const insert = statement<MessageRow>(
   'messages.insert-received',
-  `INSERT INTO messages AS m (team_id, id, number_id, direction, from_handle, to_handle, content, status, created_at, last_event_sequence, is_group)
-   VALUES ($1, $2, $3, 'inbound', $4, $5, $6, 'received', $7, 1, $8) RETURNING ${sqlMessageColumns('m')}`,
+  `INSERT INTO messages AS m (team_id, id, number_id, direction, from_handle, to_handle, content, status, created_at, last_event_sequence, is_group, media_url)
+   VALUES ($1, $2, $3, 'inbound', $4, $5, $6, 'received', $7, 1, $8, $9) RETURNING ${sqlMessageColumns('m')}`,
   { changes: 'message', team: '$1', ids: '$2' },
 );
 
@@ -58,47 +75,81 @@ const noteInbound = statement<Record<string, never>>(
 
 /**
  * Stores an inbound message once (specification section 11.5). A device-given id identifies it without a time
- * limit. Without one, the same sender and text within 20 s of the stored message are a repeat. Unique keys
- * ensure both across processes. A keyword opts its sender out or in.
+ * limit. Without one, the same sender, text and file within 20 s of the stored message are a repeat. Unique keys
+ * ensure both across processes. A keyword opts its sender out or in. A file that can't be stored never costs the text.
  * @returns the id of the message, the earlier one's for a repeat
  */
 export async function receiveMessage(
-  services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config'>,
+  services: Pick<Runtime, 'config' | 'database' | 'clock' | 'ids' | 'secrets'>,
   number: NumberRow,
   inbound: Inbound,
-): Promise<{ readonly id: MessageId; readonly repeated: boolean }> {
+): Promise<Received> {
   const from = normalizeSender(inbound.from, number.phone_number);
+  // One time for both, though a repeat waits below: the day of its id is the day on which it counts.
+  const now = services.clock.now();
+  const id = services.ids.next('msg', now.getTime());
+  const file = inbound.media && (await writeFile(services, number, id, inbound.media));
+  const written = typeof file === 'object' ? file : undefined;
+  const kept = await storeOnce(services, number, { ...inbound, from }, { id, at: now, written });
+  if (written && kept !== id) await discardWrittenMedia(services.database.pool, written);
+  failpoint('text stored');
+  return { id: kept, repeated: kept !== id, problem: typeof file === 'string' ? file : undefined };
+}
+
+/** Before the transaction of the message: its locks are held for no longer than without a file. */
+async function writeFile(
+  services: Pick<Runtime, 'database' | 'clock'>,
+  { team_id: teamId }: NumberRow,
+  messageId: MessageId,
+  { bytes, name }: NonNullable<Inbound['media']>,
+): Promise<WrittenMedia | MediaProblem> {
+  const writer = new MediaWriter(services, { teamId, messageId, wantedName: name });
+  await writer.write(bytes);
+  return writer.end();
+}
+
+interface NewMessage {
+  readonly id: MessageId;
+  readonly at: Date;
+  readonly written: WrittenMedia | undefined;
+}
+
+/** @returns the id of the stored message: the given one, or that of the message which this one repeats */
+function storeOnce(
+  services: Pick<Runtime, 'config' | 'database' | 'clock' | 'ids' | 'secrets'>,
+  number: NumberRow,
+  inbound: Inbound,
+  { id, at, written }: NewMessage,
+): Promise<MessageId> {
   const keyword = findKeyword(inbound.text);
-  const received = await services.database.transaction(async (trx) => {
+  return services.database.transaction(async (trx) => {
     // Before every other lock: an opt-out refunds the messages that it fails.
     if (keyword === 'opt_out') await lockUsage(trx, [number.team_id]);
-    // One time for both, though a repeat waits below: the day of its id is the day on which it counts.
-    const now = services.clock.now();
-    const id = services.ids.next('msg', now.getTime());
-    const kept = await keepOnce(trx, services, number, { ...inbound, from }, id);
-    if (kept !== id) return { id: kept, repeated: true };
+    const kept = await keepOnce(trx, services, number, inbound, id, written?.sha256);
+    if (kept !== id) return kept;
     const message = await insert.row(
       trx,
       number.team_id,
       id,
       number.id,
-      keptHandle(from),
+      keptHandle(inbound.from),
       number.phone_number,
       inbound.text,
-      now,
-      isGroupMessage(inbound.recipients, from, number.phone_number),
+      at,
+      isGroupMessage(inbound.recipients, inbound.from, number.phone_number),
+      written ? mediaLink(services, id, written.name) : null,
     );
+    if (written && !(await completeWrittenMedia(trx, written)))
+      throw new Error('a file was removed too soon');
     if (message) await appendMessageEvents(trx, services, 'message.received', [message]);
     if (message && keyword) await obeyKeyword(trx, services, number, message, keyword);
-    await noteInbound.row(trx, number.team_id, number.id, contactOf(keptHandle(from)), now);
+    await noteInbound.row(trx, number.team_id, number.id, contactOf(keptHandle(inbound.from)), at);
     // Strict pacing may have waited for this reply.
     if (effectivePacing(services.config.pacing, number.pacing).mode === 'strict')
       trx.notifyAfterCommit(phoneQueueChannel, [number.id]);
-    await countInboundMessage(trx, number.team_id, dayOf(now));
-    return { id, repeated: false };
+    await countInboundMessage(trx, number.team_id, dayOf(at));
+    return id;
   });
-  failpoint('text stored');
-  return received;
 }
 
 /**
@@ -138,11 +189,14 @@ async function keepOnce(
   number: NumberRow,
   inbound: Inbound,
   id: MessageId,
+  fileSha256: Buffer | undefined,
 ): Promise<MessageId> {
   if (inbound.deviceGivenId !== undefined) {
     return (await claimGivenId.row(trx, number.id, sha256(inbound.deviceGivenId), id))?.message_id ?? id;
   }
-  const fingerprint = sha256(JSON.stringify([inbound.from, inbound.text]));
+  // Two pictures without a text are two messages.
+  const file = fileSha256 ? [fileSha256.toString('hex')] : [];
+  const fingerprint = sha256(JSON.stringify([inbound.from, inbound.text, ...file]));
   const since = clock.in(-duplicateInboundMs);
   return (await claimFingerprint.row(trx, number.id, fingerprint, id, clock.now(), since))?.message_id ?? id;
 }

@@ -50,6 +50,7 @@ const tagBytes = 16;
 /** Keys derived from SECRETS_KEY, one per purpose, so that one cannot replace another. */
 export class Secrets {
   readonly #secretsKey: Buffer;
+  #mediaKey: Buffer | undefined;
 
   constructor(secretsKey: Buffer) {
     this.#secretsKey = secretsKey;
@@ -64,6 +65,16 @@ export class Secrets {
   deviceToken(setupToken: string): string {
     const key = Buffer.from(hkdfSync('sha256', this.#secretsKey, '', 'device token', 32));
     return `dev_${createHmac('sha256', key).update(setupToken).digest('base64url')}`;
+  }
+
+  /** The token of the public link to a message's file: 128 bits, the same each time (specification section 2.8). */
+  mediaToken(messageId: string): string {
+    this.#mediaKey ??= Buffer.from(hkdfSync('sha256', this.#secretsKey, '', 'media link', 32));
+    return createHmac('sha256', this.#mediaKey)
+      .update(messageId)
+      .digest()
+      .subarray(0, 16)
+      .toString('base64url');
   }
 
   /**

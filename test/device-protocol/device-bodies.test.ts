@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { inboundPerMinute, statusesPerMinute } from '#server/device-protocol/limits.ts';
-import { largeDeviceBodiesMax } from '#server/devices/limits.ts';
+import { fileBodyMinBytes, largeDeviceBodiesMax } from '#server/devices/limits.ts';
 import { deviceCallHead, startUpload } from '#test/support/phones/partial-upload.ts';
 import { claim, connectNumber, DeviceWire, newPhoneNumber } from '#test/support/phones/test-phone.ts';
 import { nextMinute } from '#test/support/service/next-minute.ts';
@@ -51,6 +51,31 @@ describe('bodies of a known device token (specification sections 11.1 and 11.7)'
     uploads[1]?.socket.destroy();
     await until('the next is taken', () => next.answer().includes('"ok":"1"'));
     for (const { socket } of [...uploads, late, next]) socket.destroy();
+  });
+
+  it('of bodies that carry a file two of a team are read at a time, whichever phone sends them, and six of a process', async () => {
+    nextMinute(service.clock);
+    const teams = await Promise.all(Array.from({ length: 4 }, () => service.newTeam()));
+    const start = async (of: TestTeam, missingBytes: number) => {
+      const { wire } = await connectNumber(service, of);
+      return startUpload(service.baseUrl, wire.token, missingBytes, fileBodyMinBytes + 1);
+    };
+    const [first, second, third, fourth] = teams as [TestTeam, TestTeam, TestTeam, TestTeam];
+    const held = [await start(first, 1), await start(first, 1)];
+    const ofTeam = await start(first, 0);
+    const other = await start(second, 0);
+    await until("another team's is taken", () => other.answer().includes('"ok":"1"'));
+    assert.equal(ofTeam.answer(), '', 'waits for its team');
+    for (const team of [second, second, third, third]) held.push(await start(team, 1));
+    const ofProcess = await start(fourth, 0);
+    const { wire } = await connectNumber(service, fourth);
+    assert.equal((await wire.call('inbound', { from: '+12125550100', text: 'small' })).ok, '1');
+    assert.equal(ofProcess.answer(), '', 'waits for the process');
+    held[4]?.finish();
+    await until('it is taken', () => ofProcess.answer().includes('"ok":"1"'));
+    held[0]?.finish();
+    await until('that of the first team is taken', () => ofTeam.answer().includes('"ok":"1"'));
+    for (const { socket } of [...held, ofTeam, other, ofProcess]) socket.destroy();
   });
 
   for (const [path, perMinute] of [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { inboundBodyMaxBytes } from '#server/device-protocol/limits.ts';
+import { fileBodyMinBytes } from '#server/devices/limits.ts';
 import { startUpload } from '#test/support/phones/partial-upload.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { nextMinute } from '#test/support/service/next-minute.ts';
@@ -21,7 +21,7 @@ describe('memory for bodies of a known device token (specification sections 11.1
       try {
         for (let n = 0; n < 40; n += 1)
           await wire.call('inbound', { from: '+12125550100', text: `between ${n}` });
-        const heldBodies = (process.memoryUsage().arrayBuffers - before) / inboundBodyMaxBytes;
+        const heldBodies = (process.memoryUsage().arrayBuffers - before) / fileBodyMinBytes;
         assert.ok(heldBodies < connections / 2, `${heldBodies.toFixed(1)} bodies of ${connections}`);
       } finally {
         for (const { socket } of uploads) socket.destroy();

@@ -27,6 +27,7 @@ const withoutKey: Readonly<
 > = {
   // A setup link's token or a device token each.
   device: [
+    'GET /v1/device/media/:id/:filename',
     'POST /v1/device/claim',
     'POST /v1/device/inbound',
     'POST /v1/device/poll',
@@ -40,6 +41,7 @@ const withoutKey: Readonly<
     'GET /docs/js/scalar.js',
     'GET /invite/:token',
     'GET /link/:token',
+    'GET /media/:id/:token/:name',
     'GET /password',
     'GET /setup/:token',
     'GET /sign-in',

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { inboundBodyMaxBytes } from '#server/device-protocol/limits.ts';
+import { fileBodyMinBytes } from '#server/devices/limits.ts';
 
-const largeBody = Buffer.from(
-  `{"from":"+12125550100","text":"`.padEnd(inboundBodyMaxBytes - 2, 'x').concat('"}'),
-);
+const bodyOf = (bytes: number) =>
+  Buffer.from(`{"from":"+12125550100","text":"`.padEnd(bytes - 2, 'x').concat('"}'));
 
 /** The request line and headers of a device call, for a raw connection. */
 export const deviceCallHead = (path: string, token: string, bytes: number, further = '') =>
@@ -20,10 +19,16 @@ export interface PartialUpload {
 }
 
 /**
- * An inbound message of the maximum size on a connection of its own, without the last bytes of its body. Resolves once the
+ * An inbound message of the largest size without a file, or of a given one, on a connection of its own, without the last bytes of its body. Resolves once the
  * server has read the headers: connections are not accepted in the order in which they were opened (decision 0024).
  */
-export async function startUpload(baseUrl: string, token: string, missingBytes = 1): Promise<PartialUpload> {
+export async function startUpload(
+  baseUrl: string,
+  token: string,
+  missingBytes = 1,
+  bytes = fileBodyMinBytes,
+): Promise<PartialUpload> {
+  const largeBody = bodyOf(bytes);
   const { hostname, port } = new URL(baseUrl);
   const socket = connect(Number(port), hostname);
   socket.write(deviceCallHead('inbound', token, largeBody.length, 'Expect: 100-continue\r\n'));

@@ -1,0 +1,98 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import type { Runtime } from '#server/database/runtime.ts';
+import { AppError, notFound } from '#server/platform/app-error.ts';
+import { parseByteRange } from '#server/platform/http/byte-range.ts';
+import { type Answer, type Route, route } from '#server/platform/http/route.ts';
+import { streamAnswer } from '#server/platform/http/stream-answer.ts';
+import { parseId } from '#server/platform/ids/ids.ts';
+import { DownloadLimiter } from './download-limiter.ts';
+import { publicDownloadsMax } from './limits.ts';
+import { isMediaToken } from './media-link.ts';
+import { findMediaFile, type MediaFile } from './media-store.ts';
+import { isShownInline } from './media-type.ts';
+import { readMedia } from './read-media.ts';
+
+/**
+ * The public link of an inbound file (specification section 2.8): whoever has it may read the file. A wrong token, id
+ * or name is the same 404.
+ */
+export function mediaRoutes(services: Runtime): Route[] {
+  const downloads = new DownloadLimiter(services, publicDownloadsMax);
+  return [
+    route({
+      method: 'GET',
+      path: '/media/:id/:token/:name',
+      audience: 'page',
+      byToken: true,
+      ownQueue: true,
+      answers: { 200: Type.Unknown(), 206: Type.Unknown(), 304: Type.Unknown() },
+      handle: async ({ params, request, reply }) => {
+        const file = await findPublicFile(services, params);
+        return answerFile(services, downloads, file, request, reply);
+      },
+    }),
+  ];
+}
+
+/** @throws AppError 404 */
+async function findPublicFile(
+  services: Pick<Runtime, 'database' | 'secrets'>,
+  { id = '', token = '', name = '' }: Readonly<Record<string, string>>,
+): Promise<MediaFile> {
+  const messageId = parseId('msg', id);
+  if (!messageId || !isMediaToken(services, messageId, token)) throw notFound('file');
+  const file = await findMediaFile(services.database.pool, messageId);
+  if (!file || file.name !== name) throw notFound('file');
+  return file;
+}
+
+/** 200, 206 or 304. @throws AppError 416, 503 */
+async function answerFile(
+  { database }: Pick<Runtime, 'database'>,
+  downloads: DownloadLimiter,
+  file: MediaFile,
+  { headers, method }: FastifyRequest,
+  reply: FastifyReply,
+): Promise<Answer> {
+  const etag = `"${file.sha256.toString('base64url')}"`;
+  reply.headers(fileHeaders(file, etag));
+  const known = headers['if-none-match'];
+  if (known !== undefined && (known.trim() === '*' || known.includes(etag)))
+    return { status: 304, body: undefined };
+  const size = file.size_bytes;
+  const isCurrent = headers['if-range'] === undefined || headers['if-range'] === etag;
+  const range = isCurrent ? parseByteRange(headers.range, size) : undefined;
+  if (range === 'unsatisfiable') {
+    throw new AppError('invalid_request', `The file has ${size} bytes: ask for a range within them.`, {
+      status: 416,
+      headers: { 'content-range': `bytes */${size}` },
+    });
+  }
+  const { start, end } = range ?? { start: 0, end: size - 1 };
+  const head = {
+    status: range ? 206 : 200,
+    headers: {
+      'content-type': file.type,
+      'content-length': String(end - start + 1),
+      ...(range ? { 'content-range': `bytes ${start}-${end}/${size}` } : {}),
+    },
+  };
+  const chunks = method === 'HEAD' ? nothing() : readMedia(database.pool, file, { start, end });
+  await downloads.begin(file.team_id, (onEnd) => streamAnswer(reply, head, chunks, onEnd));
+  return { body: undefined };
+}
+
+/** A browser shows pictures, videos and sounds, and downloads everything else; nothing in a file runs. */
+function fileHeaders(file: MediaFile, etag: string): Readonly<Record<string, string>> {
+  return {
+    etag,
+    'accept-ranges': 'bytes',
+    'cache-control': 'private, no-cache',
+    'content-disposition': `${isShownInline(file.type) ? 'inline' : 'attachment'}; filename="${file.name}"`,
+    'content-security-policy': "sandbox; default-src 'none'",
+    'x-content-type-options': 'nosniff',
+  };
+}
+
+async function* nothing(): AsyncGenerator<Buffer, void> {}

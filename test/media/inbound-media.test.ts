@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { mediaMaxBytes } from '#server/media/limits.ts';
+import { jpegOf, otherFiles, png, shownFiles } from '#test/support/media/sample-files.ts';
+import { countStoredMedia } from '#test/support/media/stored-media.ts';
+import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
+import { field } from '#test/support/service/api-client.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+
+const contact = '+14155550199';
+let texts = 0;
+
+describe('media of inbound messages (§2.6/media-url, §2.8/media-links)', () => {
+  let service: TestService;
+  let team: TestTeam;
+  let number: ConnectedNumber;
+
+  before(async () => {
+    service = await startTestService();
+    team = await service.newTeam();
+    number = await connectNumber(service, team);
+  });
+  after(() => service.close());
+
+  const receive = (fields: Record<string, string>) => {
+    texts += 1;
+    return number.wire.call('inbound', { from: contact, text: `text ${texts}`, ...fields });
+  };
+  const get = async (id: string | undefined) => (await team.api.get(`/v1/messages/${id}`)).json;
+  const receiveFile = async (bytes: Buffer, fields: Record<string, string> = {}) => {
+    const answer = await receive({ media: bytes.toString('base64'), media_type: 'image/jpeg', ...fields });
+    assert.deepEqual([answer.ok, answer.media], ['1', 'stored']);
+    return { id: String(answer.id), url: String((await get(answer.id)).media_url) };
+  };
+
+  for (const [type, extension, bytes] of shownFiles) {
+    it(`${type} is stored and served at its link, byte by byte, under the type of its bytes`, async () => {
+      const { id, url } = await receiveFile(bytes, { media_name: `Sample ${extension}.bin` });
+      assert.match(
+        url,
+        new RegExp(`^${service.baseUrl}/media/${id}/[\\w-]{22}/Sample-${extension}\\.${extension}$`),
+      );
+      const answer = await fetch(url);
+      assert.deepEqual(
+        [answer.status, answer.headers.get('content-type'), answer.headers.get('content-length')],
+        [200, type, String(bytes.length)],
+      );
+      assert.ok(Buffer.from(await answer.arrayBuffer()).equals(bytes));
+    });
+  }
+
+  it('message, list and event name the same link', async () => {
+    const { id, url } = await receiveFile(png);
+    const list = await team.api.get(`/v1/messages?from=${encodeURIComponent(contact)}&limit=1`);
+    assert.equal(field(list.json, 'messages.0.media_url'), url);
+    const events = (await team.api.get('/v1/events?limit=100')).json.events as {
+      data: { id: string; media_url: string };
+    }[];
+    assert.equal(events.find(({ data }) => data.id === id)?.data.media_url, url);
+  });
+
+  it('5 MB are stored; a file that is larger, empty, of another type or no base64 never costs the text', async () => {
+    const { url } = await receiveFile(jpegOf(mediaMaxBytes));
+    assert.equal(Buffer.from(await (await fetch(url)).arrayBuffer()).length, mediaMaxBytes);
+    const stored = await countStoredMedia(service);
+    for (const [media, problem] of [
+      [jpegOf(mediaMaxBytes + 1).toString('base64'), 'too_large'],
+      ['=', 'empty'],
+      ['<html>', 'unreadable'],
+      ['data:image/png;base64,AAAA', 'unreadable'],
+      ...otherFiles.map(([, bytes]) => [bytes.toString('base64'), 'unsupported_type'] as const),
+    ] as const) {
+      const answer = await receive({ media });
+      assert.deepEqual([answer.ok, answer.media], ['1', problem]);
+      const message = await get(answer.id);
+      assert.deepEqual([message.content, message.media_url], [`text ${texts}`, null]);
+    }
+    const left = await countStoredMedia(service);
+    assert.deepEqual([left.complete, left.chunks], [stored.complete, stored.chunks]);
+  });
+
+  it('line breaks in the base64 and the alphabet of URLs are read', async () => {
+    const wrapped = png.toString('base64').replaceAll(/.{20}/g, '$&\r\n');
+    const { url } = await receiveFile(png, { media: wrapped });
+    assert.ok(Buffer.from(await (await fetch(url)).arrayBuffer()).equals(png));
+    await receiveFile(png, { media: png.toString('base64url') });
+  });
+
+  it('a text may be empty where there is a file; two files without a text are two messages, the same file twice is one', async () => {
+    const before = await countStoredMedia(service);
+    const first = await receiveFile(png, { text: '' });
+    const other = await receiveFile(jpegOf(1_000), { text: '' });
+    const again = await receiveFile(png, { text: '' });
+    assert.equal((await get(first.id)).content, '');
+    assert.notEqual(other.id, first.id);
+    assert.deepEqual(again, first);
+    assert.deepEqual(
+      [(await countStoredMedia(service)).complete, (await countStoredMedia(service)).incomplete],
+      [before.complete + 2, before.incomplete],
+    );
+  });
+
+  it('a device-given id decides, whatever the file is', async () => {
+    const first = await receiveFile(png, { id: 'picture-1' });
+    assert.deepEqual(await receiveFile(jpegOf(500), { id: 'picture-1' }), first);
+    assert.ok(Buffer.from(await (await fetch(first.url)).arrayBuffer()).equals(png));
+  });
+
+  it('the answer to a message without media is as before', async () => {
+    for (const fields of [{}, { media: '' }, { media: 'none' }]) {
+      assert.deepEqual(Object.keys(await receive(fields)), ['ok', 'id']);
+    }
+  });
+});

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { parseByteRange } from '#server/platform/http/byte-range.ts';
+import { answerOf } from '#test/support/media/media-host.ts';
+import { type MediaWorld, startMediaWorld } from '#test/support/media/media-team.ts';
+import { jpegOf, png } from '#test/support/media/sample-files.ts';
+
+const bytes = jpegOf(600_000);
+
+describe('GET /media/:id/:token/:name (§2.8/media-links)', () => {
+  let world: MediaWorld;
+  let url: string;
+
+  before(async () => {
+    world = await startMediaWorld();
+    url = await receive(bytes);
+  });
+  after(() => world.close());
+
+  async function receive(file: Buffer, name = 'menu'): Promise<string> {
+    const body = { from: '+14155550199', text: name, media: file.toString('base64'), media_name: name };
+    const answer = await world.number.wire.call('inbound', body);
+    return String((await world.get(String(answer.id))).media_url);
+  }
+  const ask = async (headers: Record<string, string> = {}, address = url, method = 'GET') => {
+    const answer = await fetch(address, { method, headers });
+    return { status: answer.status, headers: answer.headers, bytes: Buffer.from(await answer.arrayBuffer()) };
+  };
+
+  it('a wrong token, an unknown id, another name and the file of an outbound message are the same 404', async () => {
+    world.host.set('/out.png', answerOf(200, png));
+    const outbound = await world.send('/out.png');
+    await world.settled(outbound);
+    const [, , , , id = '', token = '', name = ''] = url.split('/');
+    const bodies = new Set<string>();
+    for (const wrong of [
+      url.replace(token, `${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`),
+      url.replace(token, 'x'),
+      url.replace(token, 'A'.repeat(22)),
+      url.replace(id, 'msg_01h2xcejqtf2nbrexx3vqjhp41'),
+      url.replace(id, 'msg_x'),
+      url.replace(id, outbound),
+      url.replace(name, 'menu.png'),
+    ]) {
+      const answer = await ask({}, wrong);
+      assert.equal(answer.status, 404, wrong);
+      bodies.add(answer.bytes.toString());
+    }
+    assert.equal(bodies.size, 1);
+    assert.match([...bodies][0] ?? '', /"not_found"/);
+  });
+
+  it('no browser sniffs or runs anything in it; only pictures, videos and sounds are shown (§2.8/media-downloads)', async () => {
+    const shown = await ask();
+    assert.equal(shown.headers.get('content-disposition'), 'inline; filename="menu.jpg"');
+    const vcard = await ask({}, await receive(Buffer.from('BEGIN:VCARD\r\nEND:VCARD\r\n'), 'card'));
+    assert.equal(vcard.headers.get('content-disposition'), 'attachment; filename="card.vcf"');
+    for (const { headers } of [shown, vcard]) {
+      assert.equal(headers.get('x-content-type-options'), 'nosniff');
+      assert.equal(headers.get('content-security-policy'), "sandbox; default-src 'none'");
+      assert.equal(headers.get('cache-control'), 'private, no-cache');
+    }
+  });
+
+  it('a range is 206 with its bytes, across chunks too; one beyond the end is 416; several are the whole file (§2.8/media-downloads)', async () => {
+    for (const [range, start, end] of [
+      ['bytes=0-0', 0, 0],
+      ['bytes=262143-262144', 262_143, 262_144],
+      ['bytes=599999-', 599_999, 599_999],
+      ['bytes=-10', 599_990, 599_999],
+      ['bytes=10-9999999', 10, 599_999],
+    ] as const) {
+      const answer = await ask({ range });
+      assert.equal(answer.status, 206, range);
+      assert.equal(answer.headers.get('content-range'), `bytes ${start}-${end}/600000`);
+      assert.ok(answer.bytes.equals(bytes.subarray(start, end + 1)), range);
+    }
+    const beyond = await ask({ range: 'bytes=600000-' });
+    assert.deepEqual([beyond.status, beyond.headers.get('content-range')], [416, 'bytes */600000']);
+    for (const range of ['bytes=0-1,5-6', 'chars=0-1', 'bytes=5-1', 'bytes=-']) {
+      assert.deepEqual([(await ask({ range })).status, range], [200, range]);
+    }
+  });
+
+  it('an ETag is kept by clients: 304 with it, and a range only of the file that they know', async () => {
+    const etag = (await ask()).headers.get('etag') ?? '';
+    const known = await ask({ 'if-none-match': `"other", ${etag}` });
+    assert.deepEqual([known.status, known.bytes.length, known.headers.get('etag')], [304, 0, etag]);
+    assert.equal((await ask({ 'if-none-match': '"other"' })).status, 200);
+    assert.equal((await ask({ range: 'bytes=0-1', 'if-range': etag })).status, 206);
+    assert.equal((await ask({ range: 'bytes=0-1', 'if-range': '"other"' })).status, 200);
+  });
+
+  it('HEAD has the headers of GET and no body', async () => {
+    const answer = await ask({}, url, 'HEAD');
+    assert.deepEqual(
+      [
+        answer.status,
+        answer.headers.get('content-length'),
+        answer.headers.get('content-type'),
+        answer.bytes.length,
+      ],
+      [200, '600000', 'image/jpeg', 0],
+    );
+  });
+
+  it('many downloads at a time are all served', async () => {
+    const all = await Promise.all(Array.from({ length: 40 }, () => ask()));
+    assert.ok(all.every((answer) => answer.status === 200 && answer.bytes.equals(bytes)));
+  });
+});
+
+describe('byte ranges (RFC 9110, section 14.2)', () => {
+  for (const [header, expected] of [
+    [undefined, undefined],
+    ['bytes=0-4', { start: 0, end: 4 }],
+    ['bytes= 2 - ', { start: 2, end: 9 }],
+    ['bytes=-3', { start: 7, end: 9 }],
+    ['bytes=-100', { start: 0, end: 9 }],
+    ['bytes=-0', 'unsatisfiable'],
+    ['bytes=10-', 'unsatisfiable'],
+    ['bytes=99999999999999999999-', undefined],
+    ['bytes=a-b', undefined],
+  ] as const) {
+    it(`${header} of 10 bytes`, () => assert.deepEqual(parseByteRange(header, 10), expected));
+  }
+});
