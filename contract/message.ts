@@ -32,6 +32,11 @@ export const waitingReasons = [
   'phone_offline',
   'media_fetching',
   'phone_busy',
+  'pacing_gap',
+  'pacing_hour',
+  'pacing_day',
+  'pacing_new_contacts',
+  'pacing_unanswered',
   'earlier_message',
 ] as const;
 export type WaitingReason = (typeof waitingReasons)[number];
@@ -110,6 +115,11 @@ export const MessageDetail = strictObject({
   error_message: nullable(Type.String({ description: 'The same in a sentence for a person.' })),
   waiting_reason: nullable(
     stringEnum(waitingReasons, { description: 'Why a queued message has not been handed to the phone yet.' }),
+  ),
+  expected_at: nullable(
+    timestamp(
+      'When pacing is expected to let a queued message go: an estimate. null where it holds nothing back.',
+    ),
   ),
   may_have_been_sent: Type.Boolean({
     description: 'true where a phone took it and never said what became of it.',

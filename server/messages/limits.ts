@@ -47,3 +47,6 @@ export const mediaLeaseMarginMs = 30_000;
 
 /** How long hand-outs are kept for the windows of pacing: the longest is a day. */
 export const recentHandOutMs = 25 * 3_600_000;
+
+/** Messages ahead that an estimate of a hand-out examines; behind more of them a message has none. */
+export const messagesAheadMax = 10_000;

@@ -55,14 +55,18 @@ function errorMessage(message: MessageRow): string | null {
 }
 
 /** GET /v1/messages/:id (specification section 4.3). */
-export function messageDetailView(message: MessageRow, waitingReason: WaitingReason | null): MessageDetail {
+export function messageDetailView(
+  message: MessageRow,
+  waiting: { readonly reason: WaitingReason | null; readonly expectedAt: Date | null },
+): MessageDetail {
   return {
     ...messageView(message),
     sent_at: time(message.sent_at),
     failed_at: time(message.failed_at),
     error_code: message.error_code,
     error_message: errorMessage(message),
-    waiting_reason: waitingReason,
+    waiting_reason: waiting.reason,
+    expected_at: time(waiting.expectedAt),
     may_have_been_sent: message.may_have_been_sent,
   };
 }

@@ -17,7 +17,7 @@ import { findMessage } from './message-store.ts';
 import { messageDetailView } from './message-view.ts';
 import type { SendBatcher } from './send-batcher.ts';
 import { sendMessage } from './send-message.ts';
-import { waitingReason } from './waiting-reason.ts';
+import { explainWaiting } from './waiting-reason.ts';
 
 export function messageRoutes(services: Runtime & { readonly sends: SendBatcher }): Route[] {
   return [
@@ -88,8 +88,7 @@ export function messageRoutes(services: Runtime & { readonly sends: SendBatcher 
       handle: async ({ principal, params }) => {
         const message = await findMessage(services.database.pool, principal.teamId, messageId(params));
         if (!message) throw notFound('message');
-        const reason = await waitingReason(services.database.pool, message, services.clock.now());
-        return { body: messageDetailView(message, reason) };
+        return { body: messageDetailView(message, await explainWaiting(services, message)) };
       },
     }),
     route({
@@ -108,7 +107,7 @@ export function messageRoutes(services: Runtime & { readonly sends: SendBatcher 
       answers: { 200: MessageDetail },
       handle: async ({ principal, params }) => {
         const message = await cancelMessage(services, principal.teamId, messageId(params));
-        return { body: messageDetailView(message, null) };
+        return { body: messageDetailView(message, { reason: null, expectedAt: null }) };
       },
     }),
   ];

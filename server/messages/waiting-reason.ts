@@ -1,39 +1,111 @@
 import type { WaitingReason } from '#contract/message.ts';
-import { type Queryable, statement } from '#server/database/statement.ts';
-import { offlineAfterMs } from './limits.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { statement } from '#server/database/statement.ts';
+import { defaultPacing, type PacingPolicy } from '#server/numbers/pacing-policy.ts';
+import { expectedAt } from './expected-at.ts';
+import { messagesAheadMax, offlineAfterMs } from './limits.ts';
 import type { MessageRow } from './message.ts';
+import { sqlPacingPolicy, sqlPacingWindows } from './pacing-sql.ts';
 
-interface Circumstances {
+/** Why a queued message waits, and when it is expected to go. */
+export interface Waiting {
+  readonly reason: WaitingReason | null;
+  /** An estimate while pacing holds the message back, or those ahead of it; else null. */
+  readonly expectedAt: Date | null;
+}
+
+interface Circumstances extends PacingPolicy {
   readonly number_status: 'active' | 'paused';
   readonly last_seen_at: Date | null;
   readonly busy: boolean;
-  readonly earlier: boolean;
   readonly fetching: boolean;
+  /** An earlier message to the same contact waits for its media. */
+  readonly behind_media: boolean;
+  readonly ahead: number;
+  readonly gap_until: Date | null;
+  readonly hour_until: Date | null;
+  readonly day_until: Date | null;
+  readonly new_contacts_until: Date | null;
+  /** null: the message opens the conversation. */
+  readonly unanswered_count: number | null;
+  readonly handed_out_at: Date[];
 }
 
 const circumstances = statement<Circumstances>(
   'messages.waiting-circumstances',
-  `SELECT n.status AS number_status, s.last_seen_at,
+  `SELECT n.status AS number_status, s.last_seen_at, p.*, w.*, c.unanswered_count,
      EXISTS (SELECT FROM in_flight f WHERE f.number_id = n.id) AS busy,
-     EXISTS (SELECT FROM send_queue q JOIN send_queue mine ON mine.team_id = n.team_id AND mine.message_id = $3
-             WHERE q.number_id = n.id AND q.seq < mine.seq) AS earlier,
-     EXISTS (SELECT FROM send_queue q WHERE q.team_id = n.team_id AND q.message_id = $3 AND q.waits_for_media) AS fetching
-   FROM numbers n LEFT JOIN device_sessions s ON s.number_id = n.id WHERE n.team_id = $1 AND n.id = $2`,
+     q.waits_for_media AS fetching,
+     EXISTS (SELECT FROM send_queue e WHERE e.number_id = n.id AND e.to_handle = q.to_handle AND e.seq < q.seq AND e.waits_for_media)
+       AS behind_media,
+     (SELECT count(*) FROM (SELECT FROM send_queue e WHERE e.number_id = n.id AND e.seq < q.seq LIMIT ${messagesAheadMax} + 1) a) AS ahead,
+     ARRAY(SELECT r.handed_out_at FROM recent_hand_outs r WHERE r.number_id = n.id ORDER BY r.ordinal DESC
+           LIMIT least(p.messages_per_day, ${messagesAheadMax})) AS handed_out_at
+   FROM send_queue q
+   JOIN numbers n ON n.team_id = q.team_id AND n.id = q.number_id
+   LEFT JOIN device_sessions s ON s.number_id = n.id
+   LEFT JOIN conversations c ON c.number_id = n.id AND c.contact = q.to_handle
+   ${sqlPacingPolicy('$3', 'n.pacing')}
+   ${sqlPacingWindows('s', '$4')}
+   WHERE q.team_id = $1 AND q.message_id = $2`,
 );
 
-/** Why a queued message waits (specification section 4.3): the first reason that a person can change. */
-export async function waitingReason(
-  db: Queryable,
+const notWaiting: Waiting = { reason: null, expectedAt: null };
+
+/** Explains why a queued message waits (specification section 4.3). */
+export async function explainWaiting(
+  { database, clock, config }: Pick<Runtime, 'database' | 'clock' | 'config'>,
   message: MessageRow,
-  now: Date,
-): Promise<WaitingReason | null> {
-  if (message.status !== 'queued') return null;
-  const found = await circumstances.row(db, message.team_id, message.number_id, message.id);
-  if (!found) return null;
+): Promise<Waiting> {
+  if (message.status !== 'queued') return notWaiting;
+  const now = clock.now();
+  const policy = defaultPacing(config.pacing);
+  const found = await circumstances.row(database.pool, message.team_id, message.id, policy, now);
+  if (!found) return notWaiting;
+  return { reason: reasonOf(found, now), expectedAt: estimate(found, now) };
+}
+
+/** The first reason that a person can change; of pacing, the one that lasts longest. */
+function reasonOf(found: Circumstances, now: Date): WaitingReason | null {
+  const isAhead = (time: Date | null) => time !== null && time > now;
   if (found.number_status === 'paused') return 'number_paused';
-  const seenAt = found.last_seen_at?.getTime();
-  if (seenAt === undefined || now.getTime() - seenAt > offlineAfterMs) return 'phone_offline';
+  if (isOffline(found, now)) return 'phone_offline';
   if (found.fetching) return 'media_fetching';
   if (found.busy) return 'phone_busy';
-  return found.earlier ? 'earlier_message' : null;
+  if (isUnanswered(found)) return 'pacing_unanswered';
+  if (isAhead(found.day_until)) return 'pacing_day';
+  if (isNewContact(found) && isAhead(found.new_contacts_until)) return 'pacing_new_contacts';
+  if (isAhead(found.hour_until)) return 'pacing_hour';
+  if (found.ahead > 0) return 'earlier_message';
+  return isAhead(found.gap_until) ? 'pacing_gap' : null;
+}
+
+function isOffline({ last_seen_at }: Circumstances, now: Date): boolean {
+  return last_seen_at === null || now.getTime() - last_seen_at.getTime() > offlineAfterMs;
+}
+
+function isUnanswered({ mode, unanswered_count, unanswered_per_contact }: Circumstances): boolean {
+  return mode === 'strict' && unanswered_count !== null && unanswered_count >= unanswered_per_contact;
+}
+
+function isNewContact({ mode, unanswered_count }: Circumstances): boolean {
+  return mode === 'strict' && unanswered_count === null;
+}
+
+/** null where something else holds the message back, or more are ahead than are examined. */
+function estimate(found: Circumstances, now: Date): Date | null {
+  const isHeldOtherwise =
+    found.number_status === 'paused' || isOffline(found, now) || found.fetching || found.behind_media;
+  if (found.mode === 'off' || isHeldOtherwise || isUnanswered(found) || found.ahead > messagesAheadMax)
+    return null;
+  const nowMs = now.getTime();
+  const atMs = expectedAt({
+    nowMs,
+    policy: found,
+    ahead: found.ahead,
+    handedOutAtMs: found.handed_out_at.map((time) => time.getTime()).reverse(),
+    gapUntilMs: found.gap_until?.getTime() ?? nowMs,
+    newContactsUntilMs: isNewContact(found) ? (found.new_contacts_until?.getTime() ?? nowMs) : nowMs,
+  });
+  return atMs > nowMs ? new Date(atMs) : null;
 }

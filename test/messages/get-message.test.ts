@@ -44,6 +44,7 @@ describe('GET /v1/messages/:id (specification section 4.3)', () => {
       error_code: null,
       error_message: null,
       waiting_reason: null,
+      expected_at: null,
       may_have_been_sent: false,
     });
   });

@@ -1,20 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { gentlePacing } from '#test/support/numbers/default-pacing.ts';
 import { DirectPhone } from '#test/support/phones/direct-phone.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
-
-const gentle = {
-  mode: 'gentle',
-  gap_min_seconds: 2,
-  gap_max_seconds: 5,
-  messages_per_hour: 100,
-  messages_per_day: 300,
-  new_contacts_per_hour: 15,
-  new_contacts_per_day: 50,
-  unanswered_per_contact: 5,
-};
 
 describe('the pacing of a number (specification section 4.2)', () => {
   let service: TestService;
@@ -32,18 +22,18 @@ describe('the pacing of a number (specification section 4.2)', () => {
   const shown = async ({ numberId } = number) => (await team.api.get(`/v1/numbers/${numberId}`)).json;
 
   it('is that of PACING until the number sets its own, field by field; null clears it (§4.2/number-pacing, §4.2/pacing-shown, §4.2/get-number)', async () => {
-    assert.deepEqual((await shown()).pacing, { ...gentle, set_by_number: [] });
+    assert.deepEqual((await shown()).pacing, { ...gentlePacing, set_by_number: [] });
     const own = { mode: 'strict', messages_per_hour: 20 };
     const answer = await put(own);
     assert.deepEqual(Object.keys(answer.json), ['id', 'phone_number', 'label', 'status', 'verified']);
     assert.deepEqual((await shown()).pacing, {
-      ...gentle,
+      ...gentlePacing,
       ...own,
       set_by_number: ['mode', 'messages_per_hour'],
     });
     assert.equal((await put({ mode: 'default', gap_max_seconds: 60 })).status, 200);
     assert.deepEqual((await shown()).pacing, {
-      ...gentle,
+      ...gentlePacing,
       gap_max_seconds: 60,
       set_by_number: ['gap_max_seconds'],
     });
@@ -52,7 +42,7 @@ describe('the pacing of a number (specification section 4.2)', () => {
     for (const cleared of [null, {}, { mode: 'default' }]) {
       await put({ mode: 'off' });
       assert.equal((await put(cleared)).status, 200);
-      assert.deepEqual((await shown()).pacing, { ...gentle, set_by_number: [] });
+      assert.deepEqual((await shown()).pacing, { ...gentlePacing, set_by_number: [] });
     }
   });
 

@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { planNames, plans } from '#contract/plans.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
+import { pacingOff } from '#test/support/numbers/default-pacing.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
 import { type ApiAnswer, field } from '#test/support/service/api-client.ts';
@@ -171,8 +172,9 @@ describe('GET /v1/numbers/:id (specification sections 2.5 and 4.2)', () => {
       messages_today: 2,
       created_at: answer.json.created_at,
       on_unconfirmed: 'retry_once',
+      ...pacingOff,
     });
-    const { on_unconfirmed: _, ...listed } = answer.json;
+    const { on_unconfirmed: _, pacing: __, pacing_warnings: ___, ...listed } = answer.json;
     assert.deepEqual(await findNumber(team.api, number.phoneNumber), listed);
   });
 
@@ -184,7 +186,7 @@ describe('GET /v1/numbers/:id (specification sections 2.5 and 4.2)', () => {
       [answer.json.verified, answer.json.device_name, answer.json.last_seen_at, answer.json.messages_today],
       [false, '', null, 0],
     );
-    assert.deepEqual(answer.json, { ...listed, on_unconfirmed: 'fail' });
+    assert.deepEqual(answer.json, { ...listed, on_unconfirmed: 'fail', ...pacingOff });
   });
 
   it('counts messages_today of this number alone; a cancelled one stays counted (§2.5/messages-today)', async () => {

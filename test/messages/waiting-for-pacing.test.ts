@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { failExpired } from '#server/messages/sweep-messages.ts';
+import { DirectPhone } from '#test/support/phones/direct-phone.ts';
+import { heldPoll } from '#test/support/phones/held-poll.ts';
+import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+
+const hourMs = 3_600_000;
+const to = (index: number) => `+1212555${String(index).padStart(4, '0')}`;
+
+describe('a message that waits for pacing (specification sections 3.2 and 4.3)', () => {
+  let service: TestService;
+  let team: TestTeam;
+
+  before(async () => {
+    service = await startTestService({ ROLES: 'api', PACING: 'gentle', DEVICE_HOLD_SECONDS: '50' });
+    team = await service.newTeam();
+  });
+  after(() => service.close());
+
+  const connect = async (pacing: unknown) => {
+    const number = await connectNumber(service, team);
+    await team.api.put(`/v1/numbers/${number.numberId}`, { pacing });
+    return { number, phone: await DirectPhone.of(service, number) };
+  };
+  const send = (number: ConnectedNumber, contact: number) =>
+    team.api.send({ from: number.phoneNumber, to: to(contact), content: 'Hello' });
+  const sent = async (number: ConnectedNumber, phone: DirectPhone, contact: number) => {
+    const id = await send(number, contact);
+    assert.equal(await phone.send(service.runtime), id);
+  };
+  const waiting = async (id: string) => {
+    const { status, waiting_reason, expected_at } = (await team.api.get(`/v1/messages/${id}`)).json;
+    assert.equal(status, 'queued');
+    const inMs = expected_at === null ? null : Date.parse(String(expected_at)) - service.clock.nowMs();
+    return { reason: waiting_reason, inMs };
+  };
+  const assertIn = (inMs: number | null, expectedMs: number) =>
+    assert.ok(inMs !== null && Math.abs(inMs - expectedMs) < 2_000, `in ${inMs} ms, not ${expectedMs}`);
+
+  it('says so, and for about how long: the gap, the hour, the day (§4.3/waiting-reason, §4.3/expected-at, §2.6/waiting-reason)', async () => {
+    const { number, phone } = await connect({
+      gap_min_seconds: 60,
+      gap_max_seconds: 60,
+      messages_per_hour: 2,
+    });
+    await sent(number, phone, 1);
+    const [next, behind] = [await send(number, 1), await send(number, 2)];
+    const gap = await waiting(next);
+    assert.equal(gap.reason, 'pacing_gap');
+    assertIn(gap.inMs, 60_000);
+    const ahead = await waiting(behind);
+    assert.equal(ahead.reason, 'earlier_message');
+    assertIn(ahead.inMs, hourMs);
+    service.clock.advance(61_000);
+    assert.equal(await phone.send(service.runtime), next);
+    const hour = await waiting(behind);
+    assert.equal(hour.reason, 'pacing_hour');
+    assertIn(hour.inMs, hourMs - 61_000);
+    await team.api.put(`/v1/numbers/${number.numberId}`, { pacing: { messages_per_day: 2 } });
+    const day = await waiting(behind);
+    assert.equal(day.reason, 'pacing_day');
+    assertIn(day.inMs, 24 * hourMs - 61_000);
+    await team.api.put(`/v1/numbers/${number.numberId}`, { pacing: { mode: 'off' } });
+    assert.deepEqual(await waiting(behind), { reason: null, inMs: null });
+  });
+
+  it('says that a new contact waits, or one that did not answer; what a person can change comes first (§4.3/waiting-reason, §4.3/expected-at)', async () => {
+    const strict = { mode: 'strict', gap_min_seconds: 0, gap_max_seconds: 0 };
+    const { number, phone } = await connect({
+      ...strict,
+      new_contacts_per_hour: 1,
+      unanswered_per_contact: 1,
+    });
+    await sent(number, phone, 1);
+    const unanswered = await send(number, 1);
+    const opening = await send(number, 2);
+    assert.deepEqual(await waiting(unanswered), { reason: 'pacing_unanswered', inMs: null });
+    const held = await waiting(opening);
+    assert.equal(held.reason, 'pacing_new_contacts');
+    assertIn(held.inMs, hourMs);
+    await team.api.put(`/v1/numbers/${number.numberId}`, { status: 'paused' });
+    assert.deepEqual(await waiting(opening), { reason: 'number_paused', inMs: null });
+    await team.api.put(`/v1/numbers/${number.numberId}`, { status: 'active' });
+    service.clock.advance(6 * 60_000);
+    assert.deepEqual(await waiting(opening), { reason: 'phone_offline', inMs: null });
+  });
+
+  it('does not expire while the phone polls; it does once the phone is away for as long, or the number is paused (§3.2/expired)', async () => {
+    const { number, phone } = await connect({ messages_per_day: 1 });
+    await sent(number, phone, 1);
+    const id = await send(number, 1);
+    const statusOf = async () => (await team.api.get(`/v1/messages/${id}`)).json.status;
+    await team.api.put(`/v1/numbers/${number.numberId}`, {
+      pacing: { messages_per_day: 1, gap_min_seconds: 3_600, gap_max_seconds: 3_600 },
+    });
+    service.clock.advance(23 * hourMs);
+    (await heldPoll(service, number)).leave();
+    service.clock.advance(2 * hourMs);
+    await failExpired(service.runtime);
+    assert.equal(await statusOf(), 'queued', 'older than a day, and the phone polled two hours ago');
+    const paused = await connect({ messages_per_day: 1 });
+    await sent(paused.number, paused.phone, 1);
+    const pausedId = await send(paused.number, 1);
+    await team.api.put(`/v1/numbers/${paused.number.numberId}`, { status: 'paused' });
+    service.clock.advance(22 * hourMs + 1);
+    await failExpired(service.runtime);
+    assert.equal(await statusOf(), 'failed', 'the phone is away for a day');
+    service.clock.advance(2 * hourMs);
+    await failExpired(service.runtime);
+    assert.equal((await team.api.get(`/v1/messages/${pausedId}`)).json.error_code, 'expired');
+  });
+});
