@@ -3,6 +3,7 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import { failOptedOut, resolveOverdue, returnedMessagesMs } from '#server/messages/sweep-messages.ts';
 import { queuedMessages } from '#test/support/messages/stored-messages.ts';
 import { type ConnectedNumber, connectNumber, newPhoneNumber } from '#test/support/phones/test-phone.ts';
+import { ApiClient } from '#test/support/service/api-client.ts';
 import { holdRowLock } from '#test/support/service/row-lock.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { acceptedOf } from '#test/support/usage/stored-usage.ts';
@@ -63,6 +64,35 @@ describe('a send or hand-out that races an opt-out (specification section 4.6)',
     await assertFailed(id);
     assert.equal(await acceptedOf(service, team.id), 1);
     assert.equal(await failOptedOut(service.runtime, minuteMs), 0);
+  });
+
+  it('a repeat with the Idempotency-Key of such a send gets its 202, from another process too (§4.6/refused-sends, §4.3/idempotency-key)', async () => {
+    const second = await service.startAnother();
+    try {
+      await receive('Hello');
+      await team.api.post(`/v1/messages/${await send('+14155550103')}/cancel`);
+      const post = (api: ApiClient) => api.post('/v1/messages/send', body(), { 'idempotency-key': 'one' });
+      const stop = await holdRowLock(service, { receivedCountOf: team.id });
+      const stopped = receive('STOP');
+      await stop.waiting(1);
+      const sending = post(team.api);
+      await stop.waiting(2);
+      const accepting = await holdRowLock(service, { phoneNumber: number.phoneNumber }, 'no key update');
+      await stop.release();
+      assert.equal((await stopped).ok, '1');
+      await accepting.waiting(1);
+      // It sees the opt-out, and not yet the key that it waits for.
+      const repeating = post(new ApiClient(second.baseUrl, team.api.key));
+      await accepting.waiting(2);
+      await accepting.release();
+      const [accepted, repeated] = [await sending, await repeating];
+      assert.deepEqual([accepted.status, repeated.status], [202, 202], repeated.text);
+      assert.equal(repeated.json.id, accepted.json.id);
+      assert.equal(repeated.headers.get('idempotent-replayed'), 'true');
+      assert.equal(await failOptedOut(service.runtime, minuteMs), 1);
+    } finally {
+      await second.close();
+    }
   });
 
   it('a claim that waits while the contact opts out takes nothing (§4.6/races)', async () => {
