@@ -54,7 +54,10 @@ const list = statement<OptOutRow>(
    ORDER BY o.id DESC LIMIT $3`,
 );
 
-/** An SQL condition: the contact of a team is opted out. OFFSET 0 makes it one look-up by the primary key per row. */
+/**
+ * An SQL condition: the contact of a team is opted out (decision 0027). OFFSET 0 makes it one look-up by the primary key
+ * per row.
+ */
 export function sqlIsOptedOut(teamId: string, contact: string): string {
   return `EXISTS (SELECT FROM opt_outs o WHERE o.team_id = ${teamId} AND o.contact = ${contact} AND ${isStanding} OFFSET 0)`;
 }

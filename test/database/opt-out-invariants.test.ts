@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import pg from 'pg';
+import { type EventType, eventTypes, messageEventTypes } from '#contract/event.ts';
+import { failureCodes } from '#contract/message.ts';
+import { Ids } from '#server/platform/ids/ids.ts';
+import { Clock } from '#server/platform/time/clock.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/service/test-database.ts';
+
+const clock = new Clock();
+const ids = new Ids(clock);
+const at = clock.now();
+const violation = { code: '23514' };
+
+describe('the invariants of opt-outs and of their events (docs/architecture.md)', () => {
+  let database: TestDatabase;
+  let client: pg.Client;
+  const team = ids.next('team');
+
+  before(async () => {
+    database = await createTestDatabase();
+    client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    await client.query(`INSERT INTO teams VALUES ($1, 'Example team', 'pro', 100, $2)`, [team, at]);
+  });
+  after(async () => {
+    await client.end();
+    await database.drop();
+  });
+
+  const optOut = (contact: string, messageId: string | null, phone: string | null, request: string | null) =>
+    client.query(
+      `INSERT INTO opt_outs (team_id, contact, id, sequence, opted_out_at, message_id, phone_number, request_id)
+       VALUES ($1, $2, $3, 1, $4, $5, $6, $7)`,
+      [team, contact, ids.next('opt'), at, messageId, phone, request],
+    );
+  const event = (
+    type: EventType,
+    messageId: string | null,
+    numberId: string | null,
+    contact: string | null,
+  ) =>
+    client.query(
+      `INSERT INTO events (team_id, id, type, message_id, number_id, contact, sequence, body, created_at)
+       VALUES ($1, $2, $3, $4, $5, $6, 40000, '{}', $7)`,
+      [team, ids.next('evt'), type, messageId, numberId, contact, at],
+    );
+
+  it('a contact has one opt-out per team, with one cause', async () => {
+    const message = ids.next('msg');
+    const phone = '+14155550100';
+    await optOut('+14155550101', message, phone, null);
+    await optOut('+14155550102', null, null, 'req_1');
+    await assert.rejects(optOut('+14155550101', null, null, 'req_1'), { code: '23505' });
+    const wrong: readonly [string | null, string | null, string | null][] = [
+      [null, null, null],
+      [message, phone, 'req_1'],
+      [message, null, null],
+      [null, phone, 'req_1'],
+    ];
+    for (const cause of wrong) await assert.rejects(optOut('+14155550103', ...cause), violation);
+    for (const contact of ['', 'a'.repeat(321)])
+      await assert.rejects(optOut(contact, null, null, 'req_1'), violation);
+  });
+
+  it('an event is of a message and its number, or of a contact', async () => {
+    const [message, number, contact] = [ids.next('msg'), ids.next('num'), '+14155550101'];
+    for (const type of eventTypes) {
+      const isOfMessage = messageEventTypes.some((known) => known === type);
+      const right = isOfMessage
+        ? [[message, number, null]]
+        : [
+            [null, number, contact],
+            [null, null, contact],
+          ];
+      const wrong = isOfMessage
+        ? [
+            [null, number, null],
+            [message, null, null],
+            [message, number, contact],
+            [null, null, contact],
+          ]
+        : [
+            [message, number, contact],
+            [message, number, null],
+            [null, number, null],
+          ];
+      for (const [a = null, b = null, c = null] of right) await event(type, a, b, c);
+      for (const [a = null, b = null, c = null] of wrong)
+        await assert.rejects(event(type, a, b, c), violation, type);
+    }
+    await assert.rejects(event('message.read' as EventType, message, number, null), violation);
+  });
+
+  it('the database knows every reason of failure and every type of event, and no other', async () => {
+    const { rows } = await client.query<{ name: string; words: string[] }>(
+      `SELECT conname AS name, array(SELECT m[1] FROM regexp_matches(pg_get_constraintdef(oid), '''([a-z_.]+)''', 'g') m) AS words
+       FROM pg_constraint WHERE conname IN ('messages_error_code_check', 'events_type_check', 'webhooks_events_check')
+         AND conrelid IN ('messages'::regclass, 'events'::regclass, 'webhooks'::regclass)`,
+    );
+    const known = Object.fromEntries(rows.map(({ name, words }) => [name, words.toSorted()]));
+    assert.deepEqual(known, {
+      messages_error_code_check: failureCodes.toSorted(),
+      events_type_check: eventTypes.toSorted(),
+      webhooks_events_check: eventTypes.toSorted(),
+    });
+  });
+});
