@@ -142,7 +142,7 @@ function storeOnce(
     if (written && !(await completeWrittenMedia(trx, written)))
       throw new Error('a file was removed too soon');
     if (message) await appendMessageEvents(trx, services, 'message.received', [message]);
-    if (message && keyword) await obeyKeyword(trx, services, number, message, keyword);
+    if (message && keyword) await applyKeyword(trx, services, number, message, keyword);
     await noteInbound.row(trx, number.team_id, number.id, contactOf(keptHandle(inbound.from)), at);
     // Strict pacing may have waited for this reply.
     if (effectivePacing(services.config.pacing, number.pacing).mode === 'strict')
@@ -156,7 +156,7 @@ function storeOnce(
  * Opts the sender of a message out, or in (specification section 4.6), in the transaction that stores it. A text to a
  * group counts as well. A message without a known sender changes no opt-out.
  */
-async function obeyKeyword(
+async function applyKeyword(
   trx: Transaction,
   services: Pick<Runtime, 'clock' | 'ids'>,
   number: NumberRow,
