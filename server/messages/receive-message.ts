@@ -126,7 +126,12 @@ function storeOnce(
     // Before every other lock: an opt-out refunds the messages that it fails.
     if (keyword === 'opt_out') await lockUsage(trx, [number.team_id]);
     const kept = await keepOnce(trx, services, number, inbound, id, written?.sha256);
-    if (kept !== id) return kept;
+    if (kept !== id) {
+      // Between both texts the contact may have opted in. A device's own id would also identify a much later repeat.
+      if (keyword === 'opt_out' && inbound.deviceGivenId === undefined)
+        await applyKeyword(trx, services, number, { id: kept, from: inbound.from, at }, keyword);
+      return kept;
+    }
     const message = await insert.row(
       trx,
       number.team_id,
@@ -142,7 +147,7 @@ function storeOnce(
     if (written && !(await completeWrittenMedia(trx, written)))
       throw new Error('a file was removed too soon');
     if (message) await appendMessageEvents(trx, services, 'message.received', [message]);
-    if (message && keyword) await applyKeyword(trx, services, number, message, keyword);
+    if (keyword) await applyKeyword(trx, services, number, { id, from: inbound.from, at }, keyword);
     await noteInbound.row(trx, number.team_id, number.id, contactOf(keptHandle(inbound.from)), at);
     // Strict pacing may have waited for this reply.
     if (effectivePacing(services.config.pacing, number.pacing).mode === 'strict')
@@ -160,16 +165,16 @@ async function applyKeyword(
   trx: Transaction,
   services: Pick<Runtime, 'clock' | 'ids'>,
   number: NumberRow,
-  message: MessageRow,
+  message: { readonly id: MessageId; readonly from: string; readonly at: Date },
   keyword: Keyword,
 ): Promise<void> {
-  const contact = contactOf(message.from_handle);
+  const contact = contactOf(keptHandle(message.from));
   if (contact === '') return;
   const change = {
     teamId: number.team_id,
     contact,
     by: serverItself,
-    message: { id: message.id, number, receivedAt: message.created_at },
+    message: { id: message.id, number, receivedAt: message.at },
   };
   if (keyword === 'opt_in') await optIn(trx, services, change);
   else if (await optOut(trx, services, change)) await failMessagesToContact(trx, services, change);

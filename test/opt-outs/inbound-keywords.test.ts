@@ -77,6 +77,28 @@ describe('keywords of inbound messages (specification section 4.6)', () => {
     assert.equal((await number.wire.poll()).id, id);
   });
 
+  it('STOP, START and STOP within 20 s end opted out; a later repeat of a device-given id changes nothing (§4.6/inbound-keywords)', async () => {
+    const now = async (text: string, id?: string) =>
+      number.wire.call('inbound', { from: contact, text, ...(id === undefined ? {} : { id }) });
+    const first = await now('STOP');
+    await now('START');
+    assert.equal((await now('STOP')).id, first.id, 'one message');
+    assert.equal((await send()).status, 400);
+    assert.deepEqual(
+      (await contactEvents()).map(({ type, sequence }) => [type, sequence]),
+      [
+        ['contact.opted_out', 1],
+        ['contact.opted_in', 2],
+        ['contact.opted_out', 3],
+      ],
+    );
+    service.clock.advance(21_000);
+    await now('Quit', 'one');
+    await now('Start', 'two');
+    await now('Quit', 'one');
+    assert.equal((await send()).status, 202);
+  });
+
   it('one event and one audit entry for each change, none for a repeated keyword (§4.6/inbound-keywords, §6.1/one-per-change, §6.2/contact-events, §6.2/envelope)', async () => {
     const first = await receive('START');
     assert.deepEqual(await contactEvents(), [], 'a contact that never opted out');
