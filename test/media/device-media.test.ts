@@ -65,7 +65,7 @@ describe('GET /v1/device/media/:id/:filename (specification section 11.10)', () 
     assert.equal(await rawRequest(world.number.wire, path), '');
   });
 
-  it('a phone that reads slowly delays no other call of its team, and no stop (§8/team-concurrency)', async () => {
+  it('a phone that reads slowly delays no other call of its team (§8/team-concurrency)', async () => {
     const bytes = jpegOf(5_000_000);
     world.host.set('/large.jpg', answerOf(200, bytes));
     const phone = await connectNumber(world.service, world.team);

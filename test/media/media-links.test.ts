@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { parseByteRange } from '#server/platform/http/byte-range.ts';
 import { answerOf } from '#test/support/media/media-host.ts';
 import { type MediaWorld, startMediaWorld } from '#test/support/media/media-team.ts';
+import { slowDownload } from '#test/support/media/raw-download.ts';
 import { jpegOf, png } from '#test/support/media/sample-files.ts';
 
 const bytes = jpegOf(600_000);
@@ -102,6 +103,17 @@ describe('GET /media/:id/:token/:name (§2.8/media-links)', () => {
       ],
       [200, '600000', 'image/jpeg', 0],
     );
+  });
+
+  it('a client that reads slowly does not keep the service from stopping', async () => {
+    const large = await receive(jpegOf(5_000_000), 'large');
+    const other = await world.service.startAnother();
+    const path = new URL(large).pathname;
+    const slow = await slowDownload({ baseUrl: other.baseUrl, token: 'none' }, path);
+    const startedMs = performance.now();
+    await other.close();
+    assert.ok(performance.now() - startedMs < 15_000);
+    slow.destroy();
   });
 
   it('many downloads at a time are all served', async () => {
