@@ -127,7 +127,7 @@ function contents(message: KnownMessage, event: KnownEvent): Violation[] {
     from: message.from,
     to: message.to,
     content: message.content,
-    media_url: null,
+    media_url: message.media,
     ...(message.direction === 'outbound' ? { status: event.type.replace('message.', '') } : {}),
   };
   const field = Object.keys(expected).find((name) => data[name] !== expected[name]);

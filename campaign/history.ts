@@ -36,6 +36,8 @@ export type Deed =
       readonly from: string;
       readonly to: string;
       readonly content: string;
+      /** Its media_url, where it has one. */
+      readonly media?: string;
     }
   /** A sender was answered 202. */
   | { readonly did: 'accepted'; readonly team: string; readonly key: string; readonly message: string }

@@ -9,6 +9,7 @@ export interface KnownMessage {
   readonly from: string;
   readonly to: string;
   readonly content: string;
+  readonly media: string | null;
   /** The row that makes it owed: a 202, or the answer to a text. */
   readonly cause: Row;
 }
@@ -79,8 +80,8 @@ export class Ledger {
     for (const row of this.accepted) {
       const asked = this.asked.get(placeOf(row.team, row.key));
       if (!asked || this.messages.has(row.message)) continue;
-      const { from, to, content } = asked;
-      const known = { id: row.message, team: row.team, number: from, from, to, content, cause: row };
+      const { from, to, content, media = null } = asked;
+      const known = { id: row.message, team: row.team, number: from, from, to, content, media, cause: row };
       this.messages.set(row.message, { ...known, direction: 'outbound' });
     }
     const texts = new Map(
@@ -91,7 +92,7 @@ export class Ledger {
       if (!text || this.messages.has(row.message)) continue;
       const { number, from, text: content } = text;
       const team = this.teamOfNumber.get(number) ?? '';
-      const known = { id: row.message, team, number, from, to: number, content, cause: row };
+      const known = { id: row.message, team, number, from, to: number, content, media: null, cause: row };
       this.messages.set(row.message, { ...known, direction: 'inbound' });
     }
   }

@@ -17,6 +17,10 @@ interface Endpoint {
 const faults = [500, 0, 400, 302, 503];
 const [upMs, downMs] = [9_000, 5_000];
 
+/** Starts as a JPEG does, and takes several chunks. */
+const file = Buffer.alloc(700_000, 'abcdefgh');
+Buffer.from('ffd8ffe000104a46494600010100000100010000', 'hex').copy(file);
+
 /** The receivers of all webhooks, on one port: each keeps the bytes that it read and verifies signatures itself. */
 export class Receivers {
   readonly #history: History;
@@ -40,6 +44,11 @@ export class Receivers {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/${path}`;
   }
 
+  /** Where every GET is answered with a file. */
+  get fileUrl(): string {
+    return this.urlOf('file.jpg');
+  }
+
   /** From now on the path belongs to a webhook. */
   serve(path: string, endpoint: Endpoint): void {
     this.#endpoints.set(`/${path}`, endpoint);
@@ -57,6 +66,7 @@ export class Receivers {
   }
 
   async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.method === 'GET') return void response.end(file);
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const body = Buffer.concat(chunks);

@@ -9,13 +9,15 @@ interface SenderOptions {
   readonly team: string;
   readonly from: string;
   readonly to: string;
+  /** Where a file is. */
+  readonly mediaUrl: string;
   /** Between one answer and the next message, on average. */
   readonly pauseMs: number;
 }
 
 /**
  * Sends the messages of one conversation, one after the other. A send without an answer is repeated with its
- * Idempotency-Key; some are sent twice at once, some once more after their answer.
+ * Idempotency-Key; some are sent twice at once, some once more after their answer. Every tenth has a file.
  */
 export class Sender {
   readonly #options: SenderOptions;
@@ -38,22 +40,23 @@ export class Sender {
     this.#count += 1;
     const key = `${from}-${to}-${this.#count}`;
     const content = contentOf(key, this.#count);
-    const ask = () => this.#ask(key, content);
+    const media = this.#count % 10 === 3 ? { media: this.#options.mediaUrl } : {};
+    const ask = () => this.#ask(key, content, media);
     await Promise.all(this.#count % 5 === 0 ? [ask(), ask()] : [ask()]);
     if (this.#count % 7 === 0) await ask();
   }
 
-  async #ask(key: string, content: string): Promise<void> {
+  async #ask(key: string, content: string, file: { readonly media?: string }): Promise<void> {
     const { history, api, team, from, to } = this.#options;
     let answer: Answer | undefined;
     while (!answer || answer.status >= 500) {
       if (answer) await api.again();
-      history.record({ did: 'asked', team, key, from, to, content });
+      history.record({ did: 'asked', team, key, from, to, content, ...file });
       answer = await api
         .call({
           method: 'POST',
           path: '/v1/messages/send',
-          body: { from, to, content },
+          body: { from, to, content, media_url: file.media ?? null },
           headers: { 'idempotency-key': key },
         })
         .catch(() => ({ status: 599, text: '', json: {} }));

@@ -40,6 +40,7 @@ export class Team {
   readonly operator: Operator;
   #id = '';
   #phones: readonly Phone[] = [];
+  #mediaUrl = '';
 
   constructor(history: History, baseUrl: string, plan: TeamPlan, over: AbortSignal, pace: Pace) {
     this.#history = history;
@@ -59,7 +60,12 @@ export class Team {
     const [history, api, team] = [this.#history, this.#api, this.#id];
     return this.#plan.numbers.flatMap((from) =>
       this.#plan.contacts.map(
-        (to) => new Sender({ history, api, team, from, to, pauseMs: this.#pace.sendPauseMs }),
+        (to) =>
+          new Sender({
+            ...{ history, api, team, from, to },
+            mediaUrl: this.#mediaUrl,
+            pauseMs: this.#pace.sendPauseMs,
+          }),
       ),
     );
   }
@@ -71,6 +77,7 @@ export class Team {
   /** Connects its phones and makes its webhooks. Nothing is killed meanwhile. @param signal ends the phones */
   async open(receivers: Receivers, signal: AbortSignal): Promise<readonly Promise<void>[]> {
     this.#id = String((await this.#api.get('/v1/team')).id);
+    this.#mediaUrl = receivers.fileUrl;
     this.#phones = await Promise.all(this.#plan.numbers.map((number) => this.#connect(number)));
     const polling = this.#phones.map((phone) => phone.poll(signal));
     while (!this.#phones.every((phone) => phone.isConnected)) await this.#api.again();
