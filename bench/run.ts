@@ -1,3 +1,4 @@
+import { benchMedia } from './media/bench-media.ts';
 import { benchCompare } from './send/bench-compare.ts';
 import { benchSend } from './send/bench-send.ts';
 import { benchFairness } from './webhooks/bench-fairness.ts';
@@ -11,6 +12,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   webhooks: benchWebhooks,
   fairness: benchFairness,
   lateness: benchLateness,
+  media: benchMedia,
 };
 
 const name = process.argv[2] ?? '';

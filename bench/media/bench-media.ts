@@ -1,0 +1,122 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { claimDevice } from '#simulated-phone/device-client.ts';
+import { SimulatedPhone } from '#simulated-phone/simulated-phone.ts';
+import { freePort } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
+import { cpuSecondsOf } from '../cpu-time.ts';
+import { type Served, serve } from '../serve.ts';
+
+const messages = Number(process.env.BENCH_MESSAGES ?? 1_000);
+const fileBytes = 5 * 1_024 * 1_024;
+/** Messages before the measurement, so that compiled code and pools are there. */
+const warmUp = 32;
+const phones = 8;
+const goalMb = 50;
+const limitMs = 1_800_000;
+
+/**
+ * Media through one service: messages with a file of 5 MiB each are fetched, claimed by phones, and downloaded by them.
+ * Prints MB/s and how much the memory of the service's process grew. The database takes 5 GB in a folder of its own, which
+ * is removed.
+ */
+export async function benchMedia(): Promise<void> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'ownline-bench-'));
+  const served: Served[] = [];
+  const start = async (script: string, settings: Record<string, string> = {}) => {
+    const port = await freePort();
+    const server = await serve(script, [String(port)], { PORT: String(port), ...settings }, port);
+    served.push(server);
+    return server;
+  };
+  const running: SimulatedPhone[] = [];
+  try {
+    const settings = { DATA_DIR: dataDir, RATE_LIMITS: 'off', PACING: 'off', LOG_LEVEL: 'warn' };
+    const service = await start('server/main.ts', {
+      ...settings,
+      EGRESS_ALLOW_CIDRS: '127.0.0.1',
+      DEVICE_HOLD_SECONDS: '2',
+    });
+    const host = await start('bench/media/file-host.ts');
+    const key = /own_live_\w+/.exec(await readFile(join(dataDir, 'first-start.txt'), 'utf8'))?.[0] ?? '';
+    const call = async (path: string, body: object) => {
+      const headers = { 'x-api-key': key, 'content-type': 'application/json' };
+      const answer = await fetch(`${service.origin}${path}`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify(body),
+      });
+      if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
+      return (await answer.json()) as Record<string, string>;
+    };
+    const numbers = Array.from({ length: phones }, (_, n) => `+1415555010${n}`);
+    let arrived = 0;
+    let arrivedBytes = 0;
+    for (const number of numbers) {
+      const { setup_url = '' } = await call('/v1/numbers/verify', { phone_number: number });
+      const phone = new SimulatedPhone({
+        ...(await claimDevice(setup_url)),
+        onLine: (line) => {
+          if (line.did !== 'sent') return;
+          arrived += 1;
+          arrivedBytes += line.media?.bytes ?? 0;
+        },
+      });
+      running.push(phone);
+      void phone.run();
+    }
+    await until('all numbers are verified', () => allVerified(service.origin, key));
+    const send = async (from: number, to: number) => {
+      for (let n = from; n < to; n += 1)
+        await call('/v1/messages/send', {
+          from: numbers[n % phones],
+          to: `+1415555${1_000 + (n % 100)}`,
+          content: 'Look',
+          media_url: `${host.origin}/${n}.jpg`,
+        });
+    };
+    const atStart = await residentMb(service.pid);
+    await send(0, warmUp);
+    await until('the first have arrived', () => arrived === warmUp, limitMs);
+    const atRest = await residentMb(service.pid);
+    let peak = atRest;
+    const sampling = setInterval(async () => {
+      peak = Math.max(peak, await residentMb(service.pid));
+    }, 100);
+    const cpuBefore = await cpuSecondsOf(service.pid);
+    const startedMs = performance.now();
+    try {
+      await send(warmUp, warmUp + messages);
+      await until('all have arrived', () => arrived === warmUp + messages, limitMs);
+    } finally {
+      clearInterval(sampling);
+    }
+    const seconds = (performance.now() - startedMs) / 1_000;
+    const cpu = (await cpuSecondsOf(service.pid)) - cpuBefore;
+    if (arrivedBytes !== arrived * fileBytes) throw new Error('bytes are missing');
+    const megabytes = (messages * fileBytes) / 1e6;
+    process.stdout.write(
+      `media: ${messages} messages of 5 MiB in ${seconds.toFixed(1)} s, ${(megabytes / seconds).toFixed(0)} MB/s in and out; ` +
+        `node's CPU ${((cpu * 1_000) / messages).toFixed(0)} ms a message\n` +
+        `memory of the process: ${atStart.toFixed(0)} MB at its start, ${atRest.toFixed(0)} MB after the first ${warmUp}, then at most ${peak.toFixed(0)} MB: ` +
+        `${(peak - atRest).toFixed(0)} MB more (goal ≤ ${goalMb})\n`,
+    );
+  } finally {
+    for (const phone of running) phone.switchOff();
+    for (const server of served.reverse()) await server.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+async function allVerified(origin: string, key: string): Promise<boolean> {
+  const answer = await fetch(`${origin}/v1/numbers`, { headers: { 'x-api-key': key } });
+  const { numbers } = (await answer.json()) as { readonly numbers: readonly { verified: boolean }[] };
+  return numbers.length === phones && numbers.every(({ verified }) => verified);
+}
+
+/** Resident memory of a process; Linux only. */
+async function residentMb(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) / 1_000;
+}
