@@ -23,6 +23,7 @@ import {
   resolveOverdue,
   returnedMessagesMs,
 } from '#server/messages/sweep-messages.ts';
+import { warnOfRepeatedTexts } from '#server/messages/warn-of-repeated-texts.ts';
 import { deleteOverduePending } from '#server/numbers/number-store.ts';
 import { Loop } from '#server/platform/concurrency/loop.ts';
 import type { ProcessRole } from '#server/platform/config.ts';
@@ -127,6 +128,7 @@ export function createBackgroundJobs(
     ...loop('maintain', 'purge recent hand-outs', 600 * second, 'expires', () =>
       purgeRecentHandOuts(services),
     ),
+    ...loop('maintain', 'warn of repeated texts', 60 * second, 'keeps', () => warnOfRepeatedTexts(services)),
     ...loop('maintain', 'make partitions', 3_600 * second, 'keeps', () =>
       ensurePartitions(database.pool, clock, logger),
     ),

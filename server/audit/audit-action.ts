@@ -17,6 +17,7 @@ export const auditActions = [
   'number.changed',
   'number.deleted',
   'number.released',
+  'number.repeated_text',
   'contact.opted_out',
   'contact.opted_in',
   'webhook.created',

@@ -165,8 +165,8 @@ const claim = statement<ClaimRow>(
    ),
    -- 14. Open the conversation, or count one more message without a reply.
    conversed AS (
-     INSERT INTO conversations AS c (team_id, number_id, contact, opened_by, opened_at, unanswered_count)
-     SELECT team_id, number_id, to_handle, 'team', $6, 1 FROM given
+     INSERT INTO conversations AS c (team_id, number_id, contact, opened_by, opened_at, unanswered_count, opening_text_hash)
+     SELECT team_id, number_id, to_handle, 'team', $6, 1, CASE WHEN mode <> 'off' THEN hashtextextended(content, 0) END FROM given
      ON CONFLICT (number_id, contact) DO UPDATE SET unanswered_count = c.unanswered_count + 1
    )
    SELECT team_id, number_id, message_id, hand_out, to_handle, content,

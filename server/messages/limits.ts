@@ -50,3 +50,8 @@ export const recentHandOutMs = 25 * 3_600_000;
 
 /** Messages ahead that an estimate of a hand-out examines; behind more of them a message has none. */
 export const messagesAheadMax = 10_000;
+
+/** The same text to more new contacts than this within this time is warned of. */
+export const repeatedTextContactsMax = 10;
+
+export const repeatedTextMs = 3_600_000;

@@ -42,6 +42,7 @@ const unseen: Readonly<Record<string, string>> = {
   in_flight: 'its message changes in the same transaction',
   recent_hand_outs: 'its message changes in the same transaction',
   conversations: 'its message changes in the same transaction',
+  repeated_text_warnings: 'shown to nobody',
   idempotency_keys: 'not visible to clients',
   inbound_ids: 'not visible to clients',
   inbound_fingerprints: 'not visible to clients',

@@ -54,6 +54,7 @@ const keeping: Readonly<Record<string, string>> = {
   'fail messages to contacts that opted out': 'acts on an opt-out by a contact or a person',
   'fail returned messages to contacts that opted out': 'acts on an opt-out by a contact or a person',
   'make partitions': 'adds months',
+  'warn of repeated texts': 'counts what was handed out',
   'tell teams that near their limit': 'counts what was accepted',
   'skip deliveries of webhooks that are off': 'acts on a webhook that is off',
   'limit times that lie too far ahead': 'shortens what lies too far ahead, and ends nothing',

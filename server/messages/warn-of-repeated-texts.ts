@@ -1,0 +1,72 @@
+import { recordAudit } from '#server/audit/record-audit.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { statement } from '#server/database/statement.ts';
+import { defaultPacing } from '#server/numbers/pacing-policy.ts';
+import { serverItself } from '#server/platform/actor.ts';
+import { type NumberId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
+import { repeatedTextContactsMax, repeatedTextMs } from './limits.ts';
+import { sqlPacingPolicy } from './pacing-sql.ts';
+
+interface RepeatedText {
+  readonly team_id: TeamId;
+  readonly number_id: NumberId;
+  readonly phone_number: string;
+  /** bigint as text: it would not fit into a number. */
+  readonly text_hash: string;
+  readonly contacts: number;
+}
+
+/** The latest conversations of a number that are examined. */
+const openingsExaminedMax = 10_000;
+
+const findRepeated = statement<RepeatedText>(
+  'messages.repeated-texts',
+  `SELECT n.team_id, n.id AS number_id, n.phone_number, o.text_hash::text AS text_hash, o.contacts
+   FROM numbers n
+   ${sqlPacingPolicy('$2', 'n.pacing')}
+   CROSS JOIN LATERAL (
+     SELECT c.opening_text_hash AS text_hash, count(*) AS contacts
+     FROM (SELECT c.opening_text_hash FROM conversations c
+           WHERE c.number_id = n.id AND c.opened_by = 'team' AND c.opened_at > $1
+           ORDER BY c.opened_at DESC LIMIT ${openingsExaminedMax}) c
+     WHERE c.opening_text_hash IS NOT NULL
+     GROUP BY c.opening_text_hash HAVING count(*) > $3
+   ) o
+   WHERE n.deleted_at IS NULL AND p.mode <> 'off'`,
+);
+const claimWarning = statement<{ number_id: NumberId }>(
+  'messages.claim-text-warning',
+  `INSERT INTO repeated_text_warnings AS w (number_id, text_hash, warned_at) VALUES ($1, $2, $3)
+   ON CONFLICT (number_id, text_hash) DO UPDATE SET warned_at = $3 WHERE w.warned_at <= $4 RETURNING number_id`,
+);
+const purgeWarnings = statement<Record<string, never>>(
+  'messages.purge-text-warnings',
+  'DELETE FROM repeated_text_warnings WHERE warned_at <= $1',
+);
+
+/**
+ * Warns in the audit log of a text that went to more than ten new contacts of a paced number in an hour, once per text
+ * and hour (specification section 8). The log has the number of contacts, and neither text nor contacts.
+ */
+export async function warnOfRepeatedTexts(
+  services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config'>,
+): Promise<void> {
+  const { database, clock, config } = services;
+  const since = clock.in(-repeatedTextMs);
+  const policy = defaultPacing(config.pacing);
+  const repeated = await findRepeated.rows(database.pool, since, policy, repeatedTextContactsMax);
+  for (const { team_id, number_id, phone_number, text_hash, contacts } of repeated) {
+    await database.transaction(async (trx) => {
+      // The primary key: of several processes one writes the warning.
+      if (!(await claimWarning.row(trx, number_id, text_hash, clock.now(), since))) return;
+      await recordAudit(trx, services, {
+        by: serverItself,
+        action: 'number.repeated_text',
+        teamId: team_id,
+        target: publicId('num', number_id),
+        details: { phone_number, new_contacts: contacts },
+      });
+    });
+  }
+  await purgeWarnings.row(database.pool, since);
+}
