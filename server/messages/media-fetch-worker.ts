@@ -100,19 +100,23 @@ export class MediaFetchWorker {
   }
 
   async #fail(fetch: ClaimedFetch, failure: MediaFailure): Promise<void> {
-    const { database, clock, logger } = this.#services;
+    const { clock, logger } = this.#services;
     const line = { messageId: publicId('msg', fetch.message_id), tries: fetch.tries, failure };
-    if (failure === 'aborted') {
-      await postponeMediaFetch(database.pool, fetch, clock.now(), { isCounted: false });
-      return;
-    }
+    if (failure === 'aborted') return this.#postpone(fetch, clock.now(), { isCounted: false });
     const pauseMs = isTransientMediaFailure(failure) ? mediaRetryPauseMs(fetch.tries) : undefined;
     if (pauseMs === undefined) {
       await failMediaFetch(this.#services, fetch, failure);
       logger.info(line, 'the media of a message could not be fetched');
     } else {
-      await postponeMediaFetch(database.pool, fetch, clock.in(pauseMs), { isCounted: true });
+      await this.#postpone(fetch, clock.in(pauseMs), { isCounted: true });
       logger.info(line, 'the media of a message could not be fetched; it is tried again');
     }
+  }
+
+  /** What has arrived is removed at once: the next try begins anew. */
+  async #postpone(fetch: ClaimedFetch, dueAt: Date, how: { readonly isCounted: boolean }): Promise<void> {
+    const { database } = this.#services;
+    await database.transaction((trx) => removeIncompleteMedia(trx, [fetch.message_id]));
+    await postponeMediaFetch(database.pool, fetch, dueAt, how);
   }
 }

@@ -94,6 +94,22 @@ describe('media and the order of messages (§4.3/order, §3.2/media-fetch)', () 
     assert.equal((await world.get(id)).status, 'failed');
   });
 
+  it('a stop in the middle of a fetch counts no try and leaves nothing of its file (§3.2/media-ends)', async () => {
+    const stopped = await startMediaWorld();
+    try {
+      stopped.host.set('/slow.jpg', answerOf(200, jpegOf(400_000), { 'content-length': '1000000' }));
+      await stopped.send('/slow.jpg');
+      await until('a chunk is stored', async () => (await countStoredMedia(stopped.service)).chunks > 0);
+      await stopped.service.app.lifecycle.close();
+      assert.deepEqual(await countStoredMedia(stopped.service), { complete: 0, incomplete: 0, chunks: 0 });
+      const [fetch] = await storedFetches(stopped.service);
+      assert.equal(fetch?.tries, 0);
+      assert.ok(fetch.dueInMs <= 0);
+    } finally {
+      await stopped.close();
+    }
+  });
+
   it('a repeat with the same Idempotency-Key fetches nothing twice; another media_url is another request (§4.3/idempotency-key)', async () => {
     world.host.set('/once.png', answerOf(200, png));
     const headers = { 'idempotency-key': 'picture' };
