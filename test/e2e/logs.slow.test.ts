@@ -6,6 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { newApiKey } from '#server/api-keys/api-key.ts';
 import { findEngineUrl } from '#server/database/engine/engine-url.ts';
 import { Browser } from '#test/support/browser/browser-client.ts';
+import { png } from '#test/support/media/sample-files.ts';
 import { claim, type DeviceWire } from '#test/support/phones/test-phone.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
 import { connectToDatabase } from '#test/support/service/database-connection.ts';
@@ -71,6 +72,17 @@ describe('the log at its finest level (specification section 10.1)', () => {
     const last = { last: handedOut.id ?? '', last_status: 'failed', last_error: `could not: ${mark}` };
     assert.equal((await wire.poll(last)).action, 'idle');
     assert.equal((await wire.call('inbound', { from: to, text: `Inbound ${mark}` })).ok, '1');
+    const media = { media: png.toString('base64'), media_name: mark };
+    const picture = await wire.call('inbound', { from: to, text: `Picture ${mark}`, ...media });
+    assert.equal(picture.media, 'stored');
+    const link = String((await api.get(`/v1/messages/${picture.id}`)).json.media_url);
+    keep(link.split('/').at(-2) ?? '');
+    assert.equal((await fetch(link)).status, 200);
+    assert.equal((await fetch(link.replace('.png', '.gif'))).status, 404);
+    const withMedia = { from, to, content: mark, media_url: `https://receiver.invalid/${mark}.png` };
+    const waiting = await api.post('/v1/messages/send', withMedia);
+    assert.equal(waiting.status, 202, waiting.text);
+    await api.post(`/v1/messages/${waiting.json.id}/cancel`);
     await wire.call('status', { id: handedOut.id, status: 'delivered', error: mark });
     await api.put(`/v1/numbers/${(await numberIds())[0]}`, { label: `Label ${mark}` });
     assert.equal((await call(`${setup}/done`, '')).status, 200);
@@ -130,7 +142,7 @@ describe('the log at its finest level (specification section 10.1)', () => {
       `{"content":"${mark}\\u0000"}`,
       `{"${mark}":1}`,
       `{"from":"${mark}","to":["${mark}"],"content":{"${mark}":1}}`,
-      `{"from":"${from}","to":"${to}","content":"${mark}","media_url":"https://example.com/${mark}.png"}`,
+      `{"from":"${from}","to":"${to}","content":"${mark}","media_url":"http://example.com/${mark}.png"}`,
     ];
     for (const body of bodies) assert.ok((await call('/v1/messages/send', body, json)).status >= 400);
     await callAtLength('/v1/messages/send', `{"content":"${mark.repeat(50_000)}"}`, json);
