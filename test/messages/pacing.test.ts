@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { pacedLookMs } from '#server/device-protocol/limits.ts';
 import { storedConversation } from '#test/support/messages/stored-conversations.ts';
 import { handOutsOf } from '#test/support/messages/stored-messages.ts';
 import { DirectPhone } from '#test/support/phones/direct-phone.ts';
@@ -125,8 +126,10 @@ describe('pacing (specification section 8)', () => {
     const other = await send(number, 2);
     assert.equal(await phone.send(service.runtime), other, 'the next contact is not held back');
     const { answer } = await heldPoll(service, number);
+    const startedMs = performance.now();
     await number.wire.call('inbound', { from: to(1), text: 'Hi' });
     assert.equal((await answer).to, to(1));
+    assert.ok(performance.now() - startedMs < pacedLookMs / 2, 'not by the look of every 10 s');
   });
 
   it('what a phone or a contact did not see is not counted: a released hand-out, an answered message (§8/pacing-rows)', async () => {
@@ -188,8 +191,10 @@ describe('pacing (specification section 8)', () => {
     await sendMany(number, 2, () => 1);
     assert.equal((await sendUntilHeld(phone)).sent, 1);
     const { answer } = await heldPoll(service, number);
+    const startedMs = performance.now();
     await setPacing(number, { mode: 'off' });
     assert.equal((await answer).action, 'send');
+    assert.ok(performance.now() - startedMs < pacedLookMs / 2, 'not by the look of every 10 s');
   });
 
   it('off hands out as fast as the phone takes (§8/pacing-modes)', async () => {

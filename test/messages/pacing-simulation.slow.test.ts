@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { PacingMode } from '#contract/pacing.ts';
+import { failExpired } from '#server/messages/sweep-messages.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
+import { findDeviceSession } from '#test/support/devices/stored-device-sessions.ts';
+import { handOutsOf } from '#test/support/messages/stored-messages.ts';
+import {
+  type ConnectedNumber,
+  connectNumber,
+  DeviceWire,
+  type FlatAnswer,
+} from '#test/support/phones/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
+
+const sends = 1_000;
+const contacts = 140;
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+
+/** What left the phone, in order. */
+interface Sent {
+  readonly id: string;
+  readonly to: string;
+  readonly atMs: number;
+}
+
+const contactOf = (index: number) => `+1212555${String((index * 37) % contacts).padStart(4, '0')}`;
+
+describe(`${sends} messages through the polls of one phone, two processes and a restart (specification section 8)`, () => {
+  let service: TestService;
+  let team: TestTeam;
+  /** In the order of acceptance. */
+  let accepted: { readonly id: string; readonly to: string }[] = [];
+
+  before(async () => {
+    service = await startTestService({ ROLES: 'api', PACING: 'gentle', DEVICE_HOLD_SECONDS: '50' });
+    team = await service.newTeam();
+  });
+  after(() => service.close());
+
+  /** A phone that polls two processes in turn, now and then both at once, and contacts that answer every fifth message. */
+  async function run(number: ConnectedNumber): Promise<{ sent: Sent[]; repliedAtMs: Map<string, number[]> }> {
+    const start = () => Promise.all([service.startAnother(), service.startAnother()]);
+    let processes = await start();
+    const seen = new Set<string>();
+    const counts = new Map<string, number>();
+    const repliedAtMs = new Map<string, number[]>();
+    const owed: { readonly to: string; readonly atPoll: number }[] = [];
+    let last = 'none';
+    let isAnswered = false;
+    let isLongWait = false;
+    const poll = async (process: number): Promise<FlatAnswer> => {
+      const wire = new DeviceWire(processes[process]?.baseUrl ?? '', number.wire.token);
+      wire.session = number.wire.session;
+      return wire.poll({ last });
+    };
+    const polled = async () => (await findDeviceSession(service, number.phoneNumber))?.poll ?? 0;
+    for (let polls = 0; seen.size < sends; polls += 1) {
+      assert.ok(polls < 20_000, `${seen.size} of ${sends} were handed out`);
+      if (polls === 600) {
+        await Promise.all(processes.map((process) => process.close()));
+        processes = await start();
+      }
+      // Sweeps run only here: the clock moves too fast for theirs.
+      if (polls % 100 === 0) assert.equal(await failExpired(service.runtime), 0);
+      for (const { to } of owed.filter(({ atPoll }) => atPoll === polls)) {
+        await number.wire.call('inbound', { from: to, text: `answer ${polls}` });
+        repliedAtMs.set(to, [...(repliedAtMs.get(to) ?? []), service.clock.nowMs()]);
+      }
+      const isDouble = polls % 10 === 0;
+      const before = isDouble ? await polled() : 0;
+      isAnswered = false;
+      const asked = isDouble ? [poll(0), poll(1)] : [poll(polls % 2)];
+      const all = Promise.all(asked).finally(() => {
+        isAnswered = true;
+      });
+      // Beyond 10 s the second of two polls would not be taken for a repeat of the first.
+      if (isDouble) await until('both polls count', async () => (await polled()) >= before + 2);
+      while (!isAnswered) {
+        await fetch(`${service.baseUrl}/healthz`);
+        if (!isAnswered) service.clock.advance(isLongWait ? 120_000 : 500);
+      }
+      const answers = await all;
+      const handedOut = answers.filter(({ action }) => action === 'send');
+      assert.ok(
+        answers.every(({ action }) => action === 'send' || action === 'idle'),
+        JSON.stringify(answers),
+      );
+      assert.ok(handedOut.length <= 1, 'both processes handed out');
+      const [message] = handedOut;
+      isLongWait = message === undefined;
+      last = message?.id ?? 'none';
+      if (!message?.id || !message.to) continue;
+      assert.ok(!seen.has(message.id), 'handed out twice');
+      seen.add(message.id);
+      counts.set(message.to, (counts.get(message.to) ?? 0) + 1);
+      if ((counts.get(message.to) ?? 0) % 5 === 0) owed.push({ to: message.to, atPoll: polls + 40 });
+    }
+    await Promise.all(processes.map((process) => process.close()));
+    const to = new Map(accepted.map((message) => [message.id, message.to]));
+    const sent = (await handOutsOf(service, number.phoneNumber)).map(({ messageId, handedOutAt }) => {
+      const id = publicId('msg', messageId);
+      return { id, to: to.get(id) ?? '', atMs: handedOutAt.getTime() };
+    });
+    return { sent, repliedAtMs };
+  }
+
+  async function simulate(mode: PacingMode) {
+    const number = await connectNumber(service, team);
+    assert.equal((await team.api.put(`/v1/numbers/${number.numberId}`, { pacing: { mode } })).status, 200);
+    accepted = [];
+    for (let index = 0; index < sends; index += 1) {
+      const to = contactOf(index);
+      accepted.push({ to, id: await team.api.send({ from: number.phoneNumber, to, content: `${index}` }) });
+    }
+    const result = await run(number);
+    assertPaced(result.sent);
+    return result;
+  }
+
+  /** No window of any position holds more than `most`. */
+  function assertWindow(times: readonly number[], most: number, lengthMs: number, what: string): void {
+    for (const [index, time] of times.entries()) {
+      const next = times[index + most];
+      assert.ok(
+        next === undefined || next - time >= lengthMs,
+        `${what}: ${most + 1} from ${new Date(time).toISOString()}`,
+      );
+    }
+  }
+
+  function assertPaced(sent: readonly Sent[]): void {
+    const times = sent.map(({ atMs }) => atMs);
+    assert.equal(sent.length, sends, 'none is left behind');
+    assertWindow(times, 1, 2_000, 'the gap');
+    assertWindow(times, 100, hourMs, 'the hour');
+    assertWindow(times, 300, dayMs, 'the day');
+    for (const [to, ofContact] of Map.groupBy(sent, (message) => message.to)) {
+      const inOrder = accepted.filter((message) => message.to === to).map(({ id }) => id);
+      assert.deepEqual(
+        ofContact.map(({ id }) => id),
+        inOrder,
+        to,
+      );
+    }
+  }
+
+  it('gentle keeps gap, hour and day in every window, the order of each contact, and leaves none behind (§8/pacing-gap, §8/pacing-windows, §8/pacing-rows, §4.3/order)', async () => {
+    const { sent } = await simulate('gentle');
+    const lastsMs = (sent.at(-1)?.atMs ?? 0) - (sent[0]?.atMs ?? 0);
+    assert.ok(lastsMs < 3.5 * dayMs, `${lastsMs / dayMs} days for what takes three and a few hours`);
+  });
+
+  it('strict keeps the limits of new and unanswered contacts besides (§8/pacing-new-contacts, §8/pacing-unanswered, §8/pacing-order)', async () => {
+    const { sent, repliedAtMs } = await simulate('strict');
+    const byContact = Map.groupBy(sent, ({ to }) => to);
+    const openings = [...byContact.values()].map(([first]) => first?.atMs ?? 0).sort((a, b) => a - b);
+    assert.equal(openings.length, contacts);
+    assertWindow(openings, 15, hourMs, 'new contacts in an hour');
+    assertWindow(openings, 50, dayMs, 'new contacts in a day');
+    for (const [to, ofContact] of byContact) {
+      const replies = repliedAtMs.get(to) ?? [];
+      for (const [index, { atMs }] of ofContact.entries()) {
+        const before = ofContact[index - 5];
+        const isAnswered = !before || replies.some((at) => at >= before.atMs && at <= atMs);
+        assert.ok(isAnswered, `${to} got a sixth message without a reply`);
+      }
+    }
+  });
+});
