@@ -115,13 +115,17 @@ describe('forged requests (specification section 12.3)', () => {
     }
   });
 
-  it('the setup page asks for nothing but the token in its address, so that a phone reaches it by any name', async () => {
+  it('the setup page and links of media need nothing but the token in their address, so that a phone reaches them by any name', async () => {
     const byToken = service.app.routes
       .filter(({ audience, byToken }) => audience === 'page' && byToken)
-      .map(({ path }) => path);
-    assert.deepEqual(byToken, ['/setup/:token', '/setup/:token/done']);
-    for (const path of byToken) {
-      const answer = await browser.request('POST', path.replace(':token', 'x'), {
+      .map(({ method, path }) => [method, path] as const);
+    assert.deepEqual(byToken, [
+      ['GET', '/media/:id/:token/:name'],
+      ['POST', '/setup/:token'],
+      ['POST', '/setup/:token/done'],
+    ]);
+    for (const [method, path] of byToken) {
+      const answer = await browser.request(method, path.replaceAll(/:\w+/g, 'x'), {
         headers: { 'sec-fetch-site': undefined },
       });
       assert.equal(answer.status, 404, path);
