@@ -39,9 +39,10 @@ const find = statement<MediaFile>(
   'media.find',
   `SELECT message_id, file_id, team_id, name, type, size_bytes, sha256 FROM media WHERE message_id = $1 AND is_complete`,
 );
-const readChunk = statement<{ data: Buffer }>(
+// The driver reads results as text only: base64 takes two thirds of what the hexadecimal form of bytea does.
+const readChunk = statement<{ data: string }>(
   'media.read-chunk',
-  'SELECT data FROM media_chunks WHERE message_id = $1 AND file_id = $2 AND position = $3',
+  `SELECT encode(data, 'base64') AS data FROM media_chunks WHERE message_id = $1 AND file_id = $2 AND position = $3`,
 );
 // Two statements: the second one's snapshot has the chunks of every writer that the first one waited for.
 const lockIncomplete = statement<MediaFileKey>(
@@ -104,7 +105,7 @@ export function findMediaFile(db: Queryable, messageId: MessageId): Promise<Medi
 export async function readMediaChunk(db: Queryable, file: MediaFileKey, position: number): Promise<Buffer> {
   const chunk = await readChunk.row(db, file.message_id, file.file_id, position);
   if (!chunk) throw new Error('a chunk of a file is missing');
-  return chunk.data;
+  return Buffer.from(chunk.data, 'base64');
 }
 
 /** Removes what was written of incomplete files of these messages; their writers end with the next chunk. */
