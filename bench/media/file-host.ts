@@ -1,12 +1,12 @@
 import { createServer } from 'node:http';
+import { largeJpeg } from './large-jpeg.ts';
 
 /**
  * Answers every GET with a JPEG of 5 MiB, as fast as it is taken.
  *
  * usage: node bench/media/file-host.ts PORT
  */
-const file = Buffer.alloc(5 * 1_024 * 1_024, 'abcdefgh');
-Buffer.from('ffd8ffe000104a46494600010100000100010000', 'hex').copy(file);
+const file = largeJpeg();
 const server = createServer((_request, answer) => {
   answer.writeHead(200, { 'content-length': file.length }).end(file);
 });
