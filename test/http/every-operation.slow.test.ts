@@ -45,7 +45,11 @@ describe('every operation of the document (specification section 4)', () => {
     await call('DELETE', '/v1/team/invitations/{id}', String(invitation.invitation_id));
 
     await call('POST', '/v1/numbers/verify', '', { phone_number: '+14155550102' });
-    await call('PUT', '/v1/numbers/{id}', numberId, { label: 'Support', on_unconfirmed: 'retry_once' });
+    await call('PUT', '/v1/numbers/{id}', numberId, {
+      label: 'Support',
+      on_unconfirmed: 'retry_once',
+      pacing: { mode: 'strict', messages_per_hour: 50 },
+    });
     await call('GET', '/v1/numbers');
     await call('GET', '/v1/numbers/{id}', numberId);
 

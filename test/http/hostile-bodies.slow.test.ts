@@ -129,7 +129,12 @@ describe('bodies that are wrong (specification sections 2.1 and 7.2)', () => {
     'DELETE /v1/team/invitations/:id': {},
     'POST /v1/numbers/verify': { phone_number: '+14155550102' },
     'POST /v1/numbers/:id/reconnect': {},
-    'PUT /v1/numbers/:id': { label: 'Support', status: 'active', on_unconfirmed: 'fail' },
+    'PUT /v1/numbers/:id': {
+      label: 'Support',
+      status: 'active',
+      on_unconfirmed: 'fail',
+      pacing: null,
+    },
     'DELETE /v1/numbers/:id': {},
     'POST /v1/messages/send': { to, from, content: 'Hello', media_url: null },
     'POST /v1/messages/:id/cancel': {},
