@@ -68,8 +68,8 @@ const plansWithoutMedia = planNames
 const acceptSql = (locking: '' | 'SKIP LOCKED') =>
   `WITH input AS MATERIALIZED (
      SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bytea[],
-       $12::text[], $13::text[])
-       WITH ORDINALITY AS t (team_id, message_id, from_handle, to_handle, content, key, fingerprint, media_url, media_origin, n)
+       $12::text[], $13::text[], $14::text[])
+       WITH ORDINALITY AS t (team_id, message_id, from_handle, to_handle, content, key, fingerprint, media_url, media_origin, contact, n)
    ), usage AS MATERIALIZED (
      SELECT u.team_id, u.accepted, t.plan, t.monthly_message_limit AS monthly_limit
      FROM usage_months u JOIN teams t ON t.id = u.team_id
@@ -94,7 +94,7 @@ const acceptSql = (locking: '' | 'SKIP LOCKED') =>
          WHEN nu.id IS NULL THEN 'from_unregistered'
          WHEN nu.verified_at IS NULL THEN 'from_pending'
          WHEN nu.status = 'paused' THEN 'from_paused'
-         WHEN ${sqlIsOptedOut('i.team_id', 'i.to_handle')} THEN 'opted_out'
+         WHEN ${sqlIsOptedOut('i.team_id', 'i.contact')} THEN 'opted_out'
          ${ifHeld(locking, 'u.team_id IS NULL', 'FROM usage_months x WHERE x.team_id = i.team_id AND x.month = $9')}
          WHEN u.team_id IS NULL THEN 'month_missing'
          WHEN i.media_url IS NOT NULL AND u.plan IN (${plansWithoutMedia}) THEN 'media_not_in_plan'
@@ -133,7 +133,7 @@ const acceptSql = (locking: '' | 'SKIP LOCKED') =>
      SELECT team_id, message_id, number_id, 'outbound', from_handle, to_handle, content, media_url, 'queued', $8 FROM accepted
    ), new_queued AS (
      INSERT INTO send_queue (message_id, team_id, number_id, to_handle, queued_at, waits_for_media)
-     SELECT message_id, team_id, number_id, to_handle, $8, media_url IS NOT NULL FROM accepted ORDER BY n
+     SELECT message_id, team_id, number_id, contact, $8, media_url IS NOT NULL FROM accepted ORDER BY n
    ), new_fetches AS (
      INSERT INTO media_fetches (team_id, message_id, url, origin, due_at)
      SELECT team_id, message_id, media_url, media_origin, $8 FROM accepted WHERE media_url IS NOT NULL

@@ -106,8 +106,8 @@ const claim = statement<ClaimRow>(
    ),
    -- 5. Find the next message of each number that may send and has none in flight: the oldest head that may go.
    head AS MATERIALIZED (
-     SELECT s.*, h.message_id, h.seq, h.queue_place FROM paced s CROSS JOIN LATERAL (
-       SELECT q.message_id, q.seq, q.ctid AS queue_place FROM send_queue q
+     SELECT s.*, h.message_id, h.seq, h.contact, h.queue_place FROM paced s CROSS JOIN LATERAL (
+       SELECT q.message_id, q.seq, q.to_handle AS contact, q.ctid AS queue_place FROM send_queue q
        WHERE q.number_id = s.number_id AND NOT q.waits_for_media
          AND q.seq = (SELECT min(e.seq) FROM send_queue e WHERE e.number_id = q.number_id AND e.to_handle = q.to_handle)
          AND NOT ${sqlIsOptedOut('s.team_id', 'q.to_handle')}
@@ -136,7 +136,7 @@ const claim = statement<ClaimRow>(
    given AS (
      UPDATE messages m SET status = ${sqlNextStatus('hand_out')}, hand_out_count = m.hand_out_count + 1
      FROM found f WHERE m.tableoid = f.month AND m.ctid = f.place AND m.id = f.message_id AND ${sqlStatusGuard('hand_out', 'm')}
-     RETURNING f.team_id, f.number_id, f.message_id, f.device_id, f.session_id, f.poll_sequence, f.seq, f.queue_place, f.hand_out_total, f.mode,
+     RETURNING f.team_id, f.number_id, f.message_id, f.device_id, f.session_id, f.poll_sequence, f.seq, f.contact, f.queue_place, f.hand_out_total, f.mode,
        m.hand_out_count AS hand_out, m.to_handle, m.content, m.media_url
    ),
    -- 9. Remove it from the queue.
@@ -156,7 +156,7 @@ const claim = statement<ClaimRow>(
    -- 12. Number the hand-out for the windows of pacing.
    windowed AS (
      INSERT INTO recent_hand_outs (number_id, ordinal, message_id, hand_out, contact, handed_out_at)
-     SELECT number_id, hand_out_total + 1, message_id, hand_out, to_handle, $6 FROM given WHERE mode <> 'off'
+     SELECT number_id, hand_out_total + 1, message_id, hand_out, contact, $6 FROM given WHERE mode <> 'off'
    ),
    -- 13. Extend the session: it lives for hold + 35 s after this answer. Count what was numbered.
    answered AS (
@@ -166,7 +166,7 @@ const claim = statement<ClaimRow>(
    -- 14. Open the conversation, or count one more message without a reply.
    conversed AS (
      INSERT INTO conversations AS c (team_id, number_id, contact, opened_by, opened_at, unanswered_count, opening_text_hash)
-     SELECT team_id, number_id, to_handle, 'team', $6, 1, CASE WHEN mode <> 'off' THEN hashtextextended(content, 0) END FROM given
+     SELECT team_id, number_id, contact, 'team', $6, 1, CASE WHEN mode <> 'off' THEN hashtextextended(content, 0) END FROM given
      ON CONFLICT (number_id, contact) DO UPDATE SET unanswered_count = c.unanswered_count + 1
    )
    SELECT team_id, number_id, message_id, hand_out, to_handle, content,

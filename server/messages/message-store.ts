@@ -1,5 +1,6 @@
 import type { FailureCode } from '#contract/message.ts';
 import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
+import { contactOf } from '#server/opt-outs/contact.ts';
 import type { DeviceId, DeviceSessionId, MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import { type MessageRow, sqlMessageColumns } from './message.ts';
 import { sqlNextStatus, sqlStatusGuard } from './message-status.ts';
@@ -180,7 +181,15 @@ export async function returnToQueue(
   seq: number,
   at: Date,
 ): Promise<void> {
-  await joinQueue.row(trx, message.id, message.team_id, message.number_id, seq, message.to_handle, at);
+  await joinQueue.row(
+    trx,
+    message.id,
+    message.team_id,
+    message.number_id,
+    seq,
+    contactOf(message.to_handle),
+    at,
+  );
 }
 
 /*

@@ -1,5 +1,6 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
 import { isE164 } from '#contract/phone-number.ts';
+import { normalizePhoneNumber } from '#server/opt-outs/normalize-phone-number.ts';
 
 /** Shorter numbers without a country code are short codes, which are kept as they are. */
 const localDigitsMin = 7;
@@ -16,7 +17,9 @@ export function normalizeSender(reported: string, ownNumber: string): string {
   if (!/^[\d\s+().\-/\u00a0]+$/.test(handle)) return handle;
   const country = parsePhoneNumberFromString(ownNumber)?.country;
   const parsed = parsePhoneNumberFromString(handle, country === undefined ? {} : { defaultCountry: country });
-  if (!parsed?.isPossible() || !isE164(parsed.number)) return handle;
+  if (!parsed) return handle;
+  const number = normalizePhoneNumber(parsed.number);
+  if (!isE164(number) || (number === parsed.number && !parsed.isPossible())) return handle;
   const saysCountry = /^(\+|00)/.test(handle);
-  return saysCountry || parsed.nationalNumber.length >= localDigitsMin ? parsed.number : handle;
+  return saysCountry || parsed.nationalNumber.length >= localDigitsMin ? number : handle;
 }

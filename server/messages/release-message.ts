@@ -1,15 +1,17 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement, type Transaction } from '#server/database/statement.ts';
 import { lockCurrentSession } from '#server/devices/device-store.ts';
+import { contactOf } from '#server/opt-outs/contact.ts';
 import type { MessageId } from '#server/platform/ids/ids.ts';
 import type { ClaimingPoll } from './claim-message.ts';
 import { sqlNextStatus, sqlStatusGuard } from './message-status.ts';
+import { findMessage } from './message-store.ts';
 
 /**
  * Release: the message returns to its position in the queue, and the hand-out is deleted. Pacing and its conversation
  * forget it too.
  */
-const release = statement<{ seq: number; to_handle: string }>(
+const release = statement<{ seq: number }>(
   'messages.release',
   `WITH landed AS (
      DELETE FROM in_flight WHERE number_id = $2 AND message_id = $3 AND session_id = $4 AND poll_sequence = $5
@@ -19,7 +21,7 @@ const release = statement<{ seq: number; to_handle: string }>(
    ), back AS (
      UPDATE messages m SET status = ${sqlNextStatus('release')}, hand_out_count = l.hand_out - 1
      FROM landed l WHERE m.team_id = $1 AND m.id = $3 AND m.id = l.message_id AND ${sqlStatusGuard('release', 'm')}
-     RETURNING m.id, m.to_handle
+     RETURNING m.id
    ), uncounted AS (
      -- It is the last one: a number has one message in flight. With pacing off it has no row.
      DELETE FROM recent_hand_outs r USING back b, landed l
@@ -32,7 +34,7 @@ const release = statement<{ seq: number; to_handle: string }>(
      FROM back b WHERE s.number_id = $2
    ), conversation AS (
      SELECT c.contact, c.opened_by = 'team' AND c.last_inbound_at IS NULL AND c.unanswered_count <= 1 AS is_opened_by_it
-     FROM conversations c JOIN back b ON c.number_id = $2 AND c.contact = b.to_handle FOR UPDATE OF c
+     FROM conversations c JOIN back b ON c.number_id = $2 AND c.contact = $7 FOR UPDATE OF c
    ), unopened AS (
      DELETE FROM conversations c USING conversation o WHERE c.number_id = $2 AND c.contact = o.contact AND o.is_opened_by_it
    ), unanswered AS (
@@ -40,8 +42,8 @@ const release = statement<{ seq: number; to_handle: string }>(
      FROM conversation o WHERE c.number_id = $2 AND c.contact = o.contact AND NOT o.is_opened_by_it
    )
    INSERT INTO send_queue (message_id, team_id, number_id, seq, to_handle, queued_at)
-   SELECT b.id, $1, $2, l.seq, b.to_handle, $6 FROM back b JOIN landed l ON l.message_id = b.id
-   RETURNING seq, to_handle`,
+   SELECT b.id, $1, $2, l.seq, $7, $6 FROM back b JOIN landed l ON l.message_id = b.id
+   RETURNING seq`,
   { changes: 'message', team: '$1', ids: '$3' },
 );
 
@@ -57,6 +59,9 @@ export async function releaseMessage(
   const { teamId, numberId, sessionId, poll } = claimant;
   await database.transaction(async (trx: Transaction) => {
     await lockCurrentSession(trx, teamId, numberId);
-    await release.row(trx, teamId, numberId, messageId, sessionId, poll, clock.now());
+    const message = await findMessage(trx, teamId, messageId);
+    if (!message) return;
+    const contact = contactOf(message.to_handle);
+    await release.row(trx, teamId, numberId, messageId, sessionId, poll, clock.now(), contact);
   });
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type AcceptedMessage, contentMaxCharacters, type SendMessageRequest } from '#contract/message.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import { contactOf } from '#server/opt-outs/contact.ts';
 import { findOptOut } from '#server/opt-outs/opt-out-store.ts';
 import { AppError, invalid, notFound, unavailable } from '#server/platform/app-error.ts';
 import { publicId, type TeamId } from '#server/platform/ids/ids.ts';
@@ -65,7 +66,7 @@ function checkContent(input: SendMessageRequest): void {
         'white space, invisible and control characters alone make an empty bubble. Send a text that can be seen.',
     );
   }
-  if (input.to === input.from)
+  if (contactOf(input.to) === contactOf(input.from))
     throw invalid('to', 'to must be another number than from: a phone cannot answer itself.');
 }
 
@@ -106,7 +107,7 @@ async function optedOut(
   teamId: TeamId,
   to: string,
 ): Promise<AppError> {
-  const optOut = await findOptOut(database.hot, teamId, to);
+  const optOut = await findOptOut(database.hot, teamId, contactOf(to));
   if (!optOut) return invalid('to', `${to} had opted out, and opted in just now. Send the message again.`);
   const cause = optOut.message_id
     ? `with the message ${publicId('msg', optOut.message_id)} to ${optOut.phone_number}`
@@ -114,7 +115,7 @@ async function optedOut(
   return invalid(
     'to',
     `${to} opted out of this team on ${optOut.opted_out_at.toISOString()} ${cause}. Send them nothing until they text START, ` +
-      `or until you have their consent in another way and call DELETE /v1/opt-outs/${encodeURIComponent(to)}.`,
+      `or until you have their consent in another way and call DELETE /v1/opt-outs/${encodeURIComponent(optOut.contact)}.`,
   );
 }
 

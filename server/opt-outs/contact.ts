@@ -3,14 +3,15 @@ import { isE164 } from '#contract/phone-number.ts';
 import { invalid } from '#server/platform/app-error.ts';
 import { refuseHiddenCharacters } from '#server/platform/hidden-characters.ts';
 import { shortCodeDigitsMax } from './limits.ts';
+import { normalizePhoneNumber } from './normalize-phone-number.ts';
 
 /**
  * Contact: the other side of a conversation, by its normalized handle (specification section 4.6). Mail addresses are
- * equal in upper and lower case. Any other handle stays as it is; a phone number is in E.164 already.
+ * equal in upper and lower case, and a phone number has one spelling. Any other handle stays as it is.
  * @param handle a `to`, or the `from` of a stored message
  */
 export function contactOf(handle: string): string {
-  if (!handle.includes('@')) return handle;
+  if (!handle.includes('@')) return normalizePhoneNumber(handle);
   // The lower case of some letters is longer, and the database bounds a contact.
   return [...handle.normalize('NFC').toLowerCase()].slice(0, contactMaxCharacters).join('');
 }

@@ -264,13 +264,14 @@ describe('inbound messages (specification section 11.5)', () => {
     }
   });
 
-  it('a paused number still receives; a deleted one does not (§3.3/pause-and-resume)', async () => {
+  it('a paused number still receives; a deleted one does not, so that a STOP to it opts no contact out (§3.3/pause-and-resume, §4.6/deleted-number)', async () => {
     const { wire, numberId } = await connect();
     await team.api.put(`/v1/numbers/${numberId}`, { status: 'paused' });
     assert.equal((await wire.call('inbound', { from: '+12125550100', text: 'while paused' })).ok, '1');
     await team.api.delete(`/v1/numbers/${numberId}`);
-    const answer = await wire.call('inbound', { from: '+12125550100', text: 'too late' });
+    const answer = await wire.call('inbound', { from: '+12125550100', text: 'STOP' });
     assert.deepEqual(answer, { ok: '0', reason: 'deleted' });
+    assert.deepEqual((await team.api.get('/v1/opt-outs')).json.opt_outs, []);
   });
 
   it('an invalid inbound message is answered with the reason, always with HTTP 200', async () => {
