@@ -136,7 +136,10 @@ export function listHandOuts(db: Queryable, messageId: MessageId): Promise<HandO
   return handOuts.rows(db, messageId);
 }
 
-/** @param isBelieved false leaves the recorded outcome of the hand-out as it is */
+/**
+ * @param isBelieved false leaves the recorded outcome of the hand-out as it is
+ * @returns whether the outcome changed
+ */
 export async function recordOutcome(
   trx: Transaction,
   messageId: MessageId,
@@ -144,8 +147,8 @@ export async function recordOutcome(
   outcome: 'sent' | 'failed' | 'unconfirmed',
   at: Date,
   isBelieved: boolean,
-): Promise<void> {
-  await resolveHandOut.row(trx, messageId, handOut, outcome, at, isBelieved);
+): Promise<boolean> {
+  return (await resolveHandOut.row(trx, messageId, handOut, outcome, at, isBelieved)) !== undefined;
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Transaction } from '#server/database/statement.ts';
 import { type DeviceRow, lockCurrentSession } from '#server/devices/device-store.ts';
 import type { DeviceSessionId, MessageId } from '#server/platform/ids/ids.ts';
 import { findTeam } from '#server/teams/team/team-store.ts';
+import { uncountFailedHandOut } from './conversation-store.ts';
 import { lateReportMs } from './limits.ts';
 import type { MessageRow } from './message.ts';
 import { appendMessageEvents } from './message-event.ts';
@@ -89,7 +90,10 @@ async function reportFailed(
     report.status === 'not_delivered' && message.status === 'sent'
       ? await failNotDelivered(trx, message, now, report.error)
       : await failByDevice(trx, message, now, report.error);
-  await recordOutcome(trx, message.id, meant.hand_out, 'failed', now, failed !== undefined);
+  // A late failure leaves the message as it ended, but the hand-out is no longer in doubt.
+  const isBelieved = failed !== undefined || meant.outcome === 'unconfirmed';
+  const changed = await recordOutcome(trx, message.id, meant.hand_out, 'failed', now, isBelieved);
+  if (changed && meant.outcome !== 'sent') await uncountFailedHandOut(trx, message, meant.handed_out_at);
   if (!failed) return;
   await appendMessageEvents(trx, services, 'message.failed', [failed]);
 }

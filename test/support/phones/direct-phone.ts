@@ -2,7 +2,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { Claim } from '#server/messages/claim-message.ts';
 import { type ClaimingPoll, claimMessage, type HandOut } from '#server/messages/claim-message.ts';
 import { releaseMessage } from '#server/messages/release-message.ts';
-import { reportMessage } from '#server/messages/report-message.ts';
+import { type Report, reportMessage } from '#server/messages/report-message.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { findDeviceSession } from '#test/support/devices/stored-device-sessions.ts';
 import type { ConnectedNumber } from '#test/support/phones/test-phone.ts';
@@ -26,10 +26,14 @@ export class DirectPhone {
     return claimMessage(runtime, this.#session, runtime.clock.in(60_000));
   }
 
-  async report(runtime: Runtime, { message_id: messageId }: HandOut): Promise<void> {
+  async report(
+    runtime: Runtime,
+    { message_id: messageId }: HandOut,
+    status: Report['status'] = 'sent',
+  ): Promise<void> {
     const { teamId, numberId, deviceId, sessionId } = this.#session;
     const device = { team_id: teamId, id: deviceId, number_id: numberId, ended_at: null };
-    await reportMessage(runtime, device, { messageId, sessionId, status: 'sent', error: null });
+    await reportMessage(runtime, device, { messageId, sessionId, status, error: null });
   }
 
   release(runtime: Runtime, { message_id: messageId }: HandOut): Promise<void> {

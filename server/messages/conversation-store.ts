@@ -1,0 +1,20 @@
+import { statement, type Transaction } from '#server/database/statement.ts';
+import type { MessageRow } from './message.ts';
+
+const uncount = statement<Record<string, never>>(
+  'messages.uncount-failed-hand-out',
+  `UPDATE conversations SET unanswered_count = greatest(unanswered_count - 1, 0)
+   WHERE number_id = $1 AND contact = $2 AND (last_inbound_at IS NULL OR last_inbound_at < $3)`,
+);
+
+/**
+ * Takes a hand-out that its phone could not send out of the messages without a reply (specification section 8). A
+ * reply since then has cleared it already. The conversation stays open: the phone tried to reach a new contact.
+ */
+export async function uncountFailedHandOut(
+  trx: Transaction,
+  { number_id: numberId, to_handle: contact }: MessageRow,
+  handedOutAt: Date,
+): Promise<void> {
+  await uncount.row(trx, numberId, contact, handedOutAt);
+}
