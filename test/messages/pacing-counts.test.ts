@@ -110,13 +110,16 @@ describe('what pacing counts (specification section 8)', () => {
   });
 
   it('a message that waits for its media does expire on a paced number (§3.2/expired)', async () => {
-    const { number } = await connect({});
+    const { number, phone } = await connect({ messages_per_day: 1 });
+    await send(number, 1);
+    await phone.send(service.runtime);
     const body = { from: number.phoneNumber, to: to(1), content: 'Look' };
     const media_url = 'https://example.com/picture.png';
     const { json } = await team.api.post('/v1/messages/send', { ...body, media_url });
     const text = await send(number, 2);
-    service.clock.advance(25 * hourMs);
+    service.clock.advance(23 * hourMs);
     (await heldPoll(service, number)).leave();
+    service.clock.advance(2 * hourMs);
     await failExpired(service.runtime);
     assert.equal((await team.api.get(`/v1/messages/${json.id}`)).json.error_code, 'expired');
     assert.equal((await team.api.get(`/v1/messages/${text}`)).json.status, 'queued');
