@@ -1,36 +1,61 @@
 import type { PacingPolicy } from '#server/numbers/pacing-policy.ts';
 
-/** What the estimate of a hand-out is made from. Times are milliseconds since 1970. */
+/** The input of the estimate of a hand-out. Times are milliseconds since 1970. */
 export interface PacedQueue {
   readonly nowMs: number;
   readonly policy: PacingPolicy;
-  /** Messages of the number that are ahead. */
+  /** Messages ahead that need no new conversation. Those that strict holds for a reply are left out. */
   readonly ahead: number;
+  /** The new contacts of messages ahead under strict, in order: for each, how many messages follow the one that opens it. */
+  readonly openingsAhead: readonly number[];
+  /** How many of those the message needs: all for one that opens a conversation itself, else up to its own contact's. */
+  readonly openingsNeeded: number;
+  /** Whether the message opens a conversation under strict. */
+  readonly isOpening: boolean;
   /** The latest hand-outs of the number, oldest first: as many as its windows allow. */
   readonly handedOutAtMs: readonly number[];
+  /** When the number opened its latest conversations, oldest first: as many as its windows allow. */
+  readonly openedAtMs: readonly number[];
   /** The end of the gap that runs; the past is now. */
   readonly gapUntilMs: number;
-  /** When strict pacing lets the number open its next conversation, for a message that opens one; the past is now. */
-  readonly newContactsUntilMs: number;
 }
 
 const hourMs = 3_600_000;
 
 /**
- * Estimates when pacing lets a message go (specification section 4.3): the messages ahead go with gaps of the mean
- * length, as soon as each window allows. Reports, replies and other conversations may change it.
+ * Estimates when pacing lets a message go (specification section 4.3). The messages ahead go with gaps of the mean
+ * length, as soon as the windows allow; one that waits for a new conversation lets the others pass. Reports, replies
+ * and other messages may change it.
  */
 export function expectedAt(queue: PacedQueue): number {
-  const { policy, nowMs, ahead } = queue;
+  const { policy, openingsAhead } = queue;
   const gapMs = 500 * (policy.gap_min_seconds + policy.gap_max_seconds);
-  const times = [...queue.handedOutAtMs];
-  let nextMs = Math.max(nowMs, queue.gapUntilMs);
-  for (let position = 0; ; position += 1) {
-    const hourFreeMs = (times.at(-policy.messages_per_hour) ?? -Infinity) + hourMs;
-    const dayFreeMs = (times.at(-policy.messages_per_day) ?? -Infinity) + 24 * hourMs;
-    nextMs = Math.max(nextMs, hourFreeMs, dayFreeMs);
-    if (position === ahead) return Math.max(nextMs, queue.newContactsUntilMs);
-    times.push(nextMs);
-    nextMs += gapMs;
+  const sent = [...queue.handedOutAtMs];
+  const opened = [...queue.openedAtMs];
+  let { ahead } = queue;
+  let openings = 0;
+  let nextMs = Math.max(queue.nowMs, queue.gapUntilMs);
+  for (;;) {
+    const atMs = Math.max(nextMs, freeAtMs(sent, policy.messages_per_hour, policy.messages_per_day));
+    const opensAtMs = freeAtMs(opened, policy.new_contacts_per_hour, policy.new_contacts_per_day);
+    if (openings < openingsAhead.length && opensAtMs <= atMs) {
+      ahead += openingsAhead[openings] ?? 0;
+      openings += 1;
+      opened.push(atMs);
+    } else if (ahead > 0) ahead -= 1;
+    else if (openings < queue.openingsNeeded) {
+      nextMs = opensAtMs;
+      continue;
+    } else return queue.isOpening ? Math.max(atMs, opensAtMs) : atMs;
+    sent.push(atMs);
+    nextMs = atMs + gapMs;
   }
+}
+
+/** The moment at which one more is within the limits of an hour and a day. @param timesMs oldest first */
+function freeAtMs(timesMs: readonly number[], perHour: number, perDay: number): number {
+  return Math.max(
+    (timesMs.at(-perHour) ?? -Infinity) + hourMs,
+    (timesMs.at(-perDay) ?? -Infinity) + 24 * hourMs,
+  );
 }

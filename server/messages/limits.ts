@@ -51,6 +51,9 @@ export const recentHandOutMs = 25 * 3_600_000;
 /** Messages ahead that an estimate of a hand-out examines; behind more of them a message has none. */
 export const messagesAheadMax = 10_000;
 
+/** The same under strict, where each contact of a message ahead costs a look-up. */
+export const strictAheadMax = 1_000;
+
 /** The same text to more new contacts than this within this time is warned of. */
 export const repeatedTextContactsMax = 10;
 

@@ -4,7 +4,7 @@
  */
 
 /** A time that lies further ahead was stored before a clock step back: it limits no more. */
-const clockSlack = "interval '10 seconds'";
+export const clockSlack = "interval '10 seconds'";
 
 /**
  * The policy of a number as LATERAL `p`: the defaults, and over them what the number sets.

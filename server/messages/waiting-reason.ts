@@ -2,10 +2,10 @@ import type { WaitingReason } from '#contract/message.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
 import { defaultPacing, type PacingPolicy } from '#server/numbers/pacing-policy.ts';
-import { expectedAt } from './expected-at.ts';
-import { messagesAheadMax, offlineAfterMs } from './limits.ts';
+import { expectedAt, type PacedQueue } from './expected-at.ts';
+import { messagesAheadMax, offlineAfterMs, strictAheadMax } from './limits.ts';
 import type { MessageRow } from './message.ts';
-import { sqlPacingPolicy, sqlPacingWindows } from './pacing-sql.ts';
+import { clockSlack, sqlPacingPolicy, sqlPacingWindows } from './pacing-sql.ts';
 
 /** Why a queued message waits, and when it is expected to go. */
 export interface Waiting {
@@ -29,6 +29,17 @@ interface Circumstances extends PacingPolicy {
   /** null: the message opens the conversation. */
   readonly unanswered_count: number | null;
   readonly handed_out_at: Date[];
+  /** Under strict: the times of the latest conversations that the number opened, the latest first. */
+  readonly opened_at: Date[] | null;
+  /** Under strict, for each contact of the messages ahead, in their order; of the message's own contact, too. */
+  readonly contacts_ahead: readonly ContactAhead[] | null;
+}
+
+interface ContactAhead {
+  readonly is_own: boolean;
+  readonly messages: number;
+  /** null: the first of them opens the conversation. */
+  readonly unanswered: number | null;
 }
 
 const circumstances = statement<Circumstances>(
@@ -40,7 +51,22 @@ const circumstances = statement<Circumstances>(
        AS behind_media,
      (SELECT count(*) FROM (SELECT FROM send_queue e WHERE e.number_id = n.id AND e.seq < q.seq LIMIT ${messagesAheadMax} + 1) a) AS ahead,
      ARRAY(SELECT r.handed_out_at FROM recent_hand_outs r WHERE r.number_id = n.id ORDER BY r.ordinal DESC
-           LIMIT least(p.messages_per_day, ${messagesAheadMax})) AS handed_out_at
+           LIMIT least(p.messages_per_day, ${messagesAheadMax})) AS handed_out_at,
+     CASE WHEN p.mode = 'strict' THEN ARRAY(
+       SELECT o.opened_at FROM conversations o WHERE o.number_id = n.id AND o.opened_by = 'team'
+         AND o.opened_at > $4::timestamptz - interval '1 day' AND o.opened_at <= $4::timestamptz + ${clockSlack}
+       ORDER BY o.number_id DESC, o.opened_at DESC LIMIT p.new_contacts_per_day) END AS opened_at,
+     CASE WHEN p.mode = 'strict' THEN (
+       SELECT coalesce(json_agg(json_build_object('is_own', a.to_handle = q.to_handle, 'messages', a.messages,
+         'unanswered', (SELECT o.unanswered_count FROM conversations o WHERE o.number_id = n.id AND o.contact = a.to_handle))
+         ORDER BY a.first), '[]')
+       FROM (
+         SELECT e.to_handle, count(*) AS messages, min(e.seq) AS first FROM (
+           SELECT e.to_handle, e.seq FROM send_queue e WHERE e.number_id = n.id AND e.seq < q.seq
+           ORDER BY e.number_id, e.seq LIMIT ${strictAheadMax}
+         ) e GROUP BY e.to_handle
+       ) a
+     ) END AS contacts_ahead
    FROM send_queue q
    JOIN numbers n ON n.team_id = q.team_id AND n.id = q.number_id
    LEFT JOIN device_sessions s ON s.number_id = n.id
@@ -92,20 +118,51 @@ function isNewContact({ mode, unanswered_count }: Circumstances): boolean {
   return mode === 'strict' && unanswered_count === null;
 }
 
-/** null where something else holds the message back, or more are ahead than are examined. */
+/** null where something else holds the message back, it needs a reply, or more are ahead than are examined. */
 function estimate(found: Circumstances, now: Date): Date | null {
   const isHeldOtherwise =
     found.number_status === 'paused' || isOffline(found, now) || found.fetching || found.behind_media;
-  if (found.mode === 'off' || isHeldOtherwise || isUnanswered(found) || found.ahead > messagesAheadMax)
-    return null;
+  if (found.mode === 'off' || isHeldOtherwise || isUnanswered(found)) return null;
+  if (found.ahead > (found.mode === 'strict' ? strictAheadMax : messagesAheadMax)) return null;
+  const ahead = found.mode === 'strict' ? strictlyAhead(found) : gentlyAhead(found);
+  if (!ahead) return null;
   const nowMs = now.getTime();
   const atMs = expectedAt({
+    ...ahead,
     nowMs,
     policy: found,
-    ahead: found.ahead,
-    handedOutAtMs: found.handed_out_at.map((time) => time.getTime()).reverse(),
+    handedOutAtMs: oldestFirst(found.handed_out_at),
+    openedAtMs: oldestFirst(found.opened_at ?? []),
     gapUntilMs: found.gap_until?.getTime() ?? nowMs,
-    newContactsUntilMs: isNewContact(found) ? (found.new_contacts_until?.getTime() ?? nowMs) : nowMs,
   });
   return atMs > nowMs ? new Date(atMs) : null;
+}
+
+type Ahead = Pick<PacedQueue, 'ahead' | 'openingsAhead' | 'openingsNeeded' | 'isOpening'>;
+
+function gentlyAhead({ ahead }: Circumstances): Ahead {
+  return { ahead, openingsAhead: [], openingsNeeded: 0, isOpening: false };
+}
+
+/** @returns undefined where the message goes only after a reply: those to its own contact use up what it may get */
+function strictlyAhead(found: Circumstances): Ahead | undefined {
+  const contacts = found.contacts_ahead ?? [];
+  const limit = found.unanswered_per_contact;
+  const own = contacts.find((contact) => contact.is_own);
+  if (own && (own.unanswered ?? 0) + own.messages >= limit) return undefined;
+  const opening = contacts.filter((contact) => contact.unanswered === null);
+  const known = contacts.map(({ unanswered, messages }) =>
+    unanswered === null ? 0 : Math.min(messages, Math.max(limit - unanswered, 0)),
+  );
+  const isOpening = isNewContact(found) && own === undefined;
+  return {
+    ahead: known.reduce((sum, messages) => sum + messages, 0),
+    openingsAhead: opening.map(({ messages }) => Math.min(messages, limit) - 1),
+    openingsNeeded: isOpening ? opening.length : opening.findIndex((contact) => contact.is_own) + 1,
+    isOpening,
+  };
+}
+
+function oldestFirst(times: readonly Date[]): number[] {
+  return times.map((time) => time.getTime()).reverse();
 }

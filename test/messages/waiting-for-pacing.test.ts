@@ -87,6 +87,29 @@ describe('a message that waits for pacing (specification sections 3.2 and 4.3)',
     assert.deepEqual(await waiting(opening), { reason: 'phone_offline', inMs: null });
   });
 
+  it('under strict a new contact waits for those ahead of it, and a known one does not wait for them (§4.3/expected-at)', async () => {
+    const { number, phone } = await connect({
+      mode: 'strict',
+      gap_min_seconds: 0,
+      gap_max_seconds: 0,
+      new_contacts_per_hour: 1,
+      new_contacts_per_day: 2,
+      unanswered_per_contact: 2,
+    });
+    await sent(number, phone, 1);
+    const [first, second, third] = [await send(number, 2), await send(number, 3), await send(number, 4)];
+    assertIn((await waiting(first)).inMs, hourMs);
+    assertIn((await waiting(second)).inMs, 24 * hourMs);
+    assertIn((await waiting(third)).inMs, 25 * hourMs);
+    const behind = await send(number, 3);
+    assertIn((await waiting(behind)).inMs, 24 * hourMs);
+    assert.equal((await waiting(await send(number, 3))).inMs, null, 'it needs a reply');
+    const known = await send(number, 1);
+    assert.equal((await waiting(known)).inMs, null, 'it may go now');
+    assert.equal((await waiting(await send(number, 1))).inMs, null, 'it needs a reply');
+    assert.equal(await phone.send(service.runtime), known);
+  });
+
   it('does not expire while the phone polls; it does once the phone is away for as long, or the number is paused (§3.2/expired)', async () => {
     const { number, phone } = await connect({ messages_per_day: 1 });
     await sent(number, phone, 1);
