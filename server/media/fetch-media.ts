@@ -76,15 +76,16 @@ export async function fetchMedia(
 }
 
 function refusalOf(headers: IncomingHttpHeaders): 'compressed' | 'too_large' | undefined {
-  const coding = headers['content-encoding']?.trim().toLowerCase();
-  if (coding !== undefined && coding !== '' && coding !== 'identity') return 'compressed';
+  const codings = (headers['content-encoding'] ?? '').toLowerCase().split(',');
+  if (codings.some((coding) => !['', 'identity'].includes(coding.trim()))) return 'compressed';
   return Number(headers['content-length']) > mediaMaxBytes ? 'too_large' : undefined;
 }
 
 function failureOf(outcome: OutboundOutcome): MediaFailure | undefined {
   if (outcome.kind === 'failed') return outcome.class;
   if (outcome.status === 200) return undefined;
-  const isRedirect =
-    [301, 302, 303, 307, 308].includes(outcome.status) && outcome.headers.location !== undefined;
-  return isRedirect ? 'redirects' : `http_${outcome.status}`;
+  const { location } = outcome.headers;
+  const isRedirect = [301, 302, 303, 307, 308].includes(outcome.status) && location !== undefined;
+  if (!isRedirect) return `http_${outcome.status}`;
+  return URL.canParse(location, 'https://example.com') ? 'redirects' : 'invalid_redirect';
 }

@@ -7,6 +7,7 @@ export type MediaFailure =
   | TransportFailure
   | 'compressed'
   | 'redirects'
+  | 'invalid_redirect'
   | 'interrupted'
   | `http_${number}`;
 
@@ -16,6 +17,7 @@ const texts: Readonly<Record<Exclude<MediaFailure, `http_${number}`>, string>> =
   unsupported_type: 'the file is of a type that Messages does not show',
   compressed: 'the answer was compressed (Content-Encoding), although no compression was asked for',
   redirects: 'the address redirected more than three times',
+  invalid_redirect: 'the address redirected to a URL that is not valid',
   interrupted: 'Ownline was stopped during each try',
   timeout: 'the file had not arrived in full when the time was up',
   dns: 'no address was found for the name of the host',

@@ -39,8 +39,14 @@ const accepted: ReadonlyMap<string, MediaType> = new Map(
   ).map(([type, extension]) => [type, { type, extension }]),
 );
 
+/** An animated PNG is a PNG to every program that shows one. */
+const aliases: ReadonlyMap<string, string> = new Map([['image/apng', 'image/png']]);
+
 /** A TIFF file may keep its directory at its end, where `file-type` can't look for it. */
 const tiffMarks = ['49492a00', '4d4d002a'];
+
+/** Names are in any case (RFC 6350, section 3.3; RFC 5545, section 2); `file-type` knows capitals only. */
+const contentLine = /^(?:\u00ef\u00bb\u00bf)?begin:(?<name>vcard|vcalendar)[ \t]*\r?\n/i;
 
 /**
  * Sniffs the type of a file from its first bytes (specification section 2.8). Names and Content-Type do not count.
@@ -49,7 +55,9 @@ const tiffMarks = ['49492a00', '4d4d002a'];
  */
 export async function sniffMediaType(head: Uint8Array): Promise<MediaType | undefined> {
   const found = await fileTypeFromBuffer(head);
-  if (found) return accepted.get(found.mime);
+  if (found) return accepted.get(aliases.get(found.mime) ?? found.mime);
+  const name = contentLine.exec(Buffer.from(head.subarray(0, 64)).toString('latin1'))?.groups?.name;
+  if (name) return accepted.get(name.toLowerCase() === 'vcard' ? 'text/vcard' : 'text/calendar');
   const mark = Buffer.from(head.subarray(0, 4)).toString('hex');
   return tiffMarks.includes(mark) ? accepted.get('image/tiff') : undefined;
 }

@@ -2,11 +2,17 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { mediaName } from '#server/media/media-name.ts';
 import { isShownInline, sniffMediaType } from '#server/media/media-type.ts';
-import { otherFiles, shownFiles } from '#test/support/media/sample-files.ts';
+import { otherFiles, shownFiles, unusualFiles } from '#test/support/media/sample-files.ts';
 
 describe('types of media (§2.8/media-types)', () => {
   for (const [type, extension, bytes] of shownFiles) {
     it(`${type} is recognised by its bytes, and its files end in .${extension}`, async () => {
+      assert.deepEqual(await sniffMediaType(bytes), { type, extension });
+    });
+  }
+
+  for (const [what, type, extension, bytes] of unusualFiles) {
+    it(`${what} is ${type}`, async () => {
       assert.deepEqual(await sniffMediaType(bytes), { type, extension });
     });
   }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import type { Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { mediaMaxBytes } from '#server/media/limits.ts';
@@ -198,6 +199,27 @@ describe('media of outbound messages (§3.2/media-fetch)', () => {
     const { code, text } = await world.failure(await world.send('/hop-0'));
     assert.equal(code, 'media_unavailable');
     assert.match(text, /redirected more than three times/);
+  });
+
+  it('a redirect to a URL that is not valid fails in these words', async () => {
+    world.host.set('/hop-wrong', answerOf(302, Buffer.alloc(0), { location: 'https://[' }));
+    const { code, text } = await world.failure(await world.send('/hop-wrong'));
+    assert.equal(code, 'media_unavailable');
+    assert.match(text, /redirected to a URL that is not valid/);
+  });
+
+  it('a header that is repeated is one value: identity twice is no compression', async () => {
+    const repeated = (coding: string) => (socket: Socket) => {
+      const line = `content-encoding: ${coding}\r\n`;
+      socket.write(
+        `HTTP/1.1 200 OK\r\n${line}content-encoding: identity\r\ncontent-length: ${png.length}\r\n\r\n`,
+      );
+      socket.write(png);
+    };
+    world.host.set('/twice.png', repeated('identity'));
+    await assertArrives(await world.send('/twice.png'), png, 'image/png', 'twice.png');
+    world.host.set('/gzip.png', repeated('gzip'));
+    assert.match((await world.failure(await world.send('/gzip.png'))).text, /compressed/);
   });
 
   it('a redirect into a private network reaches nothing there (§6.5/all-requests)', async () => {

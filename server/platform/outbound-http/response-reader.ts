@@ -80,9 +80,9 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
       return;
     }
     this.#status = status;
-    this.#headers = headers;
+    this.#headers = joinRepeated(headers);
     this.#isStreamed = this.#sink !== undefined && status === 200;
-    if (this.#isStreamed && !this.#sink?.begin(headers)) this.#answer(true);
+    if (this.#isStreamed && !this.#sink?.begin(this.#headers)) this.#answer(true);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -152,4 +152,15 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
     this.#isOver = true;
     this.#done(result, isReusable);
   }
+}
+
+/** undici gives the values of a repeated header as a list; they are one value with commas (RFC 9110, section 5.3). */
+function joinRepeated(
+  headers: Readonly<Record<string, string | readonly string[] | undefined>>,
+): IncomingHttpHeaders {
+  const joined = Object.entries(headers).map(([name, value]) => [
+    name,
+    typeof value === 'object' ? value.join(', ') : value,
+  ]);
+  return Object.fromEntries(joined);
 }

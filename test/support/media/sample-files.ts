@@ -29,6 +29,13 @@ export const png = Buffer.concat([
   pngChunk('IEND', Buffer.alloc(0)),
 ]);
 
+/** A PNG of one frame that says that it is animated. */
+const animatedPng = Buffer.concat([
+  png.subarray(0, 33),
+  pngChunk('acTL', Buffer.from('0000000100000000', 'hex')),
+  png.subarray(33),
+]);
+
 /** Starts of files that Messages shows, with their type and the extension of their names. */
 export const shownFiles: readonly (readonly [type: string, extension: string, bytes: Buffer])[] = [
   ['image/jpeg', 'jpg', Buffer.from('ffd8ffe000104a46494600010100000100010000ffd9', 'hex')],
@@ -57,6 +64,24 @@ export const shownFiles: readonly (readonly [type: string, extension: string, by
   ['application/pdf', 'pdf', Buffer.from('%PDF-1.7\n%%EOF\n')],
   ['text/vcard', 'vcf', Buffer.from('BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Example\r\nEND:VCARD\r\n')],
   ['text/calendar', 'ics', Buffer.from('BEGIN:VCALENDAR\r\nVERSION:2.0\r\nEND:VCALENDAR\r\n')],
+];
+
+/** Files in a form that is less usual, with their type and the extension of their names. */
+export const unusualFiles: readonly (readonly [
+  what: string,
+  type: string,
+  extension: string,
+  bytes: Buffer,
+])[] = [
+  ['an animated PNG', 'image/png', 'png', animatedPng],
+  [
+    'a vCard in small letters',
+    'text/vcard',
+    'vcf',
+    Buffer.from('begin:vcard\r\nversion:4.0\r\nend:vcard\r\n'),
+  ],
+  ['a calendar in small letters', 'text/calendar', 'ics', Buffer.from('begin:vcalendar\nend:vcalendar\n')],
+  ['a vCard behind a byte order mark', 'text/vcard', 'vcf', Buffer.from('\uFEFFBegin:vCard\nend:vcard\n')],
 ];
 
 /** Files that Messages does not show, or that a browser would run. */
