@@ -5,7 +5,7 @@ import { answerOf } from '#test/support/media/media-host.ts';
 import { type MediaWorld, startMediaWorld } from '#test/support/media/media-team.ts';
 import { rawRequest, slowDownload } from '#test/support/media/raw-download.ts';
 import { jpegOf, png } from '#test/support/media/sample-files.ts';
-import { connectNumber } from '#test/support/phones/test-phone.ts';
+import { claim, connectNumber } from '#test/support/phones/test-phone.ts';
 
 describe('GET /v1/device/media/:id/:filename (specification section 11.10)', () => {
   let world: MediaWorld;
@@ -58,6 +58,20 @@ describe('GET /v1/device/media/:id/:filename (specification section 11.10)', () 
     assert.equal(await rawRequest(wire, path), '');
     world.service.clock.advance(61_000);
     assert.equal((await fetchAsPhone(wire, path))?.status, 200);
+  });
+
+  it('is not served to a new device of the same number while the message is in flight at the old one (§4.2/reconnect-effects)', async () => {
+    const phone = await connectNumber(world.service, world.team);
+    const inFlight = await world.send('/menu.png', { from: phone.phoneNumber, to: '+14155550104' });
+    await world.settled(inFlight);
+    const asked = String((await phone.wire.poll()).media);
+    const reconnected = await world.team.api.post(`/v1/numbers/${phone.numberId}/reconnect`);
+    const successor = await claim(world.team.api, String(reconnected.json.setup_url));
+    assert.equal(await rawRequest(successor, asked), '', 'before its first poll');
+    assert.equal((await fetchAsPhone(phone.wire, asked))?.status, 200);
+    await successor.poll();
+    assert.equal(await rawRequest(successor, asked), '', 'after its first poll');
+    assert.equal((await fetchAsPhone(phone.wire, asked))?.status, 200);
   });
 
   it('serves nothing any more once the message was reported', async () => {
