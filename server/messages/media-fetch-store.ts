@@ -66,13 +66,18 @@ const claim = statement<ClaimedFetch>(
    FROM locked l WHERE f.team_id = l.team_id AND f.message_id = l.message_id
    RETURNING f.team_id, f.message_id, f.url, f.origin, f.tries`,
 );
-const retry = statement<Record<string, never>>(
+const retry = statement<{ tries: number }>(
   'messages.retry-media-fetch',
-  'UPDATE media_fetches SET due_at = $4, tries = $5 WHERE team_id = $1 AND message_id = $2 AND tries = $3',
+  `UPDATE media_fetches SET due_at = $4, tries = $5 WHERE team_id = $1 AND message_id = $2 AND tries = $3
+   RETURNING tries`,
 );
 const isCurrent = statement<{ tries: number }>(
   'messages.current-media-fetch',
   'SELECT tries FROM media_fetches WHERE team_id = $1 AND message_id = $2 AND tries = $3',
+);
+const lockCurrent = statement<{ tries: number }>(
+  'messages.lock-media-fetch',
+  'SELECT tries FROM media_fetches WHERE team_id = $1 AND message_id = $2 AND tries = $3 FOR UPDATE',
 );
 const removeOne = statement<{ tries: number }>(
   'messages.remove-media-fetch',
@@ -102,20 +107,26 @@ export function claimMediaFetches(
   return claim.rows(db, now, leasedUntil, limit, teams, origins);
 }
 
-/** Lets a fetch be claimed again at `dueAt`; changes nothing where another process has claimed it meanwhile. */
+/** Lets a fetch be claimed again at `dueAt`. @returns false where another process has claimed it meanwhile */
 export async function postponeMediaFetch(
-  db: Queryable,
+  trx: Transaction,
   fetch: ClaimedFetch,
   dueAt: Date,
   { isCounted }: { readonly isCounted: boolean },
-): Promise<void> {
+): Promise<boolean> {
   const { team_id, message_id, tries } = fetch;
-  await retry.row(db, team_id, message_id, tries, dueAt, isCounted ? tries : tries - 1);
+  const at = isCounted ? tries : tries - 1;
+  return (await retry.row(trx, team_id, message_id, tries, dueAt, at)) !== undefined;
 }
 
 /** Whether the fetch is still wanted, and still of this process. */
 export async function isFetchCurrent(db: Queryable, fetch: ClaimedFetch): Promise<boolean> {
   return (await isCurrent.row(db, fetch.team_id, fetch.message_id, fetch.tries)) !== undefined;
+}
+
+/** Like `isFetchCurrent`; no other process can claim the fetch before the transaction ends. */
+export async function lockCurrentFetch(trx: Transaction, fetch: ClaimedFetch): Promise<boolean> {
+  return (await lockCurrent.row(trx, fetch.team_id, fetch.message_id, fetch.tries)) !== undefined;
 }
 
 /** Lets a message be handed out. @returns its number; undefined where it waits no longer */

@@ -9,7 +9,12 @@ import type { OutboundHttp } from '#server/platform/outbound-http/outbound-http.
 import { failMediaFetch, finishMediaFetch } from './finish-media-fetch.ts';
 import { mediaFetchesMax, mediaLeaseMarginMs } from './limits.ts';
 import { mediaRetryPauseMs, mediaTriesMax } from './media-fetch-schedule.ts';
-import { type ClaimedFetch, claimMediaFetches, postponeMediaFetch } from './media-fetch-store.ts';
+import {
+  type ClaimedFetch,
+  claimMediaFetches,
+  lockCurrentFetch,
+  postponeMediaFetch,
+} from './media-fetch-store.ts';
 
 /** The interval of the sweep, which also finds fetches whose next try is due. */
 const sweepMs = 1_000;
@@ -83,8 +88,8 @@ export class MediaFetchWorker {
   }
 
   async #try(fetch: ClaimedFetch): Promise<void> {
-    const { database, config } = this.#services;
-    if (fetch.tries > 1) await database.transaction((trx) => removeIncompleteMedia(trx, [fetch.message_id]));
+    const { config } = this.#services;
+    if (fetch.tries > 1) await this.#removeEarlierTries(fetch);
     // Its process died in each try.
     if (fetch.tries > mediaTriesMax) return failMediaFetch(this.#services, fetch, 'interrupted');
     const result: MediaFetchResult = await fetchMedia(this.#services, {
@@ -113,10 +118,18 @@ export class MediaFetchWorker {
     }
   }
 
-  /** What has arrived is removed at once: the next try begins anew. */
+  /** Removes the bytes that arrived in tries before this one, unless another process has claimed the fetch meanwhile. */
+  async #removeEarlierTries(fetch: ClaimedFetch): Promise<void> {
+    await this.#services.database.transaction(async (trx) => {
+      if (await lockCurrentFetch(trx, fetch)) await removeIncompleteMedia(trx, [fetch.message_id]);
+    });
+  }
+
+  /** Removes the bytes that arrived: the next try begins anew. Those of another process, which has claimed it, stay. */
   async #postpone(fetch: ClaimedFetch, dueAt: Date, how: { readonly isCounted: boolean }): Promise<void> {
-    const { database } = this.#services;
-    await database.transaction((trx) => removeIncompleteMedia(trx, [fetch.message_id]));
-    await postponeMediaFetch(database.pool, fetch, dueAt, how);
+    await this.#services.database.transaction(async (trx) => {
+      if (await postponeMediaFetch(trx, fetch, dueAt, how))
+        await removeIncompleteMedia(trx, [fetch.message_id]);
+    });
   }
 }

@@ -7,7 +7,7 @@ import { SimulatedPhone } from '#simulated-phone/simulated-phone.ts';
 import { answerOf, startMediaHost } from '#test/support/media/media-host.ts';
 import { type MediaWorld, startMediaWorld } from '#test/support/media/media-team.ts';
 import { jpegOf, png } from '#test/support/media/sample-files.ts';
-import { countStoredMedia, storedFetches } from '#test/support/media/stored-media.ts';
+import { countStoredMedia, endFetchLeases, storedFetches } from '#test/support/media/stored-media.ts';
 import { connectNumber, findNumber, newPhoneNumber } from '#test/support/phones/test-phone.ts';
 import { until } from '#test/support/service/until.ts';
 
@@ -92,6 +92,40 @@ describe('media and the order of messages (§4.3/order, §3.2/media-fetch)', () 
     await until('the fetch hangs up', () => socket?.destroyed === true);
     assert.deepEqual(await countStoredMedia(world.service), before);
     assert.equal((await world.get(id)).status, 'failed');
+  });
+
+  it('a fetch whose lease has ended leaves alone what another one of its message has stored (§3.2/media-ends)', async () => {
+    const bytes = jpegOf(600_000);
+    world.host.set('/again.jpg', (socket) => {
+      answerOf(200, bytes.subarray(0, 400_000), { 'content-length': String(bytes.length) })(socket, '');
+      hanging.push(socket);
+    });
+    const before = await countStoredMedia(world.service);
+    const id = await world.send('/again.jpg', { to: '+14155550118' });
+    const untilStored = (socket: number) =>
+      until('a chunk is stored', async () => {
+        const { chunks } = await countStoredMedia(world.service);
+        return hanging.length === socket && chunks === before.chunks + 1;
+      });
+    await untilStored(1);
+    await endFetchLeases(world.service);
+    await untilStored(2);
+    const [first, second] = hanging.splice(0);
+    const others = [];
+    for (const to of ['+14155550119', '+14155550120']) others.push(await world.send('/hang.png', { to }));
+    await untilAsked(2);
+    // The four slots of the host are taken, so the end of the first fetch lets this one begin.
+    const next = await world.send('/next.png', { to: '+14155550121' });
+    first?.destroy();
+    await until('the first one has failed', () => world.host.paths().includes('/next.png'));
+    for (const other of [...others, next]) await world.team.api.post(`/v1/messages/${other}/cancel`);
+    second?.write(bytes.subarray(400_000));
+    await world.settled(id);
+    assert.equal(world.host.paths().filter((path) => path === '/again.jpg').length, 2);
+    const { wire } = world.number;
+    assert.equal((await wire.poll()).id, id);
+    await wire.poll({ last: id });
+    for (const socket of hanging.splice(0)) socket.destroy();
   });
 
   it('a stop in the middle of a fetch counts no try and leaves nothing of its file (§3.2/media-ends)', async () => {
