@@ -1,8 +1,9 @@
-/** Deadline of one request: ends it in any phase, when its time is up or when the guard aborts it. */
+/** Deadline of one request: ends it in any phase, when its time is up, when it is silent, or when the guard aborts it. */
 export class Deadline {
   #timer: NodeJS.Timeout;
   #ended: 'timeout' | 'aborted' | undefined;
   #whenEnded: (() => void) | undefined;
+  #silence: NodeJS.Timeout | undefined;
 
   /** @param whenLate called `lateMs` before the deadline */
   constructor(timeoutMs: number, lateMs: number, whenLate: () => void) {
@@ -23,6 +24,16 @@ export class Deadline {
     this.#whenEnded?.();
   }
 
+  /** Begins the time-out for silence: it ends the request this long after the last call of `heard`. */
+  limitSilence(silenceMs: number): void {
+    this.#silence = setTimeout(() => this.end('timeout'), silenceMs);
+  }
+
+  /** Restarts the time-out for silence, where there is one. */
+  heard(): void {
+    if (!this.#ended) this.#silence?.refresh();
+  }
+
   /** Sets the callback for the end; it replaces that of the step before. Called at once if the end has come. */
   whenEnded(then: () => void): void {
     this.#whenEnded = then;
@@ -39,5 +50,7 @@ export class Deadline {
 
   clear(): void {
     clearTimeout(this.#timer);
+    clearTimeout(this.#silence);
+    this.#silence = undefined;
   }
 }

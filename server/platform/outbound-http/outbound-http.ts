@@ -15,6 +15,8 @@ export interface OutboundRequest {
   readonly body?: Buffer;
   /** From the first DNS query to the last byte of the answer. */
   readonly timeoutMs: number;
+  /** Time without a byte of the answer, before its first one too, after which the request times out; none by default. */
+  readonly silenceMs?: number;
   readonly signal?: AbortSignal;
   /** Bytes of the answer's body that are kept; 16 KB by default. */
   readonly bodyMaxBytes?: number;
@@ -119,6 +121,7 @@ export class OutboundHttp {
         void this.#resolver.probe(performance.now());
     });
     this.#running.set(deadline, request.signal);
+    if (request.silenceMs !== undefined) deadline.limitSilence(request.silenceMs);
     if (request.signal) this.#hear(request.signal);
     if (request.signal?.aborted) deadline.end('aborted');
     try {
@@ -219,6 +222,7 @@ export class OutboundHttp {
         endpoint.secure,
         request.bodyMaxBytes ?? responseBodyMaxBytes,
         request.sink,
+        () => deadline.heard(),
         (exchanged, isReusable) => {
           if (isReusable) this.#pool.release(connection);
           else if (exchanged.kind === 'failed' && exchanged.class === 'connection_reset')

@@ -40,6 +40,7 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
   readonly #secure: boolean;
   readonly #bodyMaxBytes: number;
   readonly #sink: BodySink | undefined;
+  readonly #heard: () => void;
   readonly #done: DoneCallback;
   #connected = false;
   #answering = false;
@@ -53,11 +54,21 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
   /** Resolves once the sink took all that was passed to it. */
   #passed = Promise.resolve();
 
-  /** @param done called once; the caller ends a connection that is not reusable */
-  constructor(secure: boolean, bodyMaxBytes: number, sink: BodySink | undefined, done: DoneCallback) {
+  /**
+   * @param heard called for each head and each piece of the body, and once the sink took a piece
+   * @param done called once; the caller ends a connection that is not reusable
+   */
+  constructor(
+    secure: boolean,
+    bodyMaxBytes: number,
+    sink: BodySink | undefined,
+    heard: () => void,
+    done: DoneCallback,
+  ) {
     this.#secure = secure;
     this.#bodyMaxBytes = bodyMaxBytes;
     this.#sink = sink;
+    this.#heard = heard;
     this.#done = done;
   }
 
@@ -74,6 +85,7 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
     status: number,
     headers: IncomingHttpHeaders,
   ): void {
+    this.#heard();
     if (status < 200) {
       this.#interim += 1;
       if (this.#interim > interimMax) this.fail('invalid_answer');
@@ -87,6 +99,7 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#isOver) return;
+    this.#heard();
     if (this.#isStreamed) {
       // The parser repeats an empty piece after each pause: pausing for it again would never end.
       if (chunk.length > 0) this.#pass(controller, chunk);
@@ -119,7 +132,9 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
     this.#passed = this.#passed.then(async () => {
       if (this.#isOver) return;
       try {
-        if (!(await this.#sink?.write(chunk))) this.#answer(true);
+        const isMoreWanted = await this.#sink?.write(chunk);
+        this.#heard();
+        if (!isMoreWanted) this.#answer(true);
         else if (!this.#isOver) controller.resume();
       } catch {
         this.fail('internal_error');

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import type { BodySink } from '#server/platform/outbound-http/response-reader.ts';
@@ -52,6 +53,33 @@ describe('bodies that are streamed (decision 0015)', () => {
       assert.ok(bytes().equals(large));
     });
   }
+
+  it('a host that is silent times out, before its first byte and in the middle; one that drips does not', async () => {
+    const begin = 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n';
+    const drip = (socket: Socket) => {
+      socket.write(begin);
+      let left = 10;
+      const timer = setInterval(() => {
+        socket.write('x');
+        left -= 1;
+        if (left === 0) clearInterval(timer);
+      }, 150);
+    };
+    const outcomes = [];
+    for (const answer of [() => undefined, (socket: Socket) => void socket.write(`${begin}x`), drip]) {
+      const receiver = await startKept({ answer });
+      const { sink } = keepingSink();
+      outcomes.push(
+        await guard().send(get(`http://127.0.0.1:${receiver.port}/`, { sink, silenceMs: 1_000 })),
+      );
+    }
+    assert.deepEqual(
+      outcomes.map((outcome) => (outcome.kind === 'failed' ? outcome.class : outcome.status)),
+      ['timeout', 'timeout', 200],
+    );
+    assert.ok(outcomes.slice(0, 2).every(({ durationMs }) => durationMs >= 900 && durationMs < 8_000));
+    assert.ok((outcomes[2]?.durationMs ?? 0) > 1_200, 'it took longer than the time-out for silence');
+  });
 
   it('nothing more is read than a few buffers while the sink is held', async () => {
     let written = 0;
