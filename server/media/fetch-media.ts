@@ -3,7 +3,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
 import type { OutboundHttp, OutboundOutcome } from '#server/platform/outbound-http/outbound-http.ts';
 import { productVersion } from '#server/platform/process/product-version.ts';
-import { mediaMaxBytes, mediaRedirectsMax } from './limits.ts';
+import { mediaMaxBytes, mediaRedirectsMax, mediaSilenceMs } from './limits.ts';
 import type { MediaFailure } from './media-failure.ts';
 import { MediaWriter, type WrittenMedia } from './media-writer.ts';
 
@@ -48,6 +48,7 @@ export async function fetchMedia(
       'user-agent': `Ownline/${productVersion}`,
     },
     timeoutMs,
+    silenceMs: mediaSilenceMs,
     signal,
     redirectsMax: mediaRedirectsMax,
     sink: {

@@ -17,6 +17,9 @@ export const mediaNameMaxCharacters = 64;
 /** Redirects that a fetch follows, each checked by the SSRF guard. */
 export const mediaRedirectsMax = 3;
 
+/** A fetch ends when its host sends no byte for this long, before the first one too. */
+export const mediaSilenceMs = 10_000;
+
 /** Downloads of one device token, and of one public link's team, that run at a time in a process. */
 export const deviceDownloadsMax = 2;
 

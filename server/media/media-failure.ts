@@ -19,7 +19,7 @@ const texts: Readonly<Record<Exclude<MediaFailure, `http_${number}`>, string>> =
   redirects: 'the address redirected more than three times',
   invalid_redirect: 'the address redirected to a URL that is not valid',
   interrupted: 'Ownline was stopped during each try',
-  timeout: 'the file had not arrived in full when the time was up',
+  timeout: 'the host sent nothing for 10 seconds, or the file had not arrived in full when the time was up',
   dns: 'no address was found for the name of the host',
   forbidden_address:
     'the address, or a redirect of it, leads to a private network or does not begin with https://',
