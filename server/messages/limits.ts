@@ -37,6 +37,14 @@ export const mediaFetchesPerTeamMax = 12;
 
 export const mediaFetchesPerOriginMax = 4;
 
+/** Limits with the reserve, for the first fetch of a team to an origin: hosts that hang may fill the other slots. */
+export const mediaFetchesPerTeamWithReserveMax = 24;
+
+export const mediaFetchesWithOriginReserveMax = 48;
+
+/** The limit of the process for the first fetch of a team. */
+export const mediaFetchesWithReserveMax = 64;
+
 /** Teams with waiting fetches, and origins of each, that a claim looks at. */
 export const mediaTeamsExaminedMax = 1_000;
 

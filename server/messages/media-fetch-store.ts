@@ -1,8 +1,12 @@
 import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
 import type { MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import {
+  mediaFetchesMax,
   mediaFetchesPerOriginMax,
   mediaFetchesPerTeamMax,
+  mediaFetchesPerTeamWithReserveMax,
+  mediaFetchesWithOriginReserveMax,
+  mediaFetchesWithReserveMax,
   mediaOriginsExaminedMax,
   mediaTeamsExaminedMax,
 } from './limits.ts';
@@ -19,7 +23,8 @@ export interface ClaimedFetch {
 
 /**
  * Claims due fetches with a lease. Each team has slots, and each origin of a team some of them: a host that hangs delays
- * neither other hosts nor other teams. Slots are shared out round robin.
+ * neither other hosts nor other teams. Slots are shared out round robin. A reserve is for the first fetch of a team, and
+ * for its first one to an origin.
  *
  * The walk along the index jumps from team to team, and from origin to origin. So a long queue of one of them costs
  * nothing. A lease is a due_at that lies ahead.
@@ -27,7 +32,7 @@ export interface ClaimedFetch {
 const claim = statement<ClaimedFetch>(
   'messages.claim-media-fetches',
   `WITH RECURSIVE running AS MATERIALIZED (
-     SELECT * FROM unnest($4::uuid[], $5::text[]) AS r (team_id, origin)
+     SELECT * FROM unnest($3::uuid[], $4::text[]) AS r (team_id, origin)
    ), team AS (
      (SELECT team_id, 1 AS n FROM media_fetches ORDER BY team_id LIMIT 1)
      UNION ALL
@@ -52,12 +57,19 @@ const claim = statement<ClaimedFetch>(
        WHERE team_id = l.team_id AND origin = l.origin AND due_at <= $1
        ORDER BY due_at LIMIT ${mediaFetchesPerOriginMax}) d
    ), of_team AS (
-     SELECT o.team_id, o.message_id, o.due_at, row_number() OVER (PARTITION BY o.team_id ORDER BY o.slot, o.due_at)
+     SELECT o.team_id, o.message_id, o.due_at, o.slot AS lane_slot,
+       row_number() OVER (PARTITION BY o.team_id ORDER BY o.slot, o.due_at)
        + (SELECT count(*) FROM running r WHERE r.team_id = o.team_id) AS slot
      FROM of_lane o WHERE o.slot <= ${mediaFetchesPerOriginMax}
+   ), of_process AS (
+     SELECT o.team_id, o.message_id, o.lane_slot, o.slot AS team_slot,
+       row_number() OVER (ORDER BY o.slot > 1, o.lane_slot > 1, o.slot, o.due_at) + (SELECT count(*) FROM running) AS slot
+     FROM of_team o
+     WHERE o.slot <= CASE o.lane_slot WHEN 1 THEN ${mediaFetchesPerTeamWithReserveMax} ELSE ${mediaFetchesPerTeamMax} END
    ), chosen AS MATERIALIZED (
-     SELECT team_id, message_id FROM of_team WHERE slot <= ${mediaFetchesPerTeamMax}
-     ORDER BY slot, due_at LIMIT $3
+     SELECT team_id, message_id FROM of_process
+     WHERE slot <= CASE WHEN team_slot = 1 THEN ${mediaFetchesWithReserveMax}
+       WHEN lane_slot = 1 THEN ${mediaFetchesWithOriginReserveMax} ELSE ${mediaFetchesMax} END
    ), locked AS MATERIALIZED (
      SELECT f.team_id, f.message_id FROM chosen c JOIN media_fetches f USING (team_id, message_id)
      WHERE f.due_at <= $1 FOR UPDATE OF f SKIP LOCKED
@@ -99,12 +111,11 @@ export function claimMediaFetches(
   db: Queryable,
   now: Date,
   leasedUntil: Date,
-  limit: number,
   running: readonly ClaimedFetch[],
 ): Promise<ClaimedFetch[]> {
   const teams = running.map((fetch) => fetch.team_id);
   const origins = running.map((fetch) => fetch.origin);
-  return claim.rows(db, now, leasedUntil, limit, teams, origins);
+  return claim.rows(db, now, leasedUntil, teams, origins);
 }
 
 /** Lets a fetch be claimed again at `dueAt`. @returns false where another process has claimed it meanwhile */

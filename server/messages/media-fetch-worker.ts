@@ -7,7 +7,7 @@ import { failpoint } from '#server/platform/failpoint.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import type { OutboundHttp } from '#server/platform/outbound-http/outbound-http.ts';
 import { failMediaFetch, finishMediaFetch } from './finish-media-fetch.ts';
-import { mediaFetchesMax, mediaLeaseMarginMs } from './limits.ts';
+import { mediaFetchesWithReserveMax, mediaLeaseMarginMs } from './limits.ts';
 import { mediaRetryPauseMs, mediaTriesMax } from './media-fetch-schedule.ts';
 import {
   type ClaimedFetch,
@@ -62,11 +62,10 @@ export class MediaFetchWorker {
 
   async #fill(): Promise<void> {
     const { database, clock, config } = this.#services;
-    const free = mediaFetchesMax - this.#running.size;
-    if (free <= 0) return;
+    if (this.#running.size >= mediaFetchesWithReserveMax) return;
     const leasedUntil = clock.in(config.mediaTimeoutMs + mediaLeaseMarginMs);
     const running = [...this.#running.values()];
-    for (const fetch of await claimMediaFetches(database.pool, clock.now(), leasedUntil, free, running)) {
+    for (const fetch of await claimMediaFetches(database.pool, clock.now(), leasedUntil, running)) {
       const work = this.#run(fetch).finally(() => {
         this.#running.delete(work);
         this.notify();
