@@ -184,6 +184,11 @@ const idleInTransaction = '25P03';
 const lostConnection =
   /connection terminated|timeout exceeded when trying to connect|connection error and is not queryable/i;
 
+/** PostgreSQL cancelled the statement; the connection is still usable. */
+export function isStatementTimeout(error: unknown): boolean {
+  return errorCodeOf(error) === '57014';
+}
+
 /** Whether the database was unreachable or shutting down: the same request may succeed in a moment. */
 export function isDatabaseAway(error: unknown): boolean {
   if (error instanceof PoolTimeoutError) return true;

@@ -1,7 +1,7 @@
 import type { Logger } from '#server/platform/process/logger.ts';
 import { monthOf } from '#server/platform/time/calendar.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
-import { errorCodeOf, isDatabaseAway } from './database.ts';
+import { isDatabaseAway, isStatementTimeout } from './database.ts';
 import { type Queryable, statement } from './statement.ts';
 
 const makePartition = statement<Record<string, never>>(
@@ -57,7 +57,7 @@ export async function ensurePartitions(db: Queryable, clock: Clock, logger: Logg
       try {
         await createMonthPartition(db, history, month);
       } catch (error) {
-        if (isDatabaseAway(error) && !isTimeout(error)) throw error;
+        if (isDatabaseAway(error) && !isStatementTimeout(error)) throw error;
         logger.error(
           { err: error, history, month },
           'creating a monthly partition failed: its rows go to the default partition, and the server retries each hour',
@@ -80,9 +80,4 @@ export async function listMonthPartitions(db: Queryable, history: History): Prom
 /** Drops all rows of a month. @throws 55P03 where it is in use */
 export async function dropMonthPartition(db: Queryable, history: History, month: string): Promise<void> {
   await dropPartition.row(db, history, month);
-}
-
-/** PostgreSQL cancelled the statement; the connection is still usable. */
-function isTimeout(error: unknown): boolean {
-  return errorCodeOf(error) === '57014';
 }

@@ -1,4 +1,5 @@
 import { phoneQueueChannel } from '#server/database/channels.ts';
+import { isDatabaseAway, isStatementTimeout } from '#server/database/database.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement, type Transaction } from '#server/database/statement.ts';
 import { mediaLink } from '#server/media/media-link.ts';
@@ -17,7 +18,7 @@ import { findKeyword, type Keyword } from '#server/opt-outs/keyword.ts';
 import { serverItself } from '#server/platform/actor.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
-import type { MessageId } from '#server/platform/ids/ids.ts';
+import { type MessageId, publicId } from '#server/platform/ids/ids.ts';
 import { dayOf } from '#server/platform/time/calendar.ts';
 import { countInboundMessage, lockUsage } from '#server/usage/usage-store.ts';
 import { isGroupMessage } from './is-group-message.ts';
@@ -39,11 +40,14 @@ export interface Inbound {
   readonly media: { readonly bytes: Buffer; readonly name: string | undefined } | undefined;
 }
 
+/** `not_stored`: an error that the log names. */
+type InboundMediaProblem = MediaProblem | 'not_stored';
+
 /** `problem` says why the file of a message was not stored; its text was. */
 export interface Received {
   readonly id: MessageId;
   readonly repeated: boolean;
-  readonly problem: MediaProblem | undefined;
+  readonly problem: InboundMediaProblem | undefined;
 }
 
 const claimGivenId = statement<{ message_id: MessageId }>(
@@ -80,7 +84,7 @@ const noteInbound = statement<Record<string, never>>(
  * @returns the id of the message, the earlier one's for a repeat
  */
 export async function receiveMessage(
-  services: Pick<Runtime, 'config' | 'database' | 'clock' | 'ids' | 'secrets'>,
+  services: Pick<Runtime, 'config' | 'database' | 'clock' | 'ids' | 'secrets' | 'logger'>,
   number: NumberRow,
   inbound: Inbound,
 ): Promise<Received> {
@@ -96,16 +100,29 @@ export async function receiveMessage(
   return { id: kept, repeated: kept !== id, problem: typeof file === 'string' ? file : undefined };
 }
 
-/** Before the transaction of the message: its locks are held for no longer than without a file. */
+/**
+ * Before the transaction of the message: its locks are held for no longer than without a file. What an error leaves of
+ * the file is removed by the purge.
+ * @throws where the database is away: the phone repeats the message with its file
+ */
 async function writeFile(
-  services: Pick<Runtime, 'database' | 'clock'>,
+  services: Pick<Runtime, 'database' | 'clock' | 'logger'>,
   { team_id: teamId }: NumberRow,
   messageId: MessageId,
   { bytes, name }: NonNullable<Inbound['media']>,
-): Promise<WrittenMedia | MediaProblem> {
+): Promise<WrittenMedia | InboundMediaProblem> {
   const writer = new MediaWriter(services, { teamId, messageId, wantedName: name });
-  await writer.write(bytes);
-  return writer.end();
+  try {
+    await writer.write(bytes);
+    return await writer.end();
+  } catch (error) {
+    if (isDatabaseAway(error) && !isStatementTimeout(error)) throw error;
+    services.logger.error(
+      { err: error, messageId: publicId('msg', messageId) },
+      'storing the file of an inbound message failed; its text is stored without it',
+    );
+    return 'not_stored';
+  }
 }
 
 interface NewMessage {

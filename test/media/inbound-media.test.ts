@@ -3,8 +3,10 @@ import { after, before, describe, it } from 'node:test';
 import { mediaMaxBytes } from '#server/media/limits.ts';
 import { jpegOf, otherFiles, png, shownFiles } from '#test/support/media/sample-files.ts';
 import { countStoredMedia } from '#test/support/media/stored-media.ts';
+import { storedMessages } from '#test/support/messages/stored-messages.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
 import { field } from '#test/support/service/api-client.ts';
+import { refuseInserts } from '#test/support/service/table-faults.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
 const contact = '+14155550199';
@@ -106,7 +108,25 @@ describe('media of inbound messages (§2.6/media-url, §2.8/media-links)', () =>
     assert.ok(Buffer.from(await (await fetch(first.url)).arrayBuffer()).equals(png));
   });
 
-  it('the answer to a message without media is as before', async () => {
+  it('an error while a file is stored does not cost the text, and an unreachable database stores nothing', async () => {
+    for (const condition of ['query_canceled', 'data_exception'] as const) {
+      const refusal = await refuseInserts(service, 'media_chunks', condition);
+      const answer = await receive({ media: png.toString('base64') });
+      await refusal.end();
+      assert.deepEqual([answer.ok, answer.media], ['1', 'not_stored'], condition);
+      const message = await get(answer.id);
+      assert.deepEqual([message.content, message.media_url], [`text ${texts}`, null]);
+    }
+    const stored = await storedMessages(service, { teamId: team.id });
+    const refusal = await refuseInserts(service, 'media_chunks', 'connection_failure');
+    const media = png.toString('base64');
+    assert.deepEqual(await receive({ media, text: 'again' }), { ok: '0', reason: 'unavailable' });
+    await refusal.end();
+    assert.equal((await storedMessages(service, { teamId: team.id })).length, stored.length);
+    assert.equal((await receive({ media, text: 'again' })).media, 'stored', 'the phone repeats it');
+  });
+
+  it('the answer to a message without media has no field for it', async () => {
     for (const fields of [{}, { media: '' }, { media: 'none' }]) {
       assert.deepEqual(Object.keys(await receive(fields)), ['ok', 'id']);
     }

@@ -16,16 +16,17 @@ export async function failStatement(trx: Transaction): Promise<void> {
   await trx.query('SELECT 1 / 0');
 }
 
-/** From now on PostgreSQL refuses each insert into a table with an error of this name. */
+/** PostgreSQL refuses each insert into a table with an error of this name, until `end`. */
 export async function refuseInserts(
   { query }: Pick<TestService, 'query'>,
-  table: 'send_queue',
-  condition: 'disk_full',
-): Promise<void> {
+  table: 'send_queue' | 'media_chunks',
+  condition: 'disk_full' | 'query_canceled' | 'data_exception' | 'connection_failure',
+): Promise<{ readonly end: () => Promise<void> }> {
   await query(`
     CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN RAISE EXCEPTION 'refused for a test' USING ERRCODE = '${condition}'; END $$`);
   await query(`CREATE TRIGGER refuse BEFORE INSERT ON ${table} FOR EACH STATEMENT EXECUTE FUNCTION refuse()`);
+  return { end: async () => void (await query('DROP FUNCTION refuse CASCADE')) };
 }
 
 /** PostgreSQL refuses each row of a team that is inserted into a table, until `end`. */
