@@ -165,7 +165,7 @@ async function failInRounds(
       try {
         failed += await failOfTeam(services, teamId, ids, code);
       } catch (error) {
-        services.logger.error({ err: error }, 'failing the expired messages of a team failed');
+        services.logger.error({ err: error, code }, 'failing the queued messages of a team failed');
         passedOver.push(teamId);
       }
     }
