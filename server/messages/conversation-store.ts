@@ -1,4 +1,5 @@
 import { statement, type Transaction } from '#server/database/statement.ts';
+import { contactOf } from '#server/opt-outs/contact.ts';
 import type { MessageRow } from './message.ts';
 
 const uncount = statement<Record<string, never>>(
@@ -13,8 +14,8 @@ const uncount = statement<Record<string, never>>(
  */
 export async function uncountFailedHandOut(
   trx: Transaction,
-  { number_id: numberId, to_handle: contact }: MessageRow,
+  { number_id: numberId, to_handle: to }: MessageRow,
   handedOutAt: Date,
 ): Promise<void> {
-  await uncount.row(trx, numberId, contact, handedOutAt);
+  await uncount.row(trx, numberId, contactOf(to), handedOutAt);
 }

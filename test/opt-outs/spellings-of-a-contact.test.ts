@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { resolveOverdue } from '#server/messages/sweep-messages.ts';
 import { contactOf } from '#server/opt-outs/contact.ts';
 import { storedConversation } from '#test/support/messages/stored-conversations.ts';
 import { DirectPhone } from '#test/support/phones/direct-phone.ts';
@@ -105,6 +106,28 @@ describe('phone numbers with several spellings (specification section 4.6)', () 
     await phone.release(service.runtime, claim.handOut);
     assert.equal(await conversation(contact), undefined, 'the release forgets it');
     await number.wire.call('inbound', { from: contact, text: 'STOP' });
+    assert.equal((await team.api.get(`/v1/messages/${id}`)).json.error_code, 'opted_out');
+  });
+
+  it('a lease that ends, and a failed report, concern the contact in its one spelling (§4.6/spellings, §8/pacing-unanswered)', async () => {
+    team = await service.newTeam();
+    const number = await connectNumber(service, team);
+    await team.api.put(`/v1/numbers/${number.numberId}`, { on_unconfirmed: 'retry_once' });
+    const phone = await DirectPhone.of(service, number);
+    const [contact, other] = spellings[0];
+    await sendTo(other, number.phoneNumber);
+    const claim = await phone.claim(service.runtime);
+    assert.ok(claim?.kind === 'hand_out');
+    await phone.report(service.runtime, claim.handOut, 'failed');
+    assert.equal((await storedConversation(service, number.phoneNumber, contact))?.unansweredCount, 0);
+
+    service.clock.advance(60_000);
+    const id = String((await sendTo(other, number.phoneNumber)).json.id);
+    assert.equal((await phone.claim(service.runtime))?.kind, 'hand_out');
+    service.clock.advance(601_000);
+    await resolveOverdue(service.runtime);
+    assert.equal((await team.api.get(`/v1/messages/${id}`)).json.status, 'queued');
+    await team.api.request('PUT', `/v1/opt-outs/${encodeURIComponent(contact)}`);
     assert.equal((await team.api.get(`/v1/messages/${id}`)).json.error_code, 'opted_out');
   });
 });
