@@ -2,13 +2,11 @@ import { phoneQueueChannel } from '#server/database/channels.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement, type Transaction } from '#server/database/statement.ts';
 import type { NumberRow } from '#server/numbers/number-store.ts';
-import { defaultPacing } from '#server/numbers/pacing-policy.ts';
 import { firstIdAt, type MessageId, type NumberId, type TeamId } from '#server/platform/ids/ids.ts';
 import { lockUsage } from '#server/usage/usage-store.ts';
 import { failQueued, type UnsentCode } from './fail-queued.ts';
 import { fingerprintRetentionMs, idempotencyKeyMs, recentHandOutMs } from './limits.ts';
 import type { InFlightRow } from './message-store.ts';
-import { sqlPacingPolicy } from './pacing-sql.ts';
 import { resolveUnconfirmed } from './resolve-unconfirmed.ts';
 
 interface QueuedRow {
@@ -27,15 +25,15 @@ const roundsMax = 50;
 
 const expired = statement<QueuedRow>(
   'messages.expired',
-  // Team by team, along the queue's key.
+  // Team by team, along the queue's key. The paced numbers are read once, and only where a message is old enough.
   `SELECT q.team_id, q.message_id FROM teams t
    CROSS JOIN LATERAL (
      SELECT q.team_id, q.message_id FROM send_queue q
-     WHERE q.team_id = t.id AND q.message_id < $1 AND (q.waits_for_media OR NOT EXISTS (
+     WHERE q.team_id = t.id AND q.message_id < $1 AND (q.waits_for_media OR q.number_id NOT IN (
        -- Held back by pacing: the number is active and paced, and its phone polled within the time of expiry.
-       SELECT FROM numbers n JOIN device_sessions s ON s.number_id = n.id
-       ${sqlPacingPolicy('$5', 'n.pacing')}
-       WHERE n.id = q.number_id AND n.status = 'active' AND n.deleted_at IS NULL AND s.last_seen_at > $4 AND p.mode <> 'off' OFFSET 0))
+       SELECT n.id FROM device_sessions s JOIN numbers n ON n.id = s.number_id
+       WHERE s.last_seen_at > $4 AND n.status = 'active' AND n.deleted_at IS NULL
+         AND coalesce(n.pacing ->> 'mode', $5::text) <> 'off'))
      ORDER BY q.message_id LIMIT $2) q
    WHERE t.id <> ALL($3::uuid[]) LIMIT $2`,
 );
@@ -100,9 +98,8 @@ type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'logger'
 export async function failExpired(services: Services): Promise<number> {
   const { clock, config, database } = services;
   const since = clock.in(-config.queueExpiryMs);
-  const policy = defaultPacing(config.pacing);
   return failInRounds(services, 'expired', (without) =>
-    expired.rows(database.pool, firstIdAt(since.getTime()), roundMax, without, since, policy),
+    expired.rows(database.pool, firstIdAt(since.getTime()), roundMax, without, since, config.pacing),
   );
 }
 
