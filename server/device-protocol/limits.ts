@@ -46,3 +46,6 @@ export const deviceBodyValuesMax = 4_096;
 
 /** A poll that pacing holds back looks again after this time at the latest. */
 export const pacedLookMs = 10_000;
+
+/** Where pacing holds back messages to some contacts, messages that arrive make a poll look again this often at most. */
+export const pacedContactsLookMs = 1_000;

@@ -15,13 +15,18 @@ function isNewer(one: PollIdentity, other: PollIdentity): boolean {
   return one.sessionId === other.sessionId ? one.poll > other.poll : one.sessionId > other.sessionId;
 }
 
-/** How a poll waits for its message. `paced`: pacing holds back every message of its number. */
-type HoldReason = 'queue' | 'paced' | 'paced contacts';
+/**
+ * How a poll waits for its message. `paced`: pacing holds back every message of its number. `paced contacts`: those to
+ * some contacts; `looked`: the same, and the poll has just looked past them.
+ */
+type HoldReason = 'queue' | 'paced' | 'paced contacts' | 'looked';
 
 /** One held poll. */
 export class HeldPoll extends LongPoll<WaitEnd> {
   readonly identity: PollIdentity;
   #reason: HoldReason = 'queue';
+  /** Whether a message arrived since the look. */
+  #isMessageNew = false;
 
   constructor(place: PollIdentity, awake: boolean) {
     super(awake);
@@ -33,14 +38,26 @@ export class HeldPoll extends LongPoll<WaitEnd> {
     return this.#reason !== 'queue';
   }
 
-  /** Says that an alarm will wake the poll. With every message held back, a message that arrives does not wake it. */
+  /**
+   * Says that an alarm will wake the poll. With every message held back, a message that arrives does not wake it; with
+   * those to some contacts, it does once `endLook` is called: a look reads past all that is held back.
+   */
   pace(isWholeNumber: boolean): void {
-    this.#reason = isWholeNumber ? 'paced' : 'paced contacts';
+    this.#reason = isWholeNumber ? 'paced' : 'looked';
+    this.#isMessageNew = false;
+  }
+
+  /** The look was long enough ago for the next one. */
+  endLook(): void {
+    if (this.#reason !== 'looked') return;
+    this.#reason = 'paced contacts';
+    if (this.#isMessageNew) this.wake();
   }
 
   /** A message arrived or returned, or the number may send again. */
   wakeForMessage(): void {
-    if (this.#reason !== 'paced') this.wake();
+    if (this.#reason === 'looked') this.#isMessageNew = true;
+    else if (this.#reason !== 'paced') this.wake();
   }
 
   override wake(): void {

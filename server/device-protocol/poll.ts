@@ -8,7 +8,7 @@ import { failpoint } from '#server/platform/failpoint.ts';
 import type { HandlerContext } from '#server/platform/http/route.ts';
 import type { DeviceSessionId, MessageId } from '#server/platform/ids/ids.ts';
 import { decidePoll, type StopReason } from './decide-poll.ts';
-import { pacedLookMs, repeatedPollMs } from './limits.ts';
+import { pacedContactsLookMs, pacedLookMs, repeatedPollMs } from './limits.ts';
 import {
   type PollLookupRow,
   type PollLookups,
@@ -150,7 +150,12 @@ function wakeAfterPacing(
 ): () => void {
   heldPoll.pace(isWholeNumber);
   const waitMs = until === null ? pacedLookMs : until.getTime() - clock.nowMs();
-  return clock.after(Math.min(Math.max(waitMs, 1), pacedLookMs), () => heldPoll.wake());
+  const cancelWake = clock.after(Math.min(Math.max(waitMs, 1), pacedLookMs), () => heldPoll.wake());
+  const cancelLook = clock.after(pacedContactsLookMs, () => heldPoll.endLook());
+  return () => {
+    cancelWake();
+    cancelLook();
+  };
 }
 
 /**

@@ -67,6 +67,31 @@ describe('held polls (specification section 11.4)', () => {
     assert.equal(waiting.register(place(other), 0, false).ended, 'stopping');
   });
 
+  it('past messages that contacts hold back, a message that arrives wakes a poll once it may look again; a reply at once (§8/pacing-held)', () => {
+    const waiting = new PollRegistry();
+    const held = waiting.register(place(one), waiting.serial, false);
+    held.pace(false);
+    waiting.wake([one]);
+    assert.equal(held.awake, false);
+    held.endLook();
+    assert.equal(held.awake, true, 'for the message that arrived meanwhile');
+    const later = waiting.register(place(one), waiting.serial, false);
+    later.pace(false);
+    later.endLook();
+    assert.equal(later.awake, false, 'without a message');
+    waiting.wake([one]);
+    assert.equal(later.awake, true);
+    const answered = waiting.register(place(one), waiting.serial, false);
+    answered.pace(false);
+    waiting.wakePaced([one]);
+    assert.equal(answered.awake, true);
+    const whole = waiting.register(place(one), waiting.serial, false);
+    whole.pace(true);
+    waiting.wake([one]);
+    whole.endLook();
+    assert.equal(whole.awake, false, 'the whole number waits for its alarm');
+  });
+
   /** Whether a poll that registers now would look at once: its wait is over before it is ended. */
   function isAwake(waiting: PollRegistry, serial: number): boolean {
     return waiting.register(place(one), serial, false).awake;

@@ -132,6 +132,23 @@ describe('pacing (specification section 8)', () => {
     assert.ok(performance.now() - startedMs < pacedLookMs / 2, 'not by the look of every 10 s');
   });
 
+  it('a message to another contact wakes the poll that one contact holds, within a second of its look (§8/pacing-held)', async () => {
+    const { number, phone } = await connect();
+    await setPacing(number, {
+      mode: 'strict',
+      gap_min_seconds: 0,
+      gap_max_seconds: 0,
+      unanswered_per_contact: 1,
+    });
+    await sendMany(number, 2, () => 1);
+    assert.equal((await sendUntilHeld(phone)).sent, 1);
+    const { answer } = await heldPoll(service, number);
+    const startedMs = performance.now();
+    const other = await send(number, 2);
+    assert.equal((await answer).id, other);
+    assert.ok(performance.now() - startedMs < pacedLookMs / 2, 'not by the look of every 10 s');
+  });
+
   it('what a phone or a contact did not see is not counted: a released hand-out, an answered message (§8/pacing-rows)', async () => {
     const { number, phone } = await connect();
     await setPacing(number, { messages_per_hour: 1 });
