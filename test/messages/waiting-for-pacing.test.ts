@@ -110,6 +110,22 @@ describe('a message that waits for pacing (specification sections 3.2 and 4.3)',
     assert.equal(await phone.send(service.runtime), known);
   });
 
+  it('under strict messages that wait for a reply delay no other contact (§4.3/expected-at)', async () => {
+    const limits = { messages_per_hour: 3, unanswered_per_contact: 1 };
+    const { number, phone } = await connect({
+      mode: 'strict',
+      gap_min_seconds: 0,
+      gap_max_seconds: 0,
+      ...limits,
+    });
+    for (const contact of [1, 2]) await sent(number, phone, contact);
+    await number.wire.call('inbound', { from: to(2), text: 'Hi' });
+    for (let sends = 0; sends < 3; sends += 1) await send(number, 1);
+    const id = await send(number, 2);
+    assert.equal((await waiting(id)).inMs, null, 'it may go now');
+    assert.equal(await phone.send(service.runtime), id);
+  });
+
   it('does not expire while the phone polls; it does once the phone is away for as long, or the number is paused (§3.2/expired)', async () => {
     const { number, phone } = await connect({ messages_per_day: 1 });
     await sent(number, phone, 1);
