@@ -20,10 +20,18 @@ export const mediaRedirectsMax = 3;
 /** A fetch ends when its host sends no byte for this long, before the first one too. */
 export const mediaSilenceMs = 10_000;
 
-/** Downloads of one device token, and of one public link's team, that run at a time in a process. */
+/** Downloads of one device token that run at a time in a process. */
 export const deviceDownloadsMax = 2;
 
-export const publicDownloadsMax = 16;
+/** Downloads of one public link by one client network that run at a time in a process, and all of one team. */
+export const linkDownloadsMax = 4;
+
+export const teamDownloadsMax = 64;
+
+/** The slowest download of a public link, past its first 30 s. */
+export const downloadBytesPerSecondMin = 16 * 1_024;
+
+export const downloadStartMs = 30_000;
 
 /** Further ones that wait, and for how long. */
 export const downloadsWaitingMax = 64;

@@ -6,8 +6,9 @@ import { parseByteRange } from '#server/platform/http/byte-range.ts';
 import { type Answer, type Route, route } from '#server/platform/http/route.ts';
 import { streamAnswer } from '#server/platform/http/stream-answer.ts';
 import { parseId } from '#server/platform/ids/ids.ts';
+import { clientNetwork } from '#server/platform/network/client-network.ts';
 import { DownloadLimiter } from './download-limiter.ts';
-import { publicDownloadsMax } from './limits.ts';
+import { downloadBytesPerSecondMin, downloadStartMs, linkDownloadsMax, teamDownloadsMax } from './limits.ts';
 import { isMediaToken } from './media-link.ts';
 import { findMediaFile, type MediaFile } from './media-store.ts';
 import { isShownInline } from './media-type.ts';
@@ -18,7 +19,10 @@ import { readMedia } from './read-media.ts';
  * or name is the same 404.
  */
 export function mediaRoutes(services: Runtime): Route[] {
-  const downloads = new DownloadLimiter(services, publicDownloadsMax);
+  const downloads = {
+    ofLink: new DownloadLimiter(services, linkDownloadsMax),
+    ofTeam: new DownloadLimiter(services, teamDownloadsMax),
+  };
   return [
     route({
       method: 'GET',
@@ -35,6 +39,12 @@ export function mediaRoutes(services: Runtime): Route[] {
   ];
 }
 
+interface Downloads {
+  /** Of one link and client network. */
+  readonly ofLink: DownloadLimiter;
+  readonly ofTeam: DownloadLimiter;
+}
+
 /** @throws AppError 404 */
 async function findPublicFile(
   services: Pick<Runtime, 'database' | 'secrets'>,
@@ -49,10 +59,10 @@ async function findPublicFile(
 
 /** 200, 206 or 304. @throws AppError 416, 503 */
 async function answerFile(
-  { database }: Pick<Runtime, 'database'>,
-  downloads: DownloadLimiter,
+  { database, clock }: Pick<Runtime, 'database' | 'clock'>,
+  downloads: Downloads,
   file: MediaFile,
-  { headers, method }: FastifyRequest,
+  { headers, method, ip }: FastifyRequest,
   reply: FastifyReply,
 ): Promise<Answer> {
   const etag = `"${file.sha256.toString('base64url')}"`;
@@ -78,8 +88,21 @@ async function answerFile(
       ...(range ? { 'content-range': `bytes ${start}-${end}/${size}` } : {}),
     },
   };
-  const chunks = method === 'HEAD' ? nothing() : readMedia(database.pool, file, { start, end });
-  await downloads.begin(file.team_id, (onEnd) => streamAnswer(reply, head, chunks, onEnd));
+  if (method === 'HEAD') {
+    await streamAnswer(reply, head, nothing(), () => undefined);
+    return { body: undefined };
+  }
+  const maxMs = downloadStartMs + ((end - start + 1) * 1_000) / downloadBytesPerSecondMin;
+  await downloads.ofLink.begin(`${clientNetwork(ip)} ${file.message_id}`, (leaveLink) =>
+    downloads.ofTeam.begin(file.team_id, (leaveTeam) => {
+      const cancelTimer = clock.after(maxMs, () => void reply.raw.destroy());
+      return streamAnswer(reply, head, readMedia(database.pool, file, { start, end }), () => {
+        cancelTimer();
+        leaveTeam();
+        leaveLink();
+      });
+    }),
+  );
   return { body: undefined };
 }
 

@@ -116,6 +116,22 @@ describe('GET /media/:id/:token/:name (§2.8/media-links)', () => {
     slow.destroy();
   });
 
+  it('clients that read one link slowly delay no other link, and are cut off; HEAD needs no slot (§2.8/media-downloads)', async () => {
+    const large = await receive(jpegOf(5_000_000), 'slowly');
+    const { pathname } = new URL(large);
+    const caller = { baseUrl: world.service.baseUrl, token: 'none' };
+    const slow = await Promise.all(Array.from({ length: 4 }, () => slowDownload(caller, pathname)));
+    const fifth = ask({ range: 'bytes=0-9' }, large);
+    assert.equal((await ask({}, large, 'HEAD')).status, 200);
+    assert.ok((await ask()).bytes.equals(bytes));
+    assert.equal(await Promise.race([fifth.then(() => 'served'), ask().then(() => 'waits')]), 'waits');
+    // Longer than 5 MB may take; the fifth has waited too long then.
+    world.service.clock.advance(400_000);
+    assert.equal((await fifth).status, 503);
+    assert.equal((await ask({ range: 'bytes=0-9' }, large)).status, 206);
+    for (const reader of slow) reader.destroy();
+  });
+
   it('many downloads at a time are all served', async () => {
     const all = await Promise.all(Array.from({ length: 40 }, () => ask()));
     assert.ok(all.every((answer) => answer.status === 200 && answer.bytes.equals(bytes)));
