@@ -23,7 +23,7 @@ describe('types of media (§2.8/media-types)', () => {
     });
   }
 
-  it('no file is too short to be looked at', async () => {
+  it('the type of a file is sniffed however short the file is', async () => {
     for (let size = 1; size < 16; size += 1) {
       for (const [, , bytes] of shownFiles) await sniffMediaType(bytes.subarray(0, size));
     }

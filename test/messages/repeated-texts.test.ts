@@ -16,7 +16,7 @@ describe('the same text to many new contacts (specification section 8)', () => {
   });
   after(() => service.close());
 
-  it('is warned of in the audit log from the eleventh on, once an hour; no text and no contact is in it (§8/repeated-text)', async () => {
+  it('makes a warning in the audit log from the eleventh on, once an hour, without text and contacts (§8/repeated-text)', async () => {
     const number = await connectNumber(service, team);
     const phone = await DirectPhone.of(service, number);
     await team.api.put(`/v1/numbers/${number.numberId}`, {
