@@ -90,7 +90,7 @@ export const Passkey = strictObject({
   id: publicIdOf('pky', 'The id of the passkey.'),
   name: passkeyName,
   created_at: timestamp('When it was added.'),
-  last_used_at: nullable(timestamp('When it last signed somebody in.')),
+  last_used_at: nullable(timestamp('When it was last used to sign in.')),
 });
 export type Passkey = Type.Static<typeof Passkey>;
 export const PasskeyList = strictObject({ passkeys: Type.Array(Passkey, { description: 'Oldest first.' }) });

@@ -111,7 +111,9 @@ export const OpenedInvitation = strictObject({
   email: Type.String({ description: 'Whom it is for; "" for the link of a first owner.' }),
   role: stringEnum(roles),
   expires_at: timestamp('When the link ends.'),
-  signed_in_as: Type.String({ description: 'The address of who is signed in here; "" where nobody is.' }),
+  signed_in_as: Type.String({
+    description: 'The address of the account that is signed in here; "" without one.',
+  }),
   needs: stringEnum(invitationNeeds, {
     description:
       'nothing but a yes; to sign in first; to prove the address by a link of the operator’s first; a name; an address and a name.',

@@ -19,7 +19,7 @@ const phone_number = nullable(
   Type.String({ description: 'Only events of this number are sent; null for all of the team.' }),
 );
 const active = Type.Boolean({
-  description: `false where it was switched off: by somebody, or by ${failuresMax} failed attempts in a row.`,
+  description: `false where it was switched off: by a request, or by ${failuresMax} failed attempts in a row.`,
 });
 const created_at = timestamp('When it was made.');
 
