@@ -31,7 +31,7 @@ export function validateUrl(text: string, allowed: readonly AddressRange[]): Val
   if (text.length > urlMaxCharacters)
     return { refused: `The URL is longer than ${urlMaxCharacters.toLocaleString('en')} characters.` };
   const url = /[\s\p{Cc}]/u.test(text) ? undefined : (URL.parse(text) ?? undefined);
-  if (!url) return { refused: 'This is no URL. Write one such as https://example.com/events.' };
+  if (!url) return { refused: 'This is no URL. Write it in full, as in https://example.com/path.' };
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
     return { refused: 'The URL has to begin with https://.' };
   }
