@@ -115,8 +115,8 @@ export async function failOrphaned(services: Services): Promise<number> {
 }
 
 /**
- * Fails messages to contacts that opted out in the last `windowMs`: those whose acceptance raced the opt-out, those that
- * a phone or its lease returned to the queue, and the rest of a long queue. No claim takes them meanwhile.
+ * Fails messages to contacts that opted out in the last `windowMs`; no claim takes them meanwhile. Their acceptance raced
+ * the opt-out, a phone or its lease returned them, or the queue was too long for the opt-out's transaction.
  */
 export async function failOptedOut(services: Services, windowMs: number): Promise<number> {
   return failInRounds(services, 'opted_out', (without) =>

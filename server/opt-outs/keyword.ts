@@ -32,8 +32,8 @@ function spellings(word: string): string[] {
 }
 
 /**
- * Compatibility forms (NFKC) once nothing invisible parts a letter from its accent, then case. Upper case first makes ß and ss equal, and ı and i; the dot that lower case
- * leaves of İ is removed.
+ * Removes invisible characters first, because one may part a letter from its accent; then come NFKC and case. Upper case
+ * before lower case makes ß and ss equal, and ı and i. The dot that lower case leaves of İ is removed.
  */
 function fold(text: string): string {
   return text

@@ -61,9 +61,9 @@ type Result = { readonly exchanged: ExchangeResult; readonly address: string | u
 
 /**
  * SSRF guard: the only way for the server's outgoing HTTP requests (specification section 6.5, decision 0015).
- * Promises: nothing is sent to an address that was not checked; a redirect is not followed, unless the caller allows a
- * number of them, and then its URL is checked like the first; a request is sent at most once to each URL; its deadline
- * holds whatever the other side does; `send` never throws.
+ * Nothing is sent to an address that was not checked. Redirects are followed only as often as the caller allows, and
+ * each URL is checked like the first. A request is sent at most once to each URL. Its deadline holds whatever the other
+ * side does. `send` never throws.
  */
 export class OutboundHttp {
   readonly #allowed: readonly AddressRange[];
