@@ -1,0 +1,174 @@
+import { resultNames } from './encode-values.ts';
+import type { Fields, Reference, Step, Text } from './step.ts';
+
+/** A value to type, and the variables to choose inside it. */
+export type BuildText = readonly (string | { readonly variable: string })[];
+
+export interface BuildField {
+  /** Name of the field in the editor. */
+  readonly label: string;
+  readonly value: BuildText;
+}
+
+/** One action to add in the Shortcuts app. */
+export interface BuildAction {
+  /** Position in the list, counted from 1 through all levels. */
+  readonly number: number;
+  /** Name of the action in the search of the Shortcuts app. */
+  readonly action: string;
+  readonly fields: readonly BuildField[];
+  /** Actions between If or Repeat and its end. */
+  readonly inside?: readonly BuildAction[];
+  /** Actions between Otherwise and End If. */
+  readonly otherwise?: readonly BuildAction[];
+}
+
+/**
+ * The actions of a shortcut as a list to build by hand (docs/specification.md section 11.9), from the same description as
+ * its file. Comments are left out.
+ */
+export function buildList(steps: readonly Step[]): readonly BuildAction[] {
+  return new ListBuilder().list(steps);
+}
+
+class ListBuilder {
+  #count = 0;
+  readonly #numbers = new Map<Step, number>();
+  /** The step before the current one, whose result the editor fills in by itself. */
+  #previous: Step | undefined;
+
+  list(steps: readonly Step[]): readonly BuildAction[] {
+    return steps.filter((step) => step.kind !== 'comment').map((step) => this.#describe(step));
+  }
+
+  #describe(step: Step): BuildAction {
+    this.#count += 1;
+    const number = this.#count;
+    const action = { number, ...this.#action(step) };
+    this.#numbers.set(step, number);
+    this.#previous = step;
+    if (step.kind === 'repeat') return { ...action, inside: this.list(step.steps) };
+    if (step.kind !== 'if') return action;
+    const inside = this.list(step.then);
+    this.#previous = step;
+    if (step.otherwise === undefined) return { ...action, inside };
+    return { ...action, inside, otherwise: this.list(step.otherwise) };
+  }
+
+  #action(step: Step): { readonly action: string; readonly fields: readonly BuildField[] } {
+    switch (step.kind) {
+      case 'text':
+        return { action: 'Text', fields: [{ label: 'Text', value: this.#text(step.text) }] };
+      case 'device_detail':
+        return { action: 'Get Device Details', fields: [{ label: 'Detail', value: [step.detail] }] };
+      case 'contents_of_url':
+        return {
+          action: 'Get Contents of URL',
+          fields: [
+            { label: 'URL', value: this.#text(step.url) },
+            { label: 'Method', value: [step.json === undefined ? 'GET' : 'POST'] },
+            ...this.#fields('Header', step.headers),
+            ...(step.json === undefined
+              ? []
+              : [{ label: 'Request Body', value: ['JSON'] }, ...this.#fields('JSON Text', step.json)]),
+          ],
+        };
+      case 'dictionary':
+        return { action: 'Get Dictionary from Input', fields: [this.#input(step.of)] };
+      case 'dictionary_value':
+        return {
+          action: 'Get Dictionary Value',
+          fields: [{ label: 'Key', value: [step.key] }, this.#input(step.of, 'Dictionary')],
+        };
+      case 'set_variable':
+        return {
+          action: 'Set Variable',
+          fields: [{ label: 'Variable Name', value: [step.name] }, this.#input(step.value)],
+        };
+      case 'send_message':
+        return {
+          action: 'Send Message',
+          fields: [
+            { label: 'Message', value: this.#text([step.content]) },
+            { label: 'Recipients', value: this.#text([step.to]) },
+            { label: 'Show When Run', value: ['off'] },
+          ],
+        };
+      case 'wait':
+        return {
+          action: 'Wait',
+          fields: [
+            {
+              label: 'Seconds',
+              value: typeof step.seconds === 'number' ? [String(step.seconds)] : this.#text([step.seconds]),
+            },
+          ],
+        };
+      case 'if':
+        return {
+          action: 'If',
+          fields: [
+            this.#input(step.input),
+            { label: 'Condition', value: [step.condition] },
+            { label: 'Text', value: [step.operand] },
+          ],
+        };
+      case 'repeat':
+        return { action: 'Repeat', fields: [{ label: 'Times', value: [String(step.times)] }] };
+      case 'stop':
+        return { action: 'Stop This Shortcut', fields: [] };
+      case 'nothing':
+        return { action: 'Nothing', fields: [] };
+      case 'comment':
+        return { action: 'Comment', fields: [{ label: 'Text', value: [step.text] }] };
+    }
+  }
+
+  #fields(label: string, fields: Fields): readonly BuildField[] {
+    return fields.map(([name, text]) => ({ label: `${label} ${name}`, value: this.#text(text) }));
+  }
+
+  #input(reference: Reference, label = 'Input'): BuildField {
+    return { label, value: this.#text([reference]) };
+  }
+
+  #text(text: Text): BuildText {
+    return text.map((part) => (typeof part === 'string' ? part : { variable: this.#nameOf(part) }));
+  }
+
+  #nameOf(reference: Reference): string {
+    switch (reference.from) {
+      case 'variable':
+        return reference.property === undefined
+          ? reference.name
+          : `${reference.name} › ${reference.property}`;
+      case 'shortcut_input':
+        return `Shortcut Input › ${reference.property}`;
+      case 'result': {
+        const name = resultNames[reference.of.kind];
+        if (reference.of === this.#previous) return `${name} of the action before`;
+        return `${name} of action ${this.#numbers.get(reference.of)}`;
+      }
+    }
+  }
+}
+
+/** The list as plain text: variables in square brackets, what is inside If and Repeat indented. */
+export function renderBuildList(actions: readonly BuildAction[], indent = ''): string {
+  return actions.map((action) => renderAction(action, indent)).join('\n');
+}
+
+function renderAction({ number, action, fields, inside, otherwise }: BuildAction, indent: string): string {
+  const deeper = `${indent}   `;
+  return [
+    `${indent}${number}. ${action}`,
+    ...fields.map(({ label, value }) => `${deeper}${label}: ${renderText(value)}`),
+    ...(inside ? [renderBuildList(inside, deeper)] : []),
+    ...(otherwise ? [`${indent}Otherwise`, renderBuildList(otherwise, deeper)] : []),
+    ...(inside ? [`${indent}End ${action}`] : []),
+  ].join('\n');
+}
+
+function renderText(text: BuildText): string {
+  return text.map((part) => (typeof part === 'string' ? part : `[${part.variable}]`)).join('');
+}

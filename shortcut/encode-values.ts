@@ -1,0 +1,107 @@
+import type { PropertyDictionary } from './property-list/property-list.ts';
+import type { Fields, Reference, ResultStep, Text } from './step.ts';
+import { valuePlaceholder } from './workflow.ts';
+
+/** Name that Shortcuts gives to the result of an action. */
+export const resultNames: Readonly<Record<ResultStep['kind'], string>> = {
+  text: 'Text',
+  device_detail: 'Device Details',
+  contents_of_url: 'Contents of URL',
+  dictionary: 'Dictionary',
+  dictionary_value: 'Dictionary Value',
+};
+
+/** @returns the UUID of the action that makes a result @throws Error where no action before this one makes it */
+export type FindResult = (step: ResultStep) => string;
+
+/** The variable itself, without a wrapper. */
+function encodeReference(reference: Reference, uuidOf: FindResult): PropertyDictionary {
+  switch (reference.from) {
+    case 'variable':
+      return {
+        Type: 'Variable',
+        VariableName: reference.name,
+        ...(reference.property === undefined ? {} : { Aggrandizements: fileExtension }),
+      };
+    case 'result':
+      return {
+        Type: 'ActionOutput',
+        OutputUUID: uuidOf(reference.of),
+        OutputName: resultNames[reference.of.kind],
+      };
+    case 'shortcut_input':
+      return {
+        Type: 'ExtensionInput',
+        Aggrandizements: [{ Type: 'WFPropertyVariableAggrandizement', PropertyName: reference.property }],
+      };
+  }
+}
+
+const fileExtension = [
+  { Type: 'WFCoercionVariableAggrandizement', CoercionItemClass: 'WFGenericFileContentItem' },
+  {
+    Type: 'WFPropertyVariableAggrandizement',
+    PropertyName: 'File Extension',
+    PropertyUserInfo: 'WFFileExtensionProperty',
+  },
+];
+
+/** A parameter that is one variable. */
+export function encodeAttachment(reference: Reference, uuidOf: FindResult): PropertyDictionary {
+  return { Value: encodeReference(reference, uuidOf), WFSerializationType: 'WFTextTokenAttachment' };
+}
+
+/** A parameter that is one variable, taken as a text. */
+export function encodeTextAttachment(reference: Reference, uuidOf: FindResult): PropertyDictionary {
+  const value = encodeReference(reference, uuidOf);
+  return {
+    Value: {
+      ...value,
+      Aggrandizements: [
+        { Type: 'WFCoercionVariableAggrandizement', CoercionItemClass: 'WFStringContentItem' },
+      ],
+    },
+    WFSerializationType: 'WFTextTokenAttachment',
+  };
+}
+
+/**
+ * Text with variables inside: a placeholder for each, and its position in UTF-16 code units. A text without variables
+ * stays a string.
+ */
+export function encodeText(text: Text, uuidOf: FindResult): PropertyDictionary | string {
+  if (text.every((part) => typeof part === 'string')) return text.join('');
+  return encodeTokenString(text, uuidOf);
+}
+
+function encodeTokenString(text: Text, uuidOf: FindResult): PropertyDictionary {
+  const attachmentsByRange: Record<string, PropertyDictionary> = {};
+  let string = '';
+  for (const part of text) {
+    if (typeof part === 'string') {
+      string += part;
+      continue;
+    }
+    attachmentsByRange[`{${string.length}, 1}`] = encodeReference(part, uuidOf);
+    string += valuePlaceholder;
+  }
+  const hasVariables = Object.keys(attachmentsByRange).length > 0;
+  return {
+    Value: { string, ...(hasVariables ? { attachmentsByRange } : {}) },
+    WFSerializationType: 'WFTextTokenString',
+  };
+}
+
+/** Headers or a JSON body. The item type 0 is a text, the only one that is used. */
+export function encodeFields(fields: Fields, uuidOf: FindResult): PropertyDictionary {
+  return {
+    Value: {
+      WFDictionaryFieldValueItems: fields.map(([name, text]) => ({
+        WFItemType: 0,
+        WFKey: encodeTokenString([name], uuidOf),
+        WFValue: encodeTokenString(text, uuidOf),
+      })),
+    },
+    WFSerializationType: 'WFDictionaryFieldValue',
+  };
+}

@@ -1,0 +1,41 @@
+import { type Connection, connectionSteps, post, shortcutVersion } from './connection.ts';
+import {
+  comment,
+  keepAsText,
+  nothing,
+  repeat,
+  type Step,
+  shortcutInput,
+  stop,
+  variable,
+  wait,
+  when,
+} from './step.ts';
+
+/**
+ * *Ownline Inbound*: passes a received text on to the server (docs/specification.md section 11.5). Where a proxy answers
+ * or the server is unavailable it repeats the call for three minutes: a reply cannot be had again. That stays below the
+ * four minutes after which iOS ends some automations.
+ */
+export function inboundSteps(connection: Connection): readonly Step[] {
+  return [
+    ...connectionSteps(connection),
+    comment(
+      `Ownline Inbound, version ${shortcutVersion}. Passes the text that this iPhone has received on to your Ownline. An automation of the kind Message runs it.`,
+    ),
+    repeat(12, [
+      ...keepAsText('Raw', inbound),
+      // The id of the stored message: the text has arrived.
+      when([variable('Raw'), 'contains', 'msg_'], [stop]),
+      wait(15),
+      nothing,
+    ]),
+  ];
+}
+
+const inbound = post('/v1/device/inbound', [
+  ['from', [shortcutInput('Sender')]],
+  ['text', [shortcutInput('Content')]],
+  ['recipients', [shortcutInput('Recipients')]],
+  ['v', [shortcutVersion]],
+]);

@@ -1,0 +1,110 @@
+import {
+  type Connection,
+  connectionSteps,
+  keepText,
+  post,
+  shortcutVersion,
+  tokenHeader,
+} from './connection.ts';
+import {
+  comment,
+  deviceDetail,
+  dictionary,
+  dictionaryValue,
+  keep,
+  keepAsText,
+  nothing,
+  repeat,
+  resultOf,
+  type Step,
+  sendMessage,
+  setVariable,
+  stop,
+  text,
+  variable,
+  wait,
+  when,
+} from './step.ts';
+
+/**
+ * *Ownline Outbox*: polls, sends the message that it gets, and reports it with the next poll (docs/specification.md
+ * sections 11.2 to 11.4). It runs for more than a day; automations start it again. A failing action ends it, so each
+ * step leaves the server with enough to decide what became of the message.
+ */
+export function outboxSteps(connection: Connection): readonly Step[] {
+  return [
+    ...connectionSteps(connection),
+    comment(
+      `Ownline Outbox, version ${shortcutVersion}. Sends the messages of your Ownline from this iPhone. Automations start it; it stops by itself where it runs already.`,
+    ),
+    ...keep('Device', deviceDetail('Device Name')),
+    ...keep('System', deviceDetail('System Version')),
+    ...keepText('None', 'none'),
+    setVariable('Last', variable('None')),
+    ...keepText('Session', 'new'),
+    ...keepText('Outcome', 'sent'),
+    repeat(5000, [
+      ...keepAsText('Raw', poll),
+      ...keepText('Pause', '15'),
+      // Only an answer that goes on names a session. A proxy's page and "unavailable" do not: wait, then repeat the poll.
+      when([variable('Raw'), 'contains', 'ses_'], readAnswer, [
+        when([variable('Raw'), 'begins with', '{'], stopIfTold),
+      ]),
+      when([variable('Pause'), 'is not', '0'], [wait(variable('Pause'))]),
+      // Otherwise the phone keeps the results of all rounds in memory.
+      nothing,
+    ]),
+  ];
+}
+
+const poll = post('/v1/device/poll', [
+  ['session', [variable('Session')]],
+  ['last', [variable('Last')]],
+  ['last_status', [variable('Outcome')]],
+  ['device_name', [variable('Device')]],
+  ['os', [variable('System')]],
+  ['v', [shortcutVersion]],
+]);
+
+const media = {
+  kind: 'contents_of_url',
+  url: [variable('Server'), variable('Media')],
+  headers: tokenHeader,
+  json: undefined,
+} as const;
+
+/** The picture goes first: where it cannot be had or sent, nothing was sent. */
+const sendPicture: readonly Step[] = [
+  ...keep('File', media),
+  ...keep('Kind', text({ from: 'variable', name: 'File', property: 'File Extension' })),
+  // A proxy's error page in place of the picture must not be texted to a customer.
+  when([variable('Kind'), 'contains', 'htm'], keepText('Outcome', 'failed'), [
+    sendMessage(variable('File'), variable('To')),
+  ]),
+];
+
+const send: readonly Step[] = [
+  ...keep('To', dictionaryValue('to', variable('Answer'))),
+  ...keep('Body', dictionaryValue('text', variable('Answer'))),
+  ...keepAsText('Media', dictionaryValue('media', variable('Answer'))),
+  when([variable('Media'), 'is not', 'none'], sendPicture),
+  when([variable('Outcome'), 'is', 'sent'], [sendMessage(variable('Body'), variable('To'))]),
+  ...keep('Last', dictionaryValue('id', variable('Answer'))),
+];
+
+const readAnswer: readonly Step[] = [
+  ...keep('Answer', dictionary(resultOf(poll))),
+  // The server has the report: it answers only after it has stored what the poll said.
+  setVariable('Last', variable('None')),
+  ...keepText('Outcome', 'sent'),
+  ...keep('Session', dictionaryValue('session', variable('Answer'))),
+  ...keepAsText('Pause', dictionaryValue('wait', variable('Answer'))),
+  ...keepAsText('Action', dictionaryValue('action', variable('Answer'))),
+  when([variable('Action'), 'is', 'send'], send),
+];
+
+const stopIfTold: readonly Step[] = [
+  ...keep('Answer', dictionary(resultOf(poll))),
+  ...keepAsText('Action', dictionaryValue('action', variable('Answer'))),
+  when([variable('Action'), 'is', 'stop'], [stop]),
+];

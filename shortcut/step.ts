@@ -1,0 +1,157 @@
+/**
+ * The language in which the shortcuts are described: the actions as a person would build them, in order. The property
+ * list and the list to build by hand are both made from it (docs/specification.md section 11.9).
+ */
+export type Step =
+  | TextStep
+  | DeviceDetailStep
+  | ContentsOfUrlStep
+  | DictionaryStep
+  | DictionaryValueStep
+  | SetVariableStep
+  | SendMessageStep
+  | WaitStep
+  | IfStep
+  | RepeatStep
+  | { readonly kind: 'comment'; readonly text: string }
+  | { readonly kind: 'stop' }
+  | { readonly kind: 'nothing' };
+
+/** An action whose result later actions can use. */
+export type ResultStep =
+  | TextStep
+  | DeviceDetailStep
+  | ContentsOfUrlStep
+  | DictionaryStep
+  | DictionaryValueStep;
+
+export interface TextStep {
+  readonly kind: 'text';
+  readonly text: Text;
+}
+
+export interface DeviceDetailStep {
+  readonly kind: 'device_detail';
+  readonly detail: 'Device Name' | 'System Version';
+}
+
+/** Get Contents of URL. With `json` it is a POST of an object of texts, otherwise a GET. */
+export interface ContentsOfUrlStep {
+  readonly kind: 'contents_of_url';
+  readonly url: Text;
+  readonly headers: Fields;
+  readonly json: Fields | undefined;
+}
+
+export interface DictionaryStep {
+  readonly kind: 'dictionary';
+  readonly of: Reference;
+}
+
+export interface DictionaryValueStep {
+  readonly kind: 'dictionary_value';
+  readonly key: string;
+  readonly of: Reference;
+}
+
+export interface SetVariableStep {
+  readonly kind: 'set_variable';
+  readonly name: string;
+  readonly value: Reference;
+}
+
+/** Send Message with Show When Run off: a text, or one file. */
+export interface SendMessageStep {
+  readonly kind: 'send_message';
+  readonly content: Reference;
+  readonly to: Reference;
+}
+
+export interface WaitStep {
+  readonly kind: 'wait';
+  /** Seconds. */
+  readonly seconds: number | Reference;
+}
+
+export type Condition = 'is' | 'is not' | 'contains' | 'begins with';
+
+export interface IfStep {
+  readonly kind: 'if';
+  readonly input: Reference;
+  readonly condition: Condition;
+  readonly operand: string;
+  readonly then: readonly Step[];
+  readonly otherwise: readonly Step[] | undefined;
+}
+
+export interface RepeatStep {
+  readonly kind: 'repeat';
+  readonly times: number;
+  readonly steps: readonly Step[];
+}
+
+/** Where a value comes from. */
+export type Reference =
+  | { readonly from: 'variable'; readonly name: string; readonly property?: 'File Extension' }
+  | { readonly from: 'result'; readonly of: ResultStep }
+  | { readonly from: 'shortcut_input'; readonly property: 'Sender' | 'Content' | 'Recipients' };
+
+/** Fixed text with values inside. */
+export type Text = readonly (string | Reference)[];
+
+/** Names and texts, in order: the headers or the JSON body of a request. */
+export type Fields = readonly (readonly [name: string, text: Text])[];
+
+export const variable = (name: string): Reference => ({ from: 'variable', name });
+export const resultOf = (of: ResultStep): Reference => ({ from: 'result', of });
+export const shortcutInput = (property: 'Sender' | 'Content' | 'Recipients'): Reference => ({
+  from: 'shortcut_input',
+  property,
+});
+export const text = (...parts: Text): TextStep => ({ kind: 'text', text: parts });
+export const deviceDetail = (detail: DeviceDetailStep['detail']): DeviceDetailStep => ({
+  kind: 'device_detail',
+  detail,
+});
+export const dictionary = (of: Reference): DictionaryStep => ({ kind: 'dictionary', of });
+export const dictionaryValue = (key: string, of: Reference): DictionaryValueStep => ({
+  kind: 'dictionary_value',
+  key,
+  of,
+});
+export const setVariable = (name: string, value: Reference): SetVariableStep => ({
+  kind: 'set_variable',
+  name,
+  value,
+});
+/** An action, and its result in a variable of that name: the two follow each other, so the editor links them by itself. */
+export const keep = (name: string, step: ResultStep): Step[] => [step, setVariable(name, resultOf(step))];
+/**
+ * A value of a dictionary as a text, in a variable of that name. An If needs one: the editor drops comparisons with a bare
+ * dictionary value.
+ */
+export const keepAsText = (name: string, step: ResultStep): Step[] => [
+  step,
+  ...keep(name, text(resultOf(step))),
+];
+export const sendMessage = (content: Reference, to: Reference): SendMessageStep => ({
+  kind: 'send_message',
+  content,
+  to,
+});
+export const wait = (seconds: number | Reference): WaitStep => ({ kind: 'wait', seconds });
+export const repeat = (times: number, steps: readonly Step[]): RepeatStep => ({
+  kind: 'repeat',
+  times,
+  steps,
+});
+export const stop: Step = { kind: 'stop' };
+export const nothing: Step = { kind: 'nothing' };
+export const comment = (words: string): Step => ({ kind: 'comment', text: words });
+
+/** `when([variable('Action'), 'is', 'stop'], […], […])`: the actions of If, and those of Otherwise. */
+export const when = (
+  [input, condition, operand]: readonly [Reference, Condition, string],
+  then: readonly Step[],
+  otherwise?: readonly Step[],
+): IfStep => ({ kind: 'if', input, condition, operand, then, otherwise });

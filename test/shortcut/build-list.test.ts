@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type BuildAction, buildList, renderBuildList } from '#shortcut/build-list.ts';
+import { buildWorkflow, inbound, outbox, shortcuts } from '#shortcut/shortcuts.ts';
+import type { WorkflowAction } from '#shortcut/workflow.ts';
+import { followBuildList } from '#test/support/shortcuts/follow-build-list.ts';
+import { actionName } from '#test/support/shortcuts/workflow-reader.ts';
+
+const connection = { server: 'https://texts.example.com', deviceToken: 'dev_example' };
+
+const listOf = (shortcut: typeof outbox) => buildList(shortcut.steps(connection));
+
+const flat = (actions: readonly BuildAction[]): BuildAction[] =>
+  actions.flatMap((action) => [action, ...flat(action.inside ?? []), ...flat(action.otherwise ?? [])]);
+
+/** Actions with their UUIDs numbered by first appearance, and without comments: what two people who build alike share. */
+function comparable(actions: readonly WorkflowAction[]): unknown {
+  const numbers = new Map<string, string>();
+  const built = actions.filter((action) => actionName(action) !== 'comment');
+  const text = JSON.stringify(built).replaceAll(
+    /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi,
+    (uuid) => numbers.get(uuid) ?? (numbers.set(uuid, `uuid ${numbers.size}`).get(uuid) as string),
+  );
+  return JSON.parse(text);
+}
+
+describe('the list to build by hand (specification section 11.9)', () => {
+  for (const shortcut of shortcuts) {
+    it(`${shortcut.name}: a reader who follows it gets the actions of the file (§11.9/build-by-hand)`, () => {
+      const built = followBuildList(renderBuildList(listOf(shortcut)));
+      const file = buildWorkflow(shortcut, connection).WFWorkflowActions;
+      assert.deepEqual(comparable(built), comparable(file));
+    });
+  }
+
+  it('numbers its actions from 1 on through all levels, and names each result by a number that was given', () => {
+    const all = flat(listOf(outbox));
+    assert.deepEqual(
+      all.map(({ number }) => number),
+      all.map((_, index) => index + 1),
+    );
+    const named = /of action (\d+)/;
+    for (const { number, fields } of all)
+      for (const { value } of fields)
+        for (const part of value) {
+          const of = typeof part === 'string' ? undefined : named.exec(part.variable)?.[1];
+          if (of !== undefined) assert.ok(Number(of) < number);
+        }
+  });
+
+  it('no value has a quotation mark, an apostrophe or a dash, which the keyboard of an iPhone replaces', () => {
+    const typed = shortcuts.flatMap((shortcut) =>
+      flat(listOf(shortcut)).flatMap(({ fields }) =>
+        fields.flatMap(({ value }) => value.filter((part) => typeof part === 'string')),
+      ),
+    );
+    assert.ok(typed.includes('ses_') && typed.includes('{'));
+    assert.deepEqual(
+      typed.filter((text) => /["'“”‘’–—]|--|\.\.\./.test(text)),
+      [],
+    );
+  });
+
+  it('reads like this', () => {
+    assert.equal(
+      renderBuildList(listOf(inbound)),
+      `1. Text
+   Text: https://texts.example.com
+2. Text
+   Text: dev_example
+3. Set Variable
+   Variable Name: Server
+   Input: [Text of action 1]
+4. Set Variable
+   Variable Name: Token
+   Input: [Text of action 2]
+5. Repeat
+   Times: 12
+   6. Get Contents of URL
+      URL: [Server]/v1/device/inbound
+      Method: POST
+      Header x-device-token: [Token]
+      Request Body: JSON
+      JSON Text from: [Shortcut Input › Sender]
+      JSON Text text: [Shortcut Input › Content]
+      JSON Text recipients: [Shortcut Input › Recipients]
+      JSON Text v: 1
+   7. Text
+      Text: [Contents of URL of the action before]
+   8. Set Variable
+      Variable Name: Raw
+      Input: [Text of the action before]
+   9. If
+      Input: [Raw]
+      Condition: contains
+      Text: msg_
+      10. Stop This Shortcut
+   End If
+   11. Wait
+      Seconds: 15
+   12. Nothing
+End Repeat`,
+    );
+  });
+});

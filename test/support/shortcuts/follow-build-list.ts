@@ -1,0 +1,214 @@
+import { randomUUID } from 'node:crypto';
+import type { PropertyDictionary } from '#shortcut/property-list/property-list.ts';
+import type { WorkflowAction } from '#shortcut/workflow.ts';
+
+/** One action as a reader of the list sees it. */
+interface Line {
+  readonly number: number;
+  readonly action: string;
+  readonly fields: Map<string, string>;
+  /** What the editor knows of it once it was added. */
+  readonly uuid: string;
+}
+
+/**
+ * Builds the actions that a person gets who follows the printed list word by word and knows the editor. It shares no code
+ * with the generator.
+ */
+export function followBuildList(list: string): WorkflowAction[] {
+  const made: Line[] = [];
+  const actions: WorkflowAction[] = [];
+  const open: { readonly group: string; readonly action: string }[] = [];
+  let pending: Line | undefined;
+
+  const finish = () => {
+    if (!pending) return;
+    actions.push(...build(pending, made, open));
+    made.push(pending);
+    pending = undefined;
+  };
+  for (const line of list.split('\n').map((printed) => printed.trim())) {
+    const head = /^(\d+)\. (.+)$/.exec(line);
+    if (head) {
+      finish();
+      pending = { number: Number(head[1]), action: head[2] ?? '', fields: new Map(), uuid: randomUUID() };
+      continue;
+    }
+    if (line === 'Otherwise' || /^End (If|Repeat)$/.test(line)) {
+      finish();
+      actions.push(closeOrTurn(line, open));
+      continue;
+    }
+    const field = /^(.+?): (.*)$/.exec(line);
+    if (!field || !pending) throw new Error(`the list says "${line}", which is no action and no field`);
+    pending.fields.set(field[1] ?? '', field[2] ?? '');
+  }
+  finish();
+  if (open.length > 0) throw new Error('the list leaves something open');
+  return actions;
+}
+
+const action = (name: string, parameters: PropertyDictionary): WorkflowAction => ({
+  WFWorkflowActionIdentifier: `is.workflow.actions.${name}`,
+  WFWorkflowActionParameters: parameters,
+});
+
+function closeOrTurn(line: string, open: { group: string; action: string }[]): WorkflowAction {
+  const innermost = open.at(-1);
+  if (!innermost) throw new Error(`"${line}" without a beginning`);
+  const name = innermost.action === 'If' ? 'conditional' : 'repeat.count';
+  const group = { GroupingIdentifier: innermost.group };
+  if (line === 'Otherwise') return action(name, { ...group, WFControlFlowMode: 1 });
+  if (line !== `End ${innermost.action}`) throw new Error(`"${line}" ends the wrong action`);
+  open.pop();
+  return action(name, { ...group, WFControlFlowMode: 2, UUID: randomUUID() });
+}
+
+const conditions: Readonly<Record<string, number>> = { is: 4, 'is not': 5, 'begins with': 8, contains: 99 };
+
+function build(
+  line: Line,
+  made: readonly Line[],
+  open: { group: string; action: string }[],
+): WorkflowAction[] {
+  const get = (label: string) => {
+    const value = line.fields.get(label);
+    if (value === undefined) throw new Error(`${line.number}. ${line.action} has no ${label}`);
+    return value;
+  };
+  const token = (text: string) => tokenString(text, made);
+  const attachment = (text: string) => ({
+    Value: variableOf(text, made),
+    WFSerializationType: 'WFTextTokenAttachment',
+  });
+  const entries = (label: string) => ({
+    Value: {
+      WFDictionaryFieldValueItems: [...line.fields]
+        .filter(([name]) => name.startsWith(`${label} `))
+        .map(([name, text]) => ({
+          WFItemType: 0,
+          WFKey: token(name.slice(label.length + 1)),
+          WFValue: token(text),
+        })),
+    },
+    WFSerializationType: 'WFDictionaryFieldValue',
+  });
+  const text = (value: string) => (value.includes('[') ? token(value) : value);
+  const UUID = line.uuid;
+  switch (line.action) {
+    case 'Text':
+      return [action('gettext', { UUID, WFTextActionText: text(get('Text')) })];
+    case 'Get Device Details':
+      return [action('getdevicedetails', { UUID, WFDeviceDetail: get('Detail') })];
+    case 'Get Contents of URL': {
+      const method = get('Method');
+      const common = { UUID, WFURL: text(get('URL')), WFHTTPMethod: method, ShowHeaders: true };
+      const headers = { WFHTTPHeaders: entries('Header') };
+      if (method === 'GET') return [action('downloadurl', { ...common, ...headers })];
+      const body = { WFHTTPBodyType: get('Request Body'), WFJSONValues: entries('JSON Text') };
+      return [action('downloadurl', { ...common, ...headers, ...body })];
+    }
+    case 'Get Dictionary from Input':
+      return [action('detect.dictionary', { UUID, WFInput: attachment(get('Input')) })];
+    case 'Get Dictionary Value': {
+      const key = { WFGetDictionaryValueType: 'Value', WFDictionaryKey: get('Key') };
+      return [action('getvalueforkey', { UUID, ...key, WFInput: attachment(get('Dictionary')) })];
+    }
+    case 'Set Variable':
+      return [
+        action('setvariable', { WFVariableName: get('Variable Name'), WFInput: attachment(get('Input')) }),
+      ];
+    case 'Send Message': {
+      if (get('Show When Run') !== 'off') throw new Error('a person would have to tap Send');
+      const asText = {
+        Type: 'WFCoercionVariableAggrandizement',
+        CoercionItemClass: 'WFStringContentItem',
+      };
+      const to = { ...variableOf(get('Recipients'), made), Aggrandizements: [asText] };
+      return [
+        action('sendmessage', {
+          UUID,
+          IntentAppDefinition: {
+            BundleIdentifier: 'com.apple.MobileSMS',
+            Name: 'Messages',
+            TeamIdentifier: '0000000000',
+          },
+          ShowWhenRun: false,
+          WFSendMessageActionRecipients: { Value: to, WFSerializationType: 'WFTextTokenAttachment' },
+          WFSendMessageContent: token(get('Message')),
+        }),
+      ];
+    }
+    case 'Wait': {
+      const seconds = get('Seconds');
+      return [
+        action('delay', { WFDelayTime: seconds.includes('[') ? attachment(seconds) : Number(seconds) }),
+      ];
+    }
+    case 'If': {
+      const group = randomUUID();
+      open.push({ group, action: 'If' });
+      return [
+        action('conditional', {
+          GroupingIdentifier: group,
+          WFControlFlowMode: 0,
+          WFCondition: conditions[get('Condition')] ?? -1,
+          WFInput: { Type: 'Variable', Variable: attachment(get('Input')) },
+          WFConditionalActionString: get('Text'),
+        }),
+      ];
+    }
+    case 'Repeat': {
+      const group = randomUUID();
+      open.push({ group, action: 'Repeat' });
+      return [
+        action('repeat.count', {
+          GroupingIdentifier: group,
+          WFControlFlowMode: 0,
+          WFRepeatCount: Number(get('Times')),
+        }),
+      ];
+    }
+    case 'Stop This Shortcut':
+      return [action('exit', {})];
+    case 'Nothing':
+      return [action('nothing', {})];
+    default:
+      throw new Error(`the app has no action "${line.action}"`);
+  }
+}
+
+function tokenString(text: string, made: readonly Line[]): PropertyDictionary {
+  const attachmentsByRange: Record<string, PropertyDictionary> = {};
+  let string = '';
+  for (const part of text.split(/(\[[^\]]+\])/)) {
+    if (!part.startsWith('[')) {
+      string += part;
+      continue;
+    }
+    attachmentsByRange[`{${string.length}, 1}`] = variableOf(part, made);
+    string += '\ufffc';
+  }
+  const value = Object.keys(attachmentsByRange).length === 0 ? { string } : { string, attachmentsByRange };
+  return { Value: value, WFSerializationType: 'WFTextTokenString' };
+}
+
+/** What a person chooses for `[Server]`, `[Text of action 1]` or `[Shortcut Input › Sender]`. */
+function variableOf(text: string, made: readonly Line[]): PropertyDictionary {
+  const words = /^\[([^\]]+)\]$/.exec(text)?.[1];
+  if (words === undefined) throw new Error(`"${text}" is no variable`);
+  const result = /^(.+) of (?:action (\d+)|the action before)$/.exec(words);
+  if (result) {
+    const line =
+      result[2] === undefined ? made.at(-1) : made.find(({ number }) => number === Number(result[2]));
+    if (!line) throw new Error(`there is no action for "${words}"`);
+    return { Type: 'ActionOutput', OutputUUID: line.uuid, OutputName: result[1] ?? '' };
+  }
+  const [name = '', property] = words.split(' › ');
+  const ofProperty = { Type: 'WFPropertyVariableAggrandizement', PropertyName: property ?? '' };
+  if (name === 'Shortcut Input') return { Type: 'ExtensionInput', Aggrandizements: [ofProperty] };
+  if (property === undefined) return { Type: 'Variable', VariableName: name };
+  const asFile = { Type: 'WFCoercionVariableAggrandizement', CoercionItemClass: 'WFGenericFileContentItem' };
+  const userInfo = { PropertyUserInfo: 'WFFileExtensionProperty' };
+  return { Type: 'Variable', VariableName: name, Aggrandizements: [asFile, { ...ofProperty, ...userInfo }] };
+}
