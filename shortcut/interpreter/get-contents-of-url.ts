@@ -1,0 +1,71 @@
+import type { RunClock } from './run-clock.ts';
+import { ActionFailure, type Item, itemsOfJson, parseJson, type Value } from './value.ts';
+
+export interface UrlRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The JSON body of a POST; undefined for a GET. */
+  readonly json: Readonly<Record<string, string>> | undefined;
+}
+
+/** Without a byte for this long iOS ends the request. */
+export const silenceMaxMs = 60_000;
+
+/**
+ * Get Contents of URL. The HTTP status is not looked at: any answer is a result. JSON becomes a dictionary, plain text a
+ * text, everything else a file.
+ * @throws ActionFailure where no whole answer came: no connection, TLS, 60 s of silence, a connection that broke
+ */
+export async function getContentsOfUrl(
+  request: UrlRequest,
+  fetchUrl: typeof fetch,
+  clock: RunClock,
+  signal: AbortSignal,
+): Promise<Value> {
+  if (!/^https?:\/\//.test(request.url) || !URL.canParse(request.url))
+    throw new ActionFailure(`"${request.url}" is no address`);
+  const silence = new AbortController();
+  const timeOut = () => silence.abort(new ActionFailure(`${request.url} did not answer in time`));
+  let cancel = clock.after(silenceMaxMs, timeOut);
+  try {
+    const response = await fetchUrl(request.url, {
+      method: request.json === undefined ? 'GET' : 'POST',
+      headers: {
+        ...request.headers,
+        ...(request.json === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(request.json === undefined ? {} : { body: JSON.stringify(request.json) }),
+      signal: AbortSignal.any([signal, silence.signal]),
+    });
+    const parts: Uint8Array[] = [];
+    for await (const part of response.body ?? []) {
+      cancel();
+      cancel = clock.after(silenceMaxMs, timeOut);
+      parts.push(part);
+    }
+    return { items: itemsOf(response, Buffer.concat(parts)), isDictionaryValue: false };
+  } catch (error) {
+    if (error instanceof ActionFailure) throw error;
+    throw new ActionFailure(`no answer from ${request.url}`, { cause: error });
+  } finally {
+    cancel();
+  }
+}
+
+function itemsOf(response: Response, bytes: Buffer): readonly Item[] {
+  if (bytes.length === 0) return [];
+  const mediaType = (response.headers.get('content-type') ?? 'application/octet-stream').split(';')[0] ?? '';
+  if (/[/+]json$/.test(mediaType)) {
+    const json = parseJson(bytes.toString('utf8'));
+    if (json !== undefined) return itemsOfJson(json);
+  }
+  if (/^text\/plain$|[/+]json$/.test(mediaType)) return [{ kind: 'text', text: bytes.toString('utf8') }];
+  return [{ kind: 'file', file: { name: fileName(response.url, mediaType), mediaType, bytes } }];
+}
+
+/** The last part of the path. Where its ending is not one of the media type, that of the type is added. */
+function fileName(url: string, mediaType: string): string {
+  const last = decodeURIComponent(new URL(url).pathname.split('/').at(-1) ?? '') || 'file';
+  const ending = mediaType === 'text/html' ? 'html' : undefined;
+  return ending === undefined || last.endsWith(`.${ending}`) ? last : `${last}.${ending}`;
+}

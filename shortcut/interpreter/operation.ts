@@ -1,0 +1,74 @@
+/** The actions of a shortcut, read from its property list and checked. */
+export type Operation =
+  | { readonly kind: 'text'; readonly uuid: string; readonly text: Template }
+  | { readonly kind: 'device_detail'; readonly uuid: string; readonly detail: DeviceDetail }
+  | {
+      readonly kind: 'contents_of_url';
+      readonly uuid: string;
+      readonly url: Template;
+      readonly headers: readonly Entry[];
+      /** undefined for a GET. */
+      readonly json: readonly Entry[] | undefined;
+    }
+  | { readonly kind: 'dictionary'; readonly uuid: string; readonly input: Source }
+  | {
+      readonly kind: 'dictionary_value';
+      readonly uuid: string;
+      readonly key: string;
+      readonly input: Source;
+    }
+  | { readonly kind: 'set_variable'; readonly name: string; readonly value: Source }
+  | { readonly kind: 'send_message'; readonly to: Source; readonly content: Template }
+  | { readonly kind: 'wait'; readonly seconds: number | Source }
+  | {
+      readonly kind: 'if';
+      readonly input: Source;
+      readonly condition: Condition;
+      readonly operand: string;
+      readonly then: readonly NumberedOperation[];
+      readonly otherwise: readonly NumberedOperation[];
+    }
+  | { readonly kind: 'repeat'; readonly times: number; readonly body: readonly NumberedOperation[] }
+  | { readonly kind: 'stop' }
+  | { readonly kind: 'nothing' };
+
+/** An operation and its position in the list of actions, for error messages. */
+export interface NumberedOperation {
+  readonly index: number;
+  readonly operation: Operation;
+}
+
+export type DeviceDetail = 'Device Name' | 'System Version';
+export type Condition = 'is' | 'is not' | 'begins with' | 'contains';
+
+/** Text with values inside. */
+export type Template = readonly (string | Source)[];
+
+export interface Entry {
+  readonly name: Template;
+  readonly value: Template;
+}
+
+/** Where a value comes from, and how it is changed before its use. */
+export interface Source {
+  readonly from:
+    | { readonly kind: 'variable'; readonly name: string }
+    | { readonly kind: 'result'; readonly uuid: string }
+    | { readonly kind: 'input' };
+  readonly changes: readonly Change[];
+}
+
+export type Change =
+  | { readonly kind: 'as_text' }
+  | { readonly kind: 'as_file' }
+  | { readonly kind: 'property'; readonly name: Property };
+
+export type Property = 'Sender' | 'Content' | 'Recipients' | 'File Extension';
+
+/** A property list that no iPhone could run as it is meant: a fault of its generator. */
+export class WorkflowError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'WorkflowError';
+  }
+}

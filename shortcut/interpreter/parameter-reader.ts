@@ -1,0 +1,194 @@
+import { isPropertyArray, type PropertyList } from '../property-list/property-list.ts';
+import { type Change, type Entry, type Source, type Template, WorkflowError } from './operation.ts';
+
+/** Stands for a value inside a text: one UTF-16 code unit. */
+const valuePlaceholder = '\ufffc';
+
+/**
+ * Reads a dictionary of a property list key by key. A missing key, a value of another type and a key that is left over are
+ * errors, so that a misspelt parameter cannot pass.
+ */
+export class ParameterReader {
+  readonly #where: string;
+  readonly #left: Map<string, PropertyList>;
+  /** UUIDs of the actions before this one whose result may be used. */
+  readonly #results: ReadonlySet<string>;
+
+  constructor(where: string, value: PropertyList | undefined, results: ReadonlySet<string>) {
+    this.#where = where;
+    if (typeof value !== 'object' || isPropertyArray(value)) throw this.#error('is no dictionary');
+    this.#left = new Map(Object.entries(value));
+    this.#results = results;
+  }
+
+  has(key: string): boolean {
+    return this.#left.has(key);
+  }
+
+  take(key: string): PropertyList {
+    const value = this.#left.get(key);
+    if (value === undefined) throw this.#error(`has no ${key}`);
+    this.#left.delete(key);
+    return value;
+  }
+
+  string(key: string): string {
+    const value = this.take(key);
+    if (typeof value !== 'string') throw this.#error(`has a ${key} that is no text`);
+    return value;
+  }
+
+  integer(key: string): number {
+    const value = this.take(key);
+    if (typeof value !== 'number' || !Number.isInteger(value))
+      throw this.#error(`has a ${key} that is no whole number`);
+    return value;
+  }
+
+  oneOf<Word extends string>(key: string, words: readonly Word[]): Word {
+    const value = this.string(key);
+    const word = words.find((known) => known === value);
+    if (word === undefined) throw this.#error(`has the unknown ${key} "${value}"`);
+    return word;
+  }
+
+  /** @throws WorkflowError where the value is another one */
+  expect(key: string, expected: PropertyList): void {
+    const value = this.take(key);
+    if (JSON.stringify(value) !== JSON.stringify(expected))
+      throw this.#error(`has ${key} ${JSON.stringify(value)}, not ${JSON.stringify(expected)}`);
+  }
+
+  inside(key: string): ParameterReader {
+    return this.#reader(key, this.take(key));
+  }
+
+  array(key: string): readonly PropertyList[] {
+    const value = this.take(key);
+    if (!isPropertyArray(value)) throw this.#error(`has a ${key} that is no array`);
+    return value;
+  }
+
+  items(key: string): ParameterReader[] {
+    return this.array(key).map((item, index) => this.#reader(`${key} ${index}`, item));
+  }
+
+  /** Ends the reading. @throws WorkflowError where a key was not read */
+  end(): void {
+    const [key] = this.#left.keys();
+    if (key !== undefined) throw this.#error(`has the unknown key ${key}`);
+  }
+
+  /** One variable. */
+  attachment(key: string): Source {
+    const reader = this.inside(key);
+    reader.expect('WFSerializationType', 'WFTextTokenAttachment');
+    const source = reader.inside('Value').source();
+    reader.end();
+    return source;
+  }
+
+  integerOrAttachment(key: string): number | Source {
+    return typeof this.#left.get(key) === 'number' ? this.integer(key) : this.attachment(key);
+  }
+
+  /** A text, with or without variables. */
+  template(key: string): Template {
+    const value = this.#left.get(key);
+    if (typeof value !== 'string') return this.tokenString(key);
+    this.take(key);
+    if (value.includes(valuePlaceholder)) throw this.#error(`has a placeholder without a variable in ${key}`);
+    return [value];
+  }
+
+  tokenString(key: string): Template {
+    const reader = this.inside(key);
+    reader.expect('WFSerializationType', 'WFTextTokenString');
+    const template = reader.inside('Value').#templateValue();
+    reader.end();
+    return template;
+  }
+
+  /** Headers or a JSON body: texts only. */
+  entries(key: string): readonly Entry[] {
+    const reader = this.inside(key);
+    reader.expect('WFSerializationType', 'WFDictionaryFieldValue');
+    const value = reader.inside('Value');
+    const entries = value.items('WFDictionaryFieldValueItems').map((item) => {
+      item.expect('WFItemType', 0);
+      const entry = { name: item.tokenString('WFKey'), value: item.tokenString('WFValue') };
+      item.end();
+      return entry;
+    });
+    value.end();
+    reader.end();
+    return entries;
+  }
+
+  /** The variable that this dictionary describes. */
+  source(): Source {
+    const type = this.oneOf('Type', ['Variable', 'ActionOutput', 'ExtensionInput']);
+    const from = this.#from(type);
+    const changes = this.has('Aggrandizements')
+      ? this.items('Aggrandizements').map((reader) => reader.#change())
+      : [];
+    this.end();
+    return { from, changes };
+  }
+
+  #from(type: 'Variable' | 'ActionOutput' | 'ExtensionInput'): Source['from'] {
+    if (type === 'ExtensionInput') return { kind: 'input' };
+    if (type === 'Variable') return { kind: 'variable', name: this.string('VariableName') };
+    const uuid = this.string('OutputUUID');
+    if (this.string('OutputName') === '') throw this.#error('has an empty OutputName');
+    if (!this.#results.has(uuid)) throw this.#error('uses the result of no action before it');
+    return { kind: 'result', uuid };
+  }
+
+  #change(): Change {
+    const type = this.oneOf('Type', ['WFPropertyVariableAggrandizement', 'WFCoercionVariableAggrandizement']);
+    const change = type === 'WFCoercionVariableAggrandizement' ? this.#coercion() : this.#property();
+    this.end();
+    return change;
+  }
+
+  #coercion(): Change {
+    const item = this.oneOf('CoercionItemClass', ['WFStringContentItem', 'WFGenericFileContentItem']);
+    return { kind: item === 'WFStringContentItem' ? 'as_text' : 'as_file' };
+  }
+
+  #property(): Change {
+    const name = this.oneOf('PropertyName', ['Sender', 'Content', 'Recipients', 'File Extension']);
+    if (name === 'File Extension') this.expect('PropertyUserInfo', 'WFFileExtensionProperty');
+    return { kind: 'property', name };
+  }
+
+  /** Splits the string at its placeholders. Each has its range, and each range its placeholder. */
+  #templateValue(): Template {
+    const string = this.string('string');
+    const ranges = this.has('attachmentsByRange') ? this.inside('attachmentsByRange') : undefined;
+    this.end();
+    const parts: (string | Source)[] = [];
+    let fixed = '';
+    for (let index = 0; index < string.length; index += 1) {
+      const unit = string[index] ?? '';
+      if (unit !== valuePlaceholder) {
+        fixed += unit;
+        continue;
+      }
+      if (!ranges) throw this.#error('has a placeholder without a range');
+      parts.push(fixed, ranges.inside(`{${index}, 1}`).source());
+      fixed = '';
+    }
+    ranges?.end();
+    return [...parts, fixed].filter((part) => part !== '');
+  }
+
+  #reader(key: string, value: PropertyList): ParameterReader {
+    return new ParameterReader(`${this.#where}, ${key}`, value, this.#results);
+  }
+
+  #error(problem: string): WorkflowError {
+    return new WorkflowError(`${this.#where} ${problem}`);
+  }
+}

@@ -1,0 +1,234 @@
+import type { PropertyList } from '../property-list/property-list.ts';
+import { type Condition, type NumberedOperation, type Operation, WorkflowError } from './operation.ts';
+import { ParameterReader } from './parameter-reader.ts';
+
+/**
+ * Reads the property list of a shortcut into operations.
+ * @throws WorkflowError for an action, a parameter or a type that is not known here, and where If and Repeat do not nest
+ */
+export function readWorkflow(workflow: PropertyList): readonly NumberedOperation[] {
+  const root = new ParameterReader('the workflow', workflow, new Set());
+  const actions = root.array('WFWorkflowActions');
+  for (const key of rootKeys) root.take(key);
+  if (root.items('WFWorkflowImportQuestions').length > 0)
+    throw new WorkflowError('the import questions are not answered');
+  root.end();
+  const reader = new ActionListReader(actions);
+  const operations = reader.block();
+  if (!reader.isAtEnd) throw new WorkflowError(`action ${reader.position} closes a group that is not open`);
+  return operations;
+}
+
+// Repeated here, because a wrong constant of the generator must not be read as right.
+const actionPrefix = 'is.workflow.actions.';
+const controlFlow = { start: 0, otherwise: 1, end: 2 };
+const conditions: ReadonlyMap<number, Condition> = new Map([
+  [4, 'is'],
+  [5, 'is not'],
+  [8, 'begins with'],
+  [99, 'contains'],
+]);
+
+const rootKeys = [
+  'WFWorkflowClientVersion',
+  'WFWorkflowMinimumClientVersion',
+  'WFWorkflowMinimumClientVersionString',
+  'WFWorkflowIcon',
+  'WFWorkflowHasShortcutInputVariables',
+  'WFWorkflowHasOutputFallback',
+  'WFWorkflowInputContentItemClasses',
+  'WFWorkflowOutputContentItemClasses',
+  'WFWorkflowTypes',
+  'WFQuickActionSurfaces',
+];
+
+class ActionListReader {
+  readonly #actions: readonly PropertyList[];
+  readonly #results = new Set<string>();
+  #next = 0;
+
+  constructor(actions: readonly PropertyList[]) {
+    this.#actions = actions;
+  }
+
+  get position(): number {
+    return this.#next;
+  }
+
+  get isAtEnd(): boolean {
+    return this.#next >= this.#actions.length;
+  }
+
+  /** Actions up to the next Otherwise or End, which stays unread. */
+  block(): readonly NumberedOperation[] {
+    const block: NumberedOperation[] = [];
+    while (!this.isAtEnd) {
+      const index = this.#next;
+      const { name, parameters } = this.#peek();
+      if (parameters.has('WFControlFlowMode') && modeOf(this.#actions[index]) !== controlFlow.start) break;
+      this.#next += 1;
+      const operation = name === 'comment' ? this.#comment(parameters) : this.#read(name, parameters);
+      if (operation) block.push({ index, operation });
+    }
+    return block;
+  }
+
+  #peek() {
+    const where = `action ${this.#next}`;
+    const action = new ParameterReader(where, this.#actions[this.#next], this.#results);
+    const identifier = action.string('WFWorkflowActionIdentifier');
+    const parameters = new ParameterReader(
+      `${where} (${identifier})`,
+      action.take('WFWorkflowActionParameters'),
+      this.#results,
+    );
+    action.end();
+    if (!identifier.startsWith(actionPrefix))
+      throw new WorkflowError(`${where} is the unknown ${identifier}`);
+    return { name: identifier.slice(actionPrefix.length), parameters };
+  }
+
+  #comment(parameters: ParameterReader): undefined {
+    parameters.string('WFCommentActionText');
+    parameters.end();
+  }
+
+  #read(name: string, parameters: ParameterReader): Operation {
+    if (name === 'conditional') return this.#readIf(parameters);
+    if (name === 'repeat.count') return this.#readRepeat(parameters);
+    const operation = readOperation(name, parameters, this.#next - 1);
+    parameters.end();
+    if ('uuid' in operation) this.#results.add(operation.uuid);
+    return operation;
+  }
+
+  #readIf(parameters: ParameterReader): Operation {
+    const group = parameters.string('GroupingIdentifier');
+    parameters.expect('WFControlFlowMode', controlFlow.start);
+    const wrapper = parameters.inside('WFInput');
+    wrapper.expect('Type', 'Variable');
+    const input = wrapper.attachment('Variable');
+    wrapper.end();
+    const condition = readCondition(parameters.integer('WFCondition'), this.#next - 1);
+    const operand = parameters.string('WFConditionalActionString');
+    parameters.end();
+    const then = this.block();
+    const hasOtherwise = this.#readMarker('conditional', group, controlFlow.otherwise);
+    const otherwise = hasOtherwise ? this.block() : [];
+    if (!this.#readMarker('conditional', group, controlFlow.end))
+      throw new WorkflowError(`the If of group ${group} has no end`);
+    return { kind: 'if', input, condition, operand, then, otherwise };
+  }
+
+  #readRepeat(parameters: ParameterReader): Operation {
+    const group = parameters.string('GroupingIdentifier');
+    parameters.expect('WFControlFlowMode', controlFlow.start);
+    const times = parameters.integer('WFRepeatCount');
+    parameters.end();
+    const body = this.block();
+    if (!this.#readMarker('repeat.count', group, controlFlow.end))
+      throw new WorkflowError(`the Repeat of group ${group} has no end`);
+    return { kind: 'repeat', times, body };
+  }
+
+  /** Reads the Otherwise or End of a group, where it is next. */
+  #readMarker(name: string, group: string, mode: number): boolean {
+    if (this.isAtEnd || modeOf(this.#actions[this.#next]) !== mode) return false;
+    const next = this.#peek();
+    if (next.name !== name) throw new WorkflowError(`action ${this.#next} closes a ${name} as ${next.name}`);
+    next.parameters.expect('GroupingIdentifier', group);
+    next.parameters.expect('WFControlFlowMode', mode);
+    if (next.parameters.has('UUID')) next.parameters.string('UUID');
+    next.parameters.end();
+    this.#next += 1;
+    return true;
+  }
+}
+
+function modeOf(action: PropertyList | undefined): unknown {
+  const parameters = (action as { WFWorkflowActionParameters?: { WFControlFlowMode?: unknown } } | undefined)
+    ?.WFWorkflowActionParameters;
+  return parameters?.WFControlFlowMode;
+}
+
+function readCondition(code: number, index: number): Condition {
+  const condition = conditions.get(code);
+  if (condition === undefined) throw new WorkflowError(`action ${index} has the unknown condition ${code}`);
+  return condition;
+}
+
+function readOperation(name: string, parameters: ParameterReader, index: number): Operation {
+  switch (name) {
+    case 'gettext':
+      return {
+        kind: 'text',
+        uuid: parameters.string('UUID'),
+        text: parameters.template('WFTextActionText'),
+      };
+    case 'getdevicedetails':
+      return {
+        kind: 'device_detail',
+        uuid: parameters.string('UUID'),
+        detail: parameters.oneOf('WFDeviceDetail', ['Device Name', 'System Version']),
+      };
+    case 'downloadurl':
+      return readContentsOfUrl(parameters);
+    case 'detect.dictionary':
+      return {
+        kind: 'dictionary',
+        uuid: parameters.string('UUID'),
+        input: parameters.attachment('WFInput'),
+      };
+    case 'getvalueforkey':
+      parameters.expect('WFGetDictionaryValueType', 'Value');
+      return {
+        kind: 'dictionary_value',
+        uuid: parameters.string('UUID'),
+        key: parameters.string('WFDictionaryKey'),
+        input: parameters.attachment('WFInput'),
+      };
+    case 'setvariable':
+      return {
+        kind: 'set_variable',
+        name: parameters.string('WFVariableName'),
+        value: parameters.attachment('WFInput'),
+      };
+    case 'sendmessage':
+      return readSendMessage(parameters);
+    case 'delay':
+      return { kind: 'wait', seconds: parameters.integerOrAttachment('WFDelayTime') };
+    case 'exit':
+      return { kind: 'stop' };
+    case 'nothing':
+      return { kind: 'nothing' };
+    default:
+      throw new WorkflowError(`action ${index} is the unknown ${name}`);
+  }
+}
+
+function readContentsOfUrl(parameters: ParameterReader): Operation {
+  const uuid = parameters.string('UUID');
+  const url = parameters.template('WFURL');
+  const method = parameters.oneOf('WFHTTPMethod', ['GET', 'POST']);
+  const headers = parameters.entries('WFHTTPHeaders');
+  parameters.expect('ShowHeaders', true);
+  if (method === 'GET') return { kind: 'contents_of_url', uuid, url, headers, json: undefined };
+  parameters.expect('WFHTTPBodyType', 'JSON');
+  return { kind: 'contents_of_url', uuid, url, headers, json: parameters.entries('WFJSONValues') };
+}
+
+function readSendMessage(parameters: ParameterReader): Operation {
+  parameters.string('UUID');
+  parameters.expect('IntentAppDefinition', {
+    BundleIdentifier: 'com.apple.MobileSMS',
+    Name: 'Messages',
+    TeamIdentifier: '0000000000',
+  });
+  // Otherwise a person has to tap Send.
+  parameters.expect('ShowWhenRun', false);
+  return {
+    kind: 'send_message',
+    to: parameters.attachment('WFSendMessageActionRecipients'),
+    content: parameters.tokenString('WFSendMessageContent'),
+  };
+}

@@ -1,0 +1,257 @@
+import type { PropertyList } from '../property-list/property-list.ts';
+import { getContentsOfUrl } from './get-contents-of-url.ts';
+import {
+  type Condition,
+  type Entry,
+  type NumberedOperation,
+  type Operation,
+  type Source,
+  type Template,
+  WorkflowError,
+} from './operation.ts';
+import { readWorkflow } from './read-workflow.ts';
+import { type RunClock, sleep } from './run-clock.ts';
+import {
+  ActionFailure,
+  applyChange,
+  dictionaryValueOf,
+  nothingValue,
+  type PhoneFile,
+  plainValue,
+  type ReceivedMessage,
+  textOf,
+  textValue,
+  toDictionary,
+  type Value,
+} from './value.ts';
+
+/** An iPhone, as far as a shortcut can tell. */
+export interface Phone {
+  readonly clock: RunClock;
+  readonly deviceName: string;
+  readonly systemVersion: string;
+  /** Messages takes a text or one file; where it throws, the action fails. */
+  readonly sendMessage: (message: OutgoingMessage) => void | Promise<void>;
+  /** Instead of the network of this machine. */
+  readonly fetch?: typeof fetch;
+}
+
+export type OutgoingMessage =
+  | { readonly kind: 'text'; readonly to: string; readonly text: string }
+  | { readonly kind: 'file'; readonly to: string; readonly file: PhoneFile };
+
+export interface RunOptions {
+  /** The message that started it. */
+  readonly input?: ReceivedMessage;
+  /** Ends the run, in the middle of an action as well. */
+  readonly signal?: AbortSignal;
+  /** After which iOS ends the run; see `inlineRunMaxMs`. */
+  readonly limitMs?: number;
+}
+
+/** iOS ends a run after four minutes where the automation has actions of its own, Run Shortcut included. */
+export const inlineRunMaxMs = 4 * 60_000;
+
+/** How a run ended. */
+export type RunEnd =
+  | { readonly kind: 'completed' | 'stopped' | 'aborted' | 'time_limit' }
+  /** An action failed: Shortcuts has no way to catch that. `index` is its position in the file. */
+  | { readonly kind: 'failed'; readonly index: number; readonly error: ActionFailure };
+
+/**
+ * Runs a shortcut as an iPhone does (docs/specification.md section 11.9): a failing action ends the run, the status of an
+ * HTTP answer is not looked at, and JSON null and missing keys are nothing.
+ * @throws WorkflowError where the property list is not as an iPhone needs it
+ */
+export async function runShortcut(
+  workflow: PropertyList,
+  phone: Phone,
+  options: RunOptions = {},
+): Promise<RunEnd> {
+  const operations = readWorkflow(workflow);
+  const limit = new AbortController();
+  const cancel =
+    options.limitMs === undefined ? undefined : phone.clock.after(options.limitMs, () => limit.abort());
+  const signal = AbortSignal.any([limit.signal, ...(options.signal ? [options.signal] : [])]);
+  const run = new Run(phone, options.input, signal);
+  try {
+    return { kind: (await run.block(operations)) ? 'completed' : 'stopped' };
+  } catch (error) {
+    if (error instanceof WorkflowError) throw error;
+    if (options.signal?.aborted) return { kind: 'aborted' };
+    if (limit.signal.aborted) return { kind: 'time_limit' };
+    if (!(error instanceof ActionFailure)) throw error;
+    return { kind: 'failed', index: run.index, error };
+  } finally {
+    cancel?.();
+  }
+}
+
+class Run {
+  /** Position of the action that runs. */
+  index = 0;
+  readonly #phone: Phone;
+  readonly #input: ReceivedMessage | undefined;
+  readonly #signal: AbortSignal;
+  readonly #variables = new Map<string, Value>();
+  readonly #results = new Map<string, Value>();
+
+  constructor(phone: Phone, input: ReceivedMessage | undefined, signal: AbortSignal) {
+    this.#phone = phone;
+    this.#input = input;
+    this.#signal = signal;
+  }
+
+  /** @returns false where the shortcut stopped itself */
+  async block(operations: readonly NumberedOperation[]): Promise<boolean> {
+    for (const { index, operation } of operations) {
+      this.index = index;
+      this.#signal.throwIfAborted();
+      if (!(await this.#run(operation))) return false;
+    }
+    return true;
+  }
+
+  async #run(operation: Operation): Promise<boolean> {
+    switch (operation.kind) {
+      case 'stop':
+        return false;
+      case 'if':
+        return this.block(this.#holds(operation) ? operation.then : operation.otherwise);
+      case 'repeat':
+        for (let round = 0; round < operation.times; round += 1)
+          if (!(await this.block(operation.body))) return false;
+        return true;
+      default:
+        await this.#act(operation);
+        return true;
+    }
+  }
+
+  async #act(operation: Exclude<Operation, { kind: 'stop' | 'if' | 'repeat' }>): Promise<void> {
+    switch (operation.kind) {
+      case 'text':
+        this.#results.set(operation.uuid, textValue(this.#text(operation.text)));
+        break;
+      case 'device_detail': {
+        const { deviceName, systemVersion } = this.#phone;
+        const detail = operation.detail === 'Device Name' ? deviceName : systemVersion;
+        this.#results.set(operation.uuid, textValue(detail));
+        break;
+      }
+      case 'contents_of_url':
+        this.#results.set(operation.uuid, await this.#contentsOfUrl(operation));
+        break;
+      case 'dictionary':
+        this.#results.set(operation.uuid, toDictionary(this.#value(operation.input)));
+        break;
+      case 'dictionary_value':
+        this.#results.set(operation.uuid, dictionaryValueOf(this.#value(operation.input), operation.key));
+        break;
+      case 'set_variable':
+        this.#variables.set(operation.name, this.#value(operation.value));
+        break;
+      case 'send_message':
+        await this.#sendMessage(operation);
+        break;
+      case 'wait':
+        await this.#wait(operation.seconds);
+        break;
+      case 'nothing':
+        break;
+    }
+  }
+
+  async #contentsOfUrl(operation: Extract<Operation, { kind: 'contents_of_url' }>): Promise<Value> {
+    const { clock, fetch: fetchUrl = fetch } = this.#phone;
+    const request = {
+      url: this.#text(operation.url),
+      headers: this.#entries(operation.headers),
+      json: operation.json && this.#entries(operation.json),
+    };
+    return getContentsOfUrl(request, fetchUrl, clock, this.#signal);
+  }
+
+  async #sendMessage(operation: Extract<Operation, { kind: 'send_message' }>): Promise<void> {
+    const to = textOf(this.#value(operation.to));
+    if (to === '') throw new ActionFailure('Send Message has no recipient');
+    const file = this.#singleFile(operation.content);
+    const text = file ? '' : this.#text(operation.content);
+    if (!file && text === '') throw new ActionFailure('Send Message has no message');
+    try {
+      await this.#phone.sendMessage(file ? { kind: 'file', to, file } : { kind: 'text', to, text });
+    } catch (error) {
+      throw new ActionFailure('Messages did not take the message', { cause: error });
+    }
+  }
+
+  /** @throws ActionFailure for several files: those need a person who taps Send */
+  #singleFile(content: Template): PhoneFile | undefined {
+    const items = content.flatMap((part) => (typeof part === 'string' ? [] : this.#value(part).items));
+    const files = items.flatMap((item) => (item.kind === 'file' ? [item.file] : []));
+    if (files.length > 1 || (files.length === 1 && content.length > 1))
+      throw new ActionFailure('Send Message shows a window for more than one attachment');
+    return files[0];
+  }
+
+  async #wait(asked: number | Source): Promise<void> {
+    const seconds = typeof asked === 'number' ? asked : readNumber(textOf(this.#value(asked)));
+    await sleep(this.#phone.clock, seconds * 1_000, this.#signal);
+  }
+
+  #holds({ input, condition, operand }: Extract<Operation, { kind: 'if' }>): boolean {
+    const value = this.#value(input);
+    if (value.isDictionaryValue)
+      throw new WorkflowError('an If compares a dictionary value, which the editor shows as blank');
+    return compare(textOf(value), condition, operand);
+  }
+
+  #entries(entries: readonly Entry[]): Record<string, string> {
+    return Object.fromEntries(entries.map(({ name, value }) => [this.#text(name), this.#text(value)]));
+  }
+
+  #text(template: Template): string {
+    return template.map((part) => (typeof part === 'string' ? part : textOf(this.#value(part)))).join('');
+  }
+
+  #value(source: Source): Value {
+    return source.changes.reduce(applyChange, this.#origin(source.from));
+  }
+
+  #origin(from: Source['from']): Value {
+    switch (from.kind) {
+      case 'input':
+        return this.#input ? plainValue({ kind: 'message', message: this.#input }) : nothingValue;
+      case 'variable':
+        return this.#known(this.#variables.get(from.name), `the variable ${from.name}`);
+      case 'result':
+        return this.#known(this.#results.get(from.uuid), 'a result');
+    }
+  }
+
+  /** An iPhone would go on with nothing: the shortcuts never mean that. */
+  #known(value: Value | undefined, what: string): Value {
+    if (!value) throw new WorkflowError(`action ${this.index} reads ${what} before it is set`);
+    return value;
+  }
+}
+
+function compare(text: string, condition: Condition, operand: string): boolean {
+  switch (condition) {
+    case 'is':
+      return text === operand;
+    case 'is not':
+      return text !== operand;
+    case 'begins with':
+      return text.toLowerCase().startsWith(operand.toLowerCase());
+    case 'contains':
+      return text.toLowerCase().includes(operand.toLowerCase());
+  }
+}
+
+function readNumber(text: string): number {
+  const number = Number(text);
+  if (text.trim() === '' || !Number.isFinite(number) || number < 0)
+    throw new ActionFailure(`Wait cannot read "${text}" as a number`);
+  return number;
+}

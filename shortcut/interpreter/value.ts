@@ -1,0 +1,134 @@
+import type { Change, Property } from './operation.ts';
+
+/** A message as an automation passes it on: nothing else is known of it. */
+export interface ReceivedMessage {
+  readonly sender: string;
+  readonly content: string;
+  readonly recipients: readonly string[];
+}
+
+export interface PhoneFile {
+  readonly name: string;
+  readonly mediaType: string;
+  readonly bytes: Buffer;
+}
+
+export type Item =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'number'; readonly number: number }
+  | { readonly kind: 'dictionary'; readonly entries: Readonly<Record<string, unknown>> }
+  | { readonly kind: 'file'; readonly file: PhoneFile }
+  | { readonly kind: 'message'; readonly message: ReceivedMessage };
+
+/** Everything in Shortcuts is a list of items; an empty one is nothing. */
+export interface Value {
+  readonly items: readonly Item[];
+  /** Whether it comes from Get Dictionary Value unchanged: an If cannot compare it. */
+  readonly isDictionaryValue: boolean;
+}
+
+export const nothingValue: Value = { items: [], isDictionaryValue: false };
+export const textValue = (text: string): Value => plainValue({ kind: 'text', text });
+export const plainValue = (...items: Item[]): Value => ({ items, isDictionaryValue: false });
+
+/** An action of the phone that fails, which ends the run. */
+export class ActionFailure extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'ActionFailure';
+  }
+}
+
+/** A value as a text: several items stand on lines of their own, nothing is empty. */
+export function textOf({ items }: Value): string {
+  return items.map(itemText).join('\n');
+}
+
+function itemText(item: Item): string {
+  switch (item.kind) {
+    case 'text':
+      return item.text;
+    case 'number':
+      return String(item.number);
+    case 'dictionary':
+      return JSON.stringify(item.entries);
+    case 'message':
+      return item.message.content;
+    case 'file':
+      return /^text\//.test(item.file.mediaType) ? item.file.bytes.toString('utf8') : item.file.name;
+  }
+}
+
+/**
+ * What parsed JSON becomes: null is nothing, a boolean 1 or 0, an array several items.
+ * @throws ActionFailure for a number beyond what Shortcuts keeps
+ */
+export function itemsOfJson(json: unknown): readonly Item[] {
+  if (json === null || json === undefined) return [];
+  if (typeof json === 'string') return [{ kind: 'text', text: json }];
+  if (typeof json === 'boolean') return [{ kind: 'number', number: json ? 1 : 0 }];
+  if (typeof json === 'number') return [{ kind: 'number', number: json }];
+  if (Array.isArray(json)) return json.flatMap(itemsOfJson);
+  return [{ kind: 'dictionary', entries: json as Readonly<Record<string, unknown>> }];
+}
+
+/** Get Dictionary from Input. @throws ActionFailure where the input is no dictionary */
+export function toDictionary(value: Value): Value {
+  const [item] = value.items;
+  if (item?.kind === 'dictionary') return plainValue(item);
+  const json = parseJson(textOf(value));
+  if (typeof json !== 'object' || json === null || Array.isArray(json))
+    throw new ActionFailure('Get Dictionary from Input could not convert from Text to Dictionary');
+  return plainValue({ kind: 'dictionary', entries: json as Readonly<Record<string, unknown>> });
+}
+
+/** @returns undefined where the text is no JSON */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Get Dictionary Value: nothing for a missing key. @throws ActionFailure where the input is no dictionary */
+export function dictionaryValueOf(value: Value, key: string): Value {
+  const [item] = toDictionary(value).items;
+  const entries = item?.kind === 'dictionary' ? item.entries : {};
+  const found = Object.hasOwn(entries, key) ? entries[key] : undefined;
+  return { items: itemsOfJson(found), isDictionaryValue: true };
+}
+
+export function applyChange(value: Value, change: Change): Value {
+  switch (change.kind) {
+    case 'as_text':
+      return textValue(textOf(value));
+    case 'as_file':
+      return plainValue(...value.items.map(toFile));
+    case 'property':
+      return plainValue(...value.items.flatMap((item) => propertyOf(item, change.name)));
+  }
+}
+
+function toFile(item: Item): Item {
+  if (item.kind === 'file') return item;
+  const text = itemText(item);
+  const [extension, mediaType] =
+    item.kind === 'dictionary' ? ['json', 'application/json'] : ['txt', 'text/plain'];
+  return { kind: 'file', file: { name: `Text.${extension}`, mediaType, bytes: Buffer.from(text) } };
+}
+
+function propertyOf(item: Item, property: Property): readonly Item[] {
+  if (property === 'File Extension') {
+    if (item.kind !== 'file') return [];
+    return [{ kind: 'text', text: extensionOf(item.file.name) }];
+  }
+  if (item.kind !== 'message') return [];
+  const { sender, content, recipients } = item.message;
+  const texts = { Sender: [sender], Content: [content], Recipients: recipients }[property];
+  return texts.map((text) => ({ kind: 'text', text }));
+}
+
+function extensionOf(name: string): string {
+  return /\.([^.]+)$/.exec(name)?.[1] ?? '';
+}
