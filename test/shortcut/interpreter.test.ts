@@ -1,0 +1,349 @@
+import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import { describe, it, type TestContext } from 'node:test';
+import { compileActions } from '#shortcut/compile-workflow.ts';
+import { importShortcut } from '#shortcut/interpreter/import-shortcut.ts';
+import { WorkflowError } from '#shortcut/interpreter/operation.ts';
+import { readWorkflow } from '#shortcut/interpreter/read-workflow.ts';
+import {
+  inlineRunMaxMs,
+  type OutgoingMessage,
+  type RunOptions,
+  runShortcut,
+} from '#shortcut/interpreter/run-shortcut.ts';
+import type { PropertyDictionary, PropertyList } from '#shortcut/property-list/property-list.ts';
+import { buildWorkflow, outbox } from '#shortcut/shortcuts.ts';
+import {
+  type Condition,
+  dictionary,
+  dictionaryValue,
+  keep,
+  keepAsText,
+  repeat,
+  resultOf,
+  type Step,
+  sendMessage,
+  setVariable,
+  shortcutInput,
+  stop,
+  type Text,
+  text,
+  variable,
+  wait,
+  when,
+} from '#shortcut/step.ts';
+import { PhoneClock } from '#test/support/shortcuts/phone-clock.ts';
+import { type SeenRequest, startScriptedServer } from '#test/support/shortcuts/scripted-server.ts';
+import { actionName } from '#test/support/shortcuts/workflow-reader.ts';
+
+const connection = { server: 'https://texts.example.com', deviceToken: 'dev_example' };
+
+/** A shortcut of these steps alone. */
+const workflowOf = (steps: readonly Step[]) => ({
+  ...buildWorkflow(outbox, connection),
+  WFWorkflowActions: compileActions('test', steps),
+});
+
+/** Runs steps on a phone; `sent` is what Messages took. */
+async function run(steps: readonly Step[], options: RunOptions = {}, clock = new PhoneClock()) {
+  const sent: OutgoingMessage[] = [];
+  const phone = {
+    clock,
+    deviceName: 'Test iPhone',
+    systemVersion: '26.1',
+    sendMessage: (message: OutgoingMessage) => void sent.push(message),
+  };
+  return { end: await runShortcut(workflowOf(steps), phone, options), sent };
+}
+
+/** The shortcut texts the value to see it. */
+const show = (...parts: Text) => [
+  ...keep('To', text('+14155550101')),
+  ...keep('Shown', text(...parts, '.')),
+  sendMessage(variable('Shown'), variable('To')),
+];
+
+const shownBy = async (steps: readonly Step[], options: RunOptions = {}) => {
+  const { end, sent } = await run(steps, options);
+  assert.deepEqual(end, { kind: 'completed' });
+  return sent.map((message) => (message.kind === 'text' ? message.text : message.file.name));
+};
+
+const get = (url: string) => ({ kind: 'contents_of_url', url: [url], headers: [], json: undefined }) as const;
+
+const serve = async (
+  context: TestContext,
+  answer: (request: SeenRequest, response: ServerResponse) => void,
+) => {
+  const server = await startScriptedServer(answer);
+  context.after(() => server.close());
+  return server;
+};
+
+describe('actions run as an iPhone runs them (specification section 11.9)', () => {
+  it('null, booleans, missing keys and arrays of JSON become what Shortcuts makes of them', async (context) => {
+    const json = { text: 'Hi', none: null, yes: true, no: false, some: ['a', 'b'], inner: { a: 1 }, n: 15 };
+    const server = await serve(context, (_, response) =>
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(json)),
+    );
+    const contents = get(server.url);
+    const value = (key: string) => dictionaryValue(key, resultOf(contents));
+    const shown = await shownBy([
+      contents,
+      ...['text', 'none', 'yes', 'no', 'some', 'inner', 'n', 'missing', 'toString'].flatMap((key) => {
+        const found = value(key);
+        return [found, ...show(resultOf(found))];
+      }),
+    ]);
+    assert.deepEqual(shown, ['Hi.', '.', '1.', '0.', 'a\nb.', '{"a":1}.', '15.', '.', '.']);
+  });
+
+  it('the status of an answer is not looked at, and an error page is a file', async (context) => {
+    const server = await serve(context, ({ path }, response) =>
+      response
+        .writeHead(path === '/page' ? 502 : 401, {
+          'content-type': path === '/page' ? 'text/html' : 'application/json',
+        })
+        .end(path === '/page' ? '<h1>Bad gateway</h1>' : '{"reason":"unauthorized"}'),
+    );
+    const page = get(`${server.url}/page`);
+    const refusal = get(`${server.url}/refusal`);
+    assert.deepEqual(
+      await shownBy([
+        ...keep('Page', page),
+        ...show(variable('Page'), ' ', { from: 'variable', name: 'Page', property: 'File Extension' }),
+        refusal,
+        ...show(resultOf(refusal)),
+      ]),
+      ['<h1>Bad gateway</h1> html.', '{"reason":"unauthorized"}.'],
+    );
+  });
+
+  it('a POST carries its headers and a JSON object of texts, whatever they hold; a GET has no body', async (context) => {
+    const server = await serve(context, (_, response) => response.end());
+    await shownBy([
+      ...keep('Words', text('two\nlines, "quoted" \\ 👋')),
+      {
+        kind: 'contents_of_url',
+        url: [server.url, '/post'],
+        headers: [['x-device-token', ['dev_x']]],
+        json: [
+          ['words', [variable('Words')]],
+          ['v', ['1']],
+        ],
+      } as const,
+      get(`${server.url}/get`),
+    ]);
+    const [post, read] = server.requests;
+    assert.deepEqual(JSON.parse(post?.body ?? ''), { words: 'two\nlines, "quoted" \\ 👋', v: '1' });
+    assert.equal(post?.headers['x-device-token'], 'dev_x');
+    assert.deepEqual([read?.method, read?.path, read?.body], ['GET', '/get', '']);
+  });
+
+  it('a failing action ends the run: no connection, a broken answer, 60 s of silence, no dictionary, no recipient', async (context) => {
+    const server = await serve(context, ({ path }, response) => {
+      if (path === '/broken') {
+        response.setHeader('content-length', '100').write('half');
+        setImmediate(() => response.destroy());
+      }
+      if (path === '/page') response.setHeader('content-type', 'text/html').end('<p>hello</p>');
+    });
+    const closed = await startScriptedServer(() => undefined);
+    await closed.close();
+    const page = get(`${server.url}/page`);
+    for (const [index, failing] of [
+      [0, [get(closed.url)]],
+      [0, [get(`${server.url}/broken`)]],
+      [0, [get('nowhere')]],
+      [1, [page, dictionary(resultOf(page))]],
+      [2, [...keep('To', text('')), sendMessage(variable('To'), variable('To'))]],
+      [2, [...keep('Pause', text('soon')), wait(variable('Pause'))]],
+    ] as const) {
+      const { end, sent } = await run([...failing, ...show('after')]);
+      assert.equal(end.kind === 'failed' && end.index, index, JSON.stringify(end));
+      assert.deepEqual(sent, []);
+    }
+    const clock = new PhoneClock();
+    const silent = run([get(`${server.url}/silent`), ...show('after')], {}, clock);
+    await clock.pass(60_000);
+    assert.equal((await silent).end.kind, 'failed');
+  });
+
+  it('where Messages does not take a message, the run ends', async () => {
+    const end = await runShortcut(workflowOf([...show('one'), ...show('two')]), {
+      clock: new PhoneClock(),
+      deviceName: '',
+      systemVersion: '',
+      sendMessage: () => {
+        throw new Error('not delivered');
+      },
+    });
+    assert.equal(end.kind === 'failed' && end.index, 4);
+  });
+
+  it('If compares a text: is, is not, begins with, contains; Otherwise is the rest', async () => {
+    const holds = async (held: string, condition: Condition, operand: string) => {
+      const shown = await shownBy([
+        ...keep('Held', text(held)),
+        when([variable('Held'), condition, operand], show('yes'), show('no')),
+      ]);
+      return shown.join() === 'yes.';
+    };
+    assert.deepEqual(
+      await Promise.all([
+        holds('send', 'is', 'send'),
+        holds('sent', 'is', 'send'),
+        holds('', 'is not', '0'),
+        holds('0', 'is not', '0'),
+        holds('{"a":1}', 'begins with', '{'),
+        holds(' {', 'begins with', '{'),
+        holds('a ses_1 b', 'contains', 'ses_'),
+        holds('<p>', 'contains', 'ses_'),
+      ]),
+      [true, false, true, false, true, false, true, false],
+    );
+  });
+
+  it('Repeat repeats, Wait waits by the clock of the phone, Stop ends all of it', async () => {
+    const clock = new PhoneClock();
+    const running = run(
+      [repeat(3, [...show('round'), wait(15)]), ...show('end'), stop, ...show('never')],
+      {},
+      clock,
+    );
+    for (const _ of [1, 2, 3]) await clock.pass(15_000);
+    const { end, sent } = await running;
+    assert.deepEqual(end, { kind: 'stopped' });
+    assert.deepEqual(
+      sent.map((message) => message.kind === 'text' && message.text),
+      ['round.', 'round.', 'round.', 'end.'],
+    );
+  });
+
+  it('a run is ended after four minutes where its automation has actions of its own, and by its starter', async () => {
+    const clock = new PhoneClock();
+    const loop = [repeat(1000, [wait(30)])];
+    const limited = run(loop, { limitMs: inlineRunMaxMs }, clock);
+    for (let passedMs = 0; passedMs < inlineRunMaxMs; passedMs += 30_000) await clock.pass(30_000);
+    assert.deepEqual((await limited).end, { kind: 'time_limit' });
+    const ending = new AbortController();
+    const aborted = run(loop, { signal: ending.signal });
+    ending.abort();
+    assert.deepEqual((await aborted).end, { kind: 'aborted' });
+  });
+
+  it('the properties of a received message are those that an automation has', async () => {
+    const input = { sender: '+14155550101', content: 'Yes 👍', recipients: ['+14155550100', '+14155550102'] };
+    const shown = await shownBy(
+      show(shortcutInput('Sender'), '|', shortcutInput('Content'), '|', shortcutInput('Recipients')),
+      { input },
+    );
+    assert.deepEqual(shown, ['+14155550101|Yes 👍|+14155550100\n+14155550102.']);
+    assert.deepEqual(await shownBy(show(shortcutInput('Sender'))), ['.']);
+  });
+});
+
+describe('what no iPhone could run is a fault of the generator', () => {
+  /** Outbox with one action changed. */
+  const changed = (name: string, change: (parameters: PropertyDictionary) => PropertyDictionary) => {
+    const workflow = buildWorkflow(outbox, connection);
+    const index = workflow.WFWorkflowActions.findIndex((action) => actionName(action) === name);
+    assert.ok(index >= 0);
+    return {
+      ...workflow,
+      WFWorkflowActions: workflow.WFWorkflowActions.map((action, position) =>
+        position === index
+          ? { ...action, WFWorkflowActionParameters: change(action.WFWorkflowActionParameters) }
+          : action,
+      ),
+    };
+  };
+  const cases: readonly [string, PropertyList, RegExp][] = [
+    ['an unknown parameter', changed('gettext', (own) => ({ ...own, WFText: '' })), /unknown key WFText/],
+    ['a missing one', changed('getvalueforkey', ({ WFInput, ...own }) => own), /has no WFInput/],
+    ['another type', changed('repeat.count', (own) => ({ ...own, WFRepeatCount: '5' })), /no whole number/],
+    [
+      'an unknown word',
+      changed('downloadurl', (own) => ({ ...own, WFHTTPMethod: 'post' })),
+      /unknown WFHTTP/,
+    ],
+    ['an unknown condition', changed('conditional', (own) => ({ ...own, WFCondition: 98 })), /condition 98/],
+    ['Show When Run', changed('sendmessage', (own) => ({ ...own, ShowWhenRun: true })), /ShowWhenRun true/],
+    [
+      'a group that is not closed',
+      changed('repeat.count', (own) => ({ ...own, GroupingIdentifier: 'X' })),
+      /GroupingIdentifier/,
+    ],
+    [
+      'a result of no action',
+      changed('setvariable', () => ({
+        WFVariableName: 'Server',
+        WFInput: {
+          Value: { Type: 'ActionOutput', OutputUUID: 'X', OutputName: 'Text' },
+          WFSerializationType: 'WFTextTokenAttachment',
+        },
+      })),
+      /result of no action/,
+    ],
+    [
+      'a range that is off by one',
+      changed('downloadurl', (own) => ({
+        ...own,
+        WFURL: {
+          Value: {
+            string: 'a\ufffc',
+            attachmentsByRange: { '{0, 1}': { Type: 'Variable', VariableName: 'Server' } },
+          },
+          WFSerializationType: 'WFTextTokenString',
+        },
+      })),
+      /has no \{1, 1\}/,
+    ],
+    ['questions without answers', buildWorkflow(outbox), /not answered/],
+    [
+      'an unknown root key',
+      { ...buildWorkflow(outbox, connection), WFWorkflowName: 'x' },
+      /unknown key WFWorkflowName/,
+    ],
+    [
+      'an unknown action',
+      {
+        ...workflowOf([]),
+        WFWorkflowActions: [
+          { WFWorkflowActionIdentifier: 'is.workflow.actions.gettxt', WFWorkflowActionParameters: {} },
+        ],
+      },
+      /unknown gettxt/,
+    ],
+  ];
+  for (const [title, workflow, problem] of cases) {
+    it(title, () => {
+      assert.throws(
+        () => readWorkflow(workflow),
+        (error) => error instanceof WorkflowError && problem.test(error.message),
+      );
+    });
+  }
+
+  it('an If that compares a dictionary value without a Text between, and a variable that is not set yet', async (context) => {
+    const server = await serve(context, (_, response) =>
+      response.setHeader('content-type', 'application/json').end('{"action":"send"}'),
+    );
+    const contents = get(server.url);
+    const action = dictionaryValue('action', resultOf(contents));
+    await assert.rejects(
+      run([contents, ...keep('Action', action), when([variable('Action'), 'is', 'send'], [])]),
+      WorkflowError,
+    );
+    await run([contents, ...keepAsText('Action', action), when([variable('Action'), 'is', 'send'], [])]);
+    await assert.rejects(run([setVariable('Last', variable('Other'))]), WorkflowError);
+  });
+});
+
+describe('the import of a file with questions (specification section 11.9)', () => {
+  it('writes each answer into its action; nothing else changes (§11.9/import-questions)', () => {
+    const imported = importShortcut(buildWorkflow(outbox), [connection.server, connection.deviceToken]);
+    assert.deepEqual(imported, buildWorkflow(outbox, connection));
+    assert.throws(() => importShortcut(buildWorkflow(outbox), ['one']), WorkflowError);
+  });
+});
