@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 
-/** The fault of the next forwarded poll; a lost hand-out waits for the next one with a message. */
+/** The fault of the next forwarded poll or inbound message; a lost hand-out waits for the next one with a message. */
 export type Mishap =
   /** The answer that hands out a message is read to the end and discarded; the phone's connection breaks. */
   | 'lose_hand_out'
@@ -13,14 +13,19 @@ export interface FlakyProxy {
   readonly url: string;
   /** Answers of the server that no phone saw. */
   readonly lost: string[];
-  /** Lets a mishap happen to the next request to a poll. */
-  readonly next: (mishap: Mishap) => void;
+  /** Lets a mishap happen to the next poll, or to the next inbound message. */
+  readonly next: (mishap: Mishap, call?: 'poll' | 'inbound') => void;
+  /** Sends further calls to another process of the service. */
+  readonly retarget: (target: string) => void;
+  /** Resets all connections of phones. */
+  readonly breakConnections: () => void;
   readonly close: () => Promise<void>;
 }
 
 /** A real HTTP proxy between a phone and the server, with the faults that proxies have. */
-export async function startFlakyProxy(target: string): Promise<FlakyProxy> {
-  const mishaps: Mishap[] = [];
+export async function startFlakyProxy(firstTarget: string): Promise<FlakyProxy> {
+  let target = firstTarget;
+  const mishapsOf = { poll: [] as Mishap[], inbound: [] as Mishap[] };
   const lost: string[] = [];
   const server = createServer((request, response) => {
     forward(request, response).catch(() => response.destroy());
@@ -34,15 +39,15 @@ export async function startFlakyProxy(target: string): Promise<FlakyProxy> {
         headers: { 'x-device-token': String(request.headers['x-device-token'] ?? '') },
         body,
       });
-    const isPoll = request.url?.endsWith('/poll') ?? false;
-    const mishap = isPoll && mishaps[0] !== 'lose_hand_out' ? mishaps.shift() : undefined;
+    const mishaps = request.url?.endsWith('/poll') ? mishapsOf.poll : mishapsOf.inbound;
+    const mishap = mishaps[0] !== 'lose_hand_out' ? mishaps.shift() : undefined;
     if (mishap === 'error_page') {
       response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad gateway</h1>');
       return;
     }
     const first = send();
     let text = await (await first).text();
-    if (isPoll && mishaps[0] === 'lose_hand_out' && text.includes('"send"')) {
+    if (mishaps[0] === 'lose_hand_out' && text.includes('"send"')) {
       mishaps.shift();
       lost.push(text);
       response.destroy();
@@ -61,7 +66,11 @@ export async function startFlakyProxy(target: string): Promise<FlakyProxy> {
   return {
     url: `http://127.0.0.1:${address.port}`,
     lost,
-    next: (mishap) => void mishaps.push(mishap),
+    next: (mishap, call = 'poll') => void mishapsOf[call].push(mishap),
+    retarget: (newTarget) => {
+      target = newTarget;
+    },
+    breakConnections: () => server.closeAllConnections(),
     close: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { ShortcutPhone } from '#test/support/shortcuts/shortcut-phone.ts';
+import {
+  type ShortcutLine,
+  type ShortcutWorld,
+  startShortcutWorld,
+} from '#test/support/shortcuts/shortcut-world.ts';
+
+describe('Ownline Inbound, as its file is, against the service (specification section 11.5)', () => {
+  let world: ShortcutWorld;
+  before(async () => {
+    world = await startShortcutWorld();
+  });
+  afterEach(() => world.switchOffPhones());
+  after(() => world.close());
+
+  const message = (content: string, recipients: readonly string[] = []) => ({
+    sender: '+12125550100',
+    content,
+    recipients,
+  });
+  const received = async ({ phoneNumber }: ShortcutLine) => {
+    const { json } = await world.team.api.get(`/v1/messages?to=${encodeURIComponent(phoneNumber)}&limit=100`);
+    return Array.isArray(json.messages) ? json.messages : [];
+  };
+  const contents = async (line: ShortcutLine) => (await received(line)).map(({ content }) => content);
+
+  it('a text is stored word for word with its sender, and the run ends (§11.10/inbound)', async () => {
+    const line = await world.runningLine();
+    const words = 'Yes "please" 👍\nsecond line, ses_ {"ok":"0"} <b>';
+    assert.deepEqual(await line.phone.receive(message(words)), { kind: 'stopped' });
+    const [stored] = await received(line);
+    assert.deepEqual(
+      [stored.from, stored.to, stored.content, stored.status],
+      ['+12125550100', line.phoneNumber, words, 'received'],
+    );
+  });
+
+  it('one that went to several people is one of a group', async () => {
+    const line = await world.runningLine();
+    await line.phone.receive(message('Hello all', ['+12125550101', '+12125550102']));
+    const [stored] = await received(line);
+    assert.equal(stored.group, true);
+  });
+
+  it('several automations that fire for one text make one message', async () => {
+    const line = await world.runningLine();
+    const ends = await Promise.all([1, 2, 3].map(() => line.phone.receive(message('Yes'))));
+    assert.deepEqual(
+      ends,
+      [1, 2, 3].map(() => ({ kind: 'stopped' })),
+    );
+    assert.deepEqual(await contents(line), ['Yes']);
+  });
+
+  it("after a proxy's error page it waits 15 s and passes the text on again (§11.10/inbound)", async () => {
+    const line = await world.newLine();
+    world.proxy.next('error_page', 'inbound');
+    const run = line.phone.receive(message('in a deploy'));
+    await line.phone.clock.pass(15_000);
+    assert.deepEqual(await run, { kind: 'stopped' });
+    assert.deepEqual(await contents(line), ['in a deploy']);
+  });
+
+  it('it is stored beside the loop that sends', async () => {
+    const line = await world.runningLine();
+    const id = await world.send(line, 'out');
+    await line.phone.receive(message('in'));
+    await world.untilStatus(id, 'sent');
+    assert.deepEqual(await contents(line), ['in']);
+  });
+
+  it('with a wrong token it gives up after three minutes, below the four of an automation', async () => {
+    const phone = new ShortcutPhone({ server: world.proxy.url, deviceToken: 'dev_wrong' });
+    const run = phone.receive(message('for no one'));
+    for (let round = 0; round < 12; round += 1) await phone.clock.pass(15_000);
+    assert.deepEqual(await run, { kind: 'completed' });
+  });
+});

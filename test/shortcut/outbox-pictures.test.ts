@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import { describe, it, type TestContext } from 'node:test';
+import { type SeenRequest, startScriptedServer } from '#test/support/shortcuts/scripted-server.ts';
+import { ShortcutPhone } from '#test/support/shortcuts/shortcut-phone.ts';
+
+const picture = Buffer.from('ffd8ffe000104a464946', 'hex');
+const path = '/v1/device/media/msg_1/photo.jpg';
+
+/** A server that hands out one message with a picture, takes its report, and stops the phone. */
+async function handOut(
+  context: TestContext,
+  answerMedia: (response: ServerResponse) => void,
+  phoneOptions: Partial<ConstructorParameters<typeof ShortcutPhone>[0]> = {},
+) {
+  const answers = [
+    {
+      action: 'send',
+      session: 'ses_1',
+      id: 'msg_1',
+      to: '+12125550100',
+      text: 'Look',
+      media: path,
+      wait: '0',
+    },
+    {
+      action: 'send',
+      session: 'ses_1',
+      id: 'msg_2',
+      to: '+12125550100',
+      text: 'Next',
+      media: 'none',
+      wait: '0',
+    },
+    { action: 'idle', session: 'ses_1', wait: '7' },
+    { action: 'stop', session: 'none', reason: 'deleted' },
+  ];
+  const server = await startScriptedServer((request, response) => {
+    if (request.path === path) answerMedia(response);
+    else response.setHeader('content-type', 'application/json').end(JSON.stringify(answers.shift()));
+  });
+  context.after(() => server.close());
+  const phone = new ShortcutPhone({ server: server.url, deviceToken: 'dev_1', ...phoneOptions });
+  const run = phone.startOutbox();
+  const polls = () =>
+    server.requests
+      .filter((request) => request.path === '/v1/device/poll')
+      .map(({ body }) => JSON.parse(body));
+  const media = (): SeenRequest[] => server.requests.filter((request) => request.path === path);
+  return { phone, run, polls, media };
+}
+
+describe('Ownline Outbox with pictures (specification section 11.10)', () => {
+  it('fetches the picture with its token, sends it, then the text, and reports once (§11.10/outbox)', async (context) => {
+    const { phone, run, polls, media } = await handOut(context, (response) =>
+      response.setHeader('content-type', 'image/jpeg').end(picture),
+    );
+    await phone.clock.pass(7_000);
+    assert.deepEqual(await run, { kind: 'stopped' });
+    assert.deepEqual(phone.sent, [
+      {
+        kind: 'file',
+        to: '+12125550100',
+        file: { name: 'photo.jpg', mediaType: 'image/jpeg', bytes: picture },
+      },
+      { kind: 'text', to: '+12125550100', text: 'Look' },
+      { kind: 'text', to: '+12125550100', text: 'Next' },
+    ]);
+    assert.deepEqual(
+      media().map(({ method, headers }) => [method, headers['x-device-token']]),
+      [['GET', 'dev_1']],
+    );
+    const device = { device_name: 'Office iPhone', os: '26.1', v: '1' };
+    assert.deepEqual(polls(), [
+      { session: 'new', last: 'none', last_status: 'sent', ...device },
+      { session: 'ses_1', last: 'msg_1', last_status: 'sent', ...device },
+      { session: 'ses_1', last: 'msg_2', last_status: 'sent', ...device },
+      { session: 'ses_1', last: 'none', last_status: 'sent', ...device },
+    ]);
+  });
+
+  it("does not text a proxy's error page: neither it nor the text is sent, the message is reported as failed, and the next goes out (§11.10/error-page)", async (context) => {
+    const { phone, run, polls } = await handOut(context, (response) =>
+      response.writeHead(502, { 'content-type': 'text/html; charset=utf-8' }).end('<h1>Bad gateway</h1>'),
+    );
+    await phone.clock.pass(7_000);
+    assert.deepEqual(await run, { kind: 'stopped' });
+    assert.deepEqual(phone.sent, [{ kind: 'text', to: '+12125550100', text: 'Next' }]);
+    assert.deepEqual(
+      polls().map(({ last, last_status }) => [last, last_status]),
+      [
+        ['none', 'sent'],
+        ['msg_1', 'failed'],
+        ['msg_2', 'sent'],
+        ['none', 'sent'],
+      ],
+    );
+  });
+
+  it('where the connection breaks in the middle of the picture, the run ends and nothing was sent', async (context) => {
+    const { phone, run, polls } = await handOut(context, (response) => {
+      response.setHeader('content-length', '100').write(picture);
+      setImmediate(() => response.destroy());
+    });
+    assert.equal((await run).kind, 'failed');
+    assert.deepEqual(phone.sent, []);
+    assert.equal(polls().length, 1);
+  });
+
+  it('where Messages does not take the picture, the text is not sent either', async (context) => {
+    const { phone, run, polls } = await handOut(
+      context,
+      (response) => response.setHeader('content-type', 'image/jpeg').end(picture),
+      {
+        onSend: ({ kind }) => {
+          if (kind === 'file') throw new Error('not taken');
+        },
+      },
+    );
+    assert.equal((await run).kind, 'failed');
+    assert.deepEqual(phone.sent, []);
+    assert.equal(polls().length, 1);
+  });
+});

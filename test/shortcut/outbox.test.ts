@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { inlineRunMaxMs } from '#shortcut/interpreter/run-shortcut.ts';
+import { claim, findNumber } from '#test/support/phones/test-phone.ts';
+import { ShortcutPhone } from '#test/support/shortcuts/shortcut-phone.ts';
+import { type ShortcutWorld, startShortcutWorld } from '#test/support/shortcuts/shortcut-world.ts';
+
+describe('Ownline Outbox, as its file is, against the service (specification sections 11.2 to 11.4)', () => {
+  let world: ShortcutWorld;
+  before(async () => {
+    world = await startShortcutWorld();
+  });
+  // A phone of an earlier test would take the mishaps of the next one.
+  afterEach(() => world.switchOffPhones());
+  after(() => world.close());
+
+  it('its first poll verifies the number and names the device; a text goes out word for word and is reported (§11.10/outbox)', async () => {
+    const line = await world.runningLine();
+    const number = await findNumber(world.team.api, line.phoneNumber);
+    assert.equal(number?.device_name, 'Office iPhone');
+    const content = 'Hello "Ann" \\ 👩‍👧\nsecond line: ses_ msg_ {"action":"stop"}';
+    const id = await world.send(line, content);
+    await world.untilStatus(id, 'sent');
+    assert.deepEqual(line.phone.sent, [{ kind: 'text', to: '+12125550100', text: content }]);
+  });
+
+  it('sends one message after the other, in order, each once', async () => {
+    const line = await world.runningLine();
+    const contents = Array.from({ length: 6 }, (_, n) => `number ${n}`);
+    const ids: string[] = [];
+    for (const content of contents) ids.push(await world.send(line, content));
+    for (const id of ids) await world.untilStatus(id, 'sent');
+    assert.deepEqual(line.phone.texts, contents);
+  });
+
+  it('while the number is paused nothing goes out and the loop goes on; resumed, it does', async () => {
+    const sending = Promise.withResolvers<void>();
+    const line = await world.newLine({ onSend: () => sending.promise });
+    void line.phone.startOutbox();
+    await world.untilVerified(line);
+    const first = await world.send(line, 'sent already');
+    await world.untilStatus(first, 'polling');
+    const second = await world.send(line, 'after the pause');
+    const path = `/v1/numbers/${line.numberId}`;
+    assert.equal((await world.team.api.put(path, { status: 'paused' })).status, 200);
+    sending.resolve();
+    await world.untilStatus(first, 'sent');
+    await world.untilPolls(line, 3);
+    assert.equal((await world.messageOf(second)).status, 'queued');
+    assert.equal((await world.team.api.put(path, { status: 'active' })).status, 200);
+    await world.untilStatus(second, 'sent');
+    assert.deepEqual(line.phone.texts, ['sent already', 'after the pause']);
+  });
+
+  it('stops where the number is deleted', async () => {
+    const line = await world.runningLine();
+    assert.equal((await world.team.api.delete(`/v1/numbers/${line.numberId}`)).status, 200);
+    assert.deepEqual(await line.run, { kind: 'stopped' });
+  });
+
+  it('stops at its first poll with a wrong token', async () => {
+    const phone = new ShortcutPhone({ server: world.proxy.url, deviceToken: 'dev_wrong' });
+    assert.deepEqual(await phone.startOutbox(), { kind: 'stopped' });
+  });
+
+  it('a newer phone takes over: the older one stops, and the newer one sends', async () => {
+    const line = await world.runningLine();
+    const reconnect = await world.team.api.post(`/v1/numbers/${line.numberId}/reconnect`);
+    const { token } = await claim(world.team.api, String(reconnect.json.setup_url));
+    const newer = new ShortcutPhone({ server: world.proxy.url, deviceToken: token });
+    void newer.startOutbox();
+    assert.deepEqual(await line.run, { kind: 'stopped' });
+    const id = await world.send(line, 'by the newer one');
+    await world.untilStatus(id, 'sent');
+    await newer.switchOff();
+    assert.deepEqual([line.phone.texts, newer.texts], [[], ['by the newer one']]);
+  });
+
+  it('of two starters at once one stops, and the other sends each message once', async () => {
+    const line = await world.newLine();
+    const runs = [line.phone.startOutbox(), line.phone.startOutbox()];
+    assert.deepEqual(await Promise.race(runs), { kind: 'stopped' });
+    const ids = [await world.send(line, 'one'), await world.send(line, 'two')];
+    for (const id of ids) await world.untilStatus(id, 'sent');
+    assert.deepEqual(line.phone.texts, ['one', 'two']);
+    // A starter that fires later is turned away too, and the loop goes on.
+    assert.deepEqual(await line.phone.startOutbox(), { kind: 'stopped' });
+    await world.untilStatus(await world.send(line, 'three'), 'sent');
+  });
+
+  it("after a proxy's error page it waits 15 s and begins its session with the next poll", async () => {
+    const line = await world.newLine();
+    world.proxy.next('error_page');
+    void line.phone.startOutbox();
+    await line.phone.clock.pass(15_000);
+    await world.untilVerified(line);
+    await world.untilStatus(await world.send(line, 'after the page'), 'sent');
+  });
+
+  it("after a proxy's error page in place of the answer to a report, it reports again", async () => {
+    let polls = 0;
+    const line = await world.newLine({
+      onSend: () => {
+        polls += 1;
+        world.proxy.next('error_page');
+      },
+    });
+    void line.phone.startOutbox();
+    await world.untilVerified(line);
+    const id = await world.send(line, 'reported late');
+    await line.phone.clock.pass(15_000);
+    await world.untilStatus(id, 'sent');
+    assert.equal(polls, 1);
+    assert.deepEqual(line.phone.texts, ['reported late']);
+  });
+
+  it('the service restarts in the middle of a poll: it waits, repeats the poll, and sends in the same session', async () => {
+    const other = await world.service.startAnother();
+    world.proxy.retarget(other.baseUrl);
+    const line = await world.runningLine();
+    await world.untilStatus(await world.send(line, 'before'), 'sent');
+    const closing = other.close();
+    world.proxy.retarget(world.service.baseUrl);
+    await line.phone.clock.pass(15_000);
+    await closing;
+    await world.untilStatus(await world.send(line, 'after'), 'sent');
+    assert.deepEqual(line.phone.texts, ['before', 'after']);
+  });
+
+  it('a lost connection ends the run; a starter begins a new one once the session is over', async () => {
+    const line = await world.runningLine();
+    await world.untilStatus(await world.send(line, 'before'), 'sent');
+    world.proxy.breakConnections();
+    assert.equal((await line.run).kind, 'failed');
+    assert.deepEqual(await line.phone.startOutbox(), { kind: 'stopped' });
+    await world.restart(line);
+    await world.untilStatus(await world.send(line, 'after'), 'sent');
+  });
+
+  it('where Messages does not take a text, the run ends and the message fails as unconfirmed; the next one goes out', async () => {
+    let fails = true;
+    const line = await world.newLine({
+      onSend: () => {
+        if (fails) throw new Error('not delivered');
+      },
+    });
+    const run = line.phone.startOutbox();
+    await world.untilVerified(line);
+    const id = await world.send(line, 'not sent');
+    assert.equal((await run).kind, 'failed');
+    fails = false;
+    await world.restart(line);
+    await world.untilStatus(await world.send(line, 'sent'), 'sent');
+    const message = await world.messageOf(id);
+    assert.deepEqual([message.status, message.error_code], ['failed', 'device_timeout']);
+    assert.deepEqual(line.phone.texts, ['sent']);
+  });
+
+  it('started by an automation with actions of its own it ends after four minutes, and the next start goes on', async () => {
+    const line = await world.newLine();
+    const run = line.phone.startOutbox({ limitMs: inlineRunMaxMs });
+    await world.untilVerified(line);
+    await world.untilStatus(await world.send(line, 'within'), 'sent');
+    line.phone.clock.advance(inlineRunMaxMs);
+    assert.deepEqual(await run, { kind: 'time_limit' });
+    await world.restart(line);
+    await world.untilStatus(await world.send(line, 'after'), 'sent');
+    assert.deepEqual(line.phone.texts, ['within', 'after']);
+  });
+});

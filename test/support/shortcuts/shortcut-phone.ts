@@ -1,0 +1,90 @@
+import { parseBuffer } from 'bplist-parser';
+import { importShortcut } from '#shortcut/interpreter/import-shortcut.ts';
+import {
+  type OutgoingMessage,
+  type RunEnd,
+  type RunOptions,
+  runShortcut,
+} from '#shortcut/interpreter/run-shortcut.ts';
+import type { ReceivedMessage } from '#shortcut/interpreter/value.ts';
+import type { PropertyList } from '#shortcut/property-list/property-list.ts';
+import { writeBinaryPropertyList } from '#shortcut/property-list/write-binary.ts';
+import { buildWorkflow, inbound, outbox, type Shortcut } from '#shortcut/shortcuts.ts';
+import { PhoneClock } from './phone-clock.ts';
+
+interface PhoneOptions {
+  readonly server: string;
+  readonly deviceToken: string;
+  readonly deviceName?: string;
+  /** Where it throws, Messages does not take the message. */
+  readonly onSend?: (message: OutgoingMessage) => void | Promise<void>;
+}
+
+/**
+ * An iPhone with both shortcuts: the generic files, written, read by a library that is not ours, and imported with address
+ * and token as the answers to their questions.
+ */
+export class ShortcutPhone {
+  /** Everything that Messages took, in order. */
+  readonly sent: OutgoingMessage[] = [];
+  readonly clock = new PhoneClock();
+  readonly #options: PhoneOptions;
+  readonly #outbox: PropertyList;
+  readonly #inbound: PropertyList;
+  readonly #off = new AbortController();
+  readonly #runs: Promise<unknown>[] = [];
+
+  constructor(options: PhoneOptions) {
+    this.#options = options;
+    this.#outbox = this.#install(outbox);
+    this.#inbound = this.#install(inbound);
+  }
+
+  /** Texts that Messages took. */
+  get texts(): string[] {
+    return this.sent.flatMap((message) => (message.kind === 'text' ? [message.text] : []));
+  }
+
+  /** Starts Outbox, as a tap or an automation does. @returns how its run ends */
+  startOutbox(options: RunOptions = {}): Promise<RunEnd> {
+    return this.#run(this.#outbox, options);
+  }
+
+  /** A text arrives, and an automation passes it on. */
+  receive(input: ReceivedMessage): Promise<RunEnd> {
+    return this.#run(this.#inbound, { input });
+  }
+
+  /** Ends all runs. */
+  async switchOff(): Promise<void> {
+    this.#off.abort();
+    await Promise.allSettled(this.#runs);
+  }
+
+  #install(shortcut: Shortcut): PropertyList {
+    const [file] = parseBuffer<PropertyList>(writeBinaryPropertyList(buildWorkflow(shortcut)));
+    return importShortcut(file, [this.#options.server, this.#options.deviceToken]);
+  }
+
+  #run(workflow: PropertyList, options: RunOptions): Promise<RunEnd> {
+    const { deviceName = 'Office iPhone', onSend } = this.#options;
+    const running = runShortcut(
+      workflow,
+      {
+        clock: this.clock,
+        deviceName,
+        systemVersion: '26.1',
+        sendMessage: async (message) => {
+          await onSend?.(message);
+          this.sent.push(message);
+        },
+      },
+      {
+        ...options,
+        signal: AbortSignal.any([this.#off.signal, ...(options.signal ? [options.signal] : [])]),
+      },
+    );
+    this.#runs.push(running);
+    return running;
+  }
+}

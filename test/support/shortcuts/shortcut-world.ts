@@ -1,0 +1,109 @@
+import { findDeviceSession } from '#test/support/devices/stored-device-sessions.ts';
+import type { DeviceWire } from '#test/support/phones/test-phone.ts';
+import { claim, findNumber, newPhoneNumber } from '#test/support/phones/test-phone.ts';
+import { field } from '#test/support/service/api-client.ts';
+import { type FlakyProxy, startFlakyProxy } from '#test/support/service/flaky-proxy.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
+import { ShortcutPhone } from './shortcut-phone.ts';
+
+/** A number, and the iPhone that was set up for it. */
+export interface ShortcutLine {
+  readonly phoneNumber: string;
+  readonly numberId: string;
+  readonly wire: DeviceWire;
+  readonly phone: ShortcutPhone;
+}
+
+/** A service behind a proxy, a team, and iPhones with the shortcuts. */
+export interface ShortcutWorld {
+  readonly service: TestService;
+  readonly team: TestTeam;
+  readonly proxy: FlakyProxy;
+  /** A number that no phone has polled for, and an iPhone with its token. */
+  readonly newLine: (
+    options?: Partial<ConstructorParameters<typeof ShortcutPhone>[0]>,
+  ) => Promise<ShortcutLine>;
+  /** The same with Outbox running. */
+  readonly runningLine: () => Promise<
+    ShortcutLine & { readonly run: ReturnType<ShortcutPhone['startOutbox']> }
+  >;
+  /** A starter fires until the old session and the grace of its message are over, and a new session has begun. */
+  readonly restart: (line: ShortcutLine) => Promise<void>;
+  readonly untilVerified: (line: Pick<ShortcutLine, 'phoneNumber'>) => Promise<unknown>;
+  /** Waits until so many further polls of the session were counted. */
+  readonly untilPolls: (line: Pick<ShortcutLine, 'phoneNumber'>, count: number) => Promise<unknown>;
+  readonly send: (line: Pick<ShortcutLine, 'phoneNumber'>, content: string) => Promise<string>;
+  readonly messageOf: (id: string) => Promise<Record<string, unknown>>;
+  readonly untilStatus: (id: string, status: string) => Promise<unknown>;
+  readonly switchOffPhones: () => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+/** The time after which a session that no longer polls is over, and the grace of its message as well. */
+const afterTheGraceMs = 181_000;
+
+export async function startShortcutWorld(): Promise<ShortcutWorld> {
+  const service = await startTestService();
+  const proxy = await startFlakyProxy(service.baseUrl);
+  const team = await service.newTeam();
+  const phones: ShortcutPhone[] = [];
+  const newLine: ShortcutWorld['newLine'] = async (options = {}) => {
+    const phoneNumber = newPhoneNumber();
+    const verify = await team.api.post('/v1/numbers/verify', { phone_number: phoneNumber });
+    const wire = await claim(team.api, String(verify.json.setup_url));
+    const phone = new ShortcutPhone({ server: proxy.url, deviceToken: wire.token, ...options });
+    phones.push(phone);
+    const numberId = String(field(await findNumber(team.api, phoneNumber), 'id'));
+    return { phoneNumber, numberId, wire, phone };
+  };
+  const switchOffPhones = async () => {
+    for (const phone of phones.splice(0)) await phone.switchOff();
+  };
+  const untilVerified: ShortcutWorld['untilVerified'] = ({ phoneNumber }) =>
+    until('the number is verified', async () => (await findNumber(team.api, phoneNumber))?.verified === true);
+  const messageOf = async (id: string) => (await team.api.get(`/v1/messages/${id}`)).json;
+  return {
+    service,
+    team,
+    proxy,
+    newLine,
+    runningLine: async () => {
+      const line = await newLine();
+      const run = line.phone.startOutbox();
+      await untilVerified(line);
+      return { ...line, run };
+    },
+    restart: async ({ phone, phoneNumber }) => {
+      const session = async () => (await findDeviceSession(service, phoneNumber))?.sessionId;
+      const before = await session();
+      let ended = true;
+      await until('a new session has begun', async () => {
+        if (ended) {
+          ended = false;
+          service.clock.advance(afterTheGraceMs);
+          void phone.startOutbox().then(() => {
+            ended = true;
+          });
+        }
+        return (await session()) !== before;
+      });
+    },
+    untilVerified,
+    untilPolls: async ({ phoneNumber }, count) => {
+      const polls = async () => (await findDeviceSession(service, phoneNumber))?.poll ?? 0;
+      const before = await polls();
+      await until('the phone polls on', async () => (await polls()) >= before + count);
+    },
+    send: ({ phoneNumber }, content) => team.api.send({ from: phoneNumber, to: '+12125550100', content }),
+    messageOf,
+    untilStatus: (id, status) =>
+      until(`the message is ${status}`, async () => (await messageOf(id)).status === status),
+    switchOffPhones,
+    close: async () => {
+      await switchOffPhones();
+      await proxy.close();
+      await service.close();
+    },
+  };
+}
