@@ -24,7 +24,7 @@ export interface BuildAction {
 }
 
 /**
- * The actions of a shortcut as a list to build by hand (docs/specification.md section 11.10), from the same description as
+ * The actions of a shortcut as a list to build by hand (docs/specification.md section 11.11), from the same description as
  * its file. Comments are left out.
  */
 export function buildList(steps: readonly Step[]): readonly BuildAction[] {

@@ -32,7 +32,7 @@ export const inbound: Shortcut = {
 export const shortcuts: readonly Shortcut[] = [outbox, inbound];
 
 /**
- * The property list of a shortcut (docs/specification.md section 11.10). With a connection, address and token are in it:
+ * The property list of a shortcut (docs/specification.md section 11.11). With a connection, address and token are in it:
  * the file is a secret. Without one, the iPhone asks for them at the import, and the file can be published.
  */
 export function buildWorkflow(shortcut: Shortcut, connection?: Connection): Workflow {

@@ -1,6 +1,6 @@
 /**
  * The language in which the shortcuts are described: the actions as a person would build them, in order. The property
- * list and the list to build by hand are both made from it (docs/specification.md section 11.10).
+ * list and the list to build by hand are both made from it (docs/specification.md section 11.11).
  */
 export type Step =
   | TextStep

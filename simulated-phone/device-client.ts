@@ -93,7 +93,6 @@ export interface FetchedMedia {
   readonly sha256: string;
 }
 
-/** A proxy's HTML page, or anything else that is no flat object, reads as an object without fields. */
 async function post(url: string, body: Flat, headers: Flat, signal?: AbortSignal): Promise<Flat> {
   const response = await fetch(url, {
     method: 'POST',
@@ -101,6 +100,11 @@ async function post(url: string, body: Flat, headers: Flat, signal?: AbortSignal
     body: JSON.stringify(body),
     ...(signal === undefined ? {} : { signal }),
   });
+  return readFlat(response);
+}
+
+/** An answer's texts. A proxy's HTML page, or anything else that is no object, reads as an object without fields. */
+export async function readFlat(response: Response): Promise<Flat> {
   const text = await response.text();
   try {
     const parsed: unknown = JSON.parse(text);

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { CommandError, claimDevice, type Flat } from './device-client.ts';
-import { type PhoneLine, SimulatedPhone } from './simulated-phone.ts';
+import { ShortcutPhone } from './shortcut-phone.ts';
+import { type PhoneLine, type PhoneOptions, SimulatedPhone } from './simulated-phone.ts';
 
 export interface SimulationOptions {
   readonly setupUrl: string;
@@ -11,6 +12,8 @@ export interface SimulationOptions {
   readonly failRate: number;
   readonly count: number | undefined;
   readonly reportsDelivery: boolean;
+  /** A plain client of the device protocol, without the shortcuts. */
+  readonly isPlainClient: boolean;
   readonly write: (line: Readonly<Record<string, unknown>>) => void;
 }
 
@@ -22,8 +25,8 @@ export async function simulatePhone(options: SimulationOptions): Promise<void> {
   const inbound = options.inboundFile === undefined ? [] : await readInbound(options.inboundFile);
   const device = await claimDevice(options.setupUrl);
   options.write({ did: 'claimed', phone_number: device.phoneNumber, server: device.server });
-  const replies: Promise<string>[] = [];
-  const phone: SimulatedPhone = new SimulatedPhone({
+  const replies: Promise<string | undefined>[] = [];
+  const phoneOptions: PhoneOptions = {
     server: device.server,
     deviceToken: device.deviceToken,
     failRate: options.failRate,
@@ -35,7 +38,10 @@ export async function simulatePhone(options: SimulationOptions): Promise<void> {
         replies.push(phone.receive({ from: line.to, text: options.reply }));
       }
     },
-  });
+  };
+  // A shortcut cannot report a failure: a failing action ends it.
+  const isPlainClient = options.isPlainClient || options.failRate > 0;
+  const phone = isPlainClient ? new SimulatedPhone(phoneOptions) : new ShortcutPhone(phoneOptions);
   process.once('SIGINT', () => phone.switchOff());
   process.once('SIGTERM', () => phone.switchOff());
   const running = phone.run();

@@ -49,7 +49,7 @@ export interface PhoneOptions {
 /**
  * An unknown session: a poll with it reports, and gets a stop instead of a message. A phone uses it for its last report.
  */
-const noSession = 'leaving';
+export const leavingSession = 'leaving';
 
 export interface SentMessage {
   readonly id: string;
@@ -120,7 +120,7 @@ export class SimulatedPhone {
       ? AbortSignal.any([this.#leaving.signal, AbortSignal.timeout(200)])
       : this.#leaving.signal;
     const body = {
-      session: this.#isThrough ? noSession : this.#session,
+      session: this.#isThrough ? leavingSession : this.#session,
       ...this.#report,
       device_name: this.#options.deviceName ?? 'Simulated iPhone',
       os: '26.0',

@@ -9,6 +9,7 @@ import { addLinkCommands } from './link-commands.ts';
 import { addNumberCommands } from './number-commands.ts';
 import { addPhoneCommands } from './phone-commands.ts';
 import { addRouteCommands } from './route-commands.ts';
+import { addShortcutCommands } from './shortcut-commands.ts';
 import { addTeamCommands } from './team-commands.ts';
 import { addWebhookCommands } from './webhook-commands.ts';
 
@@ -29,6 +30,7 @@ addKeyCommands(program);
 addLinkCommands(program);
 addNumberCommands(program);
 addPhoneCommands(program);
+addShortcutCommands(program);
 addWebhookCommands(program);
 addRouteCommands(program);
 program

@@ -10,6 +10,7 @@ interface SimulateOptions {
   readonly failRate: string;
   readonly count?: string;
   readonly delivered: boolean;
+  readonly protocol: boolean;
   readonly json: boolean;
 }
 
@@ -18,7 +19,7 @@ export function addPhoneCommands(program: Command): void {
 
   phone
     .command('simulate')
-    .description('a simulated iPhone that speaks the real device protocol; ends with Ctrl-C')
+    .description('a simulated iPhone that runs the shortcuts of `shortcut export`; ends with Ctrl-C')
     .addOption(
       new Option(
         '--setup-url <url>',
@@ -32,9 +33,14 @@ export function addPhoneCommands(program: Command): void {
       'texts that the phone receives, a line each: {"from": "+14155550101", "text": "Yes"}',
     )
     .option('--reply <text>', 'answer each message that goes out, as the person at the other end would')
-    .option('--fail-rate <share>', 'share of messages that fail, 0 to 1', '0')
+    .option(
+      '--fail-rate <share>',
+      'share of messages that fail, 0 to 1; above 0 it implies --protocol, because a shortcut cannot report a failure',
+      '0',
+    )
     .option('--count <messages>', 'end after so many messages')
     .option('--no-delivered', 'do not report deliveries, as a real shortcut cannot')
+    .option('--protocol', 'a plain client of the device protocol instead of the shortcuts', false)
     .option('--json', 'one JSON value per line', false)
     .action(async (options: SimulateOptions) => {
       const [setupUrl = ''] = await resolveSecretOptions([options.setupUrl]);
@@ -48,6 +54,7 @@ export function addPhoneCommands(program: Command): void {
             ? undefined
             : parseNumericOption('--count', options.count, 1, 1_000_000_000),
         reportsDelivery: options.delivered,
+        isPlainClient: options.protocol,
         write: (line) => process.stdout.write(`${options.json ? JSON.stringify(line) : describe(line)}\n`),
       });
     });

@@ -10,7 +10,7 @@ describe('citations and names (docs/architecture.md)', () => {
     const headings = new Set(
       [...specification.matchAll(/^#+ (\d+(?:\.\d+)*)\.? /gm)].map((match) => match[1]),
     );
-    const cited = globSync('{contract,server,simulated-phone,webhook-listener,test}/**/*.ts', {
+    const cited = globSync('{contract,server,shortcut,simulated-phone,webhook-listener,test}/**/*.ts', {
       cwd: root,
     }).flatMap((path) => {
       const text = readFileSync(join(root, path), 'utf8');

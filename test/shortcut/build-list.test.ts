@@ -24,9 +24,9 @@ function comparable(actions: readonly WorkflowAction[]): unknown {
   return JSON.parse(text);
 }
 
-describe('the list to build by hand (specification section 11.10)', () => {
+describe('the list to build by hand (specification section 11.11)', () => {
   for (const shortcut of shortcuts) {
-    it(`${shortcut.name}: a reader who follows it gets the actions of the file (§11.10/build-by-hand)`, () => {
+    it(`${shortcut.name}: a reader who follows it gets the actions of the file (§11.11/build-by-hand)`, () => {
       const built = followBuildList(renderBuildList(listOf(shortcut)));
       const file = buildWorkflow(shortcut, connection).WFWorkflowActions;
       assert.deepEqual(comparable(built), comparable(file));

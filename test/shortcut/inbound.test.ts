@@ -26,7 +26,7 @@ describe('Ownline Inbound, as its file is, against the service (specification se
   };
   const contents = async (line: ShortcutLine) => (await received(line)).map(({ content }) => content);
 
-  it('a text is stored word for word with its sender, and the run ends (§11.10/inbound)', async () => {
+  it('a text is stored word for word with its sender, and the run ends (§11.11/inbound)', async () => {
     const line = await world.runningLine();
     const words = 'Yes "please" 👍\nsecond line, ses_ {"ok":"0"} <b>';
     assert.deepEqual(await line.phone.receive(message(words)), { kind: 'stopped' });
@@ -54,7 +54,7 @@ describe('Ownline Inbound, as its file is, against the service (specification se
     assert.deepEqual(await contents(line), ['Yes']);
   });
 
-  it("after a proxy's error page it waits 15 s and passes the text on again (§11.10/inbound)", async () => {
+  it("after a proxy's error page it waits 15 s and passes the text on again (§11.11/inbound)", async () => {
     const line = await world.newLine();
     world.proxy.next('error_page', 'inbound');
     const run = line.phone.receive(message('in a deploy'));

@@ -80,7 +80,7 @@ const serve = async (
   return server;
 };
 
-describe('actions run as an iPhone runs them (specification section 11.10)', () => {
+describe('actions run as an iPhone runs them (specification section 11.11)', () => {
   it('null, booleans, missing keys and arrays of JSON become what Shortcuts makes of them', async (context) => {
     const json = { text: 'Hi', none: null, yes: true, no: false, some: ['a', 'b'], inner: { a: 1 }, n: 15 };
     const server = await serve(context, (_, response) =>
@@ -340,8 +340,8 @@ describe('what no iPhone could run is a fault of the generator', () => {
   });
 });
 
-describe('the import of a file with questions (specification section 11.10)', () => {
-  it('writes each answer into its action; nothing else changes (§11.10/import-questions)', () => {
+describe('the import of a file with questions (specification section 11.11)', () => {
+  it('writes each answer into its action; nothing else changes (§11.11/import-questions)', () => {
     const imported = importShortcut(buildWorkflow(outbox), [connection.server, connection.deviceToken]);
     assert.deepEqual(imported, buildWorkflow(outbox, connection));
     assert.throws(() => importShortcut(buildWorkflow(outbox), ['one']), WorkflowError);

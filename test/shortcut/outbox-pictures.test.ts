@@ -50,8 +50,8 @@ async function handOut(
   return { phone, run, polls, media };
 }
 
-describe('Ownline Outbox with pictures (specification section 11.10)', () => {
-  it('fetches the picture with its token, sends it, then the text, and reports once (§11.10/outbox)', async (context) => {
+describe('Ownline Outbox with pictures (specification section 11.11)', () => {
+  it('fetches the picture with its token, sends it, then the text, and reports once (§11.11/outbox)', async (context) => {
     const { phone, run, polls, media } = await handOut(context, (response) =>
       response.setHeader('content-type', 'image/jpeg').end(picture),
     );
@@ -79,7 +79,7 @@ describe('Ownline Outbox with pictures (specification section 11.10)', () => {
     ]);
   });
 
-  it("does not text a proxy's error page: neither it nor the text is sent, the message is reported as failed, and the next goes out (§11.10/error-page)", async (context) => {
+  it("does not text a proxy's error page: neither it nor the text is sent, the message is reported as failed, and the next goes out (§11.11/error-page)", async (context) => {
     const { phone, run, polls } = await handOut(context, (response) =>
       response.writeHead(502, { 'content-type': 'text/html; charset=utf-8' }).end('<h1>Bad gateway</h1>'),
     );

@@ -14,7 +14,7 @@ describe('Ownline Outbox, as its file is, against the service (specification sec
   afterEach(() => world.switchOffPhones());
   after(() => world.close());
 
-  it('its first poll verifies the number and names the device; a text goes out word for word and is reported (§11.10/outbox)', async () => {
+  it('its first poll verifies the number and names the device; a text goes out word for word and is reported (§11.11/outbox)', async () => {
     const line = await world.runningLine();
     const number = await findNumber(world.team.api, line.phoneNumber);
     assert.equal(number?.device_name, 'Office iPhone');

@@ -12,7 +12,7 @@ const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 const readXml = (value: PropertyList) => plain(parse(writeXmlPropertyList(value)));
 const readBinary = (value: PropertyList) => plain(parseBuffer(writeBinaryPropertyList(value))[0]);
 
-describe('property lists, read by libraries of others (specification section 11.10)', () => {
+describe('property lists, read by libraries of others (specification section 11.11)', () => {
   const hard: readonly PropertyList[] = [
     '',
     ' ',
@@ -47,11 +47,11 @@ describe('property lists, read by libraries of others (specification section 11.
     ['XML', readXml],
     ['binary', readBinary],
   ] as const) {
-    it(`${name}: texts, numbers and nesting arrive as they were (§11.10/encodings)`, () => {
+    it(`${name}: texts, numbers and nesting arrive as they were (§11.11/encodings)`, () => {
       for (const value of hard) assert.deepEqual(read({ value }), { value });
     });
 
-    it(`${name}: any value that a shortcut may hold does (§11.10/encodings)`, () => {
+    it(`${name}: any value that a shortcut may hold does (§11.11/encodings)`, () => {
       const text = fc.string({ unit: fc.constantFrom('a', '&', '<', '"', 'é', '\ufffc', '👋', '\u0301') });
       const key = text.filter((word) => word !== '__proto__');
       const { value } = fc.letrec<{ value: PropertyList }>((tie) => ({

@@ -29,15 +29,15 @@ const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 for (const { title, shortcut, workflow } of variants) {
   const actions = workflow.WFWorkflowActions;
 
-  describe(`the file of ${title} (specification section 11.10)`, () => {
-    it('XML and binary hold the same object, for readers that are not ours (§11.10/encodings)', () => {
+  describe(`the file of ${title} (specification section 11.11)`, () => {
+    it('XML and binary hold the same object, for readers that are not ours (§11.11/encodings)', () => {
       const xml = plain(parse(writeXmlPropertyList(workflow)));
       const [binary] = parseBuffer(writeBinaryPropertyList(workflow));
       assert.deepEqual(xml, workflow);
       assert.deepEqual(plain(binary), workflow);
     });
 
-    it('is the same to the byte each time (§11.10/deterministic)', () => {
+    it('is the same to the byte each time (§11.11/deterministic)', () => {
       const again = buildWorkflow(
         shortcut,
         workflow.WFWorkflowImportQuestions.length > 0 ? undefined : connection,
@@ -98,7 +98,7 @@ for (const { title, shortcut, workflow } of variants) {
       assert.ok(references > 5);
     });
 
-    it('each value inside a text stands at its placeholder, counted in UTF-16 code units (§11.10/encodings)', () => {
+    it('each value inside a text stands at its placeholder, counted in UTF-16 code units (§11.11/encodings)', () => {
       const texts = tokenStringsIn(workflow);
       assert.ok(texts.length > 5);
       for (const { string, attachmentsByRange = {} } of texts) assertRanges(string, attachmentsByRange);
@@ -121,8 +121,8 @@ for (const { title, shortcut, workflow } of variants) {
   });
 }
 
-describe('address and token in the file (specification section 11.10)', () => {
-  it('without a connection, the import asks for both and writes them into the actions 0 and 1 (§11.10/import-questions)', () => {
+describe('address and token in the file (specification section 11.11)', () => {
+  it('without a connection, the import asks for both and writes them into the actions 0 and 1 (§11.11/import-questions)', () => {
     for (const shortcut of shortcuts) {
       const workflow = buildWorkflow(shortcut);
       const questions = workflow.WFWorkflowImportQuestions;
@@ -147,7 +147,7 @@ describe('address and token in the file (specification section 11.10)', () => {
     }
   });
 
-  it('with one, nothing is asked, and both arrive whatever characters they have (§11.10/embedded)', () => {
+  it('with one, nothing is asked, and both arrive whatever characters they have (§11.11/embedded)', () => {
     for (const shortcut of shortcuts) {
       const built = buildWorkflow(shortcut, connection);
       for (const read of [

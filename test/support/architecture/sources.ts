@@ -18,21 +18,22 @@ export function readSources(pattern: string): readonly SourceFile[] {
   });
 }
 
-export const files = readSources('{contract,server,simulated-phone,webhook-listener}/**/*.ts');
+export const files = readSources('{contract,server,shortcut,simulated-phone,webhook-listener}/**/*.ts');
 
 function resolveImport(path: string, specifier: string): string {
   if (specifier.startsWith('#')) return specifier.slice(1);
   return specifier.startsWith('.') ? normalize(join(dirname(path), specifier)) : specifier;
 }
 
-/** `contract`, the folder below server/, `simulated-phone`, or `root` for the files that put it together. */
+/** `contract`, the folder below server/, `shortcut`, `simulated-phone`, or `root` for the files that put it together. */
 export function sliceOf(path: string): string {
   const [top, second] = path.split('/');
   if (top !== 'server') return top ?? '';
   return second?.endsWith('.ts') || second === 'app' || second === 'cli' ? 'root' : (second ?? '');
 }
 
-export const isOurs = (path: string) => /^(contract|server|simulated-phone|webhook-listener)\//.test(path);
+export const isOurs = (path: string) =>
+  /^(contract|server|shortcut|simulated-phone|webhook-listener)\//.test(path);
 
 /** All that breaks a rule, as one list, which a failed test shows whole. @param rule a problem of a file, or nothing */
 export function offenders(rule: (file: SourceFile) => string | undefined | false): string[] {

@@ -1,0 +1,37 @@
+import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import type { Connection } from './connection.ts';
+import { writeBinaryPropertyList } from './property-list/write-binary.ts';
+import { writeXmlPropertyList } from './property-list/write-xml.ts';
+import { buildWorkflow, shortcuts } from './shortcuts.ts';
+
+export interface ExportedShortcut {
+  readonly name: string;
+  /** Absolute. */
+  readonly path: string;
+}
+
+/**
+ * Writes the unsigned files of both shortcuts (docs/specification.md section 11.11), in place of older ones. Files with a
+ * connection hold the device token: they are for their owner only (0600).
+ */
+export async function exportShortcuts(
+  folder: string,
+  format: 'binary' | 'xml',
+  connection?: Connection,
+): Promise<readonly ExportedShortcut[]> {
+  await mkdir(folder, { recursive: true });
+  const mode = connection ? 0o600 : 0o644;
+  return Promise.all(
+    shortcuts.map(async (shortcut) => {
+      const path = resolve(join(folder, `${shortcut.name}.shortcut`));
+      const workflow = buildWorkflow(shortcut, connection);
+      const content = format === 'xml' ? writeXmlPropertyList(workflow) : writeBinaryPropertyList(workflow);
+      // An older file would keep its own mode.
+      await rm(path, { force: true });
+      await writeFile(path, content, { mode, flag: 'wx' });
+      await chmod(path, mode);
+      return { name: shortcut.name, path };
+    }),
+  );
+}

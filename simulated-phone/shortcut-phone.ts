@@ -1,0 +1,191 @@
+import { createHash } from 'node:crypto';
+import { realClock, sleep } from '#shortcut/interpreter/run-clock.ts';
+import {
+  type OutgoingMessage,
+  type RunEnd,
+  type RunOptions,
+  runShortcut,
+} from '#shortcut/interpreter/run-shortcut.ts';
+import { buildWorkflow, inbound, outbox, type Shortcut } from '#shortcut/shortcuts.ts';
+import { connectionProblem } from './connection-problem.ts';
+import { DeviceClient, type FetchedMedia, type Flat, readFlat } from './device-client.ts';
+import { leavingSession, type PhoneLine, type PhoneOptions } from './simulated-phone.ts';
+
+export type ShortcutPhoneOptions = Pick<
+  PhoneOptions,
+  'server' | 'deviceToken' | 'count' | 'reportsDelivery' | 'onLine'
+>;
+
+/** A starter fires this long after a run has failed. */
+const starterSeconds = 15;
+
+/** Refusals of an inbound message that pass. */
+const passing: ReadonlySet<string | undefined> = new Set([undefined, 'unavailable', 'rate_limited']);
+
+/**
+ * A simulated iPhone that runs the shortcuts that `ownline shortcut export` writes. Automations start Outbox again where a
+ * run failed. A shortcut prints nothing: the lines come from its HTTP calls, and from the messages that it sends.
+ */
+export class ShortcutPhone {
+  readonly #options: ShortcutPhoneOptions;
+  readonly #client: DeviceClient;
+  readonly #leaving = new AbortController();
+  #messageId = '';
+  /** The file of the message, once it was sent: its text follows. */
+  #file: FetchedMedia | undefined;
+  #handled = 0;
+  /** Whether the run has a message that it has not reported. */
+  #isSending = false;
+  /** Whether a session of this phone may still live on the server, which then refuses a further start. */
+  #hadSession = false;
+  #stopReason = '';
+
+  constructor(options: ShortcutPhoneOptions) {
+    this.#options = options;
+    this.#client = new DeviceClient(options.server, options.deviceToken);
+  }
+
+  /** Runs until it gets a stop, has handled `count` messages or is switched off. */
+  async run(): Promise<void> {
+    while (!this.#leaving.signal.aborted) {
+      const end = await this.#start(outbox, (...request) => this.#fetchForOutbox(...request));
+      if (end.kind === 'failed') {
+        const reason = problemOf(end.error);
+        if (this.#isSending) this.#tell({ did: 'broke_off', id: this.#messageId, reason });
+        await this.#waitForStarter(reason);
+      } else if (end.kind === 'stopped') {
+        const isRestart = this.#stopReason === 'already_running' && this.#hadSession;
+        if (!isRestart) return this.#tell({ did: 'stopped', reason: this.#stopReason });
+        await this.#waitForStarter(this.#stopReason);
+      }
+    }
+  }
+
+  /** Switched off between two polls, or in the middle of a held one. */
+  switchOff(): void {
+    this.#leaving.abort();
+  }
+
+  /**
+   * A text arrives, and an automation runs Inbound, as often as it takes.
+   * @returns the id that the server gave it; undefined where the phone was switched off
+   * @throws Error where the server refuses it for good
+   */
+  async receive({ from = '', text = '', recipients = '' }: Flat): Promise<string | undefined> {
+    const input = {
+      sender: from,
+      content: text,
+      recipients: recipients === '' ? [] : recipients.split(/[\n,;] */),
+    };
+    while (!this.#leaving.signal.aborted) {
+      let answer: Flat = {};
+      const refused = new AbortController();
+      const observe: typeof fetch = async (...request) => {
+        const response = await fetch(...request);
+        answer = await readFlat(response.clone());
+        if (answer.ok !== '1' && !passing.has(answer.reason)) refused.abort();
+        return response;
+      };
+      const signal = AbortSignal.any([this.#leaving.signal, refused.signal]);
+      const end = await this.#start(inbound, observe, { input, signal });
+      if (answer.ok === '1' && answer.id !== undefined) {
+        this.#tell({ did: 'received', id: answer.id, from, text });
+        return answer.id;
+      }
+      if (refused.signal.aborted)
+        throw new Error(`the server did not take the inbound message: ${answer.reason}`);
+      if (end.kind === 'failed') await this.#waitForStarter(problemOf(end.error));
+    }
+    return undefined;
+  }
+
+  #start(shortcut: Shortcut, network: typeof fetch, options: RunOptions = {}): Promise<RunEnd> {
+    const { server, deviceToken } = this.#options;
+    return runShortcut(
+      buildWorkflow(shortcut, { server, deviceToken }),
+      {
+        clock: realClock,
+        deviceName: 'Simulated iPhone',
+        systemVersion: '26.0',
+        sendMessage: (message) => this.#send(message),
+        fetch: network,
+      },
+      { signal: this.#leaving.signal, ...options },
+    );
+  }
+
+  async #send(message: OutgoingMessage): Promise<void> {
+    if (message.kind === 'file') {
+      const { name, mediaType, bytes } = message.file;
+      const sha256 = createHash('sha256').update(bytes).digest('hex');
+      this.#file = { name, type: mediaType, bytes: bytes.length, sha256 };
+      return;
+    }
+    const id = this.#messageId;
+    const media = this.#file === undefined ? {} : { media: this.#file };
+    this.#tell({ did: 'sent', id, to: message.to, text: message.text, ...media });
+    if (this.#options.reportsDelivery) await this.#reportDelivery(id);
+  }
+
+  /** A shortcut cannot tell of deliveries: this call stands for a device that can. */
+  async #reportDelivery(id: string): Promise<void> {
+    const answer = await this.#client.status({ id, status: 'delivered' }).catch((): Flat => ({}));
+    if (answer.ok === '1') this.#tell({ did: 'reported', id, status: 'delivered' });
+  }
+
+  get #isThrough(): boolean {
+    const { count } = this.#options;
+    return count !== undefined && this.#handled >= count;
+  }
+
+  async #fetchForOutbox(...[address, init]: Parameters<typeof fetch>): Promise<Response> {
+    if (typeof init?.body !== 'string') return fetch(address, init);
+    const poll: Flat = JSON.parse(init.body);
+    // After the last message the phone only reports: in a session that is not its own it gets no further one.
+    const body = this.#isThrough ? { ...poll, session: leavingSession } : poll;
+    const response = await fetch(address, { ...init, body: JSON.stringify(body) });
+    this.#observe(poll, await readFlat(response.clone()));
+    return response;
+  }
+
+  #observe(poll: Flat, answer: Flat): void {
+    if (answer.action === undefined) {
+      this.#tell({ did: 'waited', reason: answer.reason ?? 'no answer', seconds: 15 });
+      return;
+    }
+    this.#isSending = false;
+    const { last = 'none', last_status: status } = poll;
+    if (last !== 'none')
+      this.#tell({ did: 'reported', id: last, status: status === 'failed' ? 'failed' : 'sent' });
+    if (last !== 'none' && this.#isThrough) {
+      this.#leaving.abort();
+      return;
+    }
+    if (answer.action === 'stop') {
+      this.#stopReason = answer.reason ?? 'stop';
+      return;
+    }
+    this.#hadSession = true;
+    if (answer.action === 'send') {
+      this.#messageId = answer.id ?? '';
+      this.#file = undefined;
+      this.#isSending = true;
+      this.#handled += 1;
+    }
+    if (answer.wait !== undefined && answer.wait !== '0')
+      this.#tell({ did: 'waited', reason: 'asked', seconds: Number(answer.wait) });
+  }
+
+  async #waitForStarter(reason: string): Promise<void> {
+    this.#tell({ did: 'waited', reason, seconds: starterSeconds });
+    await sleep(realClock, starterSeconds * 1_000, this.#leaving.signal);
+  }
+
+  #tell(line: PhoneLine): void {
+    this.#options.onLine?.(line);
+  }
+}
+
+function problemOf(failure: Error): string {
+  return failure.cause === undefined ? failure.message : `no answer: ${connectionProblem(failure.cause)}`;
+}

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { parseBuffer } from 'bplist-parser';
+import { parse } from 'plist';
+import { buildWorkflow, inbound, outbox } from '#shortcut/shortcuts.ts';
+import { newPhoneNumber } from '#test/support/phones/test-phone.ts';
+import { CommandLine } from '#test/support/service/command-line.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+
+describe('ownline shortcut export (specification sections 10.2 and 11.11)', () => {
+  let service: TestService;
+  let team: TestTeam;
+  let commands: CommandLine;
+  let folder: string;
+  before(async () => {
+    service = await startTestService();
+    team = await service.newTeam();
+    commands = new CommandLine(service.dataDir, { DATABASE_URL: service.databaseUrl });
+    folder = await mkdtemp(join(tmpdir(), 'ownline-export-'));
+  });
+  after(async () => {
+    await service.close();
+    await rm(folder, { recursive: true });
+  });
+
+  const names = ['Ownline Inbound.shortcut', 'Ownline Outbox.shortcut'];
+  const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+  const read = async (path: string) => plain(parseBuffer(await readFile(path))[0]);
+  const modeOf = async (path: string) => (await stat(path)).mode & 0o777;
+  const setupLink = async () => {
+    const phoneNumber = newPhoneNumber();
+    const answer = await team.api.post('/v1/numbers/verify', { phone_number: phoneNumber });
+    return { phoneNumber, setupUrl: String(answer.json.setup_url) };
+  };
+
+  it('writes both files without a connection, in a folder that it makes, and needs no running server (§11.11/import-questions)', async () => {
+    const to = join(folder, 'new', 'generic');
+    const alone = new CommandLine(join(folder, 'no server here'));
+    const result = await alone.json('shortcut', 'export', '--to', to);
+    assert.deepEqual((await readdir(to)).sort(), names);
+    assert.deepEqual(await read(join(to, 'Ownline Outbox.shortcut')), buildWorkflow(outbox));
+    assert.deepEqual(await read(join(to, 'Ownline Inbound.shortcut')), buildWorkflow(inbound));
+    assert.deepEqual([result.has_token, result.phone_number, result.server], [false, '', '']);
+    assert.deepEqual(
+      result.files.map(({ name, path }: { name: string; path: string }) => [name, path]),
+      [outbox, inbound].map(({ name }) => [name, join(to, `${name}.shortcut`)]),
+    );
+    for (const { name, sign_command: command } of result.files)
+      assert.equal(
+        command,
+        `shortcuts sign --mode anyone --input "${name}.shortcut" --output "signed/${name}.shortcut"`,
+      );
+  });
+
+  it('with --xml they are XML', async () => {
+    const to = join(folder, 'xml');
+    await commands.json('shortcut', 'export', '--to', to, '--xml');
+    const xml = await readFile(join(to, 'Ownline Outbox.shortcut'), 'utf8');
+    assert.deepEqual(plain(parse(xml)), buildWorkflow(outbox));
+  });
+
+  it('with a setup link they hold address and token of its number, for the owner only, also in place of older files (§11.11/embedded)', async () => {
+    const to = join(folder, 'own');
+    await commands.json('shortcut', 'export', '--to', to);
+    const older = join(to, 'Ownline Outbox.shortcut');
+    assert.equal(await modeOf(older), 0o644);
+    const { phoneNumber, setupUrl } = await setupLink();
+    const result = await commands.json('shortcut', 'export', '--to', to, '--setup-url', setupUrl);
+    assert.deepEqual(
+      [result.has_token, result.phone_number, result.server],
+      [true, phoneNumber, service.baseUrl],
+    );
+    const claimed = await fetch(`${service.baseUrl}/v1/device/claim`, {
+      method: 'POST',
+      body: JSON.stringify({ token: setupUrl.split('/').at(-1) }),
+    });
+    const { device_token: deviceToken } = (await claimed.json()) as { device_token: string };
+    const connection = { server: service.baseUrl, deviceToken };
+    assert.deepEqual(await read(older), buildWorkflow(outbox, connection));
+    assert.deepEqual(await read(join(to, 'Ownline Inbound.shortcut')), buildWorkflow(inbound, connection));
+    for (const name of names) assert.equal(await modeOf(join(to, name)), 0o600);
+  });
+
+  it('without --json it says how to sign and, with a token, that the files are secret and how an iPhone reaches the server', async () => {
+    const to = join(folder, 'words');
+    const generic = await commands.run(['shortcut', 'export', '--to', to]);
+    assert.equal(generic.code, 0, generic.errors);
+    assert.match(generic.output, /shortcuts sign --mode anyone/);
+    assert.match(generic.output, /no address and no token/);
+    const { setupUrl, phoneNumber } = await setupLink();
+    const own = await commands.run(['shortcut', 'export', '--to', to, '--setup-url', '-'], {}, setupUrl);
+    assert.equal(own.code, 0, own.errors);
+    assert.ok(own.output.includes(`the device token of ${phoneNumber}`));
+    assert.match(own.output, /never as an iCloud link/);
+    assert.match(own.output, /needs an https address/);
+    assert.ok(!/dev_/.test(own.output));
+  });
+
+  it('a folder that cannot be made and a wrong setup link are named in a sentence', async () => {
+    const file = join(folder, 'a file');
+    await writeFile(file, '');
+    const unwritable = await commands.run(['shortcut', 'export', '--to', join(file, 'below')]);
+    assert.deepEqual([unwritable.code, unwritable.output], [1, '']);
+    assert.match(unwritable.errors, /^The files can't be written to /);
+    const wrong = await commands.run([
+      ...['shortcut', 'export', '--to', folder, '--setup-url', `${service.baseUrl}/setup/wrong`],
+    ]);
+    assert.equal(wrong.code, 1);
+    assert.match(wrong.errors, /did not take this setup link|setup link/);
+  });
+});

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { ShortcutPhone } from '#simulated-phone/shortcut-phone.ts';
+import type { PhoneLine } from '#simulated-phone/simulated-phone.ts';
+import { messagesInFlight } from '#test/support/messages/stored-messages.ts';
+import { claim, newPhoneNumber } from '#test/support/phones/test-phone.ts';
+import { type ShortcutWorld, startShortcutWorld } from '#test/support/shortcuts/shortcut-world.ts';
+
+describe('a simulated phone that runs the shortcuts (specification section 10.2)', () => {
+  let world: ShortcutWorld;
+  before(async () => {
+    world = await startShortcutWorld();
+  });
+  after(() => world.close());
+
+  const newPhone = async (
+    options: { count?: number; reportsDelivery?: boolean; deviceToken?: string } = {},
+  ) => {
+    const phoneNumber = newPhoneNumber();
+    const verify = await world.team.api.post('/v1/numbers/verify', { phone_number: phoneNumber });
+    const wire = await claim(world.team.api, String(verify.json.setup_url));
+    const lines: PhoneLine[] = [];
+    const phone = new ShortcutPhone({
+      server: world.service.baseUrl,
+      deviceToken: wire.token,
+      ...options,
+      onLine: (line) => lines.push(line),
+    });
+    return { phone, phoneNumber, lines, wire };
+  };
+
+  for (const reportsDelivery of [false, true]) {
+    const word = reportsDelivery ? 'delivered' : 'sent';
+    it(`prints what it did in the lines of the plain client, ends after so many messages as ${word}, and takes no other`, async () => {
+      const { phone, phoneNumber, lines } = await newPhone({ count: 2, reportsDelivery });
+      const running = phone.run();
+      await world.untilVerified({ phoneNumber });
+      const ids: string[] = [];
+      for (const content of ['one', 'two', 'three']) ids.push(await world.send({ phoneNumber }, content));
+      await running;
+      const [one, two, three] = ids as [string, string, string];
+      const done = (id: string, text: string) => [
+        { did: 'sent', id, to: '+12125550100', text },
+        ...(reportsDelivery ? [{ did: 'reported', id, status: 'delivered' }] : []),
+        { did: 'reported', id, status: 'sent' },
+      ];
+      assert.deepEqual(lines, [...done(one, 'one'), ...done(two, 'two')]);
+      assert.deepEqual(
+        await Promise.all([one, two, three].map(async (id) => (await world.messageOf(id)).status)),
+        [word, word, 'queued'],
+      );
+      assert.deepEqual(await messagesInFlight(world.service), []);
+    });
+  }
+
+  it('passes texts on through Inbound, with the people of a group, and prints their ids', async () => {
+    const { phone, phoneNumber, lines } = await newPhone();
+    const recipients = '+12125550101, +12125550102';
+    const id = await phone.receive({ from: '+12125550100', text: 'Yes', recipients });
+    assert.deepEqual(lines, [{ did: 'received', id, from: '+12125550100', text: 'Yes' }]);
+    const message = await world.messageOf(String(id));
+    assert.deepEqual([message.to, message.content, message.group], [phoneNumber, 'Yes', true]);
+  });
+
+  it('ends with the reason of a stop, and a text that is refused for good is an error', async () => {
+    const { phone, lines } = await newPhone({ deviceToken: 'dev_wrong' });
+    await phone.run();
+    assert.deepEqual(lines, [{ did: 'stopped', reason: 'unauthorized' }]);
+    await assert.rejects(phone.receive({ from: '+12125550100', text: 'Yes' }), /unauthorized/);
+  });
+
+  it('is switched off in the middle of a held poll', async () => {
+    const { phone, phoneNumber } = await newPhone();
+    const running = phone.run();
+    await world.untilVerified({ phoneNumber });
+    phone.switchOff();
+    await running;
+  });
+});
