@@ -97,7 +97,7 @@ describe('Ownline Outbox, as its file is, against the service (specification sec
     await world.untilStatus(await world.send(line, 'after the page'), 'sent');
   });
 
-  it("after a proxy's error page in place of the answer to a report, it reports again", async () => {
+  it("after a proxy's error page in place of the answer to a report, it reports again (§11.11/outbox)", async () => {
     let polls = 0;
     const line = await world.newLine({
       onSend: () => {
@@ -114,7 +114,7 @@ describe('Ownline Outbox, as its file is, against the service (specification sec
     assert.deepEqual(line.phone.texts, ['reported late']);
   });
 
-  it('the service restarts in the middle of a poll: it waits, repeats the poll, and sends in the same session', async () => {
+  it('the service restarts in the middle of a poll: it waits, repeats the poll, and sends in the same session (§11.11/outbox)', async () => {
     const other = await world.service.startAnother();
     world.proxy.retarget(other.baseUrl);
     const line = await world.runningLine();
@@ -127,7 +127,7 @@ describe('Ownline Outbox, as its file is, against the service (specification sec
     assert.deepEqual(line.phone.texts, ['before', 'after']);
   });
 
-  it('a lost connection ends the run; a starter begins a new one once the session is over', async () => {
+  it('a lost connection ends the run; a starter begins a new one once the session is over (§11.11/failing-action)', async () => {
     const line = await world.runningLine();
     await world.untilStatus(await world.send(line, 'before'), 'sent');
     world.proxy.breakConnections();
@@ -137,7 +137,7 @@ describe('Ownline Outbox, as its file is, against the service (specification sec
     await world.untilStatus(await world.send(line, 'after'), 'sent');
   });
 
-  it('where Messages does not take a text, the run ends and the message fails as unconfirmed; the next one goes out', async () => {
+  it('where Messages does not take a text, the run ends and the message fails as unconfirmed; the next one goes out (§11.11/failing-action)', async () => {
     let fails = true;
     const line = await world.newLine({
       onSend: () => {
