@@ -59,8 +59,8 @@ export type RunEnd =
   | { readonly kind: 'failed'; readonly index: number; readonly error: ActionFailure };
 
 /**
- * The interpreter: runs a shortcut as an iPhone does (docs/specification.md section 11.11): a failing action ends the run, the status of an
- * HTTP answer is not looked at, and JSON null and missing keys are nothing.
+ * The interpreter: runs a shortcut as an iPhone does (docs/specification.md section 11.11). A failing action ends the run, the
+ * status of an HTTP answer is not looked at, and JSON null and missing keys are nothing.
  * @throws WorkflowError where the property list is not as an iPhone needs it
  */
 export async function runShortcut(
