@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { ShortcutPhone } from '#test/support/shortcuts/shortcut-phone.ts';
+import { endOf, ShortcutPhone } from '#test/support/shortcuts/shortcut-phone.ts';
 import {
   type ShortcutLine,
   type ShortcutWorld,
@@ -29,7 +29,7 @@ describe('Ownline Inbound, as its file is, against the service (specification se
   it('a text is stored word for word with its sender, and the run ends (§11.11/inbound)', async () => {
     const line = await world.runningLine();
     const words = 'Yes "please" 👍\nsecond line, ses_ {"ok":"0"} <b>';
-    assert.deepEqual(await line.phone.receive(message(words)), { kind: 'stopped' });
+    assert.deepEqual(await endOf(line.phone.receive(message(words))), { kind: 'stopped' });
     const [stored] = await received(line);
     assert.deepEqual(
       [stored.from, stored.to, stored.content, stored.status],
@@ -39,14 +39,14 @@ describe('Ownline Inbound, as its file is, against the service (specification se
 
   it('one that went to several people is one of a group', async () => {
     const line = await world.runningLine();
-    await line.phone.receive(message('Hello all', ['+12125550101', '+12125550102']));
+    await endOf(line.phone.receive(message('Hello all', ['+12125550101', '+12125550102'])));
     const [stored] = await received(line);
     assert.equal(stored.group, true);
   });
 
   it('several automations that fire for one text make one message', async () => {
     const line = await world.runningLine();
-    const ends = await Promise.all([1, 2, 3].map(() => line.phone.receive(message('Yes'))));
+    const ends = await Promise.all([1, 2, 3].map(() => endOf(line.phone.receive(message('Yes')))));
     assert.deepEqual(
       ends,
       [1, 2, 3].map(() => ({ kind: 'stopped' })),
@@ -59,14 +59,14 @@ describe('Ownline Inbound, as its file is, against the service (specification se
     world.proxy.next('error_page', 'inbound');
     const run = line.phone.receive(message('in a deploy'));
     await line.phone.clock.pass(15_000);
-    assert.deepEqual(await run, { kind: 'stopped' });
+    assert.deepEqual(await endOf(run), { kind: 'stopped' });
     assert.deepEqual(await contents(line), ['in a deploy']);
   });
 
   it('it is stored beside the loop that sends', async () => {
     const line = await world.runningLine();
     const id = await world.send(line, 'out');
-    await line.phone.receive(message('in'));
+    await endOf(line.phone.receive(message('in')));
     await world.untilStatus(id, 'sent');
     assert.deepEqual(await contents(line), ['in']);
   });
@@ -75,6 +75,6 @@ describe('Ownline Inbound, as its file is, against the service (specification se
     const phone = new ShortcutPhone({ server: world.proxy.url, deviceToken: 'dev_wrong' });
     const run = phone.receive(message('for no one'));
     for (let round = 0; round < 12; round += 1) await phone.clock.pass(15_000);
-    assert.deepEqual(await run, { kind: 'completed' });
+    assert.deepEqual(await endOf(run), { kind: 'completed' });
   });
 });

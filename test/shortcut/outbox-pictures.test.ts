@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
 import { type SeenRequest, startScriptedServer } from '#test/support/shortcuts/scripted-server.ts';
-import { ShortcutPhone } from '#test/support/shortcuts/shortcut-phone.ts';
+import { endOf, ShortcutPhone } from '#test/support/shortcuts/shortcut-phone.ts';
 
 const picture = Buffer.from('ffd8ffe000104a464946', 'hex');
 const path = '/v1/device/media/msg_1/photo.jpg';
@@ -56,7 +56,7 @@ describe('Ownline Outbox with pictures (specification section 11.11)', () => {
       response.setHeader('content-type', 'image/jpeg').end(picture),
     );
     await phone.clock.pass(7_000);
-    assert.deepEqual(await run, { kind: 'stopped' });
+    assert.deepEqual(await endOf(run), { kind: 'stopped' });
     assert.deepEqual(phone.sent, [
       {
         kind: 'file',
@@ -84,7 +84,7 @@ describe('Ownline Outbox with pictures (specification section 11.11)', () => {
       response.writeHead(502, { 'content-type': 'text/html; charset=utf-8' }).end('<h1>Bad gateway</h1>'),
     );
     await phone.clock.pass(7_000);
-    assert.deepEqual(await run, { kind: 'stopped' });
+    assert.deepEqual(await endOf(run), { kind: 'stopped' });
     assert.deepEqual(phone.sent, [{ kind: 'text', to: '+12125550100', text: 'Next' }]);
     assert.deepEqual(
       polls().map(({ last, last_status }) => [last, last_status]),
@@ -102,7 +102,7 @@ describe('Ownline Outbox with pictures (specification section 11.11)', () => {
       response.setHeader('content-length', '100').write(picture);
       setImmediate(() => response.destroy());
     });
-    assert.equal((await run).kind, 'failed');
+    assert.equal((await endOf(run)).kind, 'failed');
     assert.deepEqual(phone.sent, []);
     assert.equal(polls().length, 1);
   });
@@ -117,7 +117,7 @@ describe('Ownline Outbox with pictures (specification section 11.11)', () => {
         },
       },
     );
-    assert.equal((await run).kind, 'failed');
+    assert.equal((await endOf(run)).kind, 'failed');
     assert.deepEqual(phone.sent, []);
     assert.equal(polls().length, 1);
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { inlineRunMaxMs } from '#shortcut/interpreter/run-shortcut.ts';
 import { claim, findNumber } from '#test/support/phones/test-phone.ts';
-import { ShortcutPhone } from '#test/support/shortcuts/shortcut-phone.ts';
+import { endOf, ShortcutPhone } from '#test/support/shortcuts/shortcut-phone.ts';
 import { type ShortcutWorld, startShortcutWorld } from '#test/support/shortcuts/shortcut-world.ts';
 
 describe('Ownline Outbox, as its file is, against the service (specification sections 11.2 to 11.4)', () => {
@@ -55,12 +55,12 @@ describe('Ownline Outbox, as its file is, against the service (specification sec
   it('stops where the number is deleted', async () => {
     const line = await world.runningLine();
     assert.equal((await world.team.api.delete(`/v1/numbers/${line.numberId}`)).status, 200);
-    assert.deepEqual(await line.run, { kind: 'stopped' });
+    assert.deepEqual(await endOf(line.run), { kind: 'stopped' });
   });
 
   it('stops at its first poll with a wrong token', async () => {
     const phone = new ShortcutPhone({ server: world.proxy.url, deviceToken: 'dev_wrong' });
-    assert.deepEqual(await phone.startOutbox(), { kind: 'stopped' });
+    assert.deepEqual(await endOf(phone.startOutbox()), { kind: 'stopped' });
   });
 
   it('a newer phone takes over: the older one stops, and the newer one sends', async () => {
@@ -69,7 +69,7 @@ describe('Ownline Outbox, as its file is, against the service (specification sec
     const { token } = await claim(world.team.api, String(reconnect.json.setup_url));
     const newer = new ShortcutPhone({ server: world.proxy.url, deviceToken: token });
     void newer.startOutbox();
-    assert.deepEqual(await line.run, { kind: 'stopped' });
+    assert.deepEqual(await endOf(line.run), { kind: 'stopped' });
     const id = await world.send(line, 'by the newer one');
     await world.untilStatus(id, 'sent');
     await newer.switchOff();
@@ -79,12 +79,12 @@ describe('Ownline Outbox, as its file is, against the service (specification sec
   it('of two starters at once one stops, and the other sends each message once', async () => {
     const line = await world.newLine();
     const runs = [line.phone.startOutbox(), line.phone.startOutbox()];
-    assert.deepEqual(await Promise.race(runs), { kind: 'stopped' });
+    assert.deepEqual(await endOf(Promise.race(runs)), { kind: 'stopped' });
     const ids = [await world.send(line, 'one'), await world.send(line, 'two')];
     for (const id of ids) await world.untilStatus(id, 'sent');
     assert.deepEqual(line.phone.texts, ['one', 'two']);
     // A starter that fires later is turned away too, and the loop goes on.
-    assert.deepEqual(await line.phone.startOutbox(), { kind: 'stopped' });
+    assert.deepEqual(await endOf(line.phone.startOutbox()), { kind: 'stopped' });
     await world.untilStatus(await world.send(line, 'three'), 'sent');
   });
 
@@ -131,8 +131,8 @@ describe('Ownline Outbox, as its file is, against the service (specification sec
     const line = await world.runningLine();
     await world.untilStatus(await world.send(line, 'before'), 'sent');
     world.proxy.breakConnections();
-    assert.equal((await line.run).kind, 'failed');
-    assert.deepEqual(await line.phone.startOutbox(), { kind: 'stopped' });
+    assert.equal((await endOf(line.run)).kind, 'failed');
+    assert.deepEqual(await endOf(line.phone.startOutbox()), { kind: 'stopped' });
     await world.restart(line);
     await world.untilStatus(await world.send(line, 'after'), 'sent');
   });
@@ -147,7 +147,7 @@ describe('Ownline Outbox, as its file is, against the service (specification sec
     const run = line.phone.startOutbox();
     await world.untilVerified(line);
     const id = await world.send(line, 'not sent');
-    assert.equal((await run).kind, 'failed');
+    assert.equal((await endOf(run)).kind, 'failed');
     fails = false;
     await world.restart(line);
     await world.untilStatus(await world.send(line, 'sent'), 'sent');
@@ -162,7 +162,7 @@ describe('Ownline Outbox, as its file is, against the service (specification sec
     await world.untilVerified(line);
     await world.untilStatus(await world.send(line, 'within'), 'sent');
     line.phone.clock.advance(inlineRunMaxMs);
-    assert.deepEqual(await run, { kind: 'time_limit' });
+    assert.deepEqual(await endOf(run), { kind: 'time_limit' });
     await world.restart(line);
     await world.untilStatus(await world.send(line, 'after'), 'sent');
     assert.deepEqual(line.phone.texts, ['within', 'after']);

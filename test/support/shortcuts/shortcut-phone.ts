@@ -10,7 +10,20 @@ import type { ReceivedMessage } from '#shortcut/interpreter/value.ts';
 import type { PropertyList } from '#shortcut/property-list/property-list.ts';
 import { writeBinaryPropertyList } from '#shortcut/property-list/write-binary.ts';
 import { buildWorkflow, inbound, outbox, type Shortcut } from '#shortcut/shortcuts.ts';
+import { until } from '#test/support/service/until.ts';
 import { PhoneClock } from './phone-clock.ts';
+
+/** How a run ends. @throws where it does not end within the limit of a test */
+export async function endOf(run: Promise<RunEnd>): Promise<RunEnd> {
+  let settled = false;
+  run
+    .finally(() => {
+      settled = true;
+    })
+    .catch(() => undefined);
+  await until('the run ends', () => settled);
+  return run;
+}
 
 interface PhoneOptions {
   readonly server: string;
