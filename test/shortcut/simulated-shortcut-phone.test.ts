@@ -4,6 +4,7 @@ import { ShortcutPhone } from '#simulated-phone/shortcut-phone.ts';
 import type { PhoneLine } from '#simulated-phone/simulated-phone.ts';
 import { messagesInFlight } from '#test/support/messages/stored-messages.ts';
 import { claim, newPhoneNumber } from '#test/support/phones/test-phone.ts';
+import { until } from '#test/support/service/until.ts';
 import { type ShortcutWorld, startShortcutWorld } from '#test/support/shortcuts/shortcut-world.ts';
 
 describe('a simulated phone that runs the shortcuts (specification section 10.2)', () => {
@@ -14,7 +15,7 @@ describe('a simulated phone that runs the shortcuts (specification section 10.2)
   after(() => world.close());
 
   const newPhone = async (
-    options: { count?: number; reportsDelivery?: boolean; deviceToken?: string } = {},
+    options: { count?: number; reportsDelivery?: boolean; deviceToken?: string; server?: string } = {},
   ) => {
     const phoneNumber = newPhoneNumber();
     const verify = await world.team.api.post('/v1/numbers/verify', { phone_number: phoneNumber });
@@ -67,6 +68,20 @@ describe('a simulated phone that runs the shortcuts (specification section 10.2)
     await phone.run();
     assert.deepEqual(lines, [{ did: 'stopped', reason: 'unauthorized' }]);
     await assert.rejects(phone.receive({ from: '+12125550100', text: 'Yes' }), /unauthorized/);
+  });
+
+  it('names a lost connection in a line, with the time until a starter begins again', async () => {
+    const { phone, phoneNumber, lines } = await newPhone({ server: world.proxy.url });
+    const running = phone.run();
+    await world.untilVerified({ phoneNumber });
+    world.proxy.breakConnections();
+    await until('the line is there', () => lines.length > 0);
+    phone.switchOff();
+    await running;
+    const [line] = lines;
+    assert.ok(line?.did === 'waited');
+    assert.match(line.reason, /^no answer: it closed the connection/);
+    assert.equal(line.seconds, 15);
   });
 
   it('is switched off in the middle of a held poll', async () => {
