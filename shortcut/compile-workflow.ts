@@ -162,7 +162,7 @@ class Compiler {
     });
   }
 
-  /** Of the action that is added next. */
+  /** The UUID of the next action, or of its group. */
   #nextUuid(purpose = 'action'): string {
     return nameBasedUuid(`${this.#name}/${purpose} ${this.actions.length}`);
   }

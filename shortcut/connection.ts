@@ -36,7 +36,7 @@ export function connectionSteps({ server, deviceToken }: Connection): readonly S
 
 export const tokenHeader: Fields = [['x-device-token', [variable('Token')]]];
 
-/** A POST of texts to a path of the server; what it answers is kept as the text Raw. */
+/** A POST of texts to a path of the server. */
 export const post = (path: string, json: Fields) =>
   ({ kind: 'contents_of_url', url: [variable('Server'), path], headers: tokenHeader, json }) as const;
 

@@ -28,8 +28,8 @@ import {
 
 /**
  * *Ownline Outbox*: polls, sends the message that it gets, and reports it with the next poll (docs/specification.md
- * sections 11.2 to 11.4). It runs for more than a day; starters, which are automations, start it again. A failing action ends it, so each
- * step leaves the server with enough to decide what became of the message.
+ * sections 11.2 to 11.4). It runs for more than a day; starters, which are automations, start it again. A failing action
+ * ends it, and the server then resolves the message as unconfirmed.
  */
 export function outboxSteps(connection: Connection): readonly Step[] {
   return [

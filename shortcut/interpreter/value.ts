@@ -60,8 +60,7 @@ function itemText(item: Item): string {
 }
 
 /**
- * What parsed JSON becomes: null is nothing, a boolean 1 or 0, an array several items.
- * @throws ActionFailure for a number beyond what Shortcuts keeps
+ * Converts parsed JSON to items: null to none, a boolean to 1 or 0, an array to several.
  */
 export function itemsOfJson(json: unknown): readonly Item[] {
   if (json === null || json === undefined) return [];

@@ -7,7 +7,7 @@ interface Line {
   readonly number: number;
   readonly action: string;
   readonly fields: Map<string, string>;
-  /** What the editor knows of it once it was added. */
+  /** The editor gives it to the action. */
   readonly uuid: string;
 }
 
@@ -193,7 +193,7 @@ function tokenString(text: string, made: readonly Line[]): PropertyDictionary {
   return { Value: value, WFSerializationType: 'WFTextTokenString' };
 }
 
-/** What a person chooses for `[Server]`, `[Text of action 1]` or `[Shortcut Input › Sender]`. */
+/** The variable that a person chooses for `[Server]`, `[Text of action 1]` or `[Shortcut Input › Sender]`. */
 function variableOf(text: string, made: readonly Line[]): PropertyDictionary {
   const words = /^\[([^\]]+)\]$/.exec(text)?.[1];
   if (words === undefined) throw new Error(`"${text}" is no variable`);
