@@ -9,6 +9,9 @@ export type NumberStatus = (typeof numberStatuses)[number];
 export const unconfirmedPolicies = ['fail', 'retry_once'] as const;
 export type UnconfirmedPolicy = (typeof unconfirmedPolicies)[number];
 
+export const inboundCoverages = ['unknown', 'words', 'full'] as const;
+export type InboundCoverage = (typeof inboundCoverages)[number];
+
 export const labelMaxCharacters = 100;
 
 const id = publicIdOf('num', 'The id of the number.');
@@ -24,6 +27,11 @@ const verified = Type.Boolean({ description: 'true from the first poll of its ph
 const on_unconfirmed = stringEnum(unconfirmedPolicies, {
   description:
     'What becomes of a message that the phone took and never confirmed: fail says so; retry_once hands it out a second time, at the risk that it arrives twice.',
+});
+
+const inbound_coverage = stringEnum(inboundCoverages, {
+  description:
+    'The received texts that the tests of the setup page have shown to arrive from the phone that is connected. unknown: not tested. words: texts of several words. full: these, and replies of one word that have a Latin vowel or y.',
 });
 
 /** A Number as the list shows it (specification section 2.5). */
@@ -55,6 +63,7 @@ export const NumberDetail = strictObject({
     description:
       'Limits that the number is past: new conversations of the last hour or day, messages without a reply to a contact of the last day. gentle warns of them; strict holds messages back.',
   }),
+  inbound_coverage,
 });
 export type NumberDetail = Type.Static<typeof NumberDetail>;
 

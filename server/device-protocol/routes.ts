@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { claimDevice } from '#server/devices/claim-device.ts';
 import { findDeviceByToken } from '#server/devices/device-store.ts';
 import { EndedTokenError } from '#server/devices/ended-token-error.ts';
+import { recordInboundTests } from '#server/devices/record-inbound-tests.ts';
 import { SetupLinkLookup } from '#server/devices/setup-link-lookup.ts';
 import { receiveMessage } from '#server/messages/receive-message.ts';
 import { reportMessage } from '#server/messages/report-message.ts';
@@ -101,6 +102,7 @@ function inboundRoute(services: PollServices): Route {
         deviceGivenId: optionalField(body, 'id'),
         media: typeof media === 'object' ? media : undefined,
       });
+      await recordInboundTests(services, device, body.get('text') ?? '');
       const answer = { ok: '1', id: publicId('msg', received.id) };
       if (media === undefined) return { body: answer };
       const problem = media === 'unreadable' ? media : received.problem;

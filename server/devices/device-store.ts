@@ -7,6 +7,8 @@ export interface DeviceRow {
   readonly id: DeviceId;
   readonly number_id: NumberId;
   readonly ended_at: Date | null;
+  /** Names of the inbound tests that it has passed (inbound-tests.ts). */
+  readonly received_tests: readonly string[];
 }
 
 /** A token that was given to a phone. */
@@ -76,7 +78,7 @@ const insertDevice = statement<Record<string, never>>(
 );
 const findByToken = statement<DeviceRow>(
   'devices.find-by-token',
-  'SELECT team_id, id, number_id, ended_at FROM devices WHERE token_hash = $1',
+  'SELECT team_id, id, number_id, ended_at, received_tests FROM devices WHERE token_hash = $1',
 );
 const findTokens = statement<KnownTokenRow>(
   'devices.find-known-tokens',
@@ -85,18 +87,17 @@ const findTokens = statement<KnownTokenRow>(
    FROM devices d JOIN numbers n ON n.team_id = d.team_id AND n.id = d.number_id
    WHERE d.token_hash = ANY($1::bytea[])`,
 );
-// Only a newer link's phone could replace this session, and a newer link ends this one.
-const findSessionOfLink = statement<{ session_id: DeviceSessionId }>(
-  'devices.find-session-of-link',
-  `SELECT s.session_id FROM devices d
-   JOIN device_sessions s ON s.number_id = d.number_id AND s.device_id = d.id
-   WHERE d.team_id = $1 AND d.setup_link_id = $2`,
-);
 const describe = statement<Pick<DeviceRow, 'number_id'>>(
   'devices.describe',
   `UPDATE devices SET name = $3, system_version = $4, shortcut_version = $5
    WHERE team_id = $1 AND id = $2 AND (name, system_version, shortcut_version) IS DISTINCT FROM ($3, $4, $5)
    RETURNING number_id`,
+  { changes: 'number', team: '$1', ids: 'number_id' },
+);
+const addReceivedTests = statement<Pick<DeviceRow, 'number_id'>>(
+  'devices.add-received-tests',
+  `UPDATE devices SET received_tests = ARRAY(SELECT DISTINCT unnest(received_tests || $3::text[]) ORDER BY 1)
+   WHERE team_id = $1 AND id = $2 AND NOT received_tests @> $3::text[] RETURNING number_id`,
   { changes: 'number', team: '$1', ids: 'number_id' },
 );
 const lockSession = statement<DeviceSessionRow>(
@@ -219,11 +220,6 @@ export function findDeviceByToken(db: Queryable, tokenHash: Buffer): Promise<Dev
   return findByToken.row(db, tokenHash);
 }
 
-/** Whether the phone that was set up with an open link has polled. */
-export async function hasPhonePolled(db: Queryable, link: SetupLinkRow): Promise<boolean> {
-  return (await findSessionOfLink.row(db, link.team_id, link.id)) !== undefined;
-}
-
 export interface DeviceDescription {
   readonly name: string;
   readonly systemVersion: string;
@@ -238,6 +234,15 @@ export async function updateDeviceDescription(
 ): Promise<void> {
   const { name, systemVersion, shortcutVersion } = description;
   await describe.row(db, teamId, deviceId, name, systemVersion, shortcutVersion);
+}
+
+/** Adds names of inbound tests that the phone has passed. */
+export async function storeReceivedTests(
+  db: Queryable,
+  device: Pick<DeviceRow, 'team_id' | 'id'>,
+  names: readonly string[],
+): Promise<void> {
+  await addReceivedTests.row(db, device.team_id, device.id, names);
 }
 
 export function lockCurrentSession(

@@ -21,6 +21,8 @@ export interface NumberRow {
 /** A number with data of its device and of its messages today. */
 export interface NumberListRow extends NumberRow {
   readonly device_name: string | null;
+  /** null before the first poll. */
+  readonly received_tests: readonly string[] | null;
   readonly last_seen_at: Date | null;
   readonly messages_today: number;
 }
@@ -31,7 +33,7 @@ const columns =
 const listed = `SELECT ${columns
   .split(', ')
   .map((column) => `n.${column}`)
-  .join(', ')}, d.name AS device_name, s.last_seen_at,
+  .join(', ')}, d.name AS device_name, d.received_tests, s.last_seen_at,
      (SELECT count(*) FROM messages m WHERE m.team_id = n.team_id AND m.from_handle = n.phone_number
         AND m.id >= $2 AND m.number_id = n.id AND m.direction = 'outbound')
      + (SELECT count(*) FROM messages m WHERE m.team_id = n.team_id AND m.to_handle = n.phone_number

@@ -1,5 +1,6 @@
 import type { NumberDetail, NumberResource, UpdatedNumber } from '#contract/number.ts';
 import type { Pacing, PacingWarning } from '#contract/pacing.ts';
+import { inboundCoverageOf } from '#server/devices/inbound-tests.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import type { NumberListRow, NumberRow } from './number-store.ts';
 
@@ -25,6 +26,7 @@ export function numberDetailView(
     on_unconfirmed: number.on_unconfirmed,
     pacing,
     pacing_warnings: pacingWarnings,
+    inbound_coverage: inboundCoverageOf(number.received_tests ?? []),
   };
 }
 
