@@ -47,6 +47,8 @@ import { OutboundHttp, type OutboundHttpOptions } from '#server/platform/outboun
 import { Lifecycle } from '#server/platform/process/lifecycle.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
+import { ProgressRequests } from '#server/setup/progress-requests.ts';
+import { ShortcutSigner } from '#server/setup/shortcut-signer.ts';
 import { createTeamConcurrencyLimiter } from '#server/usage/team-concurrency-limiter.ts';
 import { Dispatcher } from '#server/webhooks/dispatch/dispatcher.ts';
 import { createAuthenticators } from './authenticators.ts';
@@ -167,12 +169,18 @@ async function open(
   lifecycle.onClose('links to sign in', () => magicLinks.drain());
   const refusals = new RefusalLog(runtime);
   lifecycle.onClose('refusals', () => refusals.drain());
+  const progressRequests = new ProgressRequests();
+  const { shortcutSignCommand } = config;
+  const signer = shortcutSignCommand && new ShortcutSigner(runtime, shortcutSignCommand);
   const isStopping = () => lifecycle.stopping;
   const routes = createRoutes({
     ...runtime,
     clockStatus: () => clockSync.status,
     heldPolls,
     feedPolls,
+    changes,
+    progressRequests,
+    signer,
     requireSession,
     magicLinks,
     refusals,
@@ -201,7 +209,7 @@ async function open(
     validateResponses: checkAnswers ?? false,
   });
   lifecycle.onClose('http', async () => {
-    for (const held of [heldPolls, feedPolls]) held.stop();
+    for (const held of [heldPolls, feedPolls, progressRequests, signer]) held?.stop();
     await closeServer(server);
   });
   warnOfUnreachableLinks(config, logger);

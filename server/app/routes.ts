@@ -9,6 +9,7 @@ import { apiKeyRoutes } from '#server/api-keys/routes.ts';
 import type { RefusalLog } from '#server/audit/refusal-log.ts';
 import { auditRoutes } from '#server/audit/routes.ts';
 import { billingRoutes } from '#server/dashboard/billing-routes.ts';
+import type { Changes } from '#server/dashboard/changes.ts';
 import { overviewRoutes } from '#server/dashboard/overview-routes.ts';
 import { forMembers } from '#server/dashboard/team-routes.ts';
 import type { ClockStatus } from '#server/database/clock-sync.ts';
@@ -23,9 +24,11 @@ import { mediaRoutes } from '#server/media/routes.ts';
 import { messageRoutes } from '#server/messages/routes.ts';
 import { createSendBatcher } from '#server/messages/send-batcher.ts';
 import { numberRoutes } from '#server/numbers/routes.ts';
-import { setupPageRoutes } from '#server/numbers/setup-page-routes.ts';
 import { optOutRoutes } from '#server/opt-outs/routes.ts';
 import type { Route } from '#server/platform/http/route.ts';
+import type { ProgressRequests } from '#server/setup/progress-requests.ts';
+import { setupPageRoutes } from '#server/setup/setup-page-routes.ts';
+import type { ShortcutSigner } from '#server/setup/shortcut-signer.ts';
 import { acceptancePageRoutes } from '#server/teams/acceptance/acceptance-page-routes.ts';
 import { acceptanceRoutes } from '#server/teams/acceptance/acceptance-routes.ts';
 import { invitationRoutes } from '#server/teams/invitations/invitation-routes.ts';
@@ -47,6 +50,9 @@ interface RouteServices extends Runtime {
   readonly clockStatus: () => ClockStatus;
   readonly heldPolls: PollRegistry;
   readonly feedPolls: FeedPollRegistry;
+  readonly changes: Changes;
+  readonly progressRequests: ProgressRequests;
+  readonly signer: ShortcutSigner | undefined;
   readonly requireSession: RequireSession;
   readonly magicLinks: MagicLinkRequests;
   readonly refusals: RefusalLog;
@@ -64,6 +70,7 @@ export function createRoutes(services: RouteServices): Route[] {
 
 function routesOfSlices(services: RouteServices): Route[] {
   const { requireSession } = services;
+  const sends = createSendBatcher(services);
   const roleChangeServices = { ...services, onRoleChanged: roleChangedHooks(services) };
   return [
     ...teamRoutes(services),
@@ -75,11 +82,11 @@ function routesOfSlices(services: RouteServices): Route[] {
     ...eventRoutes(services),
     ...optOutRoutes({ ...services, onOptedOut: optedOutHooks(services) }),
     ...mediaRoutes(services),
-    ...messageRoutes({ ...services, sends: createSendBatcher(services) }),
+    ...messageRoutes({ ...services, sends }),
     ...webhookRoutes(services),
     ...deliveryRoutes(services),
     ...deviceRoutes({ ...services, pollLookups: createPollLookups(services) }),
-    ...setupPageRoutes(services),
+    ...setupPageRoutes({ ...services, sends }),
     ...apiKeyRoutes(services),
     ...usageRoutes(services),
     ...auditRoutes(services),

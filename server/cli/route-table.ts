@@ -3,6 +3,7 @@ import { MagicLinkRequests } from '#server/accounts/magic-links/magic-link-reque
 import { createRequireSession } from '#server/accounts/sessions/session-authenticator.ts';
 import { createRoutes } from '#server/app/routes.ts';
 import { RefusalLog } from '#server/audit/refusal-log.ts';
+import { Changes } from '#server/dashboard/changes.ts';
 import { Database } from '#server/database/database.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { PollRegistry } from '#server/device-protocol/poll-registry.ts';
@@ -17,6 +18,7 @@ import { Ids } from '#server/platform/ids/ids.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { createMetrics } from '#server/platform/process/metrics.ts';
 import { Clock } from '#server/platform/time/clock.ts';
+import { ProgressRequests } from '#server/setup/progress-requests.ts';
 
 /** A row of the route table, for programs that do not import the server. */
 export interface RouteRow {
@@ -84,6 +86,9 @@ function unusedServices(): Parameters<typeof createRoutes>[0] {
     ...runtime,
     heldPolls: new PollRegistry(),
     feedPolls: new FeedPollRegistry(),
+    changes: new Changes(logger),
+    progressRequests: new ProgressRequests(),
+    signer: undefined,
     requireSession: createRequireSession(runtime),
     magicLinks: new MagicLinkRequests(runtime, undefined),
     refusals: new RefusalLog(runtime),

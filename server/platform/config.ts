@@ -11,6 +11,12 @@ import { parseDatabaseUrl } from './database-address.ts';
 import { type ArmedFailpoint, parseFailpoint } from './failpoint.ts';
 import { type NamedMailAddress, parseNamedMailAddress } from './mail-address.ts';
 import { misspeltSettings } from './misspelt-settings.ts';
+import {
+  parseSignCommand,
+  type ShortcutLinks,
+  type SignCommand,
+  shortcutLinkProblem,
+} from './shortcut-settings.ts';
 
 /** Process roles: the parts of the work that a process can take on, as ROLES lists them (docs/configuration.md). */
 export const processRoles = ['api', 'deliver', 'maintain'] as const;
@@ -60,6 +66,9 @@ export interface Config {
   readonly webhookTimeoutMs: number;
   /** One try to fetch media, from the look-up of the name to the last byte. */
   readonly mediaTimeoutMs: number;
+  /** undefined: the setup page offers another way to install the shortcuts. */
+  readonly shortcutLinks: ShortcutLinks | undefined;
+  readonly shortcutSignCommand: SignCommand | undefined;
   /** Bearer token of /metrics; undefined: it is off. */
   readonly metricsToken: string | undefined;
   readonly logLevel: string;
@@ -218,6 +227,27 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
     );
   }
 
+  const outbox = text('SHORTCUT_OUTBOX_URL');
+  const inbound = text('SHORTCUT_INBOUND_URL');
+  for (const [name, url] of Object.entries({ SHORTCUT_OUTBOX_URL: outbox, SHORTCUT_INBOUND_URL: inbound })) {
+    const problem = url === undefined ? undefined : shortcutLinkProblem(name, url);
+    if (problem !== undefined) problems.push(problem);
+  }
+  if ((outbox === undefined) !== (inbound === undefined)) {
+    problems.push(
+      'SHORTCUT_OUTBOX_URL and SHORTCUT_INBOUND_URL must be set together: a phone needs both shortcuts.',
+    );
+  }
+  const signCommandText = text('SHORTCUT_SIGN_COMMAND');
+  const shortcutSignCommand =
+    signCommandText === undefined ? undefined : parseSignCommand(signCommandText, environment);
+  if (signCommandText !== undefined && shortcutSignCommand === undefined) {
+    problems.push(
+      'SHORTCUT_SIGN_COMMAND must be a program and its arguments, with {in} for the file to sign and {out} for the ' +
+        `signed one, such as /opt/ownline/sign-on-mac {in} {out}, not "${signCommandText}". Quotes group; no shell reads it.`,
+    );
+  }
+
   const metricsToken = text('METRICS_TOKEN');
   if (metricsToken !== undefined && !/^[\x21-\x7e]+$/.test(metricsToken)) {
     problems.push(
@@ -247,6 +277,8 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
     webhookTimeoutMs: integer('WEBHOOK_TIMEOUT_MS', 10_000, 100, 30_000),
     mediaTimeoutMs: integer('MEDIA_TIMEOUT_MS', 60_000, 100, 300_000),
     deliveryLogMs: integer('DELIVERY_LOG_DAYS', 30, 1, 3_650) * 86_400_000,
+    shortcutLinks: outbox !== undefined && inbound !== undefined ? { outbox, inbound } : undefined,
+    shortcutSignCommand,
     metricsToken,
     auditMs: integer('AUDIT_DAYS', 0, 0, 3_650) * 86_400_000 || undefined,
     failpoint: armed,

@@ -8,7 +8,9 @@ const quietModules = 4;
 export function renderQrCode(text: string, label: string): Html {
   const { data, size } = encode(text, { ecc: 'M', border: 0 });
   const path = data
-    .flatMap((row, y) => row.map((isDark, x) => (isDark ? `M${x + quietModules} ${y + quietModules}h1v1h-1z` : '')))
+    .flatMap((row, y) =>
+      row.map((isDark, x) => (isDark ? `M${x + quietModules} ${y + quietModules}h1v1h-1z` : '')),
+    )
     .join('');
   const side = size + 2 * quietModules;
   if (/[<>&"]/.test(label)) throw new Error('the label of a QR code is a fixed text');

@@ -24,6 +24,7 @@ const order = [
   'messages',
   'device-protocol',
   'dashboard',
+  'setup',
 ] as const;
 
 const isInOrder = (slice: string) => order.some((known) => known === slice);

@@ -25,20 +25,42 @@ a { color: var(--accent); }
 .error { border-left: 4px solid light-dark(#b3261e, #ff8a80); padding: 0.25rem 0 0.25rem 0.8rem; }
 `;
 
-/** Only the page's own style, and forms back to this server: no script, no frame, no address leaks to another site. */
-export const pageHeaders = {
-  'content-type': 'text/html; charset=utf-8',
-  'content-security-policy': `default-src 'none'; style-src 'sha256-${createHash('sha256').update(css).digest('base64')}'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
-  // Not no-referrer: forms would then send no Origin, which the CSRF guard needs.
-  'referrer-policy': 'same-origin',
-  'x-content-type-options': 'nosniff',
-} as const;
+/** What a page has beside the style that all share. */
+export interface PageParts {
+  /** CSS. */
+  readonly style?: string;
+  /** A script of ours, which runs after the page was parsed and calls this server only. */
+  readonly script?: string;
+}
 
-/** A plain page without script, in both themes. @param body HTML, its texts escaped already */
-export function renderPage(title: string, body: string): string {
+const sha256Source = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+
+/**
+ * Headers of a page: only its own style and script by hash, and forms back to this server. No frame, and no address
+ * leaks to another site.
+ */
+export function pageHeadersFor({ style = '', script }: PageParts) {
+  const scriptSources =
+    script === undefined ? '' : ` script-src ${sha256Source(script)}; connect-src 'self';`;
+  return {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': `default-src 'none'; style-src ${sha256Source(css + style)};${scriptSources} form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
+    // Not no-referrer: forms would then send no Origin, which the CSRF guard needs.
+    'referrer-policy': 'same-origin',
+    'x-content-type-options': 'nosniff',
+  } as const;
+}
+
+/** Headers of a page without a style and a script of its own. */
+export const pageHeaders = pageHeadersFor({});
+
+/** A plain page in both themes. @param body HTML, its texts escaped already */
+export function renderPage(title: string, body: string, { style = '', script }: PageParts = {}): string {
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeHtml(title)} · Ownline</title><style>${css}</style></head><body><main>${body}</main></body></html>
+<title>${escapeHtml(title)} · Ownline</title><style>${css}${style}</style></head><body>${body.startsWith('<main') ? body : `<main>${body}</main>`}${
+    script === undefined ? '' : `<script>${script}</script>`
+  }</body></html>
 `;
 }
 

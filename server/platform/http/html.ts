@@ -18,7 +18,9 @@ export type HtmlValue = string | number | Html | readonly HtmlValue[] | undefine
 
 /** Template of HTML that escapes what is put into it, between tags and in attributes in double quotes. */
 export function html(parts: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
-  return new Html(parts.map((part, index) => part + (index < values.length ? markupOf(values[index]) : '')).join(''));
+  return new Html(
+    parts.map((part, index) => part + (index < values.length ? markupOf(values[index]) : '')).join(''),
+  );
 }
 
 /** Markup of our own, such as a drawing. Never for a value that comes from outside. */

@@ -39,7 +39,9 @@ const privateName = /\.(local|lan|home|internal|intranet|corp|home\.arpa)$/;
 
 function isPrivateHost(host: string): boolean {
   const bytes = bytesOfAddress(host);
-  return bytes === undefined ? privateName.test(host) : privateRanges.some((range) => isInRange(bytes, range));
+  return bytes === undefined
+    ? privateName.test(host)
+    : privateRanges.some((range) => isInRange(bytes, range));
 }
 
 /** Addresses of this machine or of none, and names that only a local name server knows. */

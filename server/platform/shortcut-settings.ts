@@ -1,0 +1,46 @@
+/** Addresses of the two shared shortcuts. */
+export interface ShortcutLinks {
+  readonly outbox: string;
+  readonly inbound: string;
+}
+
+/** A program that signs a shortcut file: its arguments, in which `{in}` and `{out}` are paths. */
+export interface SignCommand {
+  readonly argv: readonly string[];
+  /** The variables that it gets: none that is a setting of Ownline. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** The part of the environment that a program needs to find its files and an SSH agent. */
+const passedVariables = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'TMPDIR', 'SSH_AUTH_SOCK'];
+
+/** @returns the problem of an address of a shared shortcut; undefined where there is none */
+export function shortcutLinkProblem(name: string, url: string): string | undefined {
+  if (URL.canParse(url) && new URL(url).protocol === 'https:' && new URL(url).username === '')
+    return undefined;
+  return `${name} must be an address such as https://www.icloud.com/shortcuts/0123456789abcdef0123456789abcdef, not "${url}".`;
+}
+
+/**
+ * Reads `ssh-sign {in} "a folder/{out}"` as arguments, without a shell: quotes group, and nothing is expanded.
+ * @returns undefined where a quote is open or one of `{in}` and `{out}` is missing
+ */
+export function parseSignCommand(
+  text: string,
+  environment: Readonly<Record<string, string | undefined>>,
+): SignCommand | undefined {
+  const word = /\s*((?:"[^"]*"|'[^']*'|[^\s"'])+)/y;
+  const argv: string[] = [];
+  while (word.lastIndex < text.trimEnd().length) {
+    const written = word.exec(text)?.[1];
+    if (written === undefined) return undefined;
+    argv.push(written.replaceAll(/"([^"]*)"|'([^']*)'/g, '$1$2'));
+  }
+  const takes = (placeholder: string) => argv.slice(1).some((argument) => argument.includes(placeholder));
+  if (!takes('{in}') || !takes('{out}')) return undefined;
+  const passed = passedVariables.flatMap((name) => {
+    const value = environment[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return { argv, environment: Object.fromEntries(passed) };
+}

@@ -1,0 +1,87 @@
+import { type Html, html } from '#server/platform/http/html.ts';
+import { type BuildAction, type BuildText, buildList } from '#shortcut/build-list.ts';
+import { unansweredConnection } from '#shortcut/connection.ts';
+import { shortcuts } from '#shortcut/shortcuts.ts';
+import { copyButton } from './copy-row.ts';
+
+/**
+ * Both shortcuts as lists to build by hand (specification section 11.8), from the description that their files are made
+ * from. Texts to type have a copy button; variables to choose are marked.
+ * @param deviceToken undefined until a person has clicked for it
+ */
+export function renderBuildLists(server: string, deviceToken: string | undefined): Html {
+  const connection = { server, deviceToken: deviceToken ?? unansweredConnection.deviceToken };
+  const lists = shortcuts.map((shortcut) => {
+    const actions = buildList(shortcut.steps(connection));
+    return html`<details class="by-hand"><summary>Build ${shortcut.name} by hand (${countOf(actions)} actions)</summary>
+<p>In Shortcuts, tap <b>+</b>, and name the new shortcut <b>${shortcut.name}</b>. Add these actions in order. <var>Blue</var> is a variable to choose; all else is to type.</p>
+<p>Where no input is named, it is the result of the action before, which Shortcuts fills in by itself.</p>
+${deviceToken === undefined && html`<p><b>Show address and token first: they are the first two texts.</b></p>`}
+<ol class="build" data-shortcut="${shortcut.name}">${actions.map(renderAction)}</ol></details>`;
+  });
+  return html`${lists}`;
+}
+
+function countOf(actions: readonly BuildAction[]): number {
+  return actions.reduce(
+    (sum, { inside = [], otherwise = [] }) => sum + 1 + countOf(inside) + countOf(otherwise),
+    0,
+  );
+}
+
+function renderAction(action: BuildAction): Html {
+  const { number, action: name, inside, otherwise } = action;
+  return html`<li><div data-action="${name}"><b>${number}. ${name}</b>${renderFields(action)}</div>${
+    inside && html`<ol>${inside.map(renderAction)}</ol>`
+  }${otherwise && html`<b data-action="Otherwise">Otherwise</b><ol>${otherwise.map(renderAction)}</ol>`}${
+    inside && html`<b data-action="End ${name}">End ${name}</b>`
+  }</li>`;
+}
+
+/** The fields of actions that fit on a line, in the order and with the words in which the editor shows them. */
+const lines: Readonly<Record<string, readonly (string | { readonly field: string })[]>> = {
+  Text: [{ field: 'Text' }],
+  'Get Device Details': [{ field: 'Detail' }],
+  'Set Variable': [{ field: 'Variable Name' }, 'to', { field: 'Input' }],
+  'Get Dictionary from Input': ['from', { field: 'Input' }],
+  'Get Dictionary Value': [{ field: 'Key' }, 'in', { field: 'Dictionary' }],
+  Wait: [{ field: 'Seconds' }, 'seconds'],
+  If: [{ field: 'Input' }, { field: 'Condition' }, { field: 'Text' }],
+  Repeat: [{ field: 'Times' }, 'times'],
+};
+
+function renderFields({ action, fields }: BuildAction): Html | undefined {
+  const shown = fields.filter(({ value }) => !isFilledIn(value));
+  const line = lines[action];
+  if (!line)
+    return shown.length === 0
+      ? undefined
+      : html`<dl>${shown.map(({ label, value }) => html`<dt>${label}</dt><dd data-field="${label}">${renderText(value)}</dd>`)}</dl>`;
+  const words = line.flatMap((part, index) => {
+    if (typeof part === 'string') {
+      const next = line[index + 1];
+      const belongsTo = typeof next === 'object' ? next.field : undefined;
+      const isNamed = belongsTo === undefined || shown.some(({ label }) => label === belongsTo);
+      return isNamed ? [html` ${part}`] : [];
+    }
+    const field = shown.find(({ label }) => label === part.field);
+    return field ? [html` <span data-field="${part.field}">${renderText(field.value)}</span>`] : [];
+  });
+  return html`${words}`;
+}
+
+/** The result of the action before, which the editor links by itself. */
+function isFilledIn([part, ...others]: BuildText): boolean {
+  return typeof part === 'object' && others.length === 0 && part.variable.endsWith(' of the action before');
+}
+
+/** Shorter texts are typed faster than they are copied. */
+const copyMinCharacters = 8;
+
+function renderText(text: BuildText): Html {
+  return html`${text.map((part) =>
+    typeof part === 'string'
+      ? html`<code>${part}</code>${part.length >= copyMinCharacters && copyButton(part, part)}`
+      : html`<var>${part.variable}</var>`,
+  )}`;
+}

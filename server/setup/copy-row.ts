@@ -1,0 +1,11 @@
+import { type Html, html } from '#server/platform/http/html.ts';
+
+/** A value with a button that copies it. Without script it is selected with one tap. */
+export function copyRow(value: string): Html {
+  return html`<div class="copy-row"><code class="value">${value}</code>${copyButton(value, value)}</div>`;
+}
+
+/** @param label the value in words, for people who do not see it */
+export function copyButton(value: string, label: string): Html {
+  return html`<button type="button" class="copy" data-copy="${value}" aria-label="Copy ${label}">Copy</button>`;
+}

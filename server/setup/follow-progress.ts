@@ -1,0 +1,68 @@
+import type { Changes } from '#server/dashboard/changes.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { lockTestIntervalMs, progressHoldMs } from './limits.ts';
+import type { ProgressRequests } from './progress-requests.ts';
+import type { Setup } from './read-setup.ts';
+
+export type ProgressServices = Pick<Runtime, 'clock'> & {
+  readonly changes: Changes;
+  readonly progressRequests: ProgressRequests;
+};
+
+/** What a page shows, with a version that differs where it does. */
+interface Progress {
+  readonly version: string;
+  /** Whether it can change without a notification: polls notify nothing. */
+  readonly isLocking: boolean;
+}
+
+export type ProgressOutcome<P extends Progress> =
+  | { readonly kind: 'changed'; readonly parts: P }
+  /** Nothing changed during the hold. */
+  | { readonly kind: 'same' }
+  /** The link was used up, replaced or is too old. */
+  | { readonly kind: 'ended' }
+  /** Too many requests are held: ask again later. */
+  | { readonly kind: 'full' };
+
+/**
+ * Long poll of a setup page (specification section 11.8): answers once the page shows something else than the version
+ * that the browser has seen.
+ */
+export async function followProgress<P extends Progress>(
+  { clock, changes, progressRequests }: ProgressServices,
+  { link }: Setup,
+  seen: string,
+  left: AbortSignal,
+  read: () => Promise<P | undefined>,
+): Promise<ProgressOutcome<P>> {
+  const request = progressRequests.register(link.id);
+  if (!request) return { kind: 'full' };
+  // First the subscription, then the reading, so that no change is missed in between.
+  const unsubscribe = changes.subscribe(link.team_id, (change) => {
+    if (change === 'everything' || change.resource === 'number' || change.resource === 'message')
+      request.wake();
+  });
+  const cancelHold = clock.after(progressHoldMs, () => request.end('held'));
+  let cancelInterval = () => {};
+  const onLeft = () => request.end('left');
+  left.addEventListener('abort', onLeft);
+  if (left.aborted) onLeft();
+  try {
+    for (;;) {
+      await request.untilWoken();
+      if (request.ended) return { kind: 'same' };
+      const parts = await read();
+      if (!parts) return { kind: 'ended' };
+      if (parts.version !== seen) return { kind: 'changed', parts };
+      cancelInterval();
+      if (parts.isLocking) cancelInterval = clock.after(lockTestIntervalMs, () => request.wake());
+    }
+  } finally {
+    cancelHold();
+    cancelInterval();
+    unsubscribe();
+    left.removeEventListener('abort', onLeft);
+    progressRequests.remove(link.id, request);
+  }
+}

@@ -1,0 +1,121 @@
+// The script of the setup page: copy buttons, forms without a new page, and marks that follow the server.
+(() => {
+  const main = document.querySelector('main');
+  document.documentElement.classList.add('scripted');
+
+  const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+  /** Exchanges the parts of the page that differ in an answer, and keeps the focus. */
+  function apply(markup) {
+    const answer = new DOMParser().parseFromString(markup, 'text/html');
+    for (const part of answer.querySelectorAll('[data-live]')) {
+      const shown = document.getElementById(part.id);
+      if (!shown || shown.outerHTML === part.outerHTML) continue;
+      // A field that a person types in stays, unless the answer says what is wrong with it.
+      if (shown.contains(document.activeElement) && document.activeElement.matches('input[type=tel]')) {
+        if (!part.querySelector('[role=alert]')) continue;
+      }
+      const focused = shown.contains(document.activeElement) ? document.activeElement.id : '';
+      const next = document.importNode(part, true);
+      shown.replaceWith(next);
+      if (focused) document.getElementById(focused)?.focus();
+    }
+    const version = answer.querySelector('[data-version]')?.dataset.version;
+    if (version) main.dataset.version = version;
+    restoreTicks();
+  }
+
+  /** The browser keeps which automations a person has ticked off. */
+  function restoreTicks() {
+    for (const box of document.querySelectorAll('input[data-tick]')) {
+      try {
+        box.checked = localStorage.getItem(box.dataset.tick) === 'made';
+      } catch {
+        // Storage may be off.
+      }
+    }
+  }
+  document.addEventListener('change', ({ target }) => {
+    if (!target.dataset.tick) return;
+    try {
+      localStorage.setItem(target.dataset.tick, target.checked ? 'made' : '');
+    } catch {
+      // Storage may be off.
+    }
+  });
+
+  async function copy(text) {
+    try {
+      await navigator.clipboard.writeText(text);
+      return;
+    } catch {
+      // Not on https, or not allowed.
+    }
+    const area = document.createElement('textarea');
+    area.value = text;
+    area.setAttribute('readonly', '');
+    document.body.append(area);
+    area.select();
+    document.execCommand('copy');
+    area.remove();
+  }
+  document.addEventListener('click', async ({ target }) => {
+    const button = target.closest?.('button[data-copy]');
+    if (!button) return;
+    await copy(button.dataset.copy);
+    button.textContent = 'Copied';
+    button.focus({ preventScroll: true });
+    await pause(2_000);
+    button.textContent = 'Copy';
+  });
+
+  document.addEventListener('submit', async (event) => {
+    const form = event.target;
+    if (form.dataset.plain !== undefined) return;
+    event.preventDefault();
+    const button = form.querySelector('button');
+    if (button.getAttribute('aria-busy') === 'true') return;
+    button.setAttribute('aria-busy', 'true');
+    const body = new URLSearchParams(new FormData(form));
+    try {
+      const answer = await fetch(form.action, { method: 'POST', body });
+      if (answer.status === 404) location.reload();
+      else apply(await answer.text());
+    } catch {
+      form.submit();
+    } finally {
+      button.removeAttribute('aria-busy');
+    }
+  });
+
+  const shown = () =>
+    new Promise((resolve) => {
+      if (!document.hidden) resolve();
+      else document.addEventListener('visibilitychange', () => resolve(shown()), { once: true });
+    });
+
+  async function follow() {
+    const leaving = new AbortController();
+    addEventListener('pagehide', () => leaving.abort());
+    while (!leaving.signal.aborted) {
+      await shown();
+      try {
+        const address = `${main.dataset.progress}&seen=${main.dataset.version}`;
+        const answer = await fetch(address, { signal: leaving.signal });
+        if (answer.status === 404) {
+          location.reload();
+          return;
+        }
+        if (answer.status === 200) apply(await answer.text());
+        const seconds = Number(answer.headers.get('retry-after') ?? (answer.ok ? 0 : 5));
+        if (seconds > 0) await pause(seconds * 1_000);
+      } catch {
+        await pause(3_000);
+      }
+    }
+  }
+
+  restoreTicks();
+  if (main.dataset.progress) follow();
+  addEventListener('pageshow', ({ persisted }) => persisted && main.dataset.progress && follow());
+})();

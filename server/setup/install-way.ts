@@ -1,0 +1,96 @@
+import { join } from 'node:path';
+import type { Runtime } from '#server/database/runtime.ts';
+import type { ShortcutLinks } from '#server/platform/shortcut-settings.ts';
+import type { Connection } from '#shortcut/connection.ts';
+import { writeXmlPropertyList } from '#shortcut/property-list/write-xml.ts';
+import { buildWorkflow, type Shortcut, shortcuts } from '#shortcut/shortcuts.ts';
+import type { ShortcutSigner, UnsignedShortcut } from './shortcut-signer.ts';
+import { readSignedFile, shortcutFileEnding, shortcutFolder } from './signed-file.ts';
+
+/**
+ * How a phone gets the shortcuts, the best way that there is (specification section 11.8). `links` and `files` ask for
+ * address and token at the import. The files of `signed` have both in them; `ready` once they were made.
+ */
+export type InstallWay =
+  | { readonly kind: 'links'; readonly links: ShortcutLinks }
+  | { readonly kind: 'files' }
+  | { readonly kind: 'signed'; readonly ready: boolean }
+  | { readonly kind: 'by_hand' };
+
+export type InstallServices = Pick<Runtime, 'config' | 'logger'> & {
+  /** undefined without SHORTCUT_SIGN_COMMAND. */
+  readonly signer: ShortcutSigner | undefined;
+};
+
+/** @param connection of a phone whose device token was shown or claimed, otherwise undefined */
+export async function chooseInstallWay(
+  services: InstallServices,
+  connection: Connection | undefined,
+): Promise<InstallWay> {
+  const { config, signer } = services;
+  if (config.shortcutLinks) return { kind: 'links', links: config.shortcutLinks };
+  if (await readFolder(services)) return { kind: 'files' };
+  if (!signer) return { kind: 'by_hand' };
+  const made =
+    connection && (await Promise.all(unsigned(connection).map((shortcut) => signer.find(shortcut))));
+  return { kind: 'signed', ready: made?.every((file) => file !== undefined) ?? false };
+}
+
+/**
+ * Makes the files of the way `signed`, after a click.
+ * @returns the way that is left: `by_hand` where the signing command failed
+ */
+export async function prepareInstallWay(
+  services: InstallServices,
+  connection: Connection,
+): Promise<InstallWay> {
+  const way = await chooseInstallWay(services, connection);
+  if (way.kind !== 'signed' || !services.signer) return way;
+  for (const shortcut of unsigned(connection)) {
+    if (!(await services.signer.sign(shortcut))) return { kind: 'by_hand' };
+  }
+  return { kind: 'signed', ready: true };
+}
+
+/** The file that a phone installs; undefined where the way has no file, or it is not ready. */
+export async function readShortcutFile(
+  services: InstallServices,
+  shortcut: Shortcut,
+  connection: Connection | undefined,
+): Promise<Buffer<ArrayBuffer> | undefined> {
+  const way = await chooseInstallWay(services, connection);
+  if (way.kind === 'files') return (await readFolder(services))?.get(shortcut.name);
+  if (way.kind !== 'signed' || !connection) return undefined;
+  return services.signer?.sign(unsignedShortcut(shortcut, connection));
+}
+
+export function shortcutFileName(shortcut: Shortcut): string {
+  return `${shortcut.name}${shortcutFileEnding}`;
+}
+
+function unsignedShortcut(shortcut: Shortcut, connection: Connection): UnsignedShortcut {
+  return { name: shortcut.name, propertyList: writeXmlPropertyList(buildWorkflow(shortcut, connection)) };
+}
+
+const unsigned = (connection: Connection) =>
+  shortcuts.map((shortcut) => unsignedShortcut(shortcut, connection));
+
+/** The operator's signed files by name; undefined unless both shortcuts are there and signed. */
+async function readFolder({
+  config,
+  logger,
+}: Pick<InstallServices, 'config' | 'logger'>): Promise<
+  ReadonlyMap<string, Buffer<ArrayBuffer>> | undefined
+> {
+  const files = new Map<string, Buffer<ArrayBuffer>>();
+  for (const shortcut of shortcuts) {
+    const path = join(shortcutFolder(config.dataDir), shortcutFileName(shortcut));
+    try {
+      const bytes = await readSignedFile(path);
+      if (bytes) files.set(shortcut.name, bytes);
+    } catch (error) {
+      logger.warn(error instanceof Error ? error.message : String(error));
+    }
+  }
+  return files.size === shortcuts.length ? files : undefined;
+}

@@ -1,0 +1,20 @@
+import type { InstallWay } from './install-way.ts';
+import type { FormContext, FormProblem } from './live-parts.ts';
+import type { SetupState } from './read-setup.ts';
+
+/** Content of the setup page (specification section 11.8). */
+export interface SetupPage {
+  readonly state: SetupState;
+  readonly form: FormContext;
+  readonly way: InstallWay;
+  /** The setup link itself, for the QR code. */
+  readonly setupUrl: string;
+  readonly server: string;
+  /** The setting that has the server's address: BASE_URL or APP_URL. */
+  readonly addressSetting: string;
+  /** Set once a person has clicked for it. */
+  readonly deviceToken: string | undefined;
+  /** Whether the signing command failed after that click. */
+  readonly hasSigningFailed: boolean;
+  readonly problem: FormProblem | undefined;
+}

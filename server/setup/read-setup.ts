@@ -1,0 +1,71 @@
+import type { Runtime } from '#server/database/runtime.ts';
+import { sessionLifeAfterAnswerMs } from '#server/device-protocol/look-up-polls.ts';
+import { findOpenSetupLink, type SetupLinkRow } from '#server/devices/device-store.ts';
+import { failureMessage } from '#server/messages/message-status.ts';
+import { findMessage } from '#server/messages/message-store.ts';
+import { findNumber, type NumberRow } from '#server/numbers/number-store.ts';
+import { sha256 } from '#server/platform/crypto.ts';
+import { type AddressProblem, findAddressProblem } from '#server/platform/network/unreachable-links.ts';
+import { type SetupProgress, setupProgress, type TestText } from './setup-progress.ts';
+import { getSetupFacts, type SetupFactsRow, storePassedLockTest } from './setup-store.ts';
+
+/** An open setup link: its token, and the number that it connects a phone to. */
+export interface Setup {
+  readonly number: NumberRow;
+  readonly link: SetupLinkRow;
+  readonly token: string;
+}
+
+type Services = Pick<Runtime, 'database' | 'clock' | 'config'>;
+
+/** @returns undefined where the link was used up, replaced, expired or never made, or its number was deleted */
+export async function findSetup({ database, clock }: Services, token: string): Promise<Setup | undefined> {
+  const link = await findOpenSetupLink(database.pool, sha256(token), clock.expiryNow());
+  const number = link && (await findNumber(database.pool, link.team_id, link.number_id));
+  return number && !number.deleted_at ? { number, link, token } : undefined;
+}
+
+export interface SetupState {
+  readonly setup: Setup;
+  readonly progress: SetupProgress;
+  readonly addressProblem: AddressProblem | undefined;
+}
+
+/**
+ * Reads what the server has seen of a setup (specification section 11.8). It changes nothing, but for the outcome of a
+ * lock test that a person has started.
+ * @param isOpenOnPhone whether the page was requested by an iPhone at the address that phones use
+ */
+export async function readSetup(
+  services: Services,
+  setup: Setup,
+  isOpenOnPhone: boolean,
+): Promise<SetupState> {
+  const { database, clock, config } = services;
+  const { link } = setup;
+  const facts = await getSetupFacts(database.pool, link);
+  const addressProblem = findAddressProblem(config.appUrl);
+  const progress = setupProgress({
+    facts,
+    testText: await readTestText(services, link, facts),
+    address: { isReachable: addressProblem === undefined, isOpenOnPhone, server: config.appUrl },
+    now: clock.now(),
+    sessionLifeMs: sessionLifeAfterAnswerMs(config.deviceHoldMs),
+  });
+  if (progress.lockTest === 'passed' && facts.lock_passed_at === null)
+    await storePassedLockTest(database.pool, link, clock.now());
+  return { setup, progress, addressProblem };
+}
+
+/** undefined before the first one, and where it is not kept any more. */
+export async function readTestText(
+  { database }: Pick<Runtime, 'database'>,
+  link: SetupLinkRow,
+  { message_id: messageId }: Pick<SetupFactsRow, 'message_id'>,
+): Promise<TestText | undefined> {
+  const message = messageId === null ? undefined : await findMessage(database.pool, link.team_id, messageId);
+  if (!message) return undefined;
+  const { to_handle: to, status, error_code, device_error, may_have_been_sent } = message;
+  const error = error_code ? failureMessage(error_code, device_error, may_have_been_sent) : '';
+  return { to, status, error };
+}

@@ -1,0 +1,115 @@
+import { drawScreen } from './draw-screen.ts';
+
+/** The drawings of the setup page: the screens of Shortcuts with the thing to tap marked. */
+export const screens = {
+  importQuestion: drawScreen({
+    label: 'Shortcuts asks for the address and the device token; paste them and tap Add Shortcut',
+    title: 'Ownline Outbox',
+    left: 'Cancel',
+    rows: [
+      { kind: 'text', text: 'Address of your Ownline' },
+      { kind: 'field', text: 'Paste the address', tap: true },
+      { kind: 'text', text: 'Device token' },
+      { kind: 'field', text: 'Paste the device token', tap: true },
+      { kind: 'button', text: 'Add Shortcut', tap: true },
+    ],
+  }),
+  addShortcut: drawScreen({
+    label: 'Shortcuts shows Ownline Outbox; tap Add Shortcut',
+    title: 'Ownline Outbox',
+    left: 'Cancel',
+    rows: [
+      { kind: 'text', text: 'This shortcut may use data from …' },
+      { kind: 'button', text: 'Add Shortcut', tap: true },
+    ],
+  }),
+  alwaysAllow: drawScreen({
+    label: 'A question of iOS with three answers; tap Always Allow',
+    rows: [
+      { kind: 'text', text: 'Allow “Ownline Outbox” to send …?' },
+      { kind: 'button', text: 'Don’t Allow' },
+      { kind: 'button', text: 'Allow Once' },
+      { kind: 'button', text: 'Always Allow', tap: true },
+    ],
+  }),
+  privacy: drawScreen({
+    label: 'Privacy settings of Ownline Outbox; switch on running while locked',
+    title: 'Privacy',
+    right: 'Done',
+    rows: [
+      { kind: 'row', text: 'Messages', value: 'Allow' },
+      { kind: 'switch', text: 'Allow Running When Locked', isOn: true, tap: true },
+    ],
+  }),
+  automationTab: drawScreen({
+    label: 'The Shortcuts app; tap Automation at the bottom, then the plus sign at the top',
+    title: 'Automation',
+    right: '+',
+    tapRight: true,
+    rows: [{ kind: 'text', text: 'Automations on this iPhone' }],
+    tabs: { names: ['Shortcuts', 'Automation', 'Gallery'], tap: 1 },
+  }),
+  chooseMessage: drawScreen({
+    label: 'The list of triggers; tap Message',
+    title: 'New Automation',
+    left: 'Cancel',
+    rows: [
+      { kind: 'row', text: 'Time of Day' },
+      { kind: 'row', text: 'Email' },
+      { kind: 'row', text: 'Message', tap: true },
+    ],
+  }),
+  messageContains: drawScreen({
+    label: 'Message trigger; paste into Message Contains, choose Run Immediately, tap Next',
+    title: 'When',
+    right: 'Next',
+    tapRight: true,
+    rows: [
+      { kind: 'row', text: 'Sender', value: 'Any' },
+      { kind: 'row', text: 'Message Contains', value: '“e”', tap: true },
+      { kind: 'choice', text: 'Run After Confirmation', isOn: false },
+      { kind: 'choice', text: 'Run Immediately', isOn: true, tap: true },
+    ],
+  }),
+  chooseInbound: drawScreen({
+    label: 'The list of shortcuts; tap Ownline Inbound below My Shortcuts',
+    title: 'When I get a message',
+    rows: [
+      { kind: 'row', text: 'New Blank Automation' },
+      { kind: 'text', text: 'My Shortcuts' },
+      { kind: 'row', text: 'Ownline Inbound', tap: true },
+      { kind: 'row', text: 'Ownline Outbox' },
+    ],
+  }),
+  timeOfDay: drawScreen({
+    label: 'Time of Day trigger; choose a time, Daily and Run Immediately, tap Next',
+    title: 'When',
+    right: 'Next',
+    tapRight: true,
+    rows: [
+      { kind: 'row', text: 'Time', value: '09:00', tap: true },
+      { kind: 'choice', text: 'Daily', isOn: true },
+      { kind: 'choice', text: 'Run Immediately', isOn: true, tap: true },
+    ],
+  }),
+  charger: drawScreen({
+    label: 'Charger trigger; choose Is Connected and Run Immediately, tap Next',
+    title: 'When',
+    right: 'Next',
+    tapRight: true,
+    rows: [
+      { kind: 'choice', text: 'Is Connected', isOn: true, tap: true },
+      { kind: 'choice', text: 'Is Disconnected', isOn: false },
+      { kind: 'choice', text: 'Run Immediately', isOn: true, tap: true },
+    ],
+  }),
+  chooseOutbox: drawScreen({
+    label: 'The list of shortcuts; tap Ownline Outbox below My Shortcuts',
+    rows: [
+      { kind: 'row', text: 'New Blank Automation' },
+      { kind: 'text', text: 'My Shortcuts' },
+      { kind: 'row', text: 'Ownline Inbound' },
+      { kind: 'row', text: 'Ownline Outbox', tap: true },
+    ],
+  }),
+} as const;

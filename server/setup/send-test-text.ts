@@ -1,0 +1,54 @@
+import { isE164 } from '#contract/phone-number.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { normalizeSender } from '#server/messages/normalize-sender.ts';
+import type { SendBatcher } from '#server/messages/send-batcher.ts';
+import { sendMessage } from '#server/messages/send-message.ts';
+import { AppError, invalid } from '#server/platform/app-error.ts';
+import { formatPhoneNumber } from '#server/platform/format-phone-number.ts';
+import { parseId } from '#server/platform/ids/ids.ts';
+import { testTextsMax } from './limits.ts';
+import type { Setup } from './read-setup.ts';
+import { readTestText } from './read-setup.ts';
+import { isSent } from './setup-progress.ts';
+import { getSetupFacts, releaseTestText, reserveTestText, storeTestText } from './setup-store.ts';
+
+/**
+ * Sends the test text of the setup page as any other message of the team: it counts for the month's limit (specification
+ * section 11.8). A link sends five at most, and once one of them was sent, further ones to the same number only.
+ * @param written the number as a person types it
+ * @throws AppError 400, param to, for no phone number or another one than before; 402 at the month's limit; 409 after
+ *   the last test text; what a send is refused with
+ */
+export async function sendTestText(
+  services: Runtime & { readonly sends: SendBatcher },
+  { number, link }: Setup,
+  written: string,
+): Promise<void> {
+  const { pool } = services.database;
+  const to = normalizeSender(written, number.phone_number);
+  if (!isE164(to))
+    throw invalid(
+      'to',
+      'This is not a phone number. Type it with its country code, such as +1 415 555 0199.',
+    );
+  const earlier = await readTestText(services, link, await getSetupFacts(pool, link));
+  if (earlier && isSent(earlier.status) && earlier.to !== to)
+    throw invalid(
+      'to',
+      `This link sends test texts to ${formatPhoneNumber(earlier.to)} only, where one has arrived.`,
+    );
+  if (!(await reserveTestText(pool, link, testTextsMax)))
+    throw new AppError(
+      'conflict',
+      `This link has sent its ${testTextsMax} test texts. Make a new setup link for more.`,
+    );
+  try {
+    const content = `This is a test from Ownline. ${formatPhoneNumber(number.phone_number)} can send texts now.`;
+    const { message } = await sendMessage(services, link.team_id, { from: number.phone_number, to, content });
+    const messageId = parseId('msg', message.id);
+    if (messageId) await storeTestText(pool, link, messageId);
+  } catch (error) {
+    await releaseTestText(pool, link);
+    throw error;
+  }
+}

@@ -1,0 +1,239 @@
+import type { FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import type { Runtime } from '#server/database/runtime.ts';
+import { claimDevice, closeSetupLink } from '#server/devices/claim-device.ts';
+import type { SendBatcher } from '#server/messages/send-batcher.ts';
+import { AppError } from '#server/platform/app-error.ts';
+import { withAppBasePath } from '#server/platform/http/app-base-path.ts';
+import { disconnectSignal } from '#server/platform/http/client-disconnect.ts';
+import { parseForm } from '#server/platform/http/parse-form.ts';
+import { type Answer, type HandlerContext, type Route, route } from '#server/platform/http/route.ts';
+import { textFieldsSchema } from '#server/platform/http/text-fields-schema.ts';
+import { shortcuts } from '#shortcut/shortcuts.ts';
+import { followProgress, type ProgressServices } from './follow-progress.ts';
+import {
+  chooseInstallWay,
+  type InstallServices,
+  prepareInstallWay,
+  readShortcutFile,
+  shortcutFileName,
+} from './install-way.ts';
+import { progressRetrySeconds } from './limits.ts';
+import { type FormProblem, renderLiveParts } from './live-parts.ts';
+import { findSetup, readSetup, type Setup } from './read-setup.ts';
+import { sendTestText } from './send-test-text.ts';
+import { renderSetupDone, renderSetupExpired, renderSetupPage, setupPageHeaders } from './setup-page.ts';
+import { startLockTest } from './start-lock-test.ts';
+
+export type SetupServices = Runtime & InstallServices & ProgressServices & { readonly sends: SendBatcher };
+
+const answers = Object.fromEntries([200, 400, 402, 404, 409, 503].map((status) => [status, Type.String()]));
+
+/** How a page is to look, beside what its setup is. */
+interface Shown {
+  readonly isPhone: boolean;
+  readonly isTokenShown: boolean;
+  readonly problem?: FormProblem;
+}
+
+/**
+ * Routes of the setup page (specification section 11.8). Opening it changes nothing, so that a scanner that follows
+ * links does no harm. A click shows the token, and another one closes the link.
+ */
+export function setupPageRoutes(services: SetupServices): Route[] {
+  const { config } = services;
+  const connectionOf = (deviceToken: string) => ({ server: config.appUrl, deviceToken });
+
+  const show = async (setup: Setup, request: FastifyRequest, shown: Shown, status = 200): Promise<Answer> => {
+    const state = await readSetup(services, setup, isOpenOnPhone(request, config.appUrl));
+    const { deviceToken } = shown.isTokenShown ? await claimDevice(services, setup.token) : {};
+    const known = state.progress.claimed ? services.secrets.deviceToken(setup.token) : deviceToken;
+    const way = await (deviceToken === undefined
+      ? chooseInstallWay(services, known === undefined ? undefined : connectionOf(known))
+      : prepareInstallWay(services, connectionOf(deviceToken)));
+    const html = renderSetupPage({
+      state,
+      form: {
+        path: withAppBasePath(config.appUrl, `/setup/${setup.token}`),
+        isPhone: shown.isPhone,
+        isTokenShown: shown.isTokenShown,
+      },
+      way,
+      setupUrl: `${config.appUrl}/setup/${setup.token}`,
+      server: config.appUrl,
+      addressSetting: config.appUrl === config.baseUrl ? 'BASE_URL' : 'APP_URL',
+      deviceToken,
+      hasSigningFailed: deviceToken !== undefined && services.signer !== undefined && way.kind === 'by_hand',
+      problem: shown.problem,
+    });
+    return page(html, status);
+  };
+
+  const withSetup =
+    (handle: (setup: Setup, call: HandlerContext) => Promise<Answer>) =>
+    async (call: HandlerContext): Promise<Answer> => {
+      const setup = await findSetup(services, call.params.token ?? '');
+      return setup ? handle(setup, call).catch(onOver) : over();
+    };
+
+  /** Runs a form's work and shows the page again, with the problem where there is one. */
+  const submit = (form: FormProblem['form'], work: (setup: Setup, written: string) => Promise<void>) =>
+    withSetup(async (setup, { request }) => {
+      const field = parseForm(request);
+      const shown = {
+        isPhone: isPhoneView(request, field('view')),
+        isTokenShown: field('token') === 'shown',
+      };
+      const written = field('to').trim();
+      try {
+        await work(setup, written);
+        return await show(setup, request, shown);
+      } catch (error) {
+        if (!(error instanceof AppError) || error.code === 'not_found') throw error;
+        request.errorCode = error.code;
+        const problem = { form, message: error.message, written };
+        return { ...(await show(setup, request, { ...shown, problem }, error.status)) };
+      }
+    });
+
+  return [
+    route({
+      method: 'GET',
+      path: '/setup/:token',
+      audience: 'page',
+      answers,
+      handle: withSetup((setup, { request, query }) =>
+        show(setup, request, { isPhone: isPhoneView(request, viewOf(query)), isTokenShown: false }),
+      ),
+    }),
+    route({
+      method: 'POST',
+      path: '/setup/:token',
+      audience: 'page',
+      byToken: true,
+      looseBody: textFieldsSchema('view', 'token'),
+      answers,
+      handle: withSetup((setup, { request }) =>
+        show(setup, request, {
+          isPhone: isPhoneView(request, parseForm(request)('view')),
+          isTokenShown: true,
+        }),
+      ),
+    }),
+    route({
+      method: 'GET',
+      path: '/setup/:token/progress',
+      audience: 'page',
+      held: true,
+      answers: { ...answers, 204: Type.String() },
+      handle: withSetup(async (setup, { request, reply, query }) => {
+        const isPhone = isPhoneView(request, viewOf(query));
+        const isOpen = isOpenOnPhone(request, config.appUrl);
+        const read = async () => {
+          const found = await findSetup(services, setup.token);
+          if (!found) return undefined;
+          const { progress } = await readSetup(services, found, isOpen);
+          const isLocking = progress.lockTest === 'running';
+          return { ...renderLiveParts(progress, isPhone), isLocking };
+        };
+        const outcome = await followProgress(
+          services,
+          setup,
+          textOf(query, 'seen'),
+          disconnectSignal(reply),
+          read,
+        );
+        if (outcome.kind === 'ended') return over();
+        if (outcome.kind === 'changed') return page(String(outcome.parts.markup));
+        const headers = outcome.kind === 'full' ? { 'retry-after': String(progressRetrySeconds) } : {};
+        return { status: 204, body: '', headers };
+      }),
+    }),
+    route({
+      method: 'POST',
+      path: '/setup/:token/test-text',
+      audience: 'page',
+      byToken: true,
+      looseBody: textFieldsSchema('view', 'token', 'to'),
+      answers,
+      handle: submit('text', (setup, written) => sendTestText(services, setup, written)),
+    }),
+    route({
+      method: 'POST',
+      path: '/setup/:token/lock-test',
+      audience: 'page',
+      byToken: true,
+      looseBody: textFieldsSchema('view', 'token'),
+      answers,
+      handle: submit('lock', (setup) => startLockTest(services, setup)),
+    }),
+    route({
+      method: 'GET',
+      path: '/setup/:token/files/:name',
+      audience: 'page',
+      // The signing command takes up to a minute, one at a time.
+      ownQueue: true,
+      answers: { 200: Type.Unknown(), 404: Type.String() },
+      handle: withSetup(async (setup, { params, request }) => {
+        const shortcut = shortcuts.find((one) => shortcutFileName(one) === params.name);
+        const { progress } = await readSetup(services, setup, isOpenOnPhone(request, config.appUrl));
+        const connection = progress.claimed
+          ? connectionOf(services.secrets.deviceToken(setup.token))
+          : undefined;
+        const file = shortcut && (await readShortcutFile(services, shortcut, connection));
+        if (!shortcut || !file) return over();
+        return {
+          body: file,
+          headers: {
+            'content-type': 'application/x-apple-shortcut',
+            'content-disposition': `attachment; filename="${shortcutFileName(shortcut)}"`,
+          },
+        };
+      }),
+    }),
+    route({
+      method: 'POST',
+      path: '/setup/:token/done',
+      audience: 'page',
+      byToken: true,
+      answers,
+      handle: withSetup(async ({ number, token }) => {
+        await closeSetupLink(services, token);
+        return page(renderSetupDone(number.phone_number));
+      }),
+    }),
+  ];
+}
+
+function page(html: string, status = 200): Answer {
+  return { status, body: html, headers: setupPageHeaders };
+}
+
+function over(): Answer {
+  return page(renderSetupExpired(), 404);
+}
+
+/** The link ended between the look-up and the click. */
+function onOver(error: unknown): Answer {
+  if (error instanceof AppError && error.code === 'not_found') return over();
+  throw error;
+}
+
+const isPhone = ({ headers }: FastifyRequest) => /\biPhone\b/.test(headers['user-agent'] ?? '');
+
+/** @param view `phone` or `computer` where the person chose; otherwise the browser decides */
+function isPhoneView(request: FastifyRequest, view: string): boolean {
+  return view === 'phone' || (view !== 'computer' && isPhone(request));
+}
+
+/** Whether an iPhone has asked for the page at the address that its shortcuts will use. */
+function isOpenOnPhone(request: FastifyRequest, appUrl: string): boolean {
+  return isPhone(request) && request.headers.host === new URL(appUrl).host;
+}
+
+function textOf(query: unknown, name: string): string {
+  const value = typeof query === 'object' && query !== null ? Reflect.get(query, name) : undefined;
+  return typeof value === 'string' ? value : '';
+}
+
+const viewOf = (query: unknown) => textOf(query, 'view');

@@ -1,0 +1,174 @@
+import type { MessageStatus } from '#contract/message.ts';
+import { anyText, type InboundTest, inboundTests } from '#server/devices/inbound-tests.ts';
+import { formatPhoneNumber } from '#server/platform/format-phone-number.ts';
+import { lockTestMs } from './limits.ts';
+import type { SetupFactsRow } from './setup-store.ts';
+
+/** The marks of the setup page, in the order of its steps (specification section 11.8). */
+export const markNames = ['address', 'poll', 'text', 'inbound', 'one_word', 'locked'] as const;
+export type MarkName = (typeof markNames)[number];
+
+/** `busy`: begun, and the server waits for the phone. */
+export type MarkState = 'open' | 'busy' | 'done' | 'failed';
+
+export interface Mark {
+  readonly name: MarkName;
+  readonly state: MarkState;
+  /** A short name. */
+  readonly title: string;
+  /** A sentence about its state. */
+  readonly detail: string;
+}
+
+export interface InboundTestResult extends InboundTest {
+  readonly passed: boolean;
+}
+
+export interface SetupProgress {
+  readonly marks: readonly Mark[];
+  readonly inboundTests: readonly InboundTestResult[];
+  /** Whether the device token was shown or claimed. */
+  readonly claimed: boolean;
+  readonly lockTest: LockTestState;
+  /** The number that test texts go to from now on, since one was sent to it. */
+  readonly provenRecipient: string | undefined;
+}
+
+/** The test text that was accepted last. */
+export interface TestText {
+  readonly to: string;
+  readonly status: MessageStatus;
+  /** A sentence about a failed one. */
+  readonly error: string;
+}
+
+export interface ProgressInput {
+  readonly facts: SetupFactsRow;
+  readonly testText: TestText | undefined;
+  readonly address: {
+    readonly isReachable: boolean;
+    readonly isOpenOnPhone: boolean;
+    readonly server: string;
+  };
+  readonly now: Date;
+  /** How long a session outlives its last answer: a phone that is silent for longer has stopped. */
+  readonly sessionLifeMs: number;
+}
+
+/** The state of each mark, from what the server has seen. Pure. */
+export function setupProgress(input: ProgressInput): SetupProgress {
+  const { facts, testText } = input;
+  const received = facts.received_tests ?? [];
+  const results = inboundTests.map((test) => ({ ...test, passed: received.includes(test.name) }));
+  const lockTest = lockTestState(input);
+  return {
+    marks: [
+      addressMark(input),
+      pollMark(facts),
+      textMark(testText),
+      {
+        name: 'inbound',
+        title: 'Replies come in',
+        ...(received.includes(anyText)
+          ? { state: 'done', detail: 'A text to this number came in.' }
+          : { state: 'open', detail: 'Text this number from another phone.' }),
+      },
+      oneWordMark(results),
+      { name: 'locked', title: 'Works while locked', ...lockDetails[lockTest] },
+    ],
+    inboundTests: results,
+    claimed: facts.device_id !== null,
+    lockTest,
+    provenRecipient: testText && isSent(testText.status) ? testText.to : undefined,
+  };
+}
+
+function addressMark({ facts, address }: ProgressInput): Mark {
+  const mark = { name: 'address', title: 'Address can be reached' } as const;
+  if (facts.session_id !== null || (address.isOpenOnPhone && address.isReachable))
+    return { ...mark, state: 'done', detail: `This iPhone reaches ${address.server}.` };
+  return address.isReachable
+    ? { ...mark, state: 'open', detail: 'Open this page on the iPhone.' }
+    : { ...mark, state: 'failed', detail: `No iPhone reaches ${address.server} from everywhere.` };
+}
+
+function pollMark({ session_id, device_name, system_version }: SetupFactsRow): Mark {
+  const mark = { name: 'poll', title: 'iPhone asks for messages' } as const;
+  if (session_id === null) return { ...mark, state: 'open', detail: 'Run Ownline Outbox on the iPhone.' };
+  const system = system_version ? `, iOS ${system_version}` : '';
+  return {
+    ...mark,
+    state: 'done',
+    detail: device_name ? `Connected: ${isolated(device_name)}${system}.` : 'Connected.',
+  };
+}
+
+/** A name from outside, whose direction marks do not reach the rest of its sentence. */
+const isolated = (name: string) => `\u2068${name}\u2069`;
+
+export const isSent = (status: MessageStatus) => status === 'sent' || status === 'delivered';
+
+function textMark(text: TestText | undefined): Mark {
+  const mark = { name: 'text', title: 'iPhone sends texts' } as const;
+  if (!text) return { ...mark, state: 'open', detail: 'Send a test text.' };
+  if (isSent(text.status))
+    return { ...mark, state: 'done', detail: `The test text to ${formatPhoneNumber(text.to)} was sent.` };
+  if (text.status === 'failed') return { ...mark, state: 'failed', detail: text.error };
+  return {
+    ...mark,
+    state: 'busy',
+    detail:
+      text.status === 'queued'
+        ? 'The iPhone gets the test text with its next poll.'
+        : 'The iPhone has the test text. Tap Always Allow if it asks.',
+  };
+}
+
+function oneWordMark(results: readonly InboundTestResult[]): Mark {
+  const mark = { name: 'one_word', title: 'Replies of one word come in' } as const;
+  const needed = results.filter(({ set, contains }) => set === 'needed' && contains !== ' ');
+  const passed = needed.filter((test) => test.passed).length;
+  if (passed === needed.length) return { ...mark, state: 'done', detail: 'Yes, No and Thanks came in.' };
+  const missing = needed.filter((test) => !test.passed).map(({ reply }) => reply);
+  return {
+    ...mark,
+    state: passed > 0 ? 'busy' : 'open',
+    detail: `Text ${missing.join(', ')} to this number, one at a time.`,
+  };
+}
+
+export type LockTestState = 'none' | 'running' | 'passed' | 'restarted' | 'silent' | 'slow';
+
+/**
+ * The lock test (specification section 11.8). It passes once the session that was current at its start has polled for
+ * two minutes without long gaps, which the number of its polls shows.
+ */
+export function lockTestState({ facts, now, sessionLifeMs }: ProgressInput): LockTestState {
+  const { lock_started_at: startedAt, lock_passed_at, last_seen_at: lastSeenAt } = facts;
+  if (lock_passed_at) return 'passed';
+  if (!startedAt || !lastSeenAt) return 'none';
+  if (facts.session_id !== facts.lock_session_id) return 'restarted';
+  const polledForMs = lastSeenAt.getTime() - startedAt.getTime();
+  const polls = (facts.poll_sequence ?? 0) - (facts.lock_poll_sequence ?? 0);
+  if (polledForMs >= lockTestMs) return polls >= polledForMs / sessionLifeMs ? 'passed' : 'slow';
+  const silentMs = now.getTime() - Math.max(lastSeenAt.getTime(), startedAt.getTime());
+  return silentMs > sessionLifeMs ? 'silent' : 'running';
+}
+
+const lockDetails: Readonly<Record<LockTestState, Pick<Mark, 'state' | 'detail'>>> = {
+  none: { state: 'open', detail: 'Lock the iPhone for two minutes.' },
+  running: { state: 'busy', detail: 'Keep the iPhone locked for two minutes.' },
+  passed: { state: 'done', detail: 'Polls went on while it was locked.' },
+  restarted: {
+    state: 'failed',
+    detail: 'Ownline Outbox ended and was started again meanwhile. Repeat the test.',
+  },
+  silent: {
+    state: 'failed',
+    detail: 'The iPhone has stopped asking. Unlock it, run Ownline Outbox, and repeat the test.',
+  },
+  slow: {
+    state: 'failed',
+    detail: 'The iPhone asked too rarely. Put it on a charging cable, and repeat the test.',
+  },
+};

@@ -1,0 +1,37 @@
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { shortcutFileMaxBytes } from './limits.ts';
+
+/** The ending of a file name that iOS opens with Shortcuts. */
+export const shortcutFileEnding = '.shortcut';
+
+/** The folder in DATA_DIR for signed files (docs/configuration.md). */
+export function shortcutFolder(dataDir: string): string {
+  return join(dataDir, 'shortcuts');
+}
+
+/** A signed shortcut is an Apple Encrypted Archive; an iPhone refuses anything else. */
+const signature = Buffer.from('AEA1');
+
+/**
+ * Reads a signed shortcut.
+ * @returns undefined where there is no file
+ * @throws Error with a sentence where it is no signed shortcut or can't be read
+ */
+export async function readSignedFile(path: string): Promise<Buffer<ArrayBuffer> | undefined> {
+  let size: number;
+  try {
+    ({ size } = await stat(path));
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+  if (size > shortcutFileMaxBytes)
+    throw new Error(`${path} has ${size} bytes, which is too large for a shortcut.`);
+  const bytes = await readFile(path);
+  if (!bytes.subarray(0, signature.length).equals(signature))
+    throw new Error(
+      `${path} is not signed: a signed shortcut begins with AEA1. Sign it with \`shortcuts sign\` on a Mac.`,
+    );
+  return bytes;
+}

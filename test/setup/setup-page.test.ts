@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { countDevices } from '#test/support/devices/stored-setup-links.ts';
+import { claim, connectNumber, DeviceWire, newPhoneNumber } from '#test/support/phones/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
+import { openSetupPage, shownToken } from '#test/support/setup/setup-page.ts';
+
+const computer = 'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15';
+
+describe('the setup page (specification section 11.8)', () => {
+  let service: TestService;
+  let team: TestTeam;
+
+  before(async () => {
+    service = await startTestService();
+    team = await service.newTeam();
+  });
+  after(() => service.close());
+
+  const newLink = async (phoneNumber = newPhoneNumber()) => {
+    const verify = await team.api.post('/v1/numbers/verify', { phone_number: phoneNumber });
+    assert.equal(verify.status, 200, verify.text);
+    return String(verify.json.setup_url);
+  };
+
+  it('shows the steps to an iPhone and a QR code to a computer, and each the other one on request (§11.8/views)', async () => {
+    const setupUrl = await newLink();
+    const onPhone = await openSetupPage({ setupUrl });
+    assert.match(onPhone.html, /Run Ownline Outbox/);
+    assert.doesNotMatch(onPhone.html, /class="qr"/);
+    const onComputer = await openSetupPage({ setupUrl, agent: computer });
+    assert.match(onComputer.html, /class="qr"/);
+    assert.doesNotMatch(onComputer.html, /Run Ownline Outbox<\/a>/);
+    const steps = await openSetupPage({ setupUrl, path: '?view=phone', agent: computer });
+    assert.match(steps.html, /Run Ownline Outbox/);
+  });
+
+  it('opening it changes nothing and shows no token; a click shows the one that a claim gives (§11.8/click)', async () => {
+    const setupUrl = await newLink();
+    for (const path of ['', '?view=phone', '/progress?view=phone', '/files/Ownline%20Outbox.shortcut']) {
+      const { html } = await openSetupPage({ setupUrl, path });
+      assert.doesNotMatch(html, /dev_[\w-]{43}/, path);
+    }
+    assert.equal(await countDevices(service, setupUrl), 0, 'no device');
+    const token = shownToken(await openSetupPage({ setupUrl, form: {} }));
+    assert.equal((await claim(team.api, setupUrl)).token, token);
+    assert.doesNotMatch((await openSetupPage({ setupUrl })).html, /dev_[\w-]{43}/, 'hidden again');
+  });
+
+  it('marks the first poll of the phone of this very link, also where an older phone of the number polls on (§11.8/marks)', async () => {
+    const number = await connectNumber(service, team);
+    assert.equal((await openSetupPage({ setupUrl: number.setupUrl })).marks.poll, 'done');
+    const answer = await team.api.post(`/v1/numbers/${number.numberId}/reconnect`);
+    const setupUrl = String(answer.json.setup_url);
+    const pollMark = async () => (await openSetupPage({ setupUrl })).marks.poll;
+    assert.equal(await pollMark(), 'open', 'no phone has the token yet');
+    const device = await claim(team.api, setupUrl);
+    assert.equal((await number.wire.poll()).action, 'idle');
+    assert.equal(await pollMark(), 'open', 'the old phone polls');
+    assert.equal((await device.poll({ device_name: 'Mia’s <b>iPhone', os: '18.1' })).action, 'idle');
+    const page = await openSetupPage({ setupUrl });
+    assert.equal(page.marks.poll, 'done');
+    assert.match(page.html, /Connected: \u2068Mia’s &lt;b&gt;iPhone\u2069, iOS 18\.1\./);
+    assert.equal((await openSetupPage({ setupUrl, agent: computer })).marks.poll, 'done');
+  });
+
+  it('a closed, a replaced and an expired link say what to do (§11.8/closed)', async () => {
+    const phoneNumber = newPhoneNumber();
+    const replaced = await newLink(phoneNumber);
+    const closed = await newLink(phoneNumber);
+    assert.match((await openSetupPage({ setupUrl: closed, path: '/done', form: {} })).html, /is set up/);
+    const expired = await newLink();
+    service.clock.advance(24 * 3_600_000 + 1);
+    for (const setupUrl of [replaced, closed, expired])
+      for (const path of ['', '/progress', '/files/Ownline%20Outbox.shortcut']) {
+        const page = await openSetupPage({ setupUrl, path });
+        assert.equal(page.status, 404, path);
+        assert.match(page.html, /This setup link is closed[\s\S]*ask for a new link/);
+      }
+    for (const path of ['', '/test-text', '/lock-test', '/done'])
+      assert.equal(
+        (await openSetupPage({ setupUrl: expired, path, form: { to: '+14155550199' } })).status,
+        404,
+      );
+  });
+
+  it('texts of people are escaped, and kept from changing the direction of what surrounds them (§11.8/texts)', async () => {
+    const number = await connectNumber(service, team);
+    const label = 'A & B <script>alert(1)</script> שלום';
+    assert.equal((await team.api.put(`/v1/numbers/${number.numberId}`, { label })).status, 200);
+    const { html } = await openSetupPage({ setupUrl: number.setupUrl });
+    assert.match(html, /<bdi>A &amp; B &lt;script&gt;alert\(1\)&lt;\/script&gt; שלום<\/bdi>/);
+    const typed = '"><script>alert(1)</script>';
+    const again = await openSetupPage({
+      setupUrl: number.setupUrl,
+      path: '/test-text',
+      form: { to: typed },
+    });
+    assert.equal(again.status, 400);
+    assert.doesNotMatch(again.html, /<script>alert/);
+  });
+
+  it('the progress is held until there is news: a first poll answers it with the new marks (§11.8/live)', async () => {
+    const setupUrl = await newLink();
+    const device = await claim(team.api, setupUrl);
+    const { version } = await openSetupPage({ setupUrl });
+    const held = openSetupPage({ setupUrl, path: `/progress?view=phone&seen=${version}` });
+    assert.equal((await device.poll()).action, 'idle');
+    const news = await held;
+    assert.equal(news.status, 200);
+    assert.equal(news.marks.poll, 'done');
+    assert.notEqual(news.version, version);
+    const quiet = openSetupPage({ setupUrl, path: `/progress?view=phone&seen=${news.version}` });
+    const timer = setInterval(() => service.clock.advance(5_000), 20);
+    assert.equal((await quiet).status, 204);
+    clearInterval(timer);
+  });
+
+  it('of one link six requests for the progress are held; a further one is to come later (§11.8/live)', async () => {
+    const setupUrl = await newLink();
+    const { version } = await openSetupPage({ setupUrl });
+    const path = `/progress?view=phone&seen=${version}`;
+    const leaving = new AbortController();
+    const held = Array.from({ length: 6 }, () =>
+      openSetupPage({ setupUrl, path, signal: leaving.signal }).catch(() => undefined),
+    );
+    const further = await until('the seventh is not held', async () => {
+      const answer = await openSetupPage({ setupUrl, path: '/progress?view=phone&seen=none' });
+      return answer.status === 204 ? answer : undefined;
+    });
+    assert.deepEqual([further.status, further.headers.get('retry-after')], [204, '5']);
+    leaving.abort();
+    await Promise.all(held);
+  });
+
+  it('knows the simulated iPhone where its address is of this machine, and three ways to a public one (§11.8/address)', async () => {
+    const setupUrl = await newLink();
+    const { html } = await openSetupPage({ setupUrl, agent: computer });
+    assert.match(
+      html,
+      /No iPhone can open this address[\s\S]*<code>BASE_URL<\/code>[\s\S]*Caddy[\s\S]*tunnel[\s\S]*Tailscale/,
+    );
+    assert.ok(html.includes(`phone simulate --setup-url ${setupUrl}`));
+    const expected: Readonly<Record<string, RegExp>> = {
+      'http://192.168.1.20:3000': /works in your own network only/,
+      'https://ownline.local': /works in your own network only/,
+      'http://texts.example.com': /has no https/,
+    };
+    for (const [address, sentence] of Object.entries(expected)) {
+      const other = await startTestService({ BASE_URL: address });
+      try {
+        const { api } = await other.newTeam();
+        const verify = await api.post('/v1/numbers/verify', { phone_number: newPhoneNumber() });
+        const path = new URL(String(verify.json.setup_url)).pathname;
+        const page = await openSetupPage({ setupUrl: `${other.baseUrl}${path}` });
+        assert.match(page.html, sentence);
+        assert.doesNotMatch(page.html, /phone simulate/);
+        assert.equal(page.marks.address, 'failed');
+      } finally {
+        await other.close();
+      }
+    }
+  });
+
+  it('at a public address with https it warns of nothing, and an iPhone that opens it there has reached it (§11.8/address)', async () => {
+    const reachable = await startTestService({ BASE_URL: 'https://texts.example.com' });
+    try {
+      const { api } = await reachable.newTeam();
+      const verify = await api.post('/v1/numbers/verify', { phone_number: newPhoneNumber() });
+      const path = new URL(String(verify.json.setup_url)).pathname;
+      const setupUrl = `${reachable.baseUrl}${path}`;
+      const page = await openSetupPage({ setupUrl });
+      assert.doesNotMatch(page.html, /class="notice/);
+      assert.equal(page.marks.address, 'open', 'asked for at another address, as by a proxy of one');
+      const wire = new DeviceWire(reachable.baseUrl, shownToken(await openSetupPage({ setupUrl, form: {} })));
+      assert.equal((await wire.poll()).action, 'idle');
+      assert.equal((await openSetupPage({ setupUrl })).marks.address, 'done');
+    } finally {
+      await reachable.close();
+    }
+  });
+});

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+
+/** What an iPhone's Safari says of itself. */
+export const iphoneAgent =
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148 Safari/604.1';
+
+export interface OpenedPage {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly html: string;
+  /** State of each mark by its name. */
+  readonly marks: Readonly<Record<string, string>>;
+  /** Names of the inbound tests that have passed. */
+  readonly passedTests: readonly string[];
+  /** The version that the script sends to be told of a newer one. */
+  readonly version: string;
+}
+
+interface PageRequest {
+  readonly setupUrl: string;
+  /** Below the page. */
+  readonly path?: string;
+  /** Fields of a form; without them the page is opened. */
+  readonly form?: Readonly<Record<string, string>>;
+  readonly agent?: string;
+  readonly signal?: AbortSignal;
+}
+
+/** Opens the setup page or submits one of its forms, by default as an iPhone does. */
+export async function openSetupPage(request: PageRequest): Promise<OpenedPage> {
+  const { setupUrl, path = '', form, agent = iphoneAgent, signal } = request;
+  const response = await fetch(`${setupUrl}${path}`, {
+    headers: { 'user-agent': agent, 'sec-fetch-site': 'same-origin', accept: 'text/html' },
+    redirect: 'manual',
+    ...(form && { method: 'POST', body: new URLSearchParams(form) }),
+    ...(signal && { signal }),
+  });
+  return readSetupPage(response.status, response.headers, await response.text());
+}
+
+function readSetupPage(status: number, headers: Headers, html: string): OpenedPage {
+  const onPhone = [...html.matchAll(/data-mark="(\w+)" class="mark is-(\w+)"/g)];
+  const onComputer = [...html.matchAll(/<li class="is-(\w+)" data-mark="(\w+)"/g)].map(([, state, name]) => [
+    '',
+    name,
+    state,
+  ]);
+  const tests = [...html.matchAll(/data-test="(\w+)" class="mark is-done"/g)].map(([, name = '']) => name);
+  return {
+    status,
+    headers,
+    html,
+    marks: Object.fromEntries([...onPhone, ...onComputer].map(([, name = '', state = '']) => [name, state])),
+    passedTests: tests,
+    version: /data-version="([\w-]+)"/.exec(html)?.[1] ?? '',
+  };
+}
+
+/** The device token that a page shows. */
+export function shownToken({ html }: OpenedPage): string {
+  const token = /dev_[\w-]{43}/.exec(html)?.[0];
+  assert.ok(token, 'the page shows no device token');
+  return token;
+}
