@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { ShortcutLinks } from '#server/platform/shortcut-settings.ts';
 import type { Connection } from '#shortcut/connection.ts';
-import { writeXmlPropertyList } from '#shortcut/property-list/write-xml.ts';
+import { writeBinaryPropertyList } from '#shortcut/property-list/write-binary.ts';
 import { buildWorkflow, type Shortcut, shortcuts } from '#shortcut/shortcuts.ts';
 import type { ShortcutSigner, UnsignedShortcut } from './shortcut-signer.ts';
 import { readSignedFile, shortcutFileEnding, shortcutFolder } from './signed-file.ts';
@@ -69,7 +69,7 @@ export function shortcutFileName(shortcut: Shortcut): string {
 }
 
 function unsignedShortcut(shortcut: Shortcut, connection: Connection): UnsignedShortcut {
-  return { name: shortcut.name, propertyList: writeXmlPropertyList(buildWorkflow(shortcut, connection)) };
+  return { name: shortcut.name, propertyList: writeBinaryPropertyList(buildWorkflow(shortcut, connection)) };
 }
 
 const unsigned = (connection: Connection) =>

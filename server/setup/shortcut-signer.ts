@@ -11,7 +11,7 @@ import { readSignedFile, shortcutFileEnding, shortcutFolder } from './signed-fil
 /** A shortcut to sign: the name that the iPhone gives it, and its property list. */
 export interface UnsignedShortcut {
   readonly name: string;
-  readonly propertyList: string;
+  readonly propertyList: Uint8Array;
 }
 
 /**
@@ -112,8 +112,10 @@ export class ShortcutSigner {
   }
 
   #pathOf({ name, propertyList }: UnsignedShortcut): string {
-    const content = JSON.stringify([this.#command.argv, name, propertyList]);
-    return join(this.#folder, `${createHash('sha256').update(content).digest('hex')}${shortcutFileEnding}`);
+    const content = createHash('sha256')
+      .update(JSON.stringify([this.#command.argv, name]))
+      .update(propertyList);
+    return join(this.#folder, `${content.digest('hex')}${shortcutFileEnding}`);
   }
 
   async #isKept(path: string): Promise<boolean> {

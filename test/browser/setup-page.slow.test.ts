@@ -53,4 +53,5 @@ describe('the setup page in a browser (specification section 11.8)', () => {
     });
   }
 });
-void assert; void jsqr;
+void assert;
+void jsqr;

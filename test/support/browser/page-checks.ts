@@ -19,8 +19,11 @@ export function complaintsAbout(page: Page, origin: string): readonly string[] {
   page.on('pageerror', (error) => complaints.push(`script: ${error}`));
   page.on('requestfailed', (request) => {
     // The second submit of a double click replaces the first.
-    const isReplaced = request.isNavigationRequest() && request.failure()?.errorText === 'net::ERR_ABORTED';
-    if (!isReplaced) complaints.push(`failed: ${request.url()}`);
+    const isAborted = request.failure()?.errorText === 'net::ERR_ABORTED';
+    const isReplaced = isAborted && request.isNavigationRequest();
+    // A page that is left ends its long poll.
+    const isLongPoll = isAborted && new URL(request.url()).pathname.endsWith('/progress');
+    if (!isReplaced && !isLongPoll) complaints.push(`failed: ${request.url()}`);
   });
   page.on('request', (request) => {
     const { protocol, origin: from } = new URL(request.url());

@@ -29,6 +29,8 @@ interface PhoneOptions {
   readonly server: string;
   readonly deviceToken: string;
   readonly deviceName?: string;
+  /** Unsigned files to install, by the name of the shortcut; otherwise the generic ones. */
+  readonly files?: ReadonlyMap<string, Buffer>;
   /** Where it throws, Messages does not take the message. */
   readonly onSend?: (message: OutgoingMessage) => void | Promise<void>;
 }
@@ -75,7 +77,8 @@ export class ShortcutPhone {
   }
 
   #install(shortcut: Shortcut): PropertyList {
-    const [file] = parseBuffer<PropertyList>(writeBinaryPropertyList(buildWorkflow(shortcut)));
+    const bytes = this.#options.files?.get(shortcut.name) ?? writeBinaryPropertyList(buildWorkflow(shortcut));
+    const [file] = parseBuffer<PropertyList>(bytes);
     return importShortcut(file, [this.#options.server, this.#options.deviceToken]);
   }
 

@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { writeBinaryPropertyList } from '#shortcut/property-list/write-binary.ts';
+import { buildWorkflow, shortcuts } from '#shortcut/shortcuts.ts';
+import { keepPicture, startBrowser } from '#test/support/browser/browser.ts';
+import { complaintsAbout } from '#test/support/browser/page-checks.ts';
+import { readQrCode } from '#test/support/browser/read-qr-code.ts';
+import { findNumber } from '#test/support/phones/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
+import { iphoneAgent } from '#test/support/setup/setup-page.ts';
+import { ShortcutPhone } from '#test/support/shortcuts/shortcut-phone.ts';
+
+const phoneNumber = '+14155550180';
+const friend = '+14155550199';
+
+/** Waits until the page, which nobody reloads, shows a mark in a state. */
+async function waitForMark(page: Page, name: string, state: string): Promise<void> {
+  await page.locator(`[data-mark=${name}].is-${state}`).waitFor();
+}
+
+/** Presses a button that copies, and returns what is in the clipboard then. */
+async function copyFrom(page: Page, label: string | RegExp): Promise<string> {
+  await page.getByRole('button', { name: label }).first().click();
+  return page.evaluate<string>('navigator.clipboard.readText()');
+}
+
+describe('an iPhone is connected, from the link to the last mark (specification section 11.8)', () => {
+  let service: TestService;
+  let team: TestTeam;
+  let browser: Browser;
+
+  before(async () => {
+    service = await startTestService();
+    team = await service.newTeam();
+    browser = await startBrowser();
+  });
+  after(async () => {
+    await browser?.close();
+    await service.close();
+  });
+
+  it('QR code, install, first poll, test text, replies, lock; then a text, pause, resume, delete (§11.8/connect)', async (context) => {
+    // The operator has put signed files into DATA_DIR: to the test a signature is its first four bytes.
+    await mkdir(join(service.dataDir, 'shortcuts'));
+    for (const shortcut of shortcuts) {
+      const file = Buffer.concat([Buffer.from('AEA1'), writeBinaryPropertyList(buildWorkflow(shortcut))]);
+      await writeFile(join(service.dataDir, 'shortcuts', `${shortcut.name}.shortcut`), file);
+    }
+    const verify = await team.api.post('/v1/numbers/verify', { phone_number: phoneNumber });
+    const computer = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+    const onComputer = complaintsAbout(computer, service.baseUrl);
+    await computer.goto(String(verify.json.setup_url));
+    await waitForMark(computer, 'poll', 'open');
+
+    const scanned = await readQrCode(browser, computer.locator('svg.qr'));
+    assert.equal(scanned, verify.json.setup_url);
+    const page = await browser.newPage({
+      viewport: { width: 390, height: 844 },
+      userAgent: iphoneAgent,
+      permissions: ['clipboard-read', 'clipboard-write'],
+    });
+    const onPhone = complaintsAbout(page, service.baseUrl);
+    await page.goto(scanned ?? '');
+
+    // Install: the values come from the copy buttons, the files from the buttons of the page.
+    await page.getByRole('button', { name: 'Show address and token' }).click();
+    const deviceToken = await copyFrom(page, /^Copy dev_/);
+    const server = await copyFrom(page, `Copy ${service.baseUrl}`);
+    assert.equal(server, service.baseUrl);
+    const files = new Map<string, Buffer>();
+    for (const { name } of shortcuts) {
+      const downloading = page.waitForEvent('download');
+      await page.getByRole('link', { name: `Get ${name}` }).click();
+      const download = await downloading;
+      assert.equal(download.suggestedFilename(), `${name}.shortcut`);
+      const chunks: Buffer[] = [];
+      for await (const chunk of await download.createReadStream()) chunks.push(chunk);
+      files.set(name, Buffer.concat(chunks).subarray(4));
+    }
+    const phone = new ShortcutPhone({ server, deviceToken, files, deviceName: 'Front desk' });
+    context.after(() => phone.switchOff());
+
+    const run = phone.startOutbox();
+    for (const view of [page, computer]) await waitForMark(view, 'poll', 'done');
+    for (const view of [page, computer]) await waitForMark(view, 'address', 'done');
+    assert.match(await computer.innerText('[data-mark=poll]'), /Front desk.*, iOS 26\.1/);
+
+    await page.getByLabel('Number of your other phone').fill('415 555 0199');
+    await page.getByRole('button', { name: 'Send a test text' }).click();
+    for (const view of [page, computer]) await waitForMark(view, 'text', 'done');
+    assert.equal(phone.sent.at(-1)?.to, friend);
+
+    const receive = (text: string) =>
+      phone.receive({ sender: friend, content: text, recipients: [phoneNumber] });
+    await receive('7 pm');
+    await page.locator('[data-test=space].is-done').waitFor();
+    for (const view of [page, computer]) await waitForMark(view, 'inbound', 'done');
+    for (const [word, test] of [
+      ['Yes', 'e'],
+      ['No', 'o'],
+      ['Thanks', 'a'],
+    ] as const) {
+      await receive(word);
+      await page.locator(`[data-test=${test}].is-done`).waitFor();
+    }
+    for (const view of [page, computer]) await waitForMark(view, 'one_word', 'done');
+
+    await page.getByRole('button', { name: 'I lock it now' }).click();
+    await waitForMark(page, 'locked', 'busy');
+    const polls = async () => (await findNumber(team.api, phoneNumber))?.last_seen_at;
+    for (let passed = 0; passed < 130; passed += 10) {
+      const seen = await polls();
+      service.clock.advance(10_000);
+      await until('a poll', async () => (await polls()) !== seen);
+    }
+    for (const view of [page, computer]) await waitForMark(view, 'locked', 'done');
+    assert.match(await page.innerText('#progress'), /Everything works\s+6 of 6/);
+    await keepPicture(page, 'connect-phone-all-done');
+    await keepPicture(computer, 'connect-computer-all-done');
+    assert.deepEqual([onPhone, onComputer], [[], []]);
+
+    // The dashboard and the API see what the page saw.
+    const numberId = String((await findNumber(team.api, phoneNumber))?.id);
+    assert.equal((await team.api.get(`/v1/numbers/${numberId}`)).json.inbound_coverage, 'words');
+    await page.getByRole('button', { name: 'Close this link' }).click();
+    await page.getByText('is set up').waitFor();
+    await computer.getByText('This setup link is closed').waitFor();
+
+    const send = async (content: string) => {
+      const answer = await team.api.post('/v1/messages/send', { from: phoneNumber, to: friend, content });
+      assert.equal(answer.status, 202, answer.text);
+    };
+    const sent = (content: string) => until(`“${content}” is sent`, () => phone.texts.includes(content));
+    await send('Your table is ready');
+    await sent('Your table is ready');
+    await receive('Coming now');
+    await receive('👍');
+    const inbox = await team.api.get(`/v1/messages?direction=inbound&to=${encodeURIComponent(phoneNumber)}`);
+    const texts = (inbox.json.messages as { content: string }[]).map(({ content }) => content);
+    assert.deepEqual(texts, ['👍', 'Coming now', 'Thanks', 'No', 'Yes', '7 pm']);
+    await send('Last one before the break');
+    await sent('Last one before the break');
+    assert.equal((await team.api.put(`/v1/numbers/${numberId}`, { status: 'paused' })).status, 200);
+    const refused = await team.api.post('/v1/messages/send', {
+      from: phoneNumber,
+      to: friend,
+      content: 'no',
+    });
+    assert.equal(refused.status, 400);
+    assert.equal((await team.api.put(`/v1/numbers/${numberId}`, { status: 'active' })).status, 200);
+    await send('Open again');
+    await sent('Open again');
+    assert.equal((await team.api.delete(`/v1/numbers/${numberId}`)).status, 200);
+    assert.deepEqual(await run, { kind: 'stopped' });
+  });
+});

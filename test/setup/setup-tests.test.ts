@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { claim, connectNumber, newPhoneNumber } from '#test/support/phones/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { openSetupPage } from '#test/support/setup/setup-page.ts';
+
+const friend = '+14155559901';
+
+describe('tests on the setup page (specification section 11.8)', () => {
+  let service: TestService;
+  let team: TestTeam;
+
+  before(async () => {
+    service = await startTestService();
+    team = await service.newTeam();
+  });
+  after(() => service.close());
+
+  const sendText = (setupUrl: string, to: string) =>
+    openSetupPage({ setupUrl, path: '/test-text', form: { to } });
+
+  describe('the test text', () => {
+    it('is an ordinary message: the phone gets it with its next poll, and its report makes the mark green (§11.8/test-text)', async () => {
+      const { setupUrl, wire, phoneNumber } = await connectNumber(service, team);
+      assert.equal((await openSetupPage({ setupUrl })).marks.text, 'open');
+      const accepted = await sendText(setupUrl, '(415) 555-9901');
+      assert.deepEqual([accepted.status, accepted.marks.text], [200, 'busy']);
+      const handedOut = await wire.poll();
+      assert.deepEqual([handedOut.action, handedOut.to], ['send', friend]);
+      assert.match(handedOut.text ?? '', /This is a test from Ownline/);
+      assert.equal((await openSetupPage({ setupUrl })).marks.text, 'busy');
+      await wire.poll({ last: handedOut.id ?? '' });
+      const page = await openSetupPage({ setupUrl });
+      assert.equal(page.marks.text, 'done');
+      assert.match(page.html, /The test text to \+1 415 555 9901 was sent/);
+      const list = await team.api.get(`/v1/messages?from=${encodeURIComponent(phoneNumber)}`);
+      assert.equal((list.json.messages as unknown[]).length, 1);
+    });
+
+    it('one that the phone could not send shows why (§11.8/test-text)', async () => {
+      const { setupUrl, wire } = await connectNumber(service, team);
+      await sendText(setupUrl, friend);
+      const { id = '' } = await wire.poll();
+      await wire.poll({ last: id, last_status: 'failed', last_error: 'no <iMessage>' });
+      const page = await openSetupPage({ setupUrl });
+      assert.equal(page.marks.text, 'failed');
+      assert.match(page.html, /The phone could not send the message\. The phone said: no &lt;iMessage&gt;/);
+    });
+
+    it('goes to one number once it was sent there, and five times at most; a refused one does not count (§11.8/test-text)', async () => {
+      const { setupUrl, wire } = await connectNumber(service, team);
+      const wrong = await sendText(setupUrl, 'my other phone');
+      assert.equal(wrong.status, 400);
+      assert.match(wrong.html, /role="alert">This is not a phone number[\s\S]*value="my other phone"/);
+      assert.equal((await sendText(setupUrl, '+14155559902')).status, 200, 'mistyped');
+      assert.equal((await sendText(setupUrl, friend)).status, 200, 'corrected');
+      let last = 'none';
+      for (let sent = 0; sent < 2; sent += 1) last = (await wire.poll({ last })).id ?? '';
+      await wire.poll({ last });
+      const elsewhere = await sendText(setupUrl, '+14155559903');
+      assert.equal(elsewhere.status, 400);
+      assert.match(elsewhere.html, /sends test texts to \+1 415 555 9901 only/);
+      const statuses: number[] = [];
+      for (let sent = 0; sent < 4; sent += 1) statuses.push((await sendText(setupUrl, friend)).status);
+      assert.deepEqual(statuses, [200, 200, 200, 409]);
+    });
+
+    it('counts for the month, and shows what a send is refused with (§11.8/test-text)', async () => {
+      const small = await service.newTeam({ plan: 'enterprise', monthlyLimit: 1 });
+      const { setupUrl, numberId } = await connectNumber(service, small, newPhoneNumber());
+      assert.equal((await sendText(setupUrl, friend)).status, 200);
+      const over = await sendText(setupUrl, friend);
+      assert.equal(over.status, 402);
+      assert.match(
+        over.html,
+        /role="alert">The team&#39;s monthly limit|role="alert">The team's monthly limit/,
+      );
+      await small.api.put(`/v1/numbers/${numberId}`, { status: 'paused' });
+      assert.match((await sendText(setupUrl, friend)).html, /is paused/);
+    });
+
+    it('before the first poll it says what to do first (§11.8/test-text)', async () => {
+      const verify = await team.api.post('/v1/numbers/verify', { phone_number: newPhoneNumber() });
+      const page = await sendText(String(verify.json.setup_url), friend);
+      assert.equal(page.status, 400);
+      assert.match(
+        page.html,
+        /is not verified yet: open its setup link on the iPhone and run the shortcut once/,
+      );
+    });
+
+    it('ten at once are five (§11.8/test-text)', async () => {
+      const { setupUrl } = await connectNumber(service, team);
+      const pages = await Promise.all(Array.from({ length: 10 }, () => sendText(setupUrl, friend)));
+      assert.deepEqual(
+        pages.map(({ status }) => status).sort(),
+        [200, 200, 200, 200, 200, 409, 409, 409, 409, 409],
+      );
+    });
+  });
+
+  describe('inbound tests', () => {
+    it('each reply passes the test of its automation, whatever its case; coverage follows (§11.8/inbound-tests)', async () => {
+      const { setupUrl, wire, numberId } = await connectNumber(service, team);
+      const receive = (text: string) => wire.call('inbound', { from: friend, text });
+      const coverage = async () => (await team.api.get(`/v1/numbers/${numberId}`)).json.inbound_coverage;
+      const marks = async () => {
+        const { marks: all } = await openSetupPage({ setupUrl });
+        return [all.inbound, all.one_word];
+      };
+      assert.deepEqual([await coverage(), await marks()], ['unknown', ['open', 'open']]);
+      await receive('Is this still for sale?');
+      assert.deepEqual([await coverage(), await marks()], ['unknown', ['done', 'open']]);
+      await receive('YES');
+      assert.deepEqual(await marks(), ['done', 'busy']);
+      await receive('no.');
+      await receive(' Thanks! ');
+      assert.deepEqual([await coverage(), await marks()], ['unknown', ['done', 'done']]);
+      await receive('7 PM');
+      assert.equal(await coverage(), 'words');
+      const page = await openSetupPage({ setupUrl });
+      assert.deepEqual([...page.passedTests].sort(), ['a', 'e', 'o', 'space']);
+      assert.match(page.html, /text <b>Lunch<\/b> to this number[\s\S]*The automation with u catches it/);
+      for (const text of ['Hi', 'Lunch', 'Why']) await receive(text);
+      assert.equal(await coverage(), 'full');
+    });
+
+    it('belong to the phone: another one of the same number begins anew (§11.8/inbound-tests)', async () => {
+      const { wire, numberId } = await connectNumber(service, team);
+      for (const text of ['7 pm', 'Yes']) await wire.call('inbound', { from: friend, text });
+      assert.equal((await team.api.get(`/v1/numbers/${numberId}`)).json.inbound_coverage, 'words');
+      const { json } = await team.api.post(`/v1/numbers/${numberId}/reconnect`);
+      const setupUrl = String(json.setup_url);
+      await (await claim(team.api, setupUrl)).poll();
+      assert.equal((await openSetupPage({ setupUrl })).marks.inbound, 'open');
+      assert.equal((await team.api.get(`/v1/numbers/${numberId}`)).json.inbound_coverage, 'unknown');
+    });
+  });
+
+  describe('the lock test', () => {
+    const lock = (setupUrl: string) => openSetupPage({ setupUrl, path: '/lock-test', form: {} });
+
+    it('passes once the same session has polled for two minutes, and stays passed (§11.8/lock-test)', async () => {
+      const { setupUrl, wire } = await connectNumber(service, team);
+      assert.equal((await lock(setupUrl)).marks.locked, 'busy');
+      for (let seconds = 0; seconds < 120; seconds += 24) {
+        assert.equal((await openSetupPage({ setupUrl })).marks.locked, 'busy');
+        service.clock.advance(24_000);
+        await wire.poll();
+      }
+      assert.equal((await openSetupPage({ setupUrl })).marks.locked, 'done');
+      service.clock.advance(3_600_000);
+      wire.session = 'new';
+      await wire.poll();
+      assert.equal((await openSetupPage({ setupUrl })).marks.locked, 'done');
+    });
+
+    it('fails where the phone goes silent, polls too rarely, or its shortcut was started again (§11.8/lock-test)', async () => {
+      const { setupUrl, wire } = await connectNumber(service, team);
+      await lock(setupUrl);
+      service.clock.advance(40_000);
+      const silent = await openSetupPage({ setupUrl });
+      assert.equal(silent.marks.locked, 'failed');
+      assert.match(silent.html, /The iPhone has stopped asking/);
+      service.clock.advance(300_000);
+      await wire.poll();
+      const slow = await openSetupPage({ setupUrl });
+      assert.equal(slow.marks.locked, 'failed');
+      assert.match(slow.html, /Put it on a charging cable/);
+      assert.equal((await lock(setupUrl)).marks.locked, 'busy', 'repeated');
+      service.clock.advance(60_000);
+      wire.session = 'new';
+      await wire.poll();
+      const restarted = await openSetupPage({ setupUrl });
+      assert.equal(restarted.marks.locked, 'failed');
+      assert.match(restarted.html, /was started again meanwhile/);
+    });
+
+    it('before the first poll it says what to do first (§11.8/lock-test)', async () => {
+      const verify = await team.api.post('/v1/numbers/verify', { phone_number: newPhoneNumber() });
+      const page = await lock(String(verify.json.setup_url));
+      assert.equal(page.status, 409);
+      assert.match(page.html, /role="alert">The iPhone has not asked for messages yet/);
+    });
+  });
+});

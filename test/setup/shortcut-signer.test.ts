@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { pino } from 'pino';
+import { readConfig } from '#server/platform/config.ts';
+import { Clock } from '#server/platform/time/clock.ts';
+import { ShortcutSigner } from '#server/setup/shortcut-signer.ts';
+import { until } from '#test/support/service/until.ts';
+import { makeSigningCommand } from '#test/support/setup/signing-command.ts';
+
+const shortcut = { name: 'Ownline Outbox', propertyList: Buffer.from('bplist00 …') };
+const other = { name: 'Ownline Inbound', propertyList: Buffer.from('bplist00 another') };
+
+describe('the signing command (specification section 11.8)', () => {
+  let dataDir: string;
+  let clock: Clock;
+  let lines: string[];
+  const removals: (() => Promise<void>)[] = [];
+
+  beforeEach(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'ownline-signer-'));
+    clock = new Clock();
+    lines = [];
+  });
+  afterEach(async () => {
+    await Promise.all(removals.splice(0).map((remove) => remove()));
+    await rm(dataDir, { recursive: true });
+  });
+
+  const signerWith = async (body?: string) => {
+    const command = await makeSigningCommand(body);
+    removals.push(command.remove);
+    const config = readConfig({
+      DATA_DIR: dataDir,
+      SHORTCUT_SIGN_COMMAND: command.setting,
+      PATH: process.env.PATH,
+    });
+    assert.ok(config.shortcutSignCommand);
+    const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
+    return {
+      signer: new ShortcutSigner({ clock, logger, config }, config.shortcutSignCommand),
+      runs: command.runs,
+    };
+  };
+  const kept = () => readdir(join(dataDir, 'shortcuts/signed'));
+
+  it('signs a file that is named as the shortcut, and keeps the result by content for its owner only (§11.8/sign-command)', async () => {
+    const { signer, runs } = await signerWith();
+    assert.equal(await signer.find(shortcut), undefined);
+    assert.equal(String(await signer.sign(shortcut)), 'AEA1bplist00 …');
+    assert.equal(String(await signer.sign(shortcut)), 'AEA1bplist00 …');
+    assert.equal(String(await signer.find(shortcut)), 'AEA1bplist00 …');
+    assert.deepEqual(await runs(), ['Ownline Outbox.shortcut']);
+    await signer.sign(other);
+    const files = await kept();
+    assert.equal(files.length, 2, 'no working folder is left');
+    const [file = ''] = files;
+    assert.equal((await stat(join(dataDir, 'shortcuts/signed', file))).mode & 0o777, 0o600);
+    assert.equal((await stat(join(dataDir, 'shortcuts/signed'))).mode & 0o777, 0o700);
+  });
+
+  it('runs one at a time, and once for calls of the same file at once (§11.8/sign-command)', async () => {
+    const { signer, runs } = await signerWith(
+      'mkdir "$(dirname "$0")/busy" || exit 9; printf AEA1 > "$2"; sleep 0.1; rmdir "$(dirname "$0")/busy"',
+    );
+    const files = await Promise.all([shortcut, other, shortcut, other].map((one) => signer.sign(one)));
+    assert.deepEqual(files.map(String), ['AEA1', 'AEA1', 'AEA1', 'AEA1']);
+    assert.deepEqual(await runs(), ['Ownline Outbox.shortcut', 'Ownline Inbound.shortcut']);
+  });
+
+  it('deletes files that no setup link needs any more (§11.8/sign-command)', async () => {
+    const { signer, runs } = await signerWith();
+    await signer.sign(shortcut);
+    clock.advance(24 * 3_600_000 + 1_000);
+    assert.equal(await signer.find(shortcut), undefined);
+    await signer.sign(other);
+    assert.equal((await kept()).length, 1, 'the old file is deleted');
+    assert.deepEqual(await runs(), ['Ownline Outbox.shortcut', 'Ownline Inbound.shortcut']);
+  });
+
+  const failures: Readonly<Record<string, readonly [body: string, reason: RegExp]>> = {
+    'an exit code, with the first lines of standard error': [
+      'printf "no signing identity\\nlog in first\\n3\\n4\\n5\\n6\\n" >&2; exit 3',
+      /it exited with 3\. no signing identity \/ log in first \/ 3 \/ 4 \/ 5"/,
+    ],
+    'a result that is not signed': ['cp "$1" "$2"', /is not signed: a signed shortcut begins with AEA1/],
+    'no result': ['true', /it ended well and wrote no file to \{out\}/],
+    'a result that is too large': ['head -c 2000000 /dev/zero > "$2"', /too large for a shortcut/],
+  };
+  for (const [name, [body, reason]] of Object.entries(failures)) {
+    it(`${name} is a failure: it is logged, and nothing is kept (§11.8/sign-command)`, async () => {
+      const { signer } = await signerWith(body);
+      assert.equal(await signer.sign(shortcut), undefined);
+      assert.equal(lines.length, 1);
+      assert.match(lines[0] ?? '', /SHORTCUT_SIGN_COMMAND failed: /);
+      assert.match(lines[0] ?? '', reason);
+      assert.deepEqual(await kept(), []);
+    });
+  }
+
+  it('a program that is not there is a failure (§11.8/sign-command)', async () => {
+    const config = readConfig({ DATA_DIR: dataDir, SHORTCUT_SIGN_COMMAND: '/no/such/program {in} {out}' });
+    assert.ok(config.shortcutSignCommand);
+    const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
+    const signer = new ShortcutSigner({ clock, logger, config }, config.shortcutSignCommand);
+    assert.equal(await signer.sign(shortcut), undefined);
+    assert.match(lines[0] ?? '', /ENOENT/);
+  });
+
+  it('is ended with its children after 60 s, and when the service stops (§11.8/sign-command)', async () => {
+    const { signer, runs } = await signerWith('sleep 3600');
+    const late = signer.sign(shortcut);
+    await until('the command runs', async () => (await runs()).length === 1);
+    clock.advance(60_000);
+    assert.equal(await late, undefined);
+    assert.match(lines[0] ?? '', /it took more than 60 s/);
+    const stopped = signer.sign(shortcut);
+    await until('the command runs again', async () => (await runs()).length === 2);
+    signer.stop();
+    assert.equal(await stopped, undefined);
+  });
+
+  it('it gets no setting of Ownline in its environment (§11.8/sign-command)', async () => {
+    const command = await makeSigningCommand('printf AEA1 > "$2"; env >> "$2"');
+    removals.push(command.remove);
+    const config = readConfig({
+      DATA_DIR: dataDir,
+      SHORTCUT_SIGN_COMMAND: command.setting,
+      PATH: process.env.PATH,
+      METRICS_TOKEN: 'a-secret-of-the-service',
+    });
+    assert.ok(config.shortcutSignCommand);
+    const signer = new ShortcutSigner(
+      { clock, logger: pino({ level: 'silent' }), config },
+      config.shortcutSignCommand,
+    );
+    const seen = String(await signer.sign(shortcut));
+    assert.match(seen, /^AEA1PATH=/);
+    assert.doesNotMatch(seen, /a-secret-of-the-service|DATABASE_URL|DATA_DIR/);
+  });
+});
