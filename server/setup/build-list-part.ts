@@ -1,5 +1,5 @@
 import { type Html, html } from '#server/platform/http/html.ts';
-import { type BuildAction, type BuildText, buildList } from '#shortcut/build-list.ts';
+import { type BuildAction, type BuildField, type BuildText, buildList } from '#shortcut/build-list.ts';
 import { unansweredConnection } from '#shortcut/connection.ts';
 import { shortcuts } from '#shortcut/shortcuts.ts';
 import { copyButton } from './copy-row.ts';
@@ -51,7 +51,7 @@ const lines: Readonly<Record<string, readonly (string | { readonly field: string
 };
 
 function renderFields({ action, fields }: BuildAction): Html | undefined {
-  const shown = fields.filter(({ value }) => !isFilledIn(value));
+  const shown = fields.filter((field) => !isFilledIn(field));
   const line = lines[action];
   if (!line)
     return shown.length === 0
@@ -70,8 +70,9 @@ function renderFields({ action, fields }: BuildAction): Html | undefined {
   return html`${words}`;
 }
 
-/** The result of the action before, which the editor links by itself. */
-function isFilledIn([part, ...others]: BuildText): boolean {
+/** An input that is the result of the action before: the editor links it by itself. */
+function isFilledIn({ label, value: [part, ...others] }: BuildField): boolean {
+  if (label !== 'Input' && label !== 'Dictionary') return false;
   return typeof part === 'object' && others.length === 0 && part.variable.endsWith(' of the action before');
 }
 

@@ -15,10 +15,11 @@
       if (shown.contains(document.activeElement) && document.activeElement.matches('input[type=tel]')) {
         if (!part.querySelector('[role=alert]')) continue;
       }
-      const focused = shown.contains(document.activeElement) ? document.activeElement.id : '';
+      const focused = shown.contains(document.activeElement) ? document.activeElement : undefined;
       const next = document.importNode(part, true);
       shown.replaceWith(next);
-      if (focused) document.getElementById(focused)?.focus();
+      const again = focused?.id ? document.getElementById(focused.id) : undefined;
+      if (focused) (again ?? next.querySelector('button, a, input:not([type=hidden])'))?.focus();
     }
     const version = answer.querySelector('[data-version]')?.dataset.version;
     if (version) main.dataset.version = version;

@@ -1,12 +1,19 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
-import jsqr from 'jsqr';
 import type { Browser, Page } from 'playwright-core';
+import { buildWorkflow, shortcuts } from '#shortcut/shortcuts.ts';
 import { assertSoundPage } from '#test/support/browser/assert-page.ts';
 import { looks, newPage, startBrowser } from '#test/support/browser/browser.ts';
 import { complaintsAbout } from '#test/support/browser/page-checks.ts';
+import { readQrCode } from '#test/support/browser/read-qr-code.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { readPageList } from '#test/support/setup/read-page-list.ts';
+import { comparableActions } from '#test/support/shortcuts/comparable-actions.ts';
+import { followBuildList } from '#test/support/shortcuts/follow-build-list.ts';
+
+const replyStops = (count: number) =>
+  Array.from({ length: count }, () => [/Message Contains/, 'Copy'] as const).flat();
 
 describe('the setup page in a browser (specification section 11.8)', () => {
   let service: TestService;
@@ -38,20 +45,104 @@ describe('the setup page in a browser (specification section 11.8)', () => {
       const assertSound = (state: string, texts: readonly RegExp[], stops: readonly (string | RegExp)[]) =>
         assertSoundPage(page, { look, complaints, picture: `setup-${state}-${name}`, texts, stops });
 
-      it('shoots', async () => {
+      it('a computer: QR code, marks, and by keyboard the end of the link (§11.8/views)', async () => {
         const { setupUrl } = await connectNumber(service, team, `+1415555020${index}`);
-        const { keepPicture } = await import('#test/support/browser/browser.ts');
         await page.goto(setupUrl);
-        await page.waitForTimeout(300);
-        await keepPicture(page, `setup-computer-${name}`);
+        const texts = [/Connect \+1 415 555 020/, /2 of 6/, /iPhone asks for messages/];
+        await assertSound('computer', texts, ['Copy', 'Copy', 'show the steps here', 'Close this link']);
+        assert.equal(await readQrCode(browser, page.locator('svg.qr')), setupUrl, 'in both themes');
+        await page.getByRole('button', { name: 'Close this link' }).focus();
+        await page.keyboard.press('Enter');
+        await page.getByText('is set up').waitFor();
+        await assertSound('done', [/The link is closed/], []);
+        assert.equal((await page.goto(setupUrl))?.status(), 404);
+        await assertSound('over', [/This setup link is closed/], []);
+      });
+
+      it('an iPhone: steps, and by keyboard the device token (§11.8/click)', async () => {
+        const { setupUrl } = await connectNumber(service, team, `+1415555030${index}`);
         await page.goto(`${setupUrl}?view=phone`);
-        await keepPicture(page, `setup-phone-${name}`);
-        await page.locator('#show-token').click();
-        await page.waitForTimeout(700);
-        await keepPicture(page, `setup-token-${name}`);
+        const texts = [/Before you start/, /Let replies come in/, /Message Contains: one space/];
+        const later = [
+          'Run Ownline Outbox',
+          /Number of your other phone/,
+          'Send a test text',
+          ...replyStops(4),
+          /For nearly every reply/,
+          'I lock it now',
+          'Close this link',
+        ];
+        const lists = [/Build Ownline Outbox by hand/, /Build Ownline Inbound by hand/];
+        await assertSound('phone', texts, ['Copy', 'Show address and token', ...lists, ...later]);
+        await page.getByRole('button', { name: 'Show address and token' }).focus();
+        await page.keyboard.press('Enter');
+        await page.getByText('Device token', { exact: true }).waitFor();
+        assert.match(await page.locator(':focus').getAttribute('aria-label').then(String), /^Copy http/);
+        await assertSound('token', texts, ['Copy', ...lists, ...later]);
+        await page.evaluate('document.querySelectorAll("details").forEach((one) => { one.open = true })');
+        await page.evaluate('scrollTo(0, 0)');
+        await assertSoundPageOpened(page);
       });
     });
   }
+
+  /** With everything open, where Tab would take long. */
+  async function assertSoundPageOpened(page: Page): Promise<void> {
+    const { keepPicture } = await import('#test/support/browser/browser.ts');
+    const { seriousAxeFindings, sidewaysOverflow } = await import('#test/support/browser/page-checks.ts');
+    const { width } = page.viewportSize() ?? { width: 0 };
+    await keepPicture(page, `setup-opened-${width}`);
+    assert.deepEqual([await sidewaysOverflow(page), await seriousAxeFindings(page)], [[], []]);
+  }
+
+  it('by hand: a reader of the page gets the actions of the files (§11.8/by-hand)', async () => {
+    const { setupUrl } = await connectNumber(service, team, '+14155550400');
+    const page = await browser.newPage();
+    await page.goto(`${setupUrl}?view=phone`);
+    await page.getByRole('button', { name: 'Show address and token' }).click();
+    await page.getByText('Device token', { exact: true }).waitFor();
+    const deviceToken = /dev_[\w-]{43}/.exec(await page.content())?.[0] ?? '';
+    for (const shortcut of shortcuts) {
+      const built = followBuildList(await readPageList(page, shortcut.name));
+      const file = buildWorkflow(shortcut, { server: service.baseUrl, deviceToken });
+      assert.deepEqual(comparableActions(built), comparableActions(file.WFWorkflowActions));
+    }
+    await page.close();
+  });
+
+  it('without script the page works by forms and reloads (§11.8/without-script)', async () => {
+    const { setupUrl, wire } = await connectNumber(service, team, '+14155550401');
+    const context = await browser.newContext({ javaScriptEnabled: false });
+    const page = await context.newPage();
+    await page.goto(`${setupUrl}?view=phone`);
+    assert.equal(await page.getByRole('button', { name: /^Copy/ }).count(), 0);
+    await page.getByRole('button', { name: 'Show address and token' }).click();
+    await page.getByText('Device token', { exact: true }).waitFor();
+    await page.getByLabel('Number of your other phone').fill('+1 415 555 0199');
+    await page.getByRole('button', { name: 'Send a test text' }).click();
+    await page.locator('[data-mark=text].is-busy').waitFor();
+    await page.getByText('Device token', { exact: true }).waitFor();
+    await wire.poll({ last: (await wire.poll()).id ?? '' });
+    await page.goto(`${setupUrl}?view=phone`);
+    await page.locator('[data-mark=text].is-done').waitFor();
+    await page.getByRole('button', { name: 'Close this link' }).click();
+    await page.getByText('is set up').waitFor();
+    await context.close();
+  });
+
+  it('a field that a person types in, and ticks, stay as they are when a mark changes (§11.8/live)', async () => {
+    const { setupUrl, wire } = await connectNumber(service, team, '+14155550402');
+    const page = await browser.newPage();
+    await page.goto(`${setupUrl}?view=phone`);
+    await page.locator('#made-e').check();
+    await page.getByLabel('Number of your other phone').pressSequentially('+1 415');
+    await wire.call('inbound', { from: '+14155550199', text: 'Yes' });
+    await page.locator('[data-test=e].is-done').waitFor();
+    await page.keyboard.type(' 555 0199');
+    assert.equal(await page.getByLabel('Number of your other phone').inputValue(), '+1 415 555 0199');
+    assert.ok(await page.locator('#made-e').isChecked());
+    await page.reload();
+    assert.ok(await page.locator('#made-e').isChecked(), 'kept by the browser');
+    await page.close();
+  });
 });
-void assert;
-void jsqr;

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type BuildAction, buildList, renderBuildList } from '#shortcut/build-list.ts';
 import { buildWorkflow, inbound, outbox, shortcuts } from '#shortcut/shortcuts.ts';
-import type { WorkflowAction } from '#shortcut/workflow.ts';
+import { comparableActions } from '#test/support/shortcuts/comparable-actions.ts';
 import { followBuildList } from '#test/support/shortcuts/follow-build-list.ts';
-import { actionName } from '#test/support/shortcuts/workflow-reader.ts';
 
 const connection = { server: 'https://texts.example.com', deviceToken: 'dev_example' };
 
@@ -13,23 +12,12 @@ const listOf = (shortcut: typeof outbox) => buildList(shortcut.steps(connection)
 const flat = (actions: readonly BuildAction[]): BuildAction[] =>
   actions.flatMap((action) => [action, ...flat(action.inside ?? []), ...flat(action.otherwise ?? [])]);
 
-/** Actions with their UUIDs numbered by first appearance, and without comments: what two people who build alike share. */
-function comparable(actions: readonly WorkflowAction[]): unknown {
-  const numbers = new Map<string, string>();
-  const built = actions.filter((action) => actionName(action) !== 'comment');
-  const text = JSON.stringify(built).replaceAll(
-    /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi,
-    (uuid) => numbers.get(uuid) ?? (numbers.set(uuid, `uuid ${numbers.size}`).get(uuid) as string),
-  );
-  return JSON.parse(text);
-}
-
 describe('the list to build by hand (specification section 11.11)', () => {
   for (const shortcut of shortcuts) {
     it(`${shortcut.name}: a reader who follows it gets the actions of the file (§11.11/build-by-hand)`, () => {
       const built = followBuildList(renderBuildList(listOf(shortcut)));
       const file = buildWorkflow(shortcut, connection).WFWorkflowActions;
-      assert.deepEqual(comparable(built), comparable(file));
+      assert.deepEqual(comparableActions(built), comparableActions(file));
     });
   }
 
