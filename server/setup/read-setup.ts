@@ -65,7 +65,7 @@ export async function readTestText(
 ): Promise<TestText | undefined> {
   const message = messageId === null ? undefined : await findMessage(database.pool, link.team_id, messageId);
   if (!message) return undefined;
-  const { to_handle: to, status, error_code, device_error, may_have_been_sent } = message;
-  const error = error_code ? failureMessage(error_code, device_error, may_have_been_sent) : '';
+  const { to_handle: to, status, error_code, device_error, may_have_been_sent, media_failure } = message;
+  const error = error_code ? failureMessage(error_code, device_error, may_have_been_sent, media_failure) : '';
   return { to, status, error };
 }
