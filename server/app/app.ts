@@ -14,6 +14,7 @@ import {
   mediaFetchesChannel,
   pacingChannel,
   phoneQueueChannel,
+  sessionsChannel,
   settingsChannel,
   unpublishedEventsChannel,
 } from '#server/database/channels.ts';
@@ -129,6 +130,10 @@ async function open(
     if (payload === '') heldPolls.wakeAll();
     else heldPolls.wakePaced(payload.split(',') as NumberId[]);
   });
+  // After a gap a poll of an older session learns of it at the end of its hold.
+  notifications.on(sessionsChannel, (payload) =>
+    heldPolls.onSessionsStarted(payload.split(',').filter(Boolean)),
+  );
   const feedPolls = new FeedPollRegistry();
   notifications.on(feedChannel, (payload) => {
     if (payload === '') feedPolls.wakeAll();

@@ -11,6 +11,9 @@ export const clockChannel = 'service_clock';
 /** Notification channel of numbers with news for their phone; the payload lists their ids. */
 export const phoneQueueChannel = 'phone_queue';
 
+/** Notification channel of sessions of phones that began; the payload lists number and session. */
+export const sessionsChannel = 'device_sessions';
+
 /** Notification channel for media that wait to be fetched. */
 export const mediaFetchesChannel = 'media_fetches';
 

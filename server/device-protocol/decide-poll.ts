@@ -19,6 +19,8 @@ export interface PollFacts {
   readonly current_generation: number | null;
   readonly current_session: DeviceSessionId | null;
   readonly expires_at: Date | null;
+  /** Whether a poll has named the current session: its phone got the answer that began it. */
+  readonly session_used: boolean | null;
 }
 
 export type PollDecision =
@@ -29,7 +31,8 @@ export type PollDecision =
 /**
  * Decides a poll from the facts about its token, number and session (specification section 11.2). A device stops for
  * good if its token is unknown, its number was deleted or belongs to another team's phone, or a newer phone took over.
- * A second loop on the same phone is refused while the first one lives.
+ * A second loop on the same phone is refused while the first one lives. A session that no poll has used yet is taken
+ * over instead: its first answer may never have arrived, and then nothing else would poll.
  */
 export function decidePoll(facts: PollFacts | undefined, now: Date): PollDecision {
   if (!facts) return stop('unauthorized');
@@ -41,6 +44,7 @@ export function decidePoll(facts: PollFacts | undefined, now: Date): PollDecisio
   if (facts.generation > facts.current_generation) return { kind: 'start_session' };
   if (facts.asked_session === facts.current_session) return { kind: 'continue' };
   if (facts.asked_session !== null) return stop('superseded');
+  if (facts.session_used === false) return { kind: 'start_session' };
   const alive = facts.expires_at !== null && facts.expires_at > now;
   return alive ? stop('already_running') : { kind: 'start_session' };
 }

@@ -44,7 +44,7 @@ const lookUpPolls = statement<PollLookupRow>(
      JOIN devices d ON d.token_hash = i.token_hash
      JOIN numbers n ON n.team_id = d.team_id AND n.id = d.number_id
    ), current AS MATERIALIZED (
-     SELECT s.number_id, s.device_id, s.session_id, s.expires_at FROM device_sessions s
+     SELECT s.number_id, s.device_id, s.session_id, s.expires_at, s.poll_sequence FROM device_sessions s
      WHERE s.number_id IN (SELECT number_id FROM found) ORDER BY s.number_id FOR UPDATE
    ), polled AS (
      UPDATE device_sessions s SET poll_sequence = s.poll_sequence + 1, expires_at = $4, last_seen_at = $5
@@ -54,7 +54,7 @@ const lookUpPolls = statement<PollLookupRow>(
        AND (SELECT count(*) FROM current) > 0 -- the locks first, in the order of number ids
      RETURNING s.number_id, s.session_id, s.poll_sequence AS poll
    )
-   SELECT f.*, c.session_id AS current_session, c.expires_at,
+   SELECT f.*, c.session_id AS current_session, c.expires_at, c.poll_sequence > 1 AS session_used,
      cd.generation AS current_generation, p.poll,
      fl.message_id AS in_flight_id, fl.hand_out AS in_flight_hand_out, fl.session_id AS in_flight_session, fl.handed_out_at,
      EXISTS (SELECT FROM send_queue q WHERE q.number_id = f.number_id) AS has_waiting

@@ -1,8 +1,8 @@
 import { LongPoll } from '#server/platform/concurrency/long-poll.ts';
 import type { DeviceSessionId, NumberId } from '#server/platform/ids/ids.ts';
 
-/** How a wait ended without a message. */
-export type WaitEnd = 'held' | 'replaced' | 'left' | 'stopping';
+/** How a wait ended without a message: `replaced` by a newer poll of its session, `superseded` by a newer session. */
+export type WaitEnd = 'held' | 'replaced' | 'superseded' | 'left' | 'stopping';
 
 /** Identifies a poll: session ids sort by time, and polls count up within a session. */
 export interface PollIdentity {
@@ -13,6 +13,16 @@ export interface PollIdentity {
 
 function isNewer(one: PollIdentity, other: PollIdentity): boolean {
   return one.sessionId === other.sessionId ? one.poll > other.poll : one.sessionId > other.sessionId;
+}
+
+/** How an older poll ends because of a newer one of its number. */
+function endOf(older: PollIdentity, newer: PollIdentity): WaitEnd {
+  return older.sessionId === newer.sessionId ? 'replaced' : 'superseded';
+}
+
+/** A session of a number, for the notification of the processes. */
+export function sessionPayload(numberId: NumberId, sessionId: DeviceSessionId): string {
+  return `${numberId} ${sessionId}`;
 }
 
 /**
@@ -104,9 +114,9 @@ export class PollRegistry {
     );
     const waiting = new HeldPoll(identity, awake || wokenAt > lookedAtSerial);
     const other = this.#held.get(numberId);
-    if (other && isNewer(other.identity, identity)) waiting.end('replaced');
+    if (other && isNewer(other.identity, identity)) waiting.end(endOf(identity, other.identity));
     else {
-      other?.end('replaced');
+      other?.end(endOf(other.identity, identity));
       this.#held.set(numberId, waiting);
     }
     if (this.#stopping) waiting.end('stopping');
@@ -129,6 +139,15 @@ export class PollRegistry {
   /** The pacing of these numbers changed: whatever held their polls back may have ended. */
   wakePaced(numberIds: Iterable<NumberId>): void {
     for (const numberId of numberIds) this.#held.get(numberId)?.wake();
+  }
+
+  /** Sessions began, on any process: held polls of older sessions of their numbers end. */
+  onSessionsStarted(payloads: Iterable<string>): void {
+    for (const payload of payloads) {
+      const [numberId, sessionId = ''] = payload.split(' ');
+      const held = this.#held.get(numberId as NumberId);
+      if (held && sessionId > held.identity.sessionId) held.end('superseded');
+    }
   }
 
   wakeAll(): void {

@@ -122,6 +122,7 @@ async function waitForMessage(
     services.heldPolls.remove(heldPoll);
   }
   if (heldPoll.ended === 'left') await asked.withPermit(() => shortenDeviceSession(services, claimant));
+  if (heldPoll.ended === 'superseded') return { kind: 'stop', reason: 'superseded' };
   return heldPoll.ended === 'stopping' ? { kind: 'unavailable' } : { kind: 'idle', sessionId };
 }
 

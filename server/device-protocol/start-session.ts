@@ -1,3 +1,4 @@
+import { sessionsChannel } from '#server/database/channels.ts';
 import { isUniqueViolation } from '#server/database/database.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
@@ -13,6 +14,7 @@ import type { DeviceSessionId } from '#server/platform/ids/ids.ts';
 import { decidePoll, type StopReason } from './decide-poll.ts';
 import { takeoverReportGraceMs } from './limits.ts';
 import { type PollLookupRow, sessionLifeAfterAnswerMs } from './look-up-polls.ts';
+import { sessionPayload } from './poll-registry.ts';
 
 const bringLeaseForward = statement<Record<string, never>>(
   'device-protocol.bring-lease-forward',
@@ -36,40 +38,46 @@ export async function startDeviceSession(
 ): Promise<{ readonly sessionId: DeviceSessionId } | { readonly stop: StopReason }> {
   const { database, clock, ids, config } = services;
   try {
-    return await database.transaction(async (trx) => {
-      const { team_id: teamId, number_id: numberId } = arrival;
-      const number = await lockNumber(trx, teamId, numberId);
-      const current = await lockCurrentSession(trx, teamId, numberId);
-      const device = await findDeviceByToken(trx, tokenHash);
-      if (!number || !device) return { stop: 'unauthorized' };
-      const currentDevice = current && (await generationOf.row(trx, teamId, current.device_id));
-      const decision = decidePoll(
-        {
-          ...arrival,
-          number_deleted: number.deleted_at !== null,
-          device_ended: device.ended_at !== null,
-          current_generation: currentDevice?.generation ?? null,
-          current_session: current?.session_id ?? null,
-          expires_at: current?.expires_at ?? null,
-        },
-        clock.now(),
-      );
-      if (decision.kind === 'stop') return { stop: decision.reason };
-      const now = clock.now();
-      if (number.verified_at === null) await markVerified(trx, teamId, numberId, now);
-      const sessionId = ids.next('ses');
-      await replaceDeviceSession(trx, {
-        team_id: teamId,
-        number_id: numberId,
-        device_id: device.id,
-        session_id: sessionId,
-        expires_at: clock.in(config.deviceHoldMs + sessionLifeAfterAnswerMs(config.deviceHoldMs)),
-        last_seen_at: now,
-      });
-      await bringLeaseForward.row(trx, numberId, takeoverReportGraceMs);
-      await updateDeviceDescription(trx, teamId, device.id, description);
-      return { sessionId };
-    });
+    const started = await database.transaction<{ sessionId: DeviceSessionId } | { stop: StopReason }>(
+      async (trx) => {
+        const { team_id: teamId, number_id: numberId } = arrival;
+        const number = await lockNumber(trx, teamId, numberId);
+        const current = await lockCurrentSession(trx, teamId, numberId);
+        const device = await findDeviceByToken(trx, tokenHash);
+        if (!number || !device) return { stop: 'unauthorized' };
+        const currentDevice = current && (await generationOf.row(trx, teamId, current.device_id));
+        const decision = decidePoll(
+          {
+            ...arrival,
+            number_deleted: number.deleted_at !== null,
+            device_ended: device.ended_at !== null,
+            current_generation: currentDevice?.generation ?? null,
+            current_session: current?.session_id ?? null,
+            expires_at: current?.expires_at ?? null,
+            session_used: current ? current.poll_sequence > 1 : null,
+          },
+          clock.now(),
+        );
+        if (decision.kind === 'stop') return { stop: decision.reason };
+        const now = clock.now();
+        if (number.verified_at === null) await markVerified(trx, teamId, numberId, now);
+        const sessionId = ids.next('ses');
+        await replaceDeviceSession(trx, {
+          team_id: teamId,
+          number_id: numberId,
+          device_id: device.id,
+          session_id: sessionId,
+          expires_at: clock.in(config.deviceHoldMs + sessionLifeAfterAnswerMs(config.deviceHoldMs)),
+          last_seen_at: now,
+        });
+        await bringLeaseForward.row(trx, numberId, takeoverReportGraceMs);
+        await updateDeviceDescription(trx, teamId, device.id, description);
+        return { sessionId };
+      },
+    );
+    if ('sessionId' in started)
+      database.notify(sessionsChannel, [sessionPayload(arrival.number_id, started.sessionId)]);
+    return started;
   } catch (error) {
     // Two teams' phones polled for the same number at once; the other one was verified first.
     if (isUniqueViolation(error)) return { stop: 'taken' };

@@ -37,6 +37,12 @@ export interface DeviceSessionRow {
   readonly last_seen_at: Date;
 }
 
+/** The current session of a number under its lock. */
+export interface LockedSessionRow extends DeviceSessionRow {
+  /** Its polls; the one that began it is the first. */
+  readonly poll_sequence: number;
+}
+
 const linkColumns = 'team_id, id, number_id, generation';
 
 const insertLink = statement<Record<string, never>>(
@@ -100,9 +106,9 @@ const addReceivedTests = statement<Pick<DeviceRow, 'number_id'>>(
    WHERE team_id = $1 AND id = $2 AND NOT received_tests @> $3::text[] RETURNING number_id`,
   { changes: 'number', team: '$1', ids: 'number_id' },
 );
-const lockSession = statement<DeviceSessionRow>(
+const lockSession = statement<LockedSessionRow>(
   'devices.lock-session',
-  `SELECT number_id, team_id, device_id, session_id, expires_at, last_seen_at
+  `SELECT number_id, team_id, device_id, session_id, expires_at, last_seen_at, poll_sequence
    FROM device_sessions WHERE team_id = $1 AND number_id = $2 FOR UPDATE`,
 );
 const startDeviceSession = statement<Record<string, never>>(
@@ -249,7 +255,7 @@ export function lockCurrentSession(
   trx: Transaction,
   teamId: TeamId,
   numberId: NumberId,
-): Promise<DeviceSessionRow | undefined> {
+): Promise<LockedSessionRow | undefined> {
   return lockSession.row(trx, teamId, numberId);
 }
 

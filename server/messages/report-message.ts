@@ -38,7 +38,11 @@ type Services = Pick<Runtime, 'database' | 'clock' | 'ids'>;
  * was given up: those that the state table does not allow change nothing.
  * @returns false where the message does not belong to this device's number, or was never handed out
  */
-export async function reportMessage(services: Services, device: DeviceRow, report: Report): Promise<boolean> {
+export async function reportMessage(
+  services: Services,
+  device: Pick<DeviceRow, 'team_id' | 'id' | 'number_id'>,
+  report: Report,
+): Promise<boolean> {
   return services.database.transaction(async (trx) => {
     // The session row orders reports, hand-outs and takeovers of a number.
     await lockCurrentSession(trx, device.team_id, device.number_id);

@@ -112,7 +112,7 @@ describe('phones and proxies that fail at each step (specification sections 3.2 
     const line = await newNumber();
     const { phone, running } = phoneOf(line);
     await until('it is verified', isVerified(line));
-    // The phone has to know its session: one whose very first answer is lost gets already_running, and stops.
+    // A poll that is lost before the phone knows its session would be a takeover (unused-session.test.ts).
     await until('it polls in its session', isPolling(line));
     proxy.next('lose_hand_out');
     const lostId = await send(line, 'whose answer is lost');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { PollRegistry } from '#server/device-protocol/poll-registry.ts';
+import { PollRegistry, sessionPayload } from '#server/device-protocol/poll-registry.ts';
 import type { DeviceSessionId, NumberId } from '#server/platform/ids/ids.ts';
 
 const one = '01990000-0000-7000-8000-000000000001' as NumberId;
@@ -109,6 +109,18 @@ describe('held polls (specification section 11.4)', () => {
       poll: 1,
     };
     assert.equal(waiting.register(nextSession, waiting.serial, false).ended, undefined);
-    assert.equal(held.ended, 'replaced');
+    assert.equal(held.ended, 'superseded');
+    assert.equal(waiting.register(newer, waiting.serial, false).ended, 'superseded');
+  });
+
+  it('a session that began on another process ends held polls of older sessions of its number, and no others (§11.2/unused-session)', () => {
+    const waiting = new PollRegistry();
+    const older = waiting.register(place(one), waiting.serial, false);
+    const neighbour = waiting.register(place(other), waiting.serial, false);
+    const newer = '01990000-0000-7000-8000-00000000000b' as DeviceSessionId;
+    waiting.onSessionsStarted([sessionPayload(one, older.identity.sessionId)]);
+    assert.equal(older.ended, undefined, 'its own session');
+    waiting.onSessionsStarted([sessionPayload(one, newer)]);
+    assert.deepEqual([older.ended, neighbour.ended], ['superseded', undefined]);
   });
 });

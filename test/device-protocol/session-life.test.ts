@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { resolveOverdue } from '#server/messages/sweep-messages.ts';
 import { findDeviceSession } from '#test/support/devices/stored-device-sessions.ts';
-import { claim, connectNumber, DeviceWire, newPhoneNumber } from '#test/support/phones/test-phone.ts';
+import { claim, connectNumber, DeviceWire } from '#test/support/phones/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
@@ -38,15 +38,7 @@ describe('the life of a session: the hold of 25 s and 35 s more after its last a
     await idlePoll(phone, starter);
   };
 
-  it('after the idle answer of its first poll', async () => {
-    const phone = newPhoneNumber();
-    const verify = await team.api.post('/v1/numbers/verify', { phone_number: phone });
-    const wire = await claim(team.api, String(verify.json.setup_url));
-    await idlePoll(phone, wire);
-    await livesForSixtySeconds(phone, wire.token);
-  });
-
-  it('after the idle answer of a later poll', async () => {
+  it('after an idle answer', async () => {
     const { phoneNumber: phone, wire } = await connectNumber(service, team);
     await idlePoll(phone, wire);
     await livesForSixtySeconds(phone, wire.token);

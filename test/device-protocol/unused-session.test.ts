@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { resolveOverdue } from '#server/messages/sweep-messages.ts';
+import { findDeviceSession } from '#test/support/devices/stored-device-sessions.ts';
+import { claim, DeviceWire, newPhoneNumber } from '#test/support/phones/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
+
+const contact = '+12125550100';
+const superseded = { action: 'stop', session: 'none', reason: 'superseded' };
+
+describe('a session that no poll has used yet (specification section 11.2)', () => {
+  let service: TestService;
+  let team: TestTeam;
+
+  before(async () => {
+    // Longer than these tests take: a poll that is answered was not held to its end.
+    service = await startTestService({ DEVICE_HOLD_SECONDS: '50' });
+    team = await service.newTeam();
+  });
+  after(() => service.close());
+
+  const newPhone = async () => {
+    const phoneNumber = newPhoneNumber();
+    const verify = await team.api.post('/v1/numbers/verify', { phone_number: phoneNumber });
+    const wire = await claim(team.api, String(verify.json.setup_url));
+    const sessionOf = async () => (await findDeviceSession(service, phoneNumber))?.sessionId;
+    /** Another start of the shortcut, whose poll is held: resolves once its session is the current one. */
+    const start = async (baseUrl = service.baseUrl) => {
+      const before = await sessionOf();
+      const starter = new DeviceWire(baseUrl, wire.token);
+      const leaving = new AbortController();
+      const answer = starter.poll({}, leaving.signal);
+      answer.catch(() => undefined);
+      await until('its session begins', async () => (await sessionOf()) !== before);
+      return { wire: starter, answer, lose: () => leaving.abort() };
+    };
+    return { phoneNumber, start, starter: () => new DeviceWire(service.baseUrl, wire.token) };
+  };
+  const send = (from: string, content: string) => team.api.send({ from, to: contact, content });
+  const messageOf = async (id: string) => (await team.api.get(`/v1/messages/${id}`)).json;
+  const isSent = (id: string) => until('it is sent', async () => (await messageOf(id)).status === 'sent');
+
+  it('its first answer was lost behind a proxy: "new" again takes over and gets the message; later ones get already_running (§11.2/unused-session)', async () => {
+    const { phoneNumber, start, starter } = await newPhone();
+    const lost = await start();
+    lost.lose();
+    const again = await start();
+    const id = await send(phoneNumber, 'hello');
+    assert.equal((await again.answer).id, id);
+    const next = again.wire.poll({ last: id });
+    await isSent(id);
+    assert.equal((await starter().poll()).reason, 'already_running', 'a poll has used it');
+    const second = await send(phoneNumber, 'the loop lives');
+    assert.equal((await next).id, second);
+  });
+
+  for (const [where, otherProcess] of [
+    ['on one process', false],
+    ['on two processes', true],
+  ] as const)
+    it(`two starters at once ${where}: the held poll of the older is answered superseded at once, and one loop lives (§11.2/unused-session)`, async (context) => {
+      const { phoneNumber, start } = await newPhone();
+      const other = otherProcess ? await service.startAnother() : undefined;
+      context.after(() => other?.close());
+      const first = await start();
+      const second = await start(other?.baseUrl);
+      assert.deepEqual(await first.answer, superseded);
+      const id = await send(phoneNumber, 'to the one that lives');
+      assert.equal((await second.answer).id, id);
+    });
+
+  describe('takes over while its first message is being sent', () => {
+    const takeOver = async () => {
+      const phone = await newPhone();
+      const first = await phone.start();
+      const id = await send(phone.phoneNumber, 'being sent');
+      assert.equal((await first.answer).id, id);
+      const second = await phone.start();
+      const waits = await send(phone.phoneNumber, 'waits');
+      return { phone, id, waits, first, second };
+    };
+
+    it('its report counts, and then the new session gets the next message (§11.2/unused-session)', async () => {
+      const { id, waits, first, second } = await takeOver();
+      assert.equal((await messageOf(waits)).status, 'queued');
+      assert.deepEqual(await first.wire.poll({ last: id }), superseded);
+      assert.equal((await messageOf(id)).status, 'sent');
+      assert.equal((await second.answer).id, waits);
+    });
+
+    it('without a report it is unconfirmed 180 s after its hand-out, and never sent again (§11.2/unused-session)', async () => {
+      const { id, waits, second } = await takeOver();
+      service.clock.advance(50_000);
+      assert.equal((await second.answer).action, 'idle', 'held back meanwhile');
+      service.clock.advance(100_000);
+      await resolveOverdue(service.runtime);
+      assert.equal((await messageOf(id)).status, 'polling');
+      service.clock.advance(30_000);
+      await resolveOverdue(service.runtime);
+      const { status, error_code, may_have_been_sent } = await messageOf(id);
+      assert.deepEqual([status, error_code, may_have_been_sent], ['failed', 'device_timeout', true]);
+      assert.equal((await second.wire.poll()).id, waits);
+    });
+  });
+});
