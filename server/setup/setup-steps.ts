@@ -1,6 +1,8 @@
+import { optOutWords } from '#contract/opt-out-words.ts';
 import { formatPhoneNumber } from '#server/platform/format-phone-number.ts';
 import { type Html, html } from '#server/platform/http/html.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
+import { missedWords } from '#shortcut/inbound-coverage/coverage.ts';
 import { inbound, outbox, type Shortcut, shortcuts } from '#shortcut/shortcuts.ts';
 import { renderBuildLists } from './build-list-part.ts';
 import { copyButton, copyRow } from './copy-row.ts';
@@ -134,8 +136,17 @@ function renderReplies({ state }: SetupPage): Html {
 <li><p>Tap <b>Ownline Inbound</b> below My Shortcuts.</p>${screens.chooseInbound}</li></ol>
 <h3>Needed: texts of several words, Yes, No, OK, Thanks</h3><ul class="tests">${set('needed')}</ul>
 ${renderMark(progress, 'inbound')}${renderMark(progress, 'one_word')}
-<details><summary>For nearly every reply of one word</summary><ul class="tests">${set('full')}</ul></details>
+${renderMissedOptOuts('needed')}
+<details><summary>For nearly every reply of one word</summary><ul class="tests">${set('full')}</ul>${renderMissedOptOuts('full')}</details>
 <p class="quiet">Where you ask for a digit (“Reply 1 or 2”), make one for each digit too. For replies in another script, make one for each of its most frequent letters.</p>`;
+}
+
+/** Words by which people opt out, and which would not come in with a set of automations alone. */
+function renderMissedOptOuts(set: InboundTestResult['set']): Html {
+  const missed = missedWords(Object.values(optOutWords).flat(), set);
+  return missed.length === 0
+    ? html`<p class="quiet">With these, every word by which a person opts out comes in.</p>`
+    : html`<p class="quiet">With these alone, some words by which a person opts out do not come in: ${missed.join(', ')}.</p>`;
 }
 
 /** @param tick where the browser keeps that the automation was made */

@@ -7,7 +7,7 @@ export interface Rule {
 }
 
 /** The sections whose every rule has a name and tests. */
-const sections = /^(?:(?:[2-9]|12)(?:\.|$)|11\.11$)/;
+const sections = /^(?:(?:[2-9]|12)(?:\.|$)|11\.(?:8|11)$)/;
 const plannedMark = '*(planned)*';
 const nameMark = /\s*<!-- ([a-z0-9-]+) -->/;
 const textCharacters = 90;

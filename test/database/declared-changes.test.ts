@@ -16,6 +16,7 @@ const seen: Readonly<Record<string, ResourceType>> = {
   numbers: 'number',
   setup_links: 'number',
   devices: 'number',
+  setup_tests: 'number',
   messages: 'message',
   hand_outs: 'message',
   event_feed: 'event',
@@ -71,6 +72,9 @@ const silent: Readonly<Record<string, string>> = {
   'webhooks.limit-leases: delivery': 'moves leases, which are not visible to clients',
   'webhooks.limit-due-times: delivery': 'follows a jump of the time, after which all clients read again',
   'webhooks.purge-attempts: delivery': 'forgets what is older than DELIVERY_LOG_DAYS',
+  'setup.reserve-text: number': 'counts; storing the message declares the change',
+  'setup.release-text: number': 'counts; the person gets the refusal as the answer',
+  'setup.pass-lock-test: number': 'is written by the page that shows it',
   'devices.purge-setup-links: number': 'forgets what was over 30 days ago',
   'invitations.purge: invitation': 'forgets what is over, and shown no more',
   'invitations.record-form-token: invitation':

@@ -113,7 +113,7 @@ describe('held polls (specification section 11.4)', () => {
     assert.equal(waiting.register(newer, waiting.serial, false).ended, 'superseded');
   });
 
-  it('a session that began on another process ends held polls of older sessions of its number, and no others (§11.2/unused-session)', () => {
+  it('a session that began on another process ends held polls of older sessions of its number, and no others', () => {
     const waiting = new PollRegistry();
     const older = waiting.register(place(one), waiting.serial, false);
     const neighbour = waiting.register(place(other), waiting.serial, false);

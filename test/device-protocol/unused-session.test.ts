@@ -41,7 +41,7 @@ describe('a session that no poll has used yet (specification section 11.2)', () 
   const messageOf = async (id: string) => (await team.api.get(`/v1/messages/${id}`)).json;
   const isSent = (id: string) => until('it is sent', async () => (await messageOf(id)).status === 'sent');
 
-  it('its first answer was lost behind a proxy: "new" again takes over and gets the message; later ones get already_running (§11.2/unused-session)', async () => {
+  it('its first answer was lost behind a proxy: "new" again takes over and gets the message; later ones get already_running', async () => {
     const { phoneNumber, start, starter } = await newPhone();
     const lost = await start();
     lost.lose();
@@ -59,7 +59,7 @@ describe('a session that no poll has used yet (specification section 11.2)', () 
     ['on one process', false],
     ['on two processes', true],
   ] as const)
-    it(`two starters at once ${where}: the held poll of the older is answered superseded at once, and one loop lives (§11.2/unused-session)`, async (context) => {
+    it(`two starters at once ${where}: the held poll of the older is answered superseded at once, and one loop lives`, async (context) => {
       const { phoneNumber, start } = await newPhone();
       const other = otherProcess ? await service.startAnother() : undefined;
       context.after(() => other?.close());
@@ -81,7 +81,7 @@ describe('a session that no poll has used yet (specification section 11.2)', () 
       return { phone, id, waits, first, second };
     };
 
-    it('its report counts, and then the new session gets the next message (§11.2/unused-session)', async () => {
+    it('its report counts, and then the new session gets the next message', async () => {
       const { id, waits, first, second } = await takeOver();
       assert.equal((await messageOf(waits)).status, 'queued');
       assert.deepEqual(await first.wire.poll({ last: id }), superseded);
@@ -89,7 +89,7 @@ describe('a session that no poll has used yet (specification section 11.2)', () 
       assert.equal((await second.answer).id, waits);
     });
 
-    it('without a report it is unconfirmed 180 s after its hand-out, and never sent again (§11.2/unused-session)', async () => {
+    it('without a report it is unconfirmed 180 s after its hand-out, and never sent again', async () => {
       const { id, waits, second } = await takeOver();
       service.clock.advance(50_000);
       assert.equal((await second.answer).action, 'idle', 'held back meanwhile');

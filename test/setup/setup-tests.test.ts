@@ -125,6 +125,13 @@ describe('tests on the setup page (specification section 11.8)', () => {
       assert.equal(await coverage(), 'full');
     });
 
+    it('opt-out words that the automations of a set do not catch are named (§11.8/missed-opt-outs)', async () => {
+      const { setupUrl } = await connectNumber(service, team);
+      const { html } = await openSetupPage({ setupUrl });
+      assert.match(html, /some words by which a person opts out do not come in: QUIT, [^<]*DURDUR[^<]*\.</);
+      assert.match(html, /every word by which a person opts out comes in/, 'with the whole set');
+    });
+
     it('belong to the phone: another one of the same number begins anew (§11.8/inbound-tests)', async () => {
       const { wire, numberId } = await connectNumber(service, team);
       for (const text of ['7 pm', 'Yes']) await wire.call('inbound', { from: friend, text });

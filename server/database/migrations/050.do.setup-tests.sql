@@ -15,5 +15,5 @@ CREATE TABLE setup_tests (
   lock_poll_sequence bigint,
   lock_passed_at timestamptz,
   PRIMARY KEY (team_id, setup_link_id),
-  FOREIGN KEY (team_id, setup_link_id) REFERENCES setup_links (team_id, id)
+  FOREIGN KEY (team_id, setup_link_id) REFERENCES setup_links (team_id, id) ON DELETE CASCADE
 );

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { inboundCoverageOf, inboundTests, inboundTestsOf } from '#server/devices/inbound-tests.ts';
+import { automationSets, automationsFor } from '#shortcut/inbound-coverage/coverage.ts';
+
+describe('inbound tests (specification section 11.8)', () => {
+  it('they are those of the sets whose coverage is computed (§11.8/inbound-tests)', () => {
+    const contained = (sets: readonly string[]) =>
+      inboundTests.filter(({ set }) => sets.includes(set)).map(({ contains }) => contains);
+    assert.deepEqual(contained(['needed']), automationSets.needed);
+    assert.deepEqual(contained(['needed', 'full']), automationSets.full);
+  });
+
+  for (const { name, contains, reply, set } of inboundTests)
+    it(`“${reply}” is caught by the automation with ${name} and by no other of its set (§11.8/inbound-tests)`, () => {
+      assert.deepEqual(automationsFor(reply, set), [contains]);
+      assert.deepEqual(inboundTestsOf(reply), ['any', name]);
+    });
+
+  it('a text passes a test whatever its case, its direction marks and a mark at its end; another text passes none (§11.8/inbound-tests)', () => {
+    for (const text of ['yes', ' YES ', 'Yes!', 'yes.', '\u200eYes', 'Ｙｅｓ'])
+      assert.deepEqual(inboundTestsOf(text), ['any', 'e'], text);
+    assert.deepEqual(inboundTestsOf('7\u00a0pm'), ['any', 'space']);
+    for (const text of ['Yes please', 'Ye', '', 'y'.repeat(100_000)])
+      assert.deepEqual(inboundTestsOf(text), ['any']);
+  });
+
+  it('coverage: full with all tests, words with the one for texts of several words (§4.2/inbound-coverage)', () => {
+    const names = inboundTests.map(({ name }) => name);
+    assert.equal(inboundCoverageOf([]), 'unknown');
+    assert.equal(inboundCoverageOf(['any', 'e', 'o', 'a', 'i', 'u', 'y']), 'unknown');
+    assert.equal(inboundCoverageOf(['any', 'space']), 'words');
+    assert.equal(inboundCoverageOf(names.slice(0, -1)), 'words');
+    assert.equal(inboundCoverageOf(names), 'full');
+  });
+});

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { readConfig } from '#server/platform/config.ts';
+
+const outbox = 'https://www.icloud.com/shortcuts/0123456789abcdef0123456789abcdef';
+const inbound = 'https://www.icloud.com/shortcuts/fedcba9876543210fedcba9876543210';
+
+describe('settings for the shortcuts (specification section 11.8, docs/configuration.md)', () => {
+  it('both links or none, each with https', () => {
+    assert.equal(readConfig({}).shortcutLinks, undefined);
+    const { shortcutLinks } = readConfig({ SHORTCUT_OUTBOX_URL: outbox, SHORTCUT_INBOUND_URL: inbound });
+    assert.deepEqual(shortcutLinks, { outbox, inbound });
+    for (const [name, url] of [
+      ['SHORTCUT_OUTBOX_URL', outbox],
+      ['SHORTCUT_INBOUND_URL', inbound],
+    ] as const)
+      assert.throws(() => readConfig({ [name]: url }), /must be set together: a phone needs both shortcuts/);
+    for (const wrong of ['http://www.icloud.com/shortcuts/1', 'icloud.com', 'https://user:pw@example.com'])
+      assert.throws(
+        () => readConfig({ SHORTCUT_OUTBOX_URL: wrong, SHORTCUT_INBOUND_URL: inbound }),
+        /SHORTCUT_OUTBOX_URL must be an address such as https:\/\/www\.icloud\.com/,
+        wrong,
+      );
+  });
+
+  it('a signing command is read as words, in which quotes group and nothing is expanded', () => {
+    const argvOf = (text: string) => readConfig({ SHORTCUT_SIGN_COMMAND: text }).shortcutSignCommand?.argv;
+    const cases: Readonly<Record<string, readonly string[]>> = {
+      'sign {in} {out}': ['sign', '{in}', '{out}'],
+      '  "/opt/a tool"   --from={in}\t\'to {out}\' ': ['/opt/a tool', '--from={in}', 'to {out}'],
+      'sign $HOME `id` {in};{out} "" \'"\'': ['sign', '$HOME', '`id`', '{in};{out}', '', '"'],
+    };
+    for (const [text, argv] of Object.entries(cases)) assert.deepEqual(argvOf(text), argv, text);
+    for (const wrong of [
+      'sign',
+      'sign {in}',
+      'sign {out}',
+      '{in} {out}',
+      'sign {in} "{out}',
+      "sign ' {in} {out}",
+    ])
+      assert.throws(() => argvOf(wrong), /SHORTCUT_SIGN_COMMAND must be a program and its arguments/, wrong);
+  });
+
+  it('the signing command gets no setting', () => {
+    const { shortcutSignCommand } = readConfig({
+      SHORTCUT_SIGN_COMMAND: 'sign {in} {out}',
+      PATH: '/usr/bin',
+      SSH_AUTH_SOCK: '/tmp/agent',
+      SECRETS_KEY: Buffer.alloc(32).toString('base64'),
+    });
+    assert.deepEqual(shortcutSignCommand?.environment, { PATH: '/usr/bin', SSH_AUTH_SOCK: '/tmp/agent' });
+  });
+});
