@@ -56,7 +56,7 @@ function renderFields({ action, fields }: BuildAction): Html | undefined {
   if (!line)
     return shown.length === 0
       ? undefined
-      : html`<dl>${shown.map(({ label, value }) => html`<dt>${label}</dt><dd data-field="${label}">${renderText(value)}</dd>`)}</dl>`;
+      : html`<dl>${shown.map(({ label, value }) => html`<div><dt>${label}</dt> <dd data-field="${label}">${renderText(value, label === 'URL')}</dd></div>`)}</dl>`;
   const words = line.flatMap((part, index) => {
     if (typeof part === 'string') {
       const next = line[index + 1];
@@ -65,7 +65,9 @@ function renderFields({ action, fields }: BuildAction): Html | undefined {
       return isNamed ? [html` ${part}`] : [];
     }
     const field = shown.find(({ label }) => label === part.field);
-    return field ? [html` <span data-field="${part.field}">${renderText(field.value)}</span>`] : [];
+    return field
+      ? [html` <span data-field="${part.field}">${renderText(field.value, action === 'Text')}</span>`]
+      : [];
   });
   return html`${words}`;
 }
@@ -79,10 +81,11 @@ function isFilledIn({ label, value: [part, ...others] }: BuildField): boolean {
 /** Shorter texts are typed faster than they are copied. */
 const copyMinCharacters = 8;
 
-function renderText(text: BuildText): Html {
+/** @param isTyped whether its texts are typed, and not chosen from a list */
+function renderText(text: BuildText, isTyped: boolean): Html {
   return html`${text.map((part) =>
     typeof part === 'string'
-      ? html`<code>${part}</code>${part.length >= copyMinCharacters && copyButton(part, part)}`
+      ? html`<code>${part}</code>${isTyped && part.length >= copyMinCharacters && copyButton(part, part)}`
       : html`<var>${part.variable}</var>`,
   )}`;
 }

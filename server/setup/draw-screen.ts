@@ -50,7 +50,7 @@ function drawBar({ title = '', left = '', right = '', tapRight }: Screen): strin
     words(left, margin + 4, 26, 'blue') +
     words(title, width / 2, 26, 'strong', 'middle') +
     words(right, width - margin - 4, 26, 'blue', 'end') +
-    (tapRight ? tapMark(width - margin - 4 - (right.length * 7) / 2, 21) : '')
+    (tapRight ? tapMark(width - margin - 18 - right.length * 8, 21) : '')
   );
 }
 
@@ -75,7 +75,7 @@ function drawRow(row: ScreenRow, y: number): string {
         (row.value === undefined
           ? `<path class="chevron" d="M${end - 5} ${middle - 5}l5 5l-5 5"/>`
           : words(row.value, end, baseline, 'blue', 'end')) +
-        (row.tap ? tapMark(end - 34, middle) : '')
+        (row.tap ? tapMark(end - 24 - (row.value?.length ?? 0) * 8, middle) : '')
       );
     case 'field':
       return card + ring + words(row.text, x, baseline, 'dim') + (row.tap ? tapMark(end - 34, middle) : '');
@@ -115,7 +115,7 @@ function drawTabs(names: readonly string[], tap: number, y: number): string {
         const x = step * (index + 0.5);
         return (
           words(name, x, y + 25, index === tap ? 'blue' : 'dim', 'middle') +
-          (index === tap ? tapMark(x, y + 20) : '')
+          (index === tap ? tapMark(x - 14 - name.length * 4.2, y + 20) : '')
         );
       })
       .join('')

@@ -38,19 +38,23 @@ function signed(state: MarkState, title: string, detail: string): Html {
 
 const markContent = ({ state, title, detail }: Mark) => signed(state, title, detail);
 
+function renderSummary(marks: readonly Mark[]): Html {
+  const done = marks.filter(({ state }) => state === 'done').length;
+  const isAll = done === marks.length;
+  return html`<p class="summary${isAll && ' all-done'}" role="status"><span>${isAll ? 'Everything works' : 'Progress'}</span><span>${done} of ${marks.length}</span></p>`;
+}
+
 /** The list of all marks, on the computer. */
 export function renderMarkList({ marks }: SetupProgress): Html {
-  const done = marks.filter(({ state }) => state === 'done').length;
   return html`<div id="progress" data-live>
-<p class="summary" role="status"><span>${done === marks.length ? 'Everything works' : 'Progress'}</span><span>${done} of ${marks.length}</span></p>
+${renderSummary(marks)}
 <ol class="marks">${marks.map((mark) => html`<li class="is-${mark.state}" data-mark="${mark.name}"><div class="mark">${markContent(mark)}</div></li>`)}</ol></div>`;
 }
 
 /** The bar with a part for each mark, on the phone. */
 export function renderBar({ marks }: SetupProgress): Html {
-  const done = marks.filter(({ state }) => state === 'done').length;
   return html`<div id="progress" data-live>
-<p class="summary" role="status"><span>${done === marks.length ? 'Everything works' : 'Progress'}</span><span>${done} of ${marks.length}</span></p>
+${renderSummary(marks)}
 <ul class="bar" aria-hidden="true">${marks.map((mark) => html`<li class="is-${mark.state}"></li>`)}</ul></div>`;
 }
 
@@ -69,7 +73,7 @@ export function renderInboundTest({ inboundTests }: SetupProgress, name: string)
   const automation = contains === ' ' ? 'one space' : contains;
   return html`<div id="test-${name}" data-live data-test="${name}" class="mark ${passed ? 'is-done' : 'is-open'}">${
     passed
-      ? html`${icons.done}<span><b>“${reply}” came in</b></span>`
+      ? html`${icons.done}<span><b>“${reply}” came in</b></span><span class="detail">The automation with ${automation} works.</span>`
       : html`${icons.open}<span>Test: text <b>${reply}</b> to this number.</span><span class="detail">Not here yet. The automation with ${automation} catches it.</span>`
   }</div>`;
 }

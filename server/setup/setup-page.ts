@@ -34,7 +34,8 @@ ${form.isPhone ? renderPhoneView(page) : renderComputerView(page)}
 
 function renderPhoneView(page: SetupPage): Html {
   const { progress } = page.state;
-  return html`<section>${renderBar(progress)}${renderMark(progress, 'address')}</section>
+  return html`<p class="quiet">Six steps, about ten minutes. Words on your iPhone may differ a little.</p>
+<section>${renderBar(progress)}${renderMark(progress, 'address')}</section>
 ${renderSteps(page)}`;
 }
 

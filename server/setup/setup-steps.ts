@@ -40,7 +40,7 @@ ${renderMark(progress, 'poll')}
 <h3>Send a test text</h3><p>To another phone of yours, so that the iPhone asks its questions now. It counts as one message.</p>
 ${renderTextForm(form, problem)}${renderMark(progress, 'text')}
 <h3>Allow it while the iPhone is locked</h3>
-<ol class="taps"><li><p>In Shortcuts, hold Ownline Outbox and tap Details. Tap Privacy, and switch on running while locked. Do the same for Ownline Inbound.</p>${screens.privacy}</li></ol>`,
+<ol class="taps"><li><p>In Shortcuts, tap the three dots on Ownline Outbox, then the <b>i</b> in a circle, then <b>Privacy</b>. Switch on running while locked. Do the same for Ownline Inbound.</p>${screens.privacy}</li></ol>`,
 )}
 ${step(4, 'Let replies come in', renderReplies(page))}
 ${step(
@@ -114,9 +114,12 @@ function tokenForm({ form }: SetupPage, label: string): Html {
   return html`<form method="post" action="${form.path}">${hiddenFields(form)}<button id="show-token">${label}</button></form>`;
 }
 
-function renderGet({ deviceToken }: SetupPage, links: Readonly<Record<string, string>>): Html | undefined {
+function renderGet(
+  { deviceToken, way }: SetupPage,
+  links: Readonly<Record<string, string>>,
+): Html | undefined {
   if (deviceToken === undefined) return undefined;
-  return html`<ol class="taps"><li><p>Copy the address. Get the first shortcut, and paste it where Shortcuts asks for it. Come back, copy the token, and paste it in the same way. Repeat this for the second shortcut.</p>${screens.importQuestion}</li></ol>${getButtons(links)}`;
+  return html`<ol class="taps"><li><p>Copy the address, and get the first shortcut.${way.kind === 'files' && ' Open the file that Safari has downloaded.'} Paste the address where Shortcuts asks for it. Come back here, copy the token, and paste it too. Then do the same with the second shortcut.</p>${screens.importQuestion}</li></ol>${getButtons(links)}`;
 }
 
 function getButtons(links: Readonly<Record<string, string>>): Html {
@@ -133,7 +136,7 @@ function renderReplies({ state }: SetupPage): Html {
 <ol class="taps"><li><p>In Shortcuts, tap <b>Automation</b>, then <b>+</b>.</p>${screens.automationTab}</li>
 <li><p>Tap <b>Message</b>.</p>${screens.chooseMessage}</li>
 <li><p>Tap <b>Message Contains</b>, and paste what the line below says. Leave Sender empty. Choose <b>Run Immediately</b>, and tap Next.</p>${screens.messageContains}</li>
-<li><p>Tap <b>Ownline Inbound</b> below My Shortcuts.</p>${screens.chooseInbound}</li></ol>
+<li><p>Tap <b>Ownline Inbound</b> below My Shortcuts. Then begin again with the next line.</p>${screens.chooseInbound}</li></ol>
 <h3>Needed: texts of several words, Yes, No, OK, Thanks</h3><ul class="tests">${set('needed')}</ul>
 ${renderMark(progress, 'inbound')}${renderMark(progress, 'one_word')}
 ${renderMissedOptOuts('needed')}

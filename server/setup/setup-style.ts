@@ -24,7 +24,7 @@ section > :first-child { margin-top: 0; } section > :last-child { margin-bottom:
 .is-failed .detail { color: var(--bad); }
 .bar { display: grid; grid-auto-flow: column; grid-auto-columns: 1fr; gap: 4px; margin: 0.5rem 0 0; padding: 0; list-style: none; }
 .bar li { height: 6px; margin: 0; border-radius: 3px; background: light-dark(#d9dce1, #3a3f47); } .bar .is-done { background: var(--good); } .bar .is-busy { background: var(--accent); } .bar .is-failed { background: var(--bad); }
-.summary { display: flex; justify-content: space-between; gap: 1rem; font-weight: 600; margin: 0; }
+.all-done { color: var(--good); } .summary { display: flex; justify-content: space-between; gap: 1rem; font-weight: 600; margin: 0; }
 .notice { border-left: 4px solid var(--bad); padding: 0.1rem 0 0.1rem 0.8rem; margin: 0.75rem 0; } .notice.mild { border-color: light-dark(#b26a00, #f0b354); }
 .notice p, .notice ul { margin: 0.3rem 0; } .notice ul { padding-left: 1.1rem; }
 .copy-row { display: grid; grid-template-columns: 1fr auto; gap: 0.5rem; align-items: stretch; margin: 0.25rem 0 0.75rem; }
@@ -37,7 +37,7 @@ form.inline { display: grid; gap: 0.5rem; } form.inline input { margin: 0; font-
 .taps { padding: 0; list-style: none; counter-reset: tap; } .taps > li { counter-increment: tap; margin: 1rem 0; }
 .taps > li > p::before { content: counter(tap) ". "; font-weight: 600; }
 .screen { display: block; width: 100%; max-width: 19rem; height: auto; margin: 0.5rem 0 0; }
-@media (min-width: 40rem) { .taps > li { display: grid; grid-template-columns: 1fr 19rem; gap: 1rem; align-items: start; } .taps > li > p { margin: 0.5rem 0; } form.inline { grid-template-columns: 1fr auto; } form.inline button { width: auto; } }
+@media (min-width: 40rem) { .taps > li { display: grid; grid-template-columns: 1fr 19rem; gap: 1rem; align-items: start; } .taps > li > p { margin: 0.5rem 0; } form.inline { grid-template-columns: 1fr auto; } form.inline button { width: auto; } form.inline :is(label, .error) { grid-column: 1 / -1; margin: 0; } }
 .screen text { font: 13px system-ui, sans-serif; fill: light-dark(#15181c, #eceff3); } .screen .dim { fill: var(--quiet); } .screen .strong { font-weight: 600; } .screen .blue { fill: var(--accent); font-weight: 600; }
 .screen .ground { fill: var(--page); stroke: var(--line); } .screen .card { fill: var(--card); stroke: var(--line); } .screen .line { stroke: var(--line); } .screen .on { fill: var(--good); } .screen .off { fill: light-dark(#c9ced6, #4a505a); } .screen .knob { fill: #fff; }
 .screen .ring { fill: none; stroke: var(--accent); stroke-width: 2.5; } .screen .tap { fill: var(--accent); fill-opacity: 0.25; stroke: var(--accent); stroke-width: 2; } .screen .chevron { fill: none; stroke: var(--quiet); stroke-width: 1.5; } .screen .tick { fill: none; stroke: var(--accent); stroke-width: 2; }
@@ -47,7 +47,7 @@ form.inline { display: grid; gap: 0.5rem; } form.inline input { margin: 0; font-
 .tests .mark { min-height: 2.6rem; }
 details { border: 1px solid var(--line); border-radius: 11px; padding: 0 0.9rem; margin: 0.75rem 0; } summary { font-weight: 600; padding: 0.7rem 0; cursor: pointer; min-height: 48px; } details > :last-child { margin-bottom: 0.9rem; }
 .build, .build ol { padding-left: 0; list-style: none; } .build ol { border-left: 2px solid var(--line); padding-left: 0.7rem; margin: 0.4rem 0; }
-.build li { margin: 0.5rem 0; } .build [data-action] { overflow-wrap: anywhere; } .build dl { display: grid; grid-template-columns: minmax(4.5rem, auto) 1fr; gap: 0.2rem 0.7rem; margin: 0.2rem 0; font-size: 0.93rem; } .build dt { color: var(--quiet); } .build dd { margin: 0; overflow-wrap: anywhere; min-width: 0; }
+.build li { margin: 0.5rem 0; } .build [data-action] { overflow-wrap: anywhere; } .build dl { margin: 0.2rem 0; font-size: 0.93rem; } .build dl > div { margin: 0.15rem 0; } .build dt { display: inline; color: var(--quiet); } .build dt::after { content: ':'; } .build dd { display: inline; margin: 0; overflow-wrap: anywhere; }
 .build code { white-space: normal; background: var(--soft); border-radius: 6px; padding: 0.05rem 0.35rem; } .by-hand var { font-style: normal; background: var(--tint); color: var(--accent); border-radius: 6px; padding: 0.05rem 0.35rem; } .build .copy { min-width: 0; min-height: 44px; padding: 0.2rem 0.7rem; font-size: 0.85rem; margin-left: 0.4rem; }
 @media (prefers-reduced-motion: no-preference) { .icon-busy { animation: turn 1.4s linear infinite; transform-origin: center; } @keyframes turn { to { transform: rotate(360deg); } } }
 `;

@@ -51,6 +51,8 @@ const toldElsewhere = [
   'POST /invite/:token',
   'POST /setup/:token',
   'POST /setup/:token/done',
+  'POST /setup/:token/lock-test',
+  'POST /setup/:token/test-text',
   'POST /v1/device/claim',
   'POST /v1/device/inbound',
   'POST /v1/device/poll',
@@ -198,7 +200,13 @@ describe('the changes that each route notifies (decision 0018)', () => {
     const status = { id, status: 'delivered' };
     assert.deepEqual(await by(() => phone.call('status', status), id), ['message :id'], 'the status');
     const brought = await by(() => phone.call('inbound', { from: to, text: 'Hello' }));
-    assert.deepEqual(brought, ['delivery all', 'message new', 'usage all'], 'the inbound message');
+    assert.deepEqual(
+      brought,
+      ['delivery all', 'message new', 'number new', 'usage all'],
+      'the inbound message, and the first inbound test that this phone passes',
+    );
+    const again = await by(() => phone.call('inbound', { from: to, text: 'Hello again' }));
+    assert.deepEqual(again, ['delivery all', 'message new', 'usage all'], 'a further one');
     assert.deepEqual(await by(() => phone.poll()), [], 'a poll that changes nothing');
   });
 
@@ -208,6 +216,12 @@ describe('the changes that each route notifies (decision 0018)', () => {
     const path = `/setup/${String(json.setup_url).split('/').at(-1)}`;
     assert.deepEqual(await toldBy(() => page.post(path)), ['number new']);
     assert.deepEqual(await toldBy(() => claim(team.api, String(json.setup_url))), [], 'the same token again');
+    const wire = await claim(team.api, String(json.setup_url));
+    await wire.poll();
+    assert.deepEqual(await toldBy(() => page.post(`${path}/lock-test`)), ['number new']);
+    const form = new URLSearchParams({ to: '+14155550199' });
+    const sent = () => fetch(`${service.baseUrl}${path}/test-text`, { method: 'POST', body: form });
+    assert.deepEqual(await toldBy(sent), ['message all', 'number new', 'usage all']);
     assert.deepEqual(await toldBy(() => page.post(`${path}/done`)), ['number new']);
   });
 
