@@ -73,7 +73,7 @@ export interface App {
   /** The URL that it serves: `http://127.0.0.1:3000`. */
   readonly address: string;
   readonly routes: readonly Route[];
-  /** Changes in teams, made by any process: for the live updates of the dashboard, which no route serves yet. */
+  /** Changes in teams, made by any process: for the setup page, and for the dashboard, which no route serves yet. */
   readonly changes: Changes;
 }
 

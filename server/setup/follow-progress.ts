@@ -1,5 +1,6 @@
-import type { Changes } from '#server/dashboard/changes.ts';
+import type { ChangeListener, Changes } from '#server/dashboard/changes.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import type { MessageId, NumberId } from '#server/platform/ids/ids.ts';
 import { lockTestIntervalMs, progressHoldMs } from './limits.ts';
 import type { ProgressRequests } from './progress-requests.ts';
 import type { Setup } from './read-setup.ts';
@@ -12,6 +13,8 @@ export type ProgressServices = Pick<Runtime, 'clock'> & {
 /** What a page shows, with a version that differs where it does. */
 interface Progress {
   readonly version: string;
+  /** The test text: changes of other messages are of no interest. */
+  readonly messageId: MessageId | null;
   /** Whether it can change without a notification: polls notify nothing. */
   readonly isLocking: boolean;
 }
@@ -39,9 +42,9 @@ export async function followProgress<P extends Progress>(
   const request = progressRequests.register(link.id);
   if (!request) return { kind: 'full' };
   // First the subscription, then the reading, so that no change is missed in between.
+  let messageId: MessageId | null = null;
   const unsubscribe = changes.subscribe(link.team_id, (change) => {
-    if (change === 'everything' || change.resource === 'number' || change.resource === 'message')
-      request.wake();
+    if (isOfInterest(change, link.number_id, messageId)) request.wake();
   });
   const cancelHold = clock.after(progressHoldMs, () => request.end('held'));
   let cancelInterval = () => {};
@@ -54,6 +57,7 @@ export async function followProgress<P extends Progress>(
       if (request.ended) return { kind: 'same' };
       const parts = await read();
       if (!parts) return { kind: 'ended' };
+      messageId = parts.messageId;
       if (parts.version !== seen) return { kind: 'changed', parts };
       cancelInterval();
       if (parts.isLocking) cancelInterval = clock.after(lockTestIntervalMs, () => request.wake());
@@ -65,4 +69,16 @@ export async function followProgress<P extends Progress>(
     left.removeEventListener('abort', onLeft);
     progressRequests.remove(link.id, request);
   }
+}
+
+/** Whether what a page shows may have changed: its number and its test text, and not every message of a busy team. */
+function isOfInterest(
+  change: Parameters<ChangeListener>[0],
+  numberId: NumberId,
+  messageId: MessageId | null,
+): boolean {
+  if (change === 'everything') return true;
+  const { resource, ids } = change;
+  if (resource === 'number') return ids === 'all' || ids.has(numberId);
+  return resource === 'message' && messageId !== null && ids !== 'all' && ids.has(messageId);
 }

@@ -77,6 +77,8 @@
     const button = form.querySelector('button');
     if (button.getAttribute('aria-busy') === 'true') return;
     button.setAttribute('aria-busy', 'true');
+    const label = button.textContent;
+    if (form.dataset.busy) button.textContent = form.dataset.busy;
     const body = new URLSearchParams(new FormData(form));
     try {
       const answer = await fetch(form.action, { method: 'POST', body });
@@ -86,6 +88,7 @@
       form.submit();
     } finally {
       button.removeAttribute('aria-busy');
+      button.textContent = label;
     }
   });
 

@@ -5,6 +5,7 @@ import { failureMessage } from '#server/messages/message-status.ts';
 import { findMessage } from '#server/messages/message-store.ts';
 import { findNumber, type NumberRow } from '#server/numbers/number-store.ts';
 import { sha256 } from '#server/platform/crypto.ts';
+import type { MessageId } from '#server/platform/ids/ids.ts';
 import { type AddressProblem, findAddressProblem } from '#server/platform/network/unreachable-links.ts';
 import { type SetupProgress, setupProgress, type TestText } from './setup-progress.ts';
 import { getSetupFacts, type SetupFactsRow, storePassedLockTest } from './setup-store.ts';
@@ -29,6 +30,8 @@ export interface SetupState {
   readonly setup: Setup;
   readonly progress: SetupProgress;
   readonly addressProblem: AddressProblem | undefined;
+  /** The test text that was accepted last. */
+  readonly messageId: MessageId | null;
 }
 
 /**
@@ -54,7 +57,7 @@ export async function readSetup(
   });
   if (progress.lockTest === 'passed' && facts.lock_passed_at === null)
     await storePassedLockTest(database.pool, link, clock.now());
-  return { setup, progress, addressProblem };
+  return { setup, progress, addressProblem, messageId: facts.message_id };
 }
 
 /** undefined before the first one, and where it is not kept any more. */

@@ -132,9 +132,9 @@ export function setupPageRoutes(services: SetupServices): Route[] {
         const read = async () => {
           const found = await findSetup(services, setup.token);
           if (!found) return undefined;
-          const { progress } = await readSetup(services, found, isOpen);
+          const { progress, messageId } = await readSetup(services, found, isOpen);
           const isLocking = progress.lockTest === 'running';
-          return { ...renderLiveParts(progress, isPhone), isLocking };
+          return { ...renderLiveParts(progress, isPhone), isLocking, messageId };
         };
         const outcome = await followProgress(
           services,

@@ -87,7 +87,7 @@ function renderInstall(page: SetupPage): Html {
         ? html`<ol class="taps"><li><p>Get both shortcuts. Open each file that was downloaded, and tap <b>Add Shortcut</b>. There is nothing to paste.</p>${screens.addShortcut}</li></ol>
 ${getButtons(fileLinks(page))}${deviceToken !== undefined && byHand}`
         : html`<p>Ownline prepares two shortcuts for this iPhone. This takes up to a minute.</p>
-${tokenForm(page, 'Prepare the shortcuts')}`;
+${tokenForm(page, 'Prepare the shortcuts', 'Preparing, please wait …')}`;
     case 'by_hand':
       return html`${hasSigningFailed && html`<p class="error" role="alert">The shortcuts could not be prepared. Tell the person who runs this Ownline, or build them by hand.</p>`}
 <p>Build both shortcuts by hand. This takes 10 to 15 minutes.</p>${renderConnection(page)}${byHand}`;
@@ -110,8 +110,9 @@ function renderConnection(page: SetupPage): Html {
 <p class="quiet">The token lets a phone send as this number. Keep it on this iPhone.</p>`;
 }
 
-function tokenForm({ form }: SetupPage, label: string): Html {
-  return html`<form method="post" action="${form.path}">${hiddenFields(form)}<button id="show-token">${label}</button></form>`;
+/** @param busy what its button says meanwhile, where that takes long */
+function tokenForm({ form }: SetupPage, label: string, busy?: string): Html {
+  return html`<form method="post" action="${form.path}"${busy !== undefined && html` data-busy="${busy}"`}>${hiddenFields(form)}<button id="show-token">${label}</button></form>`;
 }
 
 function renderGet(
