@@ -9,7 +9,7 @@ h1 { letter-spacing: -0.01em; } h2 { display: flex; gap: 0.6rem; align-items: ce
 h2 .count { flex: none; width: 1.75rem; height: 1.75rem; border-radius: 50%; background: var(--tint); color: var(--accent); display: grid; place-items: center; font-size: 0.9rem; }
 h3 { font-size: 0.98rem; margin: 1.4rem 0 0.35rem; }
 section > :first-child { margin-top: 0; } section > :last-child { margin-bottom: 0; }
-.columns { display: grid; gap: 1rem; align-items: start; }
+.columns { display: grid; gap: 1rem; align-items: start; margin-top: 1rem; }
 .columns section { margin: 0; }
 @media (min-width: 56rem) { .columns { grid-template-columns: 22rem 1fr; } }
 .qr { display: block; width: 100%; max-width: 17rem; margin: 0.75rem auto; border-radius: 12px; border: 1px solid var(--line); }
