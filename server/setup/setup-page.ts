@@ -47,8 +47,8 @@ function renderComputerView(page: SetupPage): Html {
 ${renderQrCode(setupUrl, 'QR code of this page')}
 <p class="field-name">Or send yourself the address of this page</p>${copyRow(setupUrl)}
 <p class="quiet">Keep it to yourself: it connects a phone to this number.</p></section>
-<section><h2>What has happened so far</h2>
-<p class="quiet">This list follows the iPhone. Leave it open beside you.</p>
+<section><h2>Follow the iPhone</h2>
+<p class="quiet">This list changes by itself. Leave it open beside you.</p>
 ${renderMarkList(state.progress)}</section></div>
 <section><h2>Is this the iPhone?</h2><p>Then <a href="${form.path}?view=phone">show the steps here</a>.</p></section>
 ${renderDone(form)}`;

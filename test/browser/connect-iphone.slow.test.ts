@@ -17,12 +17,12 @@ import { ShortcutPhone } from '#test/support/shortcuts/shortcut-phone.ts';
 const phoneNumber = '+14155550180';
 const friend = '+14155550199';
 
-/** Waits until the page, which nobody reloads, shows a mark in a state. */
+/** Waits until the page shows a mark in a state, without a reload. */
 async function waitForMark(page: Page, name: string, state: string): Promise<void> {
   await page.locator(`[data-mark=${name}].is-${state}`).waitFor();
 }
 
-/** Presses a button that copies, and returns what is in the clipboard then. */
+/** Clicks a button that copies, and returns the clipboard. */
 async function copyFrom(page: Page, label: string | RegExp): Promise<string> {
   await page.getByRole('button', { name: label }).first().click();
   return page.evaluate<string>('navigator.clipboard.readText()');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { explainUnreachableLinks } from '#server/platform/network/unreachable-links.ts';
+import { explainUnreachableLinks, findAddressProblem } from '#server/platform/network/unreachable-links.ts';
 
 describe('addresses that no iPhone can open (specification section 10.1)', () => {
   for (const host of [
@@ -49,4 +49,27 @@ describe('addresses that no iPhone can open (specification section 10.1)', () =>
       ['APP_URL'],
     );
   });
+});
+
+describe('addresses that an iPhone does not reach from everywhere (specification section 11.8)', () => {
+  const cases: Readonly<Record<string, string | undefined>> = {
+    'http://127.0.0.1:3000': 'loopback',
+    'https://localhost': 'loopback',
+    'https://server': 'loopback',
+    'http://192.168.1.20:3000': 'private',
+    'https://10.1.2.3': 'private',
+    'https://172.31.255.1': 'private',
+    'https://100.64.0.7': 'private',
+    'http://[fd00::1]:3000': 'private',
+    'https://mac.local': 'private',
+    'https://ownline.home.arpa.': 'private',
+    'http://texts.example.com': 'plain_http',
+    'http://172.32.0.1': 'plain_http',
+    'https://texts.example.com': undefined,
+    'https://mac.tailnet.ts.net/app': undefined,
+    'https://[2001:db8::1]': undefined,
+    'https://local.example.com': undefined,
+  };
+  for (const [url, problem] of Object.entries(cases))
+    it(`${url}: ${problem ?? 'none'} (§11.8/address)`, () => assert.equal(findAddressProblem(url), problem));
 });
