@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { formatPhoneNumber } from '#server/platform/format-phone-number.ts';
 import { type Html, html, rawHtml } from '#server/platform/http/html.ts';
 import type { Mark, MarkName, MarkState, SetupProgress } from './setup-progress.ts';
 
@@ -103,10 +104,15 @@ export function hiddenFields({ isPhone, isTokenShown }: FormContext): Html {
   return html`<input type="hidden" name="view" value="${isPhone ? 'phone' : 'computer'}">${isTokenShown && html`<input type="hidden" name="token" value="shown">`}`;
 }
 
-export function renderTextForm(context: FormContext, problem: FormProblem | undefined): Html {
+export function renderTextForm(
+  context: FormContext,
+  { testRecipient }: SetupProgress,
+  problem: FormProblem | undefined,
+): Html {
+  const recipient = testRecipient === undefined ? '' : formatPhoneNumber(testRecipient);
   return html`<div id="text-form" data-live><form class="inline" method="post" action="${context.path}/test-text">${hiddenFields(context)}
 <label for="to">Number of your other phone</label>${alertOf(problem, 'text')}
-<input id="to" name="to" type="tel" autocomplete="tel" placeholder="+1 415 555 0199" required value="${problem?.form === 'text' ? problem.written : ''}">
+<input id="to" name="to" type="tel" autocomplete="tel" placeholder="+1 415 555 0199" required value="${problem?.form === 'text' ? problem.written : recipient}">
 <button id="send-text">Send a test text</button></form></div>`;
 }
 

@@ -30,8 +30,8 @@ export interface SetupProgress {
   /** Whether the device token was shown or claimed. */
   readonly claimed: boolean;
   readonly lockTest: LockTestState;
-  /** The number that test texts go to from now on, since one was sent to it. */
-  readonly provenRecipient: string | undefined;
+  /** The number of the last test text. */
+  readonly testRecipient: string | undefined;
 }
 
 /** The test text that was accepted last. */
@@ -79,7 +79,7 @@ export function setupProgress(input: ProgressInput): SetupProgress {
     inboundTests: results,
     claimed: facts.device_id !== null,
     lockTest,
-    provenRecipient: testText && isSent(testText.status) ? testText.to : undefined,
+    testRecipient: testText?.to,
   };
 }
 

@@ -38,7 +38,7 @@ ${step(
 <a class="button" href="shortcuts://run-shortcut?name=${encodeURIComponent(outbox.name)}">Run Ownline Outbox</a>
 ${renderMark(progress, 'poll')}
 <h3>Send a test text</h3><p>To another phone of yours, so that the iPhone asks its questions now. It counts as one message.</p>
-${renderTextForm(form, problem)}${renderMark(progress, 'text')}
+${renderTextForm(form, progress, problem)}${renderMark(progress, 'text')}
 <h3>Allow it while the iPhone is locked</h3>
 <ol class="taps"><li><p>In Shortcuts, tap the three dots on Ownline Outbox, then the <b>i</b> in a circle, then <b>Privacy</b>. Switch on running while locked. Do the same for Ownline Inbound.</p>${screens.privacy}</li></ol>`,
 )}

@@ -33,6 +33,7 @@ describe('tests on the setup page (specification section 11.8)', () => {
       const page = await openSetupPage({ setupUrl });
       assert.equal(page.marks.text, 'done');
       assert.match(page.html, /The test text to \+1 415 555 9901 was sent/);
+      assert.match(page.html, /name="to"[^>]*value="\+1 415 555 9901"/, 'typed once');
       const list = await team.api.get(`/v1/messages?from=${encodeURIComponent(phoneNumber)}`);
       assert.equal((list.json.messages as unknown[]).length, 1);
     });
