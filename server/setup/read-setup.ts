@@ -51,7 +51,12 @@ export async function readSetup(
   const progress = setupProgress({
     facts,
     testText: await readTestText(services, link, facts),
-    address: { isReachable: addressProblem === undefined, isOpenOnPhone, server: config.appUrl },
+    address: {
+      isReachable: addressProblem === undefined,
+      isLoopback: addressProblem === 'loopback',
+      isOpenOnPhone,
+      server: config.appUrl,
+    },
     now: clock.now(),
     sessionLifeMs: sessionLifeAfterAnswerMs(config.deviceHoldMs),
   });

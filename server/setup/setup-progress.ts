@@ -47,6 +47,8 @@ export interface ProgressInput {
   readonly testText: TestText | undefined;
   readonly address: {
     readonly isReachable: boolean;
+    /** Whether it leads to the machine of the server: no iPhone reaches it. */
+    readonly isLoopback: boolean;
     readonly isOpenOnPhone: boolean;
     readonly server: string;
   };
@@ -84,12 +86,20 @@ export function setupProgress(input: ProgressInput): SetupProgress {
 }
 
 function addressMark({ facts, address }: ProgressInput): Mark {
-  const mark = { name: 'address', title: 'Address can be reached' } as const;
-  if (facts.session_id !== null || (address.isOpenOnPhone && address.isReachable))
+  const mark = { name: 'address', title: 'This iPhone reaches Ownline' } as const;
+  // An address of this machine alone is reached by a simulated iPhone only.
+  const hasPolled = facts.session_id !== null && !address.isLoopback;
+  if (hasPolled || (address.isOpenOnPhone && address.isReachable))
     return { ...mark, state: 'done', detail: `This iPhone reaches ${address.server}.` };
   return address.isReachable
     ? { ...mark, state: 'open', detail: 'Open this page on the iPhone.' }
-    : { ...mark, state: 'failed', detail: `No iPhone reaches ${address.server} from everywhere.` };
+    : {
+        ...mark,
+        state: 'failed',
+        detail: address.isLoopback
+          ? `No iPhone reaches ${address.server}.`
+          : `No iPhone reaches ${address.server} from everywhere.`,
+      };
 }
 
 function pollMark({ session_id, device_name, system_version }: SetupFactsRow): Mark {
