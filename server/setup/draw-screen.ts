@@ -37,7 +37,7 @@ export function drawScreen(screen: Screen): Html {
   const height = bottom + (screen.tabs ? barHeight : 0);
   return rawHtml(
     `<svg class="screen" viewBox="0 0 ${width} ${height}" role="img" aria-label="${escapeHtml(screen.label)}">` +
-      `<rect class="ground" x="0.5" y="0.5" width="${width - 1}" height="${height - 1}" rx="18"/>` +
+      `<rect class="ground" x="1" y="1" width="${width - 2}" height="${height - 2}" rx="18"/>` +
       (hasBar ? drawBar(screen) : '') +
       rows.join('') +
       (screen.tabs ? drawTabs(screen.tabs.names, screen.tabs.tap, bottom) : '') +
@@ -94,7 +94,7 @@ function drawRow(row: ScreenRow, y: number): string {
         words(row.text, x, baseline) +
         `<rect class="${row.isOn ? 'on' : 'off'}" x="${end - 36}" y="${middle - 10}" width="36" height="20" rx="10"/>` +
         `<circle class="knob" cx="${row.isOn ? end - 10 : end - 26}" cy="${middle}" r="8"/>` +
-        (row.tap ? tapMark(end - 18, middle) : '')
+        (row.tap ? tapMark(end - 52, middle) : '')
       );
     case 'button':
       return (
