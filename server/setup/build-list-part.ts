@@ -16,7 +16,7 @@ export function renderBuildLists(server: string, deviceToken: string | undefined
     return html`<details class="by-hand"><summary>Build ${shortcut.name} by hand (${countOf(actions)} actions)</summary>
 <p>In Shortcuts, tap <b>+</b>, and name the new shortcut <b>${shortcut.name}</b>. Add these actions in order. <var>Blue</var> is a variable to choose; all else is to type.</p>
 <p>Where no input is named, it is the result of the action before, which Shortcuts fills in by itself.</p>
-${deviceToken === undefined && html`<p><b>Show address and token first: they are the first two texts.</b></p>`}
+${deviceToken === undefined && html`<p><b>Tap Start first: address and token are the first two texts.</b></p>`}
 <ol class="build" data-shortcut="${shortcut.name}">${actions.map(renderAction)}</ol></details>`;
   });
   return html`${lists}`;

@@ -42,7 +42,14 @@ const markContent = ({ state, title, detail }: Mark) => signed(state, title, det
 function renderSummary(marks: readonly Mark[]): Html {
   const done = marks.filter(({ state }) => state === 'done').length;
   const isAll = done === marks.length;
-  return html`<p class="summary${isAll && ' all-done'}" role="status"><span>${isAll ? 'Everything works' : 'Progress'}</span><span>${done} of ${marks.length}</span></p>`;
+  const next = marks.find(({ state }) => state !== 'done');
+  return html`<div role="status"><p class="summary${isAll && ' all-done'}">${isAll && 'Everything works: '}${done} of ${marks.length} checks passed</p>${next && html`<p class="quiet">Next: ${next.title}</p>`}</div>`;
+}
+
+/** The checks that have not passed, beside the button that closes the link. */
+export function renderOpenChecks({ marks }: SetupProgress): Html {
+  const open = marks.filter(({ state }) => state !== 'done');
+  return html`<div id="open-checks" data-live>${open.length > 0 && html`<p><b>Not checked yet:</b></p><ul>${open.map(({ title }) => html`<li>${title}</li>`)}</ul>`}</div>`;
 }
 
 /** The list of all marks, on the computer. */
@@ -63,7 +70,8 @@ ${renderSummary(marks)}
 export function renderMark({ marks }: SetupProgress, name: MarkName): Html {
   const mark = marks.find((one) => one.name === name);
   if (!mark) throw new Error(`there is no mark ${name}`);
-  return html`<div id="mark-${name}" data-live data-mark="${name}" class="mark is-${mark.state}">${markContent(mark)}</div>`;
+  const isChecking = name === 'address' && mark.state === 'open';
+  return html`<div id="mark-${name}" data-live data-mark="${name}" class="mark is-${mark.state}">${markContent(isChecking ? { ...mark, detail: 'Checking …' } : mark)}</div>`;
 }
 
 /** The outcome of an inbound test, in its line of the list of automations. */
@@ -71,7 +79,7 @@ export function renderInboundTest({ inboundTests }: SetupProgress, name: string)
   const test = inboundTests.find((one) => one.name === name);
   if (!test) throw new Error(`there is no inbound test ${name}`);
   const { reply, passed, contains } = test;
-  const automation = contains === ' ' ? 'one space' : contains;
+  const automation = contains === ' ' ? 'a single space' : contains;
   return html`<div id="test-${name}" data-live data-test="${name}" class="mark ${passed ? 'is-done' : 'is-open'}">${
     passed
       ? html`${icons.done}<span><b>“${reply}” came in</b></span><span class="detail">The automation with ${automation} works.</span>`
@@ -111,8 +119,8 @@ export function renderTextForm(
 ): Html {
   const recipient = testRecipient === undefined ? '' : formatPhoneNumber(testRecipient);
   return html`<div id="text-form" data-live><form class="inline" method="post" action="${context.path}/test-text">${hiddenFields(context)}
-<label for="to">Number of your other phone</label>${alertOf(problem, 'text')}
-<input id="to" name="to" type="tel" autocomplete="tel" placeholder="+1 415 555 0199" required value="${problem?.form === 'text' ? problem.written : recipient}">
+<label for="to">Number of the second phone</label>${alertOf(problem, 'text')}
+<input id="to" name="to" type="tel" autocomplete="tel" placeholder="e.g. +1 415 555 0199" required value="${problem?.form === 'text' ? problem.written : recipient}">
 <button id="send-text">Send a test text</button></form></div>`;
 }
 
@@ -129,10 +137,11 @@ export function renderLiveParts(
   const parts = isPhone
     ? [
         renderBar(progress),
+        renderOpenChecks(progress),
         ...progress.marks.map(({ name }) => renderMark(progress, name)),
         ...progress.inboundTests.map(({ name }) => renderInboundTest(progress, name)),
       ]
-    : [renderMarkList(progress)];
+    : [renderMarkList(progress), renderOpenChecks(progress)];
   const version = createHash('sha256').update(parts.join('')).digest('base64url').slice(0, 16);
   return { version, markup: html`<div data-version="${version}">${parts}</div>` };
 }

@@ -1,10 +1,10 @@
 import { drawScreen } from './draw-screen.ts';
 
-/** The drawings of the setup page: the screens of Shortcuts with the thing to tap marked. */
-export const screens = {
-  importQuestion: drawScreen({
+/** The questions of a shortcut that is added. @param title the name of the shortcut */
+export const importQuestion = (title: string) =>
+  drawScreen({
     label: 'Shortcuts asks for the address and the device token; paste them and tap Add Shortcut',
-    title: 'Ownline Outbox',
+    title,
     left: 'Cancel',
     rows: [
       { kind: 'text', text: 'Address of your Ownline' },
@@ -13,10 +13,13 @@ export const screens = {
       { kind: 'field', text: 'Paste the device token', tap: true },
       { kind: 'button', text: 'Add Shortcut', tap: true },
     ],
-  }),
+  });
+
+/** The drawings of the setup page: the screens of Shortcuts with the thing to tap marked. */
+export const screens = {
   addShortcut: drawScreen({
-    label: 'Shortcuts shows Ownline Outbox; tap Add Shortcut',
-    title: 'Ownline Outbox',
+    label: 'Shortcuts shows the shortcut; tap Add Shortcut',
+    title: 'Shortcut',
     left: 'Cancel',
     rows: [
       { kind: 'text', text: 'This shortcut may use data from …' },
@@ -26,7 +29,7 @@ export const screens = {
   alwaysAllow: drawScreen({
     label: 'A question of iOS with three answers; tap Always Allow',
     rows: [
-      { kind: 'text', text: 'Allow “Ownline Outbox” to send …?' },
+      { kind: 'text', text: 'Allow “Ownline Outbox” to …?' },
       { kind: 'button', text: 'Don’t Allow' },
       { kind: 'button', text: 'Allow Once' },
       { kind: 'button', text: 'Always Allow', tap: true },
@@ -87,7 +90,7 @@ export const screens = {
     right: 'Next',
     tapRight: true,
     rows: [
-      { kind: 'row', text: 'Time', value: '09:00', tap: true },
+      { kind: 'row', text: 'Time', value: '08:00', tap: true },
       { kind: 'choice', text: 'Daily', isOn: true },
       { kind: 'choice', text: 'Run Immediately', isOn: true, tap: true },
     ],

@@ -197,9 +197,10 @@ export function setupPageRoutes(services: SetupServices): Route[] {
       audience: 'page',
       byToken: true,
       answers,
-      handle: withSetup(async ({ number, token }) => {
-        await closeSetupLink(services, token);
-        return page(renderSetupDone(number.phone_number));
+      handle: withSetup(async (setup, { request }) => {
+        const { progress } = await readSetup(services, setup, isOpenOnPhone(request, config.appUrl));
+        await closeSetupLink(services, setup.token);
+        return page(renderSetupDone(setup.number.phone_number, progress));
       }),
     }),
   ];

@@ -7,6 +7,7 @@ import { copyRow } from './copy-row.ts';
 import { renderBar, renderLiveParts, renderMark, renderMarkList } from './live-parts.ts';
 import type { SetupPage } from './page-content.ts';
 import { renderQrCode } from './qr-code.ts';
+import type { SetupProgress } from './setup-progress.ts';
 import { renderDone, renderSteps } from './setup-steps.ts';
 import { setupStyle } from './setup-style.ts';
 
@@ -34,7 +35,7 @@ ${form.isPhone ? renderPhoneView(page) : renderComputerView(page)}
 
 function renderPhoneView(page: SetupPage): Html {
   const { progress } = page.state;
-  return html`<p class="quiet">Six steps, about ten minutes. Words on your iPhone may differ a little.</p>
+  return html`<p class="quiet">Allow half an hour. You can stop and come back: this link works for 24 hours. Words on your iPhone may differ a little.</p>
 <section>${renderBar(progress)}${renderMark(progress, 'address')}</section>
 ${renderSteps(page)}`;
 }
@@ -43,7 +44,7 @@ function renderComputerView(page: SetupPage): Html {
   const { state, form, setupUrl } = page;
   return html`<div class="columns">
 <section><h2>Open this page on the iPhone</h2>
-<p class="quiet">Point the camera of the iPhone that has <bdi>${formatPhoneNumber(state.setup.number.phone_number)}</bdi> at the code, and follow the steps there. It takes about ten minutes.</p>
+<p class="quiet">Point the camera of the iPhone that has <bdi>${formatPhoneNumber(state.setup.number.phone_number)}</bdi> at the code, and follow the steps there. Allow half an hour.</p>
 ${renderQrCode(setupUrl, 'QR code of this page')}
 <p class="field-name">Or send yourself the address of this page</p>${copyRow(setupUrl)}
 <p class="quiet">Keep it to yourself: it connects a phone to this number.</p></section>
@@ -51,7 +52,7 @@ ${renderQrCode(setupUrl, 'QR code of this page')}
 <p class="quiet">This list changes by itself. Leave it open beside you.</p>
 ${renderMarkList(state.progress)}</section></div>
 <section><h2>Is this the iPhone?</h2><p>Then <a href="${form.path}?view=phone">show the steps here</a>.</p></section>
-${renderDone(form)}`;
+${renderDone(form, state.progress)}`;
 }
 
 const addressWords: Readonly<Record<AddressProblem, string>> = {
@@ -65,35 +66,47 @@ function renderAddressProblem({ state, server, addressSetting, setupUrl }: Setup
   const { addressProblem } = state;
   if (!addressProblem) return undefined;
   return html`<div class="notice${addressProblem !== 'loopback' && ' mild'}" role="note">
-<p><b>${addressWords[addressProblem]}</b></p><p><code class="long">${server}</code></p>
-<p>Ask the person who runs this Ownline to set <code>${addressSetting}</code> to a public address with https, and to make a new link. Three ways to get one:</p>
+${
+  addressProblem === 'loopback'
+    ? html`<p><b>This link does not work on an iPhone yet. Send this page to the person who gave it to you.</b></p>`
+    : html`<p><b>${addressWords[addressProblem]}</b> Tell the person who gave you this link.</p>`
+}
+<details><summary>For the person who runs Ownline</summary>
+<p>${addressWords[addressProblem]}</p><p><code class="long">${server}</code></p>
+<p>Set <code>${addressSetting}</code> to a public address with https, and make a new link. Three ways to get one:</p>
 <ul><li><b>A domain of your own</b> with a web server such as Caddy, which gets the certificate by itself: <code class="long">caddy reverse-proxy --from texts.example.com --to 127.0.0.1:3000</code></li>
 <li><b>A tunnel</b>, such as Cloudflare Tunnel, where no port of yours can be opened.</li>
 <li><b>A VPN</b> that the iPhone joins, such as Tailscale; <code class="long">tailscale serve 3000</code> gives an https address in it.</li></ul>
 ${
   addressProblem === 'loopback' &&
   html`<p>To try Ownline on this machine without an iPhone, start a simulated one:</p>${copyRow(`npm run -s ownline -- phone simulate --setup-url ${setupUrl}`)}`
-}</div>`;
+}</details></div>`;
 }
 
 /** The page of a link that was used up, replaced or is too old, or never was one. */
 export function renderSetupExpired(): string {
   return renderPage(
     'Setup link',
-    String(html`<p class="brand">Ownline</p><h1>This setup link is closed</h1>
+    String(html`<p class="brand">Ownline</p><h1>This setup link no longer works</h1>
 <p>A setup link works for 24 hours, until it is closed, or until a newer one is made for the same number.</p>
 <section><h2>Is the iPhone connected already?</h2><p>Then there is nothing to do: it goes on working.</p></section>
 <section><h2>Otherwise ask for a new link</h2><p>The person who sent you this one can make it.</p>
-<p class="quiet">With the API: <code>POST /v1/numbers/:id/reconnect</code>, or <code>POST /v1/numbers/verify</code> for a number that no phone has connected yet.</p></section>`),
+<details><summary>For developers</summary><p>With the API: <code class="long">POST /v1/numbers/:id/reconnect</code>, or <code class="long">POST /v1/numbers/verify</code> for a number that no phone has connected yet.</p></details></section>`),
     parts,
   );
 }
 
-export function renderSetupDone(phoneNumber: string): string {
+/** The page after the link was closed, with what was checked and what was not. */
+export function renderSetupDone(phoneNumber: string, { marks }: SetupProgress): string {
+  const titles = (isDone: boolean) => marks.filter(({ state }) => (state === 'done') === isDone);
+  const list = (heading: string, isDone: boolean) =>
+    titles(isDone).length > 0 &&
+    html`<section><h2>${heading}</h2><ul>${titles(isDone).map(({ title }) => html`<li>${title}</li>`)}</ul></section>`;
   return renderPage(
     'Setup done',
     String(html`<p class="brand">Ownline</p><h1><bdi>${formatPhoneNumber(phoneNumber)}</bdi> is set up</h1>
 <p>The link is closed. The iPhone goes on with what it has.</p>
+${list('Checked', true)}${list('Not checked', false)}
 <p class="quiet">After an update of iOS, check in Shortcuts that each automation still says Run Immediately.</p>`),
     parts,
   );

@@ -15,6 +15,8 @@ import { followBuildList } from '#test/support/shortcuts/follow-build-list.ts';
 const replyStops = (count: number) =>
   Array.from({ length: count }, () => [/Message Contains/, 'Copy'] as const).flat();
 
+const forOperator = 'For the person who runs Ownline';
+
 describe('the setup page in a browser (specification section 11.8)', () => {
   let service: TestService;
   let team: TestTeam;
@@ -48,33 +50,48 @@ describe('the setup page in a browser (specification section 11.8)', () => {
       it('a computer: QR code, marks, and by keyboard the end of the link (§11.8/views)', async () => {
         const { setupUrl } = await connectNumber(service, team, `+1415555020${index}`);
         await page.goto(setupUrl);
-        const texts = [/Connect \+1 415 555 020/, /2 of 6/, /iPhone asks for messages/];
-        await assertSound('computer', texts, ['Copy', 'Copy', 'show the steps here', 'Close this link']);
+        const texts = [/Connect \+1 415 555 020/, /1 of 6 checks passed/, /iPhone asks for messages/];
+        await assertSound('computer', texts, [
+          forOperator,
+          'Copy',
+          'show the steps here',
+          'Finish and close the link',
+        ]);
         assert.equal(await readQrCode(browser, page.locator('svg.qr')), setupUrl, 'in both themes');
-        await page.getByRole('button', { name: 'Close this link' }).focus();
+        await page.getByRole('button', { name: 'Finish and close the link' }).focus();
         await page.keyboard.press('Enter');
         await page.getByText('is set up').waitFor();
-        await assertSound('done', [/The link is closed/], []);
+        await assertSound(
+          'done',
+          [/The link is closed/, /Checked\s+iPhone asks for messages\s+Not checked/],
+          [],
+        );
         assert.equal((await page.goto(setupUrl))?.status(), 404);
-        await assertSound('over', [/This setup link is closed/], []);
+        await assertSound('over', [/This setup link no longer works/], ['For developers']);
       });
 
       it('an iPhone: steps, and by keyboard the device token (§11.8/click)', async () => {
         const { setupUrl } = await connectNumber(service, team, `+1415555030${index}`);
         await page.goto(`${setupUrl}?view=phone`);
-        const texts = [/Before you start/, /Let replies come in/, /Message Contains: one space/];
+        const texts = [/Before you start/, /Let replies come in/, /Message Contains: a single space/];
         const later = [
           'Run Ownline Outbox',
-          /Number of your other phone/,
+          /Number of the second phone/,
           'Send a test text',
+          ...[/^Ownline Outbox/, /^Ownline Inbound/],
           ...replyStops(4),
-          /For nearly every reply/,
+          /Recommended: also catch QUIT/,
+          ...[/Time of Day: 08:00/, /12:00/, /16:00/, /20:00/, /Charger/],
           'I lock it now',
-          'Close this link',
+          'Finish and close the link',
         ];
-        const lists = [/Build Ownline Outbox by hand/, /Build Ownline Inbound by hand/];
-        await assertSound('phone', texts, ['Copy', 'Show address and token', ...lists, ...later]);
-        await page.getByRole('button', { name: 'Show address and token' }).focus();
+        const lists = [
+          /Build both shortcuts by hand/,
+          /Build Ownline Outbox by hand/,
+          /Build Ownline Inbound by hand/,
+        ];
+        await assertSound('phone', texts, [forOperator, 'Start', ...lists, ...later]);
+        await page.getByRole('button', { name: 'Start', exact: true }).focus();
         await page.keyboard.press('Enter');
         await page.getByText('Device token', { exact: true }).waitFor();
         assert.match(await page.locator(':focus').getAttribute('aria-label').then(String), /^Copy http/);
@@ -99,7 +116,7 @@ describe('the setup page in a browser (specification section 11.8)', () => {
     const { setupUrl } = await connectNumber(service, team, '+14155550400');
     const page = await browser.newPage();
     await page.goto(`${setupUrl}?view=phone`);
-    await page.getByRole('button', { name: 'Show address and token' }).click();
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
     await page.getByText('Device token', { exact: true }).waitFor();
     const deviceToken = /dev_[\w-]{43}/.exec(await page.content())?.[0] ?? '';
     for (const shortcut of shortcuts) {
@@ -116,16 +133,16 @@ describe('the setup page in a browser (specification section 11.8)', () => {
     const page = await context.newPage();
     await page.goto(`${setupUrl}?view=phone`);
     assert.equal(await page.getByRole('button', { name: /^Copy/ }).count(), 0);
-    await page.getByRole('button', { name: 'Show address and token' }).click();
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
     await page.getByText('Device token', { exact: true }).waitFor();
-    await page.getByLabel('Number of your other phone').fill('+1 415 555 0199');
+    await page.getByLabel('Number of the second phone').fill('+1 415 555 0199');
     await page.getByRole('button', { name: 'Send a test text' }).click();
     await page.locator('[data-mark=text].is-busy').waitFor();
     await page.getByText('Device token', { exact: true }).waitFor();
     await wire.poll({ last: (await wire.poll()).id ?? '' });
     await page.goto(`${setupUrl}?view=phone`);
     await page.locator('[data-mark=text].is-done').waitFor();
-    await page.getByRole('button', { name: 'Close this link' }).click();
+    await page.getByRole('button', { name: 'Finish and close the link' }).click();
     await page.getByText('is set up').waitFor();
     await context.close();
   });
@@ -135,11 +152,11 @@ describe('the setup page in a browser (specification section 11.8)', () => {
     const page = await browser.newPage();
     await page.goto(`${setupUrl}?view=phone`);
     await page.locator('#made-e').check();
-    await page.getByLabel('Number of your other phone').pressSequentially('+1 415');
+    await page.getByLabel('Number of the second phone').pressSequentially('+1 415');
     await wire.call('inbound', { from: '+14155550199', text: 'Yes' });
     await page.locator('[data-test=e].is-done').waitFor();
     await page.keyboard.type(' 555 0199');
-    assert.equal(await page.getByLabel('Number of your other phone').inputValue(), '+1 415 555 0199');
+    assert.equal(await page.getByLabel('Number of the second phone').inputValue(), '+1 415 555 0199');
     assert.ok(await page.locator('#made-e').isChecked());
     await page.reload();
     assert.ok(await page.locator('#made-e').isChecked(), 'kept by the browser');

@@ -73,14 +73,15 @@ describe('the setup page (specification section 11.8)', () => {
     const phoneNumber = newPhoneNumber();
     const replaced = await newLink(phoneNumber);
     const closed = await newLink(phoneNumber);
-    assert.match((await openSetupPage({ setupUrl: closed, path: '/done', form: {} })).html, /is set up/);
+    const done = await openSetupPage({ setupUrl: closed, path: '/done', form: {} });
+    assert.match(done.html, /is set up[\s\S]*Not checked<[\s\S]*iPhone sends texts/);
     const expired = await newLink();
     service.clock.advance(24 * 3_600_000 + 1);
     for (const setupUrl of [replaced, closed, expired])
       for (const path of ['', '/progress', '/files/Ownline%20Outbox.shortcut']) {
         const page = await openSetupPage({ setupUrl, path });
         assert.equal(page.status, 404, path);
-        assert.match(page.html, /This setup link is closed[\s\S]*ask for a new link/);
+        assert.match(page.html, /This setup link no longer works[\s\S]*ask for a new link/);
       }
     for (const path of ['', '/test-text', '/lock-test', '/done'])
       assert.equal(
@@ -143,6 +144,13 @@ describe('the setup page (specification section 11.8)', () => {
       /No iPhone can open this address[\s\S]*<code>BASE_URL<\/code>[\s\S]*Caddy[\s\S]*tunnel[\s\S]*Tailscale/,
     );
     assert.ok(html.includes(`phone simulate --setup-url ${setupUrl}`));
+    const connected = await connectNumber(service, team);
+    const { marks } = await openSetupPage({ setupUrl: connected.setupUrl });
+    assert.deepEqual(
+      [marks.poll, marks.address],
+      ['done', 'failed'],
+      'a poll from this machine proves nothing',
+    );
     const expected: Readonly<Record<string, RegExp>> = {
       'http://192.168.1.20:3000': /works in your own network only/,
       'https://ownline.local': /works in your own network only/,
