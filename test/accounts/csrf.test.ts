@@ -122,6 +122,8 @@ describe('forged requests (specification section 12.3)', () => {
     assert.deepEqual(byToken, [
       ['GET', '/media/:id/:token/:name'],
       ['POST', '/setup/:token'],
+      ['POST', '/setup/:token/test-text'],
+      ['POST', '/setup/:token/lock-test'],
       ['POST', '/setup/:token/done'],
     ]);
     for (const [method, path] of byToken) {

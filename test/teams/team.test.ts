@@ -172,9 +172,16 @@ describe('GET /v1/numbers/:id (specification sections 2.5 and 4.2)', () => {
       messages_today: 2,
       created_at: answer.json.created_at,
       on_unconfirmed: 'retry_once',
+      inbound_coverage: 'unknown',
       ...pacingOff,
     });
-    const { on_unconfirmed: _, pacing: __, pacing_warnings: ___, ...listed } = answer.json;
+    const {
+      on_unconfirmed: _,
+      pacing: __,
+      pacing_warnings: ___,
+      inbound_coverage: ____,
+      ...listed
+    } = answer.json;
     assert.deepEqual(await findNumber(team.api, number.phoneNumber), listed);
   });
 
@@ -186,7 +193,12 @@ describe('GET /v1/numbers/:id (specification sections 2.5 and 4.2)', () => {
       [answer.json.verified, answer.json.device_name, answer.json.last_seen_at, answer.json.messages_today],
       [false, '', null, 0],
     );
-    assert.deepEqual(answer.json, { ...listed, on_unconfirmed: 'fail', ...pacingOff });
+    assert.deepEqual(answer.json, {
+      ...listed,
+      on_unconfirmed: 'fail',
+      inbound_coverage: 'unknown',
+      ...pacingOff,
+    });
   });
 
   it('counts messages_today of this number alone; a cancelled one stays counted (§2.5/messages-today)', async () => {
