@@ -15,6 +15,7 @@ import { readConfig } from '#server/platform/config.ts';
 import { type KeyId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import type { OutboundHttpOptions } from '#server/platform/outbound-http/outbound-http.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
+import { StartError } from '#server/platform/start-error.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 import { createTeam } from '#server/teams/team/create-team.ts';
 import { setTeamPlan } from '#server/teams/team/team-store.ts';
@@ -95,7 +96,7 @@ export async function startTestService(
     });
     return { app, config, baseUrl: `http://127.0.0.1:${port}` };
   };
-  const { app, config, baseUrl } = await open();
+  const { app, config, baseUrl } = await open().catch(againIfPortInUse(open));
   const runtime = await openRuntime(config, database.url, logger, clock);
   const makeKey = async (teamId: TeamId, grants: Grant[]) => {
     const { row, key } = await runtime.database.transaction((trx) =>
@@ -115,7 +116,7 @@ export async function startTestService(
     makeKey,
     newKey,
     startAnother: async (ownClock) => {
-      const other = await open(ownClock);
+      const other = await open(ownClock).catch(againIfPortInUse(() => open(ownClock)));
       return {
         app: other.app,
         baseUrl: other.baseUrl,
@@ -139,6 +140,14 @@ export async function startTestService(
       await database.drop();
       await rm(dataDir, { recursive: true, force: true });
     },
+  };
+}
+
+/** Another process of the run may take the free port first: then a start is tried again, with another one. */
+function againIfPortInUse<T>(start: () => Promise<T>): (error: unknown) => Promise<T> {
+  return (error) => {
+    if (error instanceof StartError && error.message.includes('is in use')) return start();
+    throw error;
   };
 }
 
