@@ -5,7 +5,7 @@
 
   const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-  /** Exchanges the parts of the page that differ in an answer, and keeps the focus. */
+  /** Exchanges the parts of the page that differ in an answer, and keeps the focus and which boxes are open. */
   function apply(markup) {
     const answer = new DOMParser().parseFromString(markup, 'text/html');
     for (const part of answer.querySelectorAll('[data-live]')) {
@@ -17,6 +17,9 @@
       }
       const focused = shown.contains(document.activeElement) ? document.activeElement : undefined;
       const next = document.importNode(part, true);
+      const boxes = next.querySelectorAll('details');
+      for (const [index, box] of shown.querySelectorAll('details').entries())
+        if (boxes[index]) boxes[index].open = box.open;
       shown.replaceWith(next);
       const again = focused?.id ? document.getElementById(focused.id) : undefined;
       if (focused) (again ?? next.querySelector('button, a, input:not([type=hidden])'))?.focus();

@@ -158,6 +158,10 @@ describe('the setup page in a browser (specification section 11.8)', () => {
     await page.keyboard.type(' 555 0199');
     assert.equal(await page.getByLabel('Number of the second phone').inputValue(), '+1 415 555 0199');
     assert.ok(await page.locator('#made-e').isChecked());
+    await page.getByText('Build Ownline Inbound by hand').click();
+    await page.getByRole('button', { name: 'Send a test text' }).click();
+    await page.locator('[data-mark=text].is-busy').waitFor();
+    assert.ok(await page.locator('ol[data-shortcut="Ownline Inbound"]').isVisible(), 'its box stays open');
     await page.reload();
     assert.ok(await page.locator('#made-e').isChecked(), 'kept by the browser');
     await page.close();
