@@ -43,12 +43,12 @@ function renderWithQuestions(page: SetupPage, links: Readonly<Record<string, str
 <li><p>Copy the address.</p>${copyRow(page.server)}</li>
 <li><p>Tap this button.</p>${getButton(name, href)}</li>
 ${page.way.kind === 'files' && html`<li><p>Open the file that Safari has downloaded.</p></li>`}
-<li><p>Press in the first field, and tap <b>Paste</b>.</p></li>
+<li><p>Press in the first field, and tap <b>Paste</b>.</p>${importQuestion(name)}</li>
 <li><p>Swipe back here. Leave Shortcuts open.</p></li>
 <li><p>Copy the device token.</p>${copyRow(deviceToken)}${tokenWarning}</li>
 <li><p>Go back to Shortcuts.</p></li>
 <li><p>Press in the second field, and tap <b>Paste</b>.</p></li>
-<li><p>Tap <b>Add Shortcut</b>.</p>${importQuestion(name)}</li>
+<li><p>Tap <b>Add Shortcut</b>.</p></li>
 <li><p>Come back here.</p></li></ol>`;
   return html`${renderBlocks(links, block)}${renderByHand(page)}`;
 }

@@ -29,7 +29,7 @@ export function renderReplies({ state }: SetupPage): Html {
 ${automations('needed')}
 <ol class="taps"><li><p>In Shortcuts, tap <b>Automation</b>, then <b>+</b>.</p>${screens.automationTab}</li>
 <li><p>Tap <b>Message</b>.</p>${screens.chooseMessage}</li>
-<li><p>Tap <b>Message Contains</b>, press in the field, <b>Paste</b>. Sender stays as it is (“Any”). Tap <b>Run Immediately</b>. Tap <b>Next</b>.</p>${screens.messageContains}</li>
+<li><p>Tap <b>Message Contains</b>, press in the field, tap <b>Paste</b>. Sender stays as it is (“Any”). Tap <b>Run Immediately</b>. Tap <b>Next</b>.</p>${screens.messageContains}</li>
 <li><p>Tap <b>Ownline Inbound</b>. It is saved. Come back for the next line.</p>${screens.chooseInbound}</li></ol>
 <h3>Test them</h3>
 <p>When all four are ticked: from a second phone, text these to ${number}, one at a time.</p>

@@ -66,7 +66,7 @@ ${renderDone(form, progress)}
 const restartTimes = ['08:00', '12:00', '16:00', '20:00'];
 
 function renderRestarts({ state: { setup } }: SetupPage): Html {
-  const chooseOutbox = html`<li><p>Tap <b>Ownline Outbox</b> in the list, not New Blank Automation: iOS ends that after four minutes.</p>${screens.chooseOutbox}</li>
+  const chooseOutbox = html`<li><p>Tap <b>Ownline Outbox</b> in the list, not New Blank Automation: iOS ends a blank one after four minutes.</p>${screens.chooseOutbox}</li>
 <li><p>Come back here and tick its line.</p></li>`;
   return html`<p>Make five automations: four times of day and one charger. They start Ownline Outbox again after a restart or a lost connection.</p>
 <ul class="tests">${restartTimes.map((time) => tickLine(setup, `time-${time.slice(0, 2)}`, html`Time of Day: <b>${time}</b>, then Ownline Outbox`))}${tickLine(setup, 'charger', html`<b>Charger</b>: Is Connected, then Ownline Outbox`)}</ul>
