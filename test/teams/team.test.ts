@@ -3,12 +3,10 @@ import { after, before, describe, it } from 'node:test';
 import { planNames, plans } from '#contract/plans.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
-import { pacingOff } from '#test/support/numbers/default-pacing.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
 import { type ApiAnswer, field } from '#test/support/service/api-client.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
-import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { newDelivery, newWebhook } from '#test/support/webhooks/make-webhooks.ts';
 
@@ -138,81 +136,6 @@ describe('GET and PUT /v1/team (specification sections 2.2 and 4.1)', () => {
     assert.deepEqual([query.status, field(query.json, 'error.param')], [400, 'x']);
     const { json } = await team.api.get('/v1/team');
     assert.deepEqual([json.name, json.plan, json.monthly_message_limit], ['Stays', 'pro', 10_000]);
-  });
-});
-
-describe('GET /v1/numbers/:id (specification sections 2.5 and 4.2)', () => {
-  let service: TestService;
-  let team: TestTeam;
-
-  before(async () => {
-    ({ service, team } = await givenTeamBesideCanary());
-  });
-  after(() => service.close());
-
-  it('shows the fields of the list, and on_unconfirmed (§4.2/get-number)', async () => {
-    const number = await connectNumber(service, team, '+14155550100');
-    await team.api.send({ from: number.phoneNumber, to, content: 'one' });
-    await number.wire.call('inbound', { from: to, text: 'two' });
-    await connectNumber(service, team, '+14155550110');
-    const change = { label: 'Support 😀', status: 'paused', on_unconfirmed: 'retry_once' };
-    await team.api.put(`/v1/numbers/${number.numberId}`, change);
-    const answer = await team.api.get(`/v1/numbers/${number.numberId}`);
-    assert.equal(answer.status, 200);
-    assert.match(String(answer.json.created_at), instant);
-    assert.match(String(answer.json.last_seen_at), instant);
-    assert.deepEqual(answer.json, {
-      id: number.numberId,
-      phone_number: number.phoneNumber,
-      label: 'Support 😀',
-      status: 'paused',
-      verified: true,
-      device_name: 'Test iPhone',
-      last_seen_at: answer.json.last_seen_at,
-      messages_today: 2,
-      created_at: answer.json.created_at,
-      on_unconfirmed: 'retry_once',
-      inbound_coverage: 'unknown',
-      ...pacingOff,
-    });
-    const {
-      on_unconfirmed: _,
-      pacing: __,
-      pacing_warnings: ___,
-      inbound_coverage: ____,
-      ...listed
-    } = answer.json;
-    assert.deepEqual(await findNumber(team.api, number.phoneNumber), listed);
-  });
-
-  it('shows a pending number: strings without a value empty, times without one null, on_unconfirmed fail (§4.2/get-number)', async () => {
-    await team.api.post('/v1/numbers/verify', { phone_number: '+14155550120' });
-    const listed = await findNumber(team.api, '+14155550120');
-    const answer = await team.api.get(`/v1/numbers/${listed?.id}`);
-    assert.deepEqual(
-      [answer.json.verified, answer.json.device_name, answer.json.last_seen_at, answer.json.messages_today],
-      [false, '', null, 0],
-    );
-    assert.deepEqual(answer.json, {
-      ...listed,
-      on_unconfirmed: 'fail',
-      inbound_coverage: 'unknown',
-      ...pacingOff,
-    });
-  });
-
-  it('counts messages_today of this number alone; a cancelled one stays counted (§2.5/messages-today)', async () => {
-    const first = await connectNumber(service, team, '+14155550130');
-    const second = await connectNumber(service, team, '+14155550140');
-    const today = async (id: string) => (await team.api.get(`/v1/numbers/${id}`)).json.messages_today;
-    const id = await team.api.send({ from: first.phoneNumber, to: second.phoneNumber, content: 'Hello' });
-    assert.deepEqual([await today(first.numberId), await today(second.numberId)], [1, 0]);
-    await second.wire.call('inbound', { from: first.phoneNumber, text: 'Hello' });
-    assert.deepEqual([await today(first.numberId), await today(second.numberId)], [1, 1]);
-    assert.equal((await team.api.post(`/v1/messages/${id}/cancel`)).status, 200);
-    assert.equal(await today(first.numberId), 1);
-    service.clock.advance(new Date(service.clock.nowMs()).setUTCHours(24, 0, 0, 0) - service.clock.nowMs());
-    assert.deepEqual([await today(first.numberId), await today(second.numberId)], [0, 0]);
   });
 });
 
