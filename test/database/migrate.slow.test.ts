@@ -21,7 +21,7 @@ describe('migrations (decision 0003)', () => {
     await administrator.query(`CREATE DATABASE ${name}`);
   });
   after(async () => {
-    await administrator.query(`DROP DATABASE ${name} WITH (FORCE)`);
+    await administrator.query(`DROP DATABASE ${name}`);
     await administrator.end();
   });
 
@@ -86,7 +86,7 @@ describe('migrations (decision 0003)', () => {
   });
 
   it('each migration is logged with its name and how long it took', async () => {
-    await administrator.query(`DROP DATABASE ${name} WITH (FORCE)`);
+    await administrator.query(`DROP DATABASE ${name}`);
     await administrator.query(`CREATE DATABASE ${name}`);
     const lines: string[] = [];
     const logger = pino({ base: null }, { write: (line: string) => void lines.push(line) });
