@@ -10,8 +10,11 @@ export interface Connection {
   readonly deviceToken: string;
 }
 
-/** Stand in both fields of a file without a connection, until the person who imports it has answered. */
-export const unansweredConnection: Connection = { server: 'https://', deviceToken: '' };
+/**
+ * Stands in a file without a connection until the person who imports it has answered. Both are empty: an address is
+ * pasted whole, and a scheme in the field would double.
+ */
+export const unansweredConnection: Connection = { server: '', deviceToken: '' };
 
 /** Asked at the import; the position of each is that of the action that takes the answer. */
 export const importQuestions: readonly { readonly question: string; readonly defaultText: string }[] = [

@@ -134,7 +134,7 @@ describe('address and token in the file (specification section 11.11)', () => {
           DefaultValue,
         ]),
         [
-          [0, 'Parameter', 'WFTextActionText', 'https://'],
+          [0, 'Parameter', 'WFTextActionText', ''],
           [1, 'Parameter', 'WFTextActionText', ''],
         ],
       );
