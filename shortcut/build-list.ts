@@ -110,7 +110,7 @@ class ListBuilder {
           fields: [
             this.#input(step.input),
             { label: 'Condition', value: [step.condition] },
-            { label: 'Text', value: [step.operand] },
+            { label: 'Text', value: this.#text(step.operand) },
           ],
         };
       case 'repeat':

@@ -130,7 +130,7 @@ class Compiler {
       WFControlFlowMode: controlFlow.start,
       WFCondition: conditionCodes[condition],
       WFInput: { Type: 'Variable', Variable: encodeAttachment(input, this.#findResult) },
-      WFConditionalActionString: operand,
+      WFConditionalActionString: encodeText(operand, this.#findResult),
     });
     this.add(then);
     if (otherwise) {

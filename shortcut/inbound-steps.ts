@@ -1,9 +1,13 @@
 import { type Connection, connectionSteps, post, shortcutVersion } from './connection.ts';
 import {
   comment,
+  dictionary,
+  dictionaryValue,
+  keep,
   keepAsText,
   nothing,
   repeat,
+  resultOf,
   type Step,
   shortcutInput,
   stop,
@@ -25,8 +29,8 @@ export function inboundSteps(connection: Connection): readonly Step[] {
     ),
     repeat(12, [
       ...keepAsText('Raw', inbound),
-      // The id of the stored message: the text has arrived.
-      when([variable('Raw'), 'contains', 'msg_'], [stop]),
+      // A proxy's page may hold any word: only an object is searched for the id of the stored message.
+      when([variable('Raw'), 'begins with', '{'], stopWhereStored),
       wait(15),
       nothing,
     ]),
@@ -39,3 +43,9 @@ const inbound = post('/v1/device/inbound', [
   ['recipients', [shortcutInput('Recipients')]],
   ['v', [shortcutVersion]],
 ]);
+
+const stopWhereStored: readonly Step[] = [
+  ...keep('Answer', dictionary(resultOf(inbound))),
+  ...keepAsText('Stored', dictionaryValue('id', variable('Answer'))),
+  when([variable('Stored'), 'begins with', 'msg_'], [stop]),
+];

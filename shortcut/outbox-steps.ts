@@ -43,13 +43,12 @@ export function outboxSteps(connection: Connection): readonly Step[] {
     setVariable('Last', variable('None')),
     ...keepText('Session', 'new'),
     ...keepText('Outcome', 'sent'),
+    ...keepText('Endings', `/${sendableEndings.join('/')}/`),
     repeat(5000, [
       ...keepAsText('Raw', poll),
       ...keepText('Pause', '15'),
-      // Only an answer that goes on names a session. A proxy's page and "unavailable" do not: wait, then repeat the poll.
-      when([variable('Raw'), 'contains', 'ses_'], readAnswer, [
-        when([variable('Raw'), 'begins with', '{'], stopIfTold),
-      ]),
+      // A proxy's page may hold any word: only an object is an answer. Otherwise wait, then repeat the poll.
+      when([variable('Raw'), 'begins with', '{'], readAnswer),
       when([variable('Pause'), 'is not', '0'], [wait(variable('Pause'))]),
       // Otherwise the phone keeps the results of all rounds in memory.
       nothing,
@@ -73,38 +72,52 @@ const media = {
   json: undefined,
 } as const;
 
+/**
+ * Endings of the files that the service stores (docs/specification.md section 2.8), and the other ones that an iPhone may
+ * choose for the same types.
+ */
+const sendableEndings = [
+  ...['jpg', 'jpeg', 'png', 'gif', 'heic', 'heics', 'heif', 'heifs', 'hif', 'webp', 'tiff', 'tif', 'bmp'],
+  ...['mp4', 'mov', 'qt', 'm4v', '3gp', '3gpp'],
+  ...['mp3', 'm4a', 'aac', 'wav', 'wave', 'amr', 'caf', 'aiff', 'aif'],
+  ...['pdf', 'vcf', 'vcard', 'ics'],
+];
+
 /** The picture goes first: where it cannot be had or sent, nothing was sent. */
 const sendPicture: readonly Step[] = [
   ...keep('File', media),
-  ...keep('Kind', text({ from: 'variable', name: 'File', property: 'File Extension' })),
-  // A proxy's error page in place of the picture must not be texted to a customer.
-  when([variable('Kind'), 'contains', 'htm'], keepText('Outcome', 'failed'), [
-    sendMessage(variable('File'), variable('To')),
-  ]),
+  // The slashes make it a whole ending of the list, and no ending none of it.
+  ...keep('Kind', text('/', { from: 'variable', name: 'File', property: 'File Extension' }, '/')),
+  // A proxy's error in place of the picture must not be texted to a customer, whatever its type.
+  when(
+    [variable('Endings'), 'contains', variable('Kind')],
+    [sendMessage(variable('File'), variable('To'))],
+    keepText('Outcome', 'failed'),
+  ),
 ];
 
 const send: readonly Step[] = [
-  ...keep('To', dictionaryValue('to', variable('Answer'))),
-  ...keep('Body', dictionaryValue('text', variable('Answer'))),
+  ...keepAsText('To', dictionaryValue('to', variable('Answer'))),
+  ...keepAsText('Body', dictionaryValue('text', variable('Answer'))),
   ...keepAsText('Media', dictionaryValue('media', variable('Answer'))),
   when([variable('Media'), 'is not', 'none'], sendPicture),
   when([variable('Outcome'), 'is', 'sent'], [sendMessage(variable('Body'), variable('To'))]),
-  ...keep('Last', dictionaryValue('id', variable('Answer'))),
+  ...keepAsText('Last', dictionaryValue('id', variable('Answer'))),
 ];
 
-const readAnswer: readonly Step[] = [
-  ...keep('Answer', dictionary(resultOf(poll))),
+const goOn: readonly Step[] = [
   // The server has the report: it answers only after it has stored what the poll said.
   setVariable('Last', variable('None')),
   ...keepText('Outcome', 'sent'),
-  ...keep('Session', dictionaryValue('session', variable('Answer'))),
+  setVariable('Session', variable('Named')),
   ...keepAsText('Pause', dictionaryValue('wait', variable('Answer'))),
-  ...keepAsText('Action', dictionaryValue('action', variable('Answer'))),
   when([variable('Action'), 'is', 'send'], send),
 ];
 
-const stopIfTold: readonly Step[] = [
+/** Only an answer that goes on names a session; a stop, "unavailable" and a proxy's JSON do not. */
+const readAnswer: readonly Step[] = [
   ...keep('Answer', dictionary(resultOf(poll))),
   ...keepAsText('Action', dictionaryValue('action', variable('Answer'))),
-  when([variable('Action'), 'is', 'stop'], [stop]),
+  ...keepAsText('Named', dictionaryValue('session', variable('Answer'))),
+  when([variable('Named'), 'begins with', 'ses_'], goOn, [when([variable('Action'), 'is', 'stop'], [stop])]),
 ];

@@ -79,7 +79,7 @@ export interface IfStep {
   readonly kind: 'if';
   readonly input: Reference;
   readonly condition: Condition;
-  readonly operand: string;
+  readonly operand: Text;
   readonly then: readonly Step[];
   readonly otherwise: readonly Step[] | undefined;
 }
@@ -151,7 +151,7 @@ export const comment = (words: string): Step => ({ kind: 'comment', text: words 
 
 /** `when([variable('Action'), 'is', 'stop'], […], […])`: the actions of If, and those of Otherwise. */
 export const when = (
-  [input, condition, operand]: readonly [Reference, Condition, string],
+  [input, condition, operand]: readonly [Reference, Condition, string | Reference],
   then: readonly Step[],
   otherwise?: readonly Step[],
-): IfStep => ({ kind: 'if', input, condition, operand, then, otherwise });
+): IfStep => ({ kind: 'if', input, condition, operand: [operand], then, otherwise });

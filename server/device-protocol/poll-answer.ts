@@ -2,7 +2,7 @@ import type { HandOut } from '#server/messages/claim-message.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import type { PollResult } from './poll.ts';
 
-/** The answer without an action. Shortcuts search for the texts "action" and "ses_", so neither may occur in it. */
+/** The answer without an action and without a session: a shortcut then repeats its poll. */
 export const unavailableAnswer = { ok: '0', reason: 'unavailable', wait: '15' } as const;
 
 /** The answer to a poll: always HTTP 200, flat, strings only (specification section 11.4). */

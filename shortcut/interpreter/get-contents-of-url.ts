@@ -54,7 +54,11 @@ export async function getContentsOfUrl(
 
 function itemsOf(response: Response, bytes: Buffer): readonly Item[] {
   if (bytes.length === 0) return [];
-  const mediaType = (response.headers.get('content-type') ?? 'application/octet-stream').split(';')[0] ?? '';
+  const mediaType =
+    (response.headers.get('content-type') ?? 'application/octet-stream')
+      .split(';')[0]
+      ?.trim()
+      .toLowerCase() ?? '';
   if (/[/+]json$/.test(mediaType)) {
     const json = parseJson(bytes.toString('utf8'));
     if (json !== undefined) return itemsOfJson(json);
@@ -63,9 +67,56 @@ function itemsOf(response: Response, bytes: Buffer): readonly Item[] {
   return [{ kind: 'file', file: { name: fileName(response.url, mediaType), mediaType, bytes } }];
 }
 
-/** The last part of the path. Where its ending is not one of the media type, that of the type is added. */
+/** The last part of the path. Where its ending is not one of the media type, the first of that type is added. */
 function fileName(url: string, mediaType: string): string {
   const last = decodeURIComponent(new URL(url).pathname.split('/').at(-1) ?? '') || 'file';
-  const ending = mediaType === 'text/html' ? 'html' : undefined;
-  return ending === undefined || last.endsWith(`.${ending}`) ? last : `${last}.${ending}`;
+  const endings = endingsOf(mediaType);
+  if (endings.length === 0 || endings.some((ending) => last.toLowerCase().endsWith(`.${ending}`)))
+    return last;
+  return `${last}.${endings[0]}`;
 }
+
+/** @returns none for bytes of an unknown type: those keep the ending of the address */
+function endingsOf(mediaType: string): readonly string[] {
+  const known = knownEndings[mediaType];
+  if (known) return known;
+  if (/[/+]json$/.test(mediaType)) return ['json'];
+  if (/\+xml$/.test(mediaType)) return ['xml'];
+  return /^text\//.test(mediaType) ? ['txt'] : [];
+}
+
+const knownEndings: Readonly<Record<string, readonly string[]>> = {
+  'text/html': ['html', 'htm'],
+  'application/xhtml+xml': ['xhtml', 'html'],
+  'text/xml': ['xml'],
+  'application/xml': ['xml'],
+  'text/css': ['css'],
+  'text/csv': ['csv'],
+  'text/javascript': ['js'],
+  'text/vcard': ['vcf'],
+  'text/calendar': ['ics'],
+  'application/pdf': ['pdf'],
+  'image/jpeg': ['jpeg', 'jpg'],
+  'image/png': ['png'],
+  'image/gif': ['gif'],
+  'image/heic': ['heic'],
+  'image/heic-sequence': ['heics', 'heic'],
+  'image/heif': ['heif'],
+  'image/heif-sequence': ['heifs', 'heif'],
+  'image/webp': ['webp'],
+  'image/tiff': ['tiff', 'tif'],
+  'image/bmp': ['bmp'],
+  'image/svg+xml': ['svg'],
+  'video/mp4': ['mp4'],
+  'video/quicktime': ['mov', 'qt'],
+  'video/x-m4v': ['m4v'],
+  'video/3gpp': ['3gp'],
+  'audio/mpeg': ['mp3'],
+  'audio/mp4': ['m4a', 'mp4'],
+  'audio/x-m4a': ['m4a'],
+  'audio/aac': ['aac'],
+  'audio/wav': ['wav'],
+  'audio/amr': ['amr'],
+  'audio/x-caf': ['caf'],
+  'audio/aiff': ['aiff', 'aif'],
+};

@@ -24,7 +24,7 @@ export type Operation =
       readonly kind: 'if';
       readonly input: Source;
       readonly condition: Condition;
-      readonly operand: string;
+      readonly operand: Template;
       readonly then: readonly NumberedOperation[];
       readonly otherwise: readonly NumberedOperation[];
     }

@@ -110,7 +110,7 @@ class ActionListReader {
     const input = wrapper.attachment('Variable');
     wrapper.end();
     const condition = readCondition(parameters.integer('WFCondition'), this.#next - 1);
-    const operand = parameters.string('WFConditionalActionString');
+    const operand = parameters.template('WFConditionalActionString');
     parameters.end();
     const then = this.block();
     const hasOtherwise = this.#readMarker('conditional', group, controlFlow.otherwise);

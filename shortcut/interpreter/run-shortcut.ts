@@ -203,7 +203,7 @@ class Run {
     const value = this.#value(input);
     if (value.isDictionaryValue)
       throw new WorkflowError('an If compares a dictionary value, which the editor shows as blank');
-    return compare(textOf(value), condition, operand);
+    return compare(textOf(value), condition, this.#text(operand));
   }
 
   #entries(entries: readonly Entry[]): Record<string, string> {

@@ -80,13 +80,31 @@ describe('the list to build by hand (specification section 11.11)', () => {
       Input: [Text of the action before]
    9. If
       Input: [Raw]
-      Condition: contains
-      Text: msg_
-      10. Stop This Shortcut
+      Condition: begins with
+      Text: {
+      10. Get Dictionary from Input
+         Input: [Contents of URL of action 6]
+      11. Set Variable
+         Variable Name: Answer
+         Input: [Dictionary of the action before]
+      12. Get Dictionary Value
+         Key: id
+         Dictionary: [Answer]
+      13. Text
+         Text: [Dictionary Value of the action before]
+      14. Set Variable
+         Variable Name: Stored
+         Input: [Text of the action before]
+      15. If
+         Input: [Stored]
+         Condition: begins with
+         Text: msg_
+         16. Stop This Shortcut
+      End If
    End If
-   11. Wait
+   17. Wait
       Seconds: 15
-   12. Nothing
+   18. Nothing
 End Repeat`,
     );
   });

@@ -1,17 +1,19 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
+import { shownFiles } from '#test/support/media/sample-files.ts';
 import { type SeenRequest, startScriptedServer } from '#test/support/shortcuts/scripted-server.ts';
 import { endOf, ShortcutPhone } from '#test/support/shortcuts/shortcut-phone.ts';
 
 const picture = Buffer.from('ffd8ffe000104a464946', 'hex');
-const path = '/v1/device/media/msg_1/photo.jpg';
+const mediaFolder = '/v1/device/media/msg_1';
 
 /** A server that hands out one message with a picture, takes its report, and stops the phone. */
 async function handOut(
   context: TestContext,
   answerMedia: (response: ServerResponse) => void,
   phoneOptions: Partial<ConstructorParameters<typeof ShortcutPhone>[0]> = {},
+  path = `${mediaFolder}/photo.jpg`,
 ) {
   const answers = [
     {
@@ -50,6 +52,27 @@ async function handOut(
   return { phone, run, polls, media };
 }
 
+/** An answer of a proxy's own in place of the picture. */
+function itFails(type: string, body: string): void {
+  it(`does not text a proxy's error (${type}, ${body || 'empty'}): neither it nor the text is sent, the message is reported as failed, and the next goes out (§11.11/error-page)`, async (context) => {
+    const { phone, run, polls } = await handOut(context, (response) =>
+      response.writeHead(502, { 'content-type': type }).end(body),
+    );
+    await phone.clock.pass(7_000);
+    assert.deepEqual(await endOf(run), { kind: 'stopped' });
+    assert.deepEqual(phone.sent, [{ kind: 'text', to: '+12125550100', text: 'Next' }]);
+    assert.deepEqual(
+      polls().map(({ last, last_status }) => [last, last_status]),
+      [
+        ['none', 'sent'],
+        ['msg_1', 'failed'],
+        ['msg_2', 'sent'],
+        ['none', 'sent'],
+      ],
+    );
+  });
+}
+
 describe('Ownline Outbox with pictures (specification section 11.11)', () => {
   it('fetches the picture with its token, sends it, then the text, and reports once (§11.11/outbox)', async (context) => {
     const { phone, run, polls, media } = await handOut(context, (response) =>
@@ -79,22 +102,35 @@ describe('Ownline Outbox with pictures (specification section 11.11)', () => {
     ]);
   });
 
-  it("does not text a proxy's error page: neither it nor the text is sent, the message is reported as failed, and the next goes out (§11.11/error-page)", async (context) => {
-    const { phone, run, polls } = await handOut(context, (response) =>
-      response.writeHead(502, { 'content-type': 'text/html; charset=utf-8' }).end('<h1>Bad gateway</h1>'),
-    );
-    await phone.clock.pass(7_000);
-    assert.deepEqual(await endOf(run), { kind: 'stopped' });
-    assert.deepEqual(phone.sent, [{ kind: 'text', to: '+12125550100', text: 'Next' }]);
-    assert.deepEqual(
-      polls().map(({ last, last_status }) => [last, last_status]),
-      [
-        ['none', 'sent'],
-        ['msg_1', 'failed'],
-        ['msg_2', 'sent'],
-        ['none', 'sent'],
-      ],
-    );
+  for (const [type, body] of [
+    ['text/html; charset=utf-8', '<h1>Bad gateway</h1>'],
+    ['text/plain', 'upstream connect error'],
+    ['application/json', '{"error":"bad gateway"}'],
+    ['application/json', '[]'],
+    ['application/problem+json; charset=utf-8', '{"title":"Bad gateway"}'],
+    ['application/json', '{"cut off":'],
+    ['application/xml', '<Error><Code>AccessDenied</Code></Error>'],
+    ['text/xml', '<Error/>'],
+    ['image/jpeg', ''],
+    ['text/plain', ''],
+  ] as const)
+    itFails(type, body);
+
+  it('sends a file of every type that the service stores, under the ending of that type (§11.11/error-page)', async (context) => {
+    for (const [type, extension, bytes] of shownFiles) {
+      const mediaPath = `${mediaFolder}/file.${extension}`;
+      const { phone, run } = await handOut(
+        context,
+        (response) => response.setHeader('content-type', type).end(bytes),
+        {},
+        mediaPath,
+      );
+      await phone.clock.pass(7_000);
+      assert.deepEqual(await endOf(run), { kind: 'stopped' });
+      const [file] = phone.sent;
+      assert.ok(file?.kind === 'file' && file.file.bytes.equals(bytes), type);
+      assert.equal(phone.sent.length, 3, type);
+    }
   });
 
   it('where the connection breaks in the middle of the picture, the run ends and nothing was sent', async (context) => {

@@ -154,7 +154,7 @@ function build(
           WFControlFlowMode: 0,
           WFCondition: conditions[get('Condition')] ?? -1,
           WFInput: { Type: 'Variable', Variable: attachment(get('Input')) },
-          WFConditionalActionString: get('Text'),
+          WFConditionalActionString: text(get('Text')),
         }),
       ];
     }

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { startScriptedServer } from '#test/support/shortcuts/scripted-server.ts';
+import { endOf, ShortcutPhone } from '#test/support/shortcuts/shortcut-phone.ts';
+
+/** Answers of proxies that have the marks of the service's ids inside other words. */
+const pages = [
+  ['text/html', '<p>uses_cookies error_msg_ {"action":"stop"}</p>'],
+  ['text/plain', 'uses_cookies error_msg_'],
+  ['application/json', '{"uses_cookies":"ses_1","error_msg_":"msg_1"}'],
+  ['application/json', '{"session":"uses_cookies","id":"error_msg_1"}'],
+  ['application/json', '["ses_1","msg_1"]'],
+] as const;
+
+/** A server that answers all of them in order, then the objects. */
+async function startServer(context: TestContext, objects: readonly object[]) {
+  const answers = [
+    ...pages,
+    ...objects.map((object) => ['application/json', JSON.stringify(object)] as const),
+  ];
+  const server = await startScriptedServer((_, response) => {
+    const [type, body] = answers.shift() ?? ['application/json', '{"action":"stop"}'];
+    response.setHeader('content-type', type).end(body);
+  });
+  context.after(() => server.close());
+  const phone = new ShortcutPhone({ server: server.url, deviceToken: 'dev_1' });
+  const bodies = () => server.requests.map(({ body }) => JSON.parse(body));
+  return { phone, bodies };
+}
+
+describe('pages of proxies with the marks of ids inside other words (specification section 11.11)', () => {
+  it('Outbox repeats the same poll after each, its report included (§11.11/outbox)', async (context) => {
+    const hello = { action: 'send', session: 'ses_9', id: 'msg_9', to: '+12125550100', text: 'Hello' };
+    const { phone, bodies } = await startServer(context, [
+      { ...hello, media: 'none', wait: '0' },
+      { ok: '0', reason: 'unavailable', wait: '15' },
+      { action: 'idle', session: 'ses_9', wait: '7' },
+    ]);
+    const run = phone.startOutbox();
+    for (const _ of pages) await phone.clock.pass(15_000);
+    await phone.clock.pass(15_000);
+    await phone.clock.pass(7_000);
+    assert.deepEqual(await endOf(run), { kind: 'stopped' });
+    assert.deepEqual(phone.texts, ['Hello']);
+    assert.deepEqual(
+      bodies().map(({ session, last }) => [session, last]),
+      [
+        ...[...pages, 'the first answer'].map(() => ['new', 'none']),
+        ['ses_9', 'msg_9'],
+        ['ses_9', 'msg_9'],
+        ['ses_9', 'none'],
+      ],
+    );
+  });
+
+  it('Inbound passes the text on again after each (§11.11/inbound)', async (context) => {
+    const { phone, bodies } = await startServer(context, [
+      { ok: '0', reason: 'unavailable' },
+      { ok: '1', id: 'msg_9' },
+    ]);
+    const run = phone.receive({ sender: '+12125550100', content: 'Yes', recipients: [] });
+    for (const _ of [...pages, 'unavailable']) await phone.clock.pass(15_000);
+    assert.deepEqual(await endOf(run), { kind: 'stopped' });
+    assert.deepEqual(
+      bodies().map(({ text }) => text),
+      [...pages, 'unavailable', 'stored'].map(() => 'Yes'),
+    );
+  });
+});
