@@ -9,7 +9,8 @@ import { readSignedFile, shortcutFileEnding, shortcutFolder } from './signed-fil
 
 /**
  * How a phone gets the shortcuts, the best way that there is (specification section 11.8). `links` and `files` ask for
- * address and token at the import. The files of `signed` have both in them; `ready` once they were made.
+ * address and token at the import. The files of `signed` have both in them; `ready` once they were made. After a failure
+ * of the signing command the way is `by_hand` for some minutes.
  */
 export type InstallWay =
   | { readonly kind: 'links'; readonly links: ShortcutLinks }
@@ -31,21 +32,25 @@ export async function chooseInstallWay(
   if (config.shortcutLinks) return { kind: 'links', links: config.shortcutLinks };
   if (await readFolder(services)) return { kind: 'files' };
   if (!signer) return { kind: 'by_hand' };
-  const made =
-    connection && (await Promise.all(unsigned(connection).map((shortcut) => signer.find(shortcut))));
-  return { kind: 'signed', ready: made?.every((file) => file !== undefined) ?? false };
+  if (!connection) return { kind: 'signed', ready: false };
+  const files = unsigned(connection);
+  const found = await Promise.all(files.map((file) => signer.find(file)));
+  if (found.every((file) => file !== undefined)) return { kind: 'signed', ready: true };
+  return files.some((file) => signer.hasFailed(file))
+    ? { kind: 'by_hand' }
+    : { kind: 'signed', ready: false };
 }
 
 /**
- * Makes the files of the way `signed`, after a click.
- * @returns the way that is left: `by_hand` where the signing command failed
+ * Makes the files of the way `signed`, after a click that asks for them: only this starts the signing command.
+ * @returns the way that is left: `by_hand` where the signing command failed or too many files wait for it
  */
 export async function prepareInstallWay(
   services: InstallServices,
   connection: Connection,
 ): Promise<InstallWay> {
   const way = await chooseInstallWay(services, connection);
-  if (way.kind !== 'signed' || !services.signer) return way;
+  if (way.kind !== 'signed' || way.ready || !services.signer) return way;
   for (const shortcut of unsigned(connection)) {
     if (!(await services.signer.sign(shortcut))) return { kind: 'by_hand' };
   }
@@ -61,7 +66,7 @@ export async function readShortcutFile(
   const way = await chooseInstallWay(services, connection);
   if (way.kind === 'files') return (await readFolder(services))?.get(shortcut.name);
   if (way.kind !== 'signed' || !connection) return undefined;
-  return services.signer?.sign(unsignedShortcut(shortcut, connection));
+  return services.signer?.find(unsignedShortcut(shortcut, connection));
 }
 
 export function shortcutFileName(shortcut: Shortcut): string {

@@ -26,6 +26,15 @@ export const shortcutFileMaxBytes = 1_024 * 1_024;
 /** How long the signing command may run. */
 export const signTimeoutMs = 60_000;
 
+/** How long the end of its standard error may come after the exit of a signing command that failed. */
+export const signErrorGraceMs = 1_000;
+
+/** Files that may wait while another one is signed. */
+export const signWaitingMax = 8;
+
+/** How long the signing command does not run again for a file that it failed to sign. */
+export const signFailureRetentionMs = 5 * 60_000;
+
 /** How long a file that the signing command made is kept: as long as a setup link. */
 export const signedFileRetentionMs = 24 * 3_600_000;
 

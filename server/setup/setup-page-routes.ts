@@ -33,6 +33,8 @@ const answers = Object.fromEntries([200, 400, 402, 404, 409, 503].map((status) =
 interface Shown {
   readonly isPhone: boolean;
   readonly isTokenShown: boolean;
+  /** Whether the click asked for the shortcuts: then the signing command may run. */
+  readonly isPrepared?: true;
   readonly problem?: FormProblem;
 }
 
@@ -48,9 +50,10 @@ export function setupPageRoutes(services: SetupServices): Route[] {
     const state = await readSetup(services, setup, isOpenOnPhone(request, config.appUrl));
     const { deviceToken } = shown.isTokenShown ? await claimDevice(services, setup.token) : {};
     const known = state.progress.claimed ? services.secrets.deviceToken(setup.token) : deviceToken;
-    const way = await (deviceToken === undefined
-      ? chooseInstallWay(services, known === undefined ? undefined : connectionOf(known))
-      : prepareInstallWay(services, connectionOf(deviceToken)));
+    const connection = known === undefined ? undefined : connectionOf(known);
+    const way = await (connection && shown.isPrepared
+      ? prepareInstallWay(services, connection)
+      : chooseInstallWay(services, connection));
     const html = renderSetupPage({
       state,
       form: {
@@ -63,7 +66,7 @@ export function setupPageRoutes(services: SetupServices): Route[] {
       server: config.appUrl,
       addressSetting: config.appUrl === config.baseUrl ? 'BASE_URL' : 'APP_URL',
       deviceToken,
-      hasSigningFailed: deviceToken !== undefined && services.signer !== undefined && way.kind === 'by_hand',
+      hasSigningFailed: services.signer !== undefined && way.kind === 'by_hand',
       problem: shown.problem,
     });
     return page(html, status);
@@ -112,11 +115,14 @@ export function setupPageRoutes(services: SetupServices): Route[] {
       audience: 'page',
       byToken: true,
       looseBody: textFieldsSchema('view', 'token'),
+      // The signing command takes up to a minute, one at a time, behind a bounded queue.
+      ownQueue: true,
       answers,
       handle: withSetup((setup, { request }) =>
         show(setup, request, {
           isPhone: isPhoneView(request, parseForm(request)('view')),
           isTokenShown: true,
+          isPrepared: true,
         }),
       ),
     }),
@@ -171,8 +177,6 @@ export function setupPageRoutes(services: SetupServices): Route[] {
       method: 'GET',
       path: '/setup/:token/files/:name',
       audience: 'page',
-      // The signing command takes up to a minute, one at a time.
-      ownQueue: true,
       answers: { 200: Type.Unknown(), 404: Type.String() },
       handle: withSetup(async (setup, { params, request }) => {
         const shortcut = shortcuts.find((one) => shortcutFileName(one) === params.name);

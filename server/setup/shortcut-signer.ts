@@ -5,7 +5,14 @@ import { join } from 'node:path';
 import type { Runtime } from '#server/database/runtime.ts';
 import { Semaphore } from '#server/platform/concurrency/semaphore.ts';
 import type { SignCommand } from '#server/platform/shortcut-settings.ts';
-import { signErrorMax, signedFileRetentionMs, signTimeoutMs } from './limits.ts';
+import {
+  signErrorGraceMs,
+  signErrorMax,
+  signedFileRetentionMs,
+  signFailureRetentionMs,
+  signTimeoutMs,
+  signWaitingMax,
+} from './limits.ts';
 import { readSignedFile, shortcutFileEnding, shortcutFolder } from './signed-file.ts';
 
 /** A shortcut to sign: the name that the iPhone gives it, and its property list. */
@@ -15,8 +22,8 @@ export interface UnsignedShortcut {
 }
 
 /**
- * Signs shortcuts with SHORTCUT_SIGN_COMMAND (specification section 11.8), one at a time. Results are kept by content in
- * DATA_DIR for as long as a setup link is good: they may hold a device token.
+ * Signs shortcuts with SHORTCUT_SIGN_COMMAND (specification section 11.8), one at a time and once for each
+ * content. Results are kept by content in DATA_DIR for as long as a setup link is good: they may hold a device token.
  */
 export class ShortcutSigner {
   readonly #services: Pick<Runtime, 'clock' | 'logger'>;
@@ -24,6 +31,10 @@ export class ShortcutSigner {
   readonly #folder: string;
   readonly #semaphore = new Semaphore(1);
   readonly #stopping = new AbortController();
+  /** Files that are signed or wait for it, by path. */
+  readonly #jobs = new Map<string, Promise<Buffer<ArrayBuffer> | undefined>>();
+  /** Paths of files that the command failed to sign, with the time of the failure in ms, oldest first. */
+  readonly #failures = new Map<string, number>();
 
   constructor(services: Pick<Runtime, 'clock' | 'logger' | 'config'>, command: SignCommand) {
     this.#services = services;
@@ -37,22 +48,53 @@ export class ShortcutSigner {
     return (await this.#isKept(path)) ? readSignedFile(path).catch(() => undefined) : undefined;
   }
 
-  /** @returns undefined where the command failed, which is logged */
-  async sign(shortcut: UnsignedShortcut): Promise<Buffer<ArrayBuffer> | undefined> {
-    return this.#semaphore.run(async () => {
-      try {
-        return (await this.find(shortcut)) ?? (await this.#run(shortcut));
-      } catch (error) {
-        const problem = error instanceof Error ? error.message : String(error);
-        this.#services.logger.error({ shortcut: shortcut.name }, `SHORTCUT_SIGN_COMMAND failed: ${problem}`);
-        return undefined;
-      }
-    });
+  /** Whether the command failed to sign this file a short time ago. */
+  hasFailed(shortcut: UnsignedShortcut): boolean {
+    const failedAtMs = this.#failures.get(this.#pathOf(shortcut));
+    return failedAtMs !== undefined && this.#services.clock.nowMs() - failedAtMs < signFailureRetentionMs;
   }
 
-  /** Ends a command that runs. */
+  /** @returns undefined where the command failed or too many files wait, which is logged, and after a recent failure */
+  async sign(shortcut: UnsignedShortcut): Promise<Buffer<ArrayBuffer> | undefined> {
+    const path = this.#pathOf(shortcut);
+    const present = this.#jobs.get(path);
+    if (present) return present;
+    if (this.hasFailed(shortcut)) return undefined;
+    if (this.#jobs.size > signWaitingMax) {
+      this.#services.logger.warn(
+        { shortcut: shortcut.name },
+        `SHORTCUT_SIGN_COMMAND was not run: ${signWaitingMax} files wait for it already.`,
+      );
+      return undefined;
+    }
+    const job = this.#semaphore.run(() => this.#attempt(shortcut)).finally(() => this.#jobs.delete(path));
+    this.#jobs.set(path, job);
+    return job;
+  }
+
+  /** Ends a command that runs, and starts none any more. */
   stop(): void {
     this.#stopping.abort();
+  }
+
+  async #attempt(shortcut: UnsignedShortcut): Promise<Buffer<ArrayBuffer> | undefined> {
+    try {
+      return (await this.find(shortcut)) ?? (await this.#run(shortcut));
+    } catch (error) {
+      if (this.#stopping.signal.aborted) return undefined;
+      const problem = error instanceof Error ? error.message : String(error);
+      this.#services.logger.error({ shortcut: shortcut.name }, `SHORTCUT_SIGN_COMMAND failed: ${problem}`);
+      this.#keepFailure(this.#pathOf(shortcut));
+      return undefined;
+    }
+  }
+
+  #keepFailure(path: string): void {
+    const nowMs = this.#services.clock.nowMs();
+    for (const [failed, failedAtMs] of this.#failures) {
+      if (nowMs - failedAtMs >= signFailureRetentionMs) this.#failures.delete(failed);
+    }
+    this.#failures.set(path, nowMs);
   }
 
   async #run(shortcut: UnsignedShortcut): Promise<Buffer<ArrayBuffer> | undefined> {
@@ -79,35 +121,41 @@ export class ShortcutSigner {
 
   /** @throws Error with the first lines of its standard error where it fails or takes too long */
   async #runCommand([program = '', ...args]: readonly string[]): Promise<void> {
+    const { clock } = this.#services;
+    const { signal } = this.#stopping;
+    signal.throwIfAborted();
     const { environment: env } = this.#command;
     // A process group of its own, so that its children end with it.
     const child = spawn(program, args, { env, stdio: ['ignore', 'ignore', 'pipe'], detached: true });
-    const end = () => child.pid !== undefined && killGroup(child.pid);
-    let isLate = false;
-    const cancelTimer = this.#services.clock.after(signTimeoutMs, () => {
-      isLate = true;
-      end();
-    });
-    this.#stopping.signal.addEventListener('abort', end);
     let said = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       if (said.length < signErrorMax.characters) said += text;
     });
+    const cancels: (() => void)[] = [];
     try {
-      const problem = await new Promise<string | undefined>((resolve) => {
-        child.once('error', (error) => resolve(error.message));
-        child.once('close', (code, killedBy) =>
-          resolve(
-            code === 0 ? undefined : killedBy ? `it was ended by ${killedBy}` : `it exited with ${code}`,
+      await new Promise<void>((resolve, reject) => {
+        const fail = (problem: string) => reject(new Error(`${problem}. ${firstLines(said)}`.trim()));
+        const stop = () => reject(new Error('the service stops.'));
+        signal.addEventListener('abort', stop);
+        cancels.push(
+          () => signal.removeEventListener('abort', stop),
+          clock.after(signTimeoutMs, () =>
+            reject(new Error(`it took more than ${signTimeoutMs / 1_000} s.`)),
           ),
         );
-        if (this.#stopping.signal.aborted) end();
+        child.once('error', (error) => fail(error.message));
+        child.once('exit', (code, killedBy) => {
+          if (code === 0) return resolve();
+          // A process that left the group may keep standard error open for ever: only a moment is waited for its end.
+          const end = () => fail(killedBy ? `it was ended by ${killedBy}` : `it exited with ${code}`);
+          child.once('close', end);
+          cancels.push(clock.after(signErrorGraceMs, end));
+        });
       });
-      if (isLate) throw new Error(`it took more than ${signTimeoutMs / 1_000} s.`);
-      if (problem !== undefined) throw new Error(`${problem}. ${firstLines(said)}`.trim());
     } finally {
-      cancelTimer();
-      this.#stopping.signal.removeEventListener('abort', end);
+      for (const cancel of cancels) cancel();
+      if (child.pid !== undefined) killGroup(child.pid);
+      child.stderr.destroy();
     }
   }
 

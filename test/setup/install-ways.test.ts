@@ -118,11 +118,32 @@ describe('ways to install the shortcuts (specification section 11.8)', () => {
   it('where the signing command fails, the page says so and goes on with the list to build by hand (§11.8/ways)', async (context) => {
     const command = await makeSigningCommand('echo "log in to the Mac" >&2; exit 1');
     context.after(command.remove);
-    const { setupUrl } = await startSetup(context, { SHORTCUT_SIGN_COMMAND: command.setting });
+    const { service, setupUrl } = await startSetup(context, { SHORTCUT_SIGN_COMMAND: command.setting });
     const page = await openSetupPage({ setupUrl, form: {} });
     assert.equal(page.status, 200);
     assert.match(page.html, /The shortcuts could not be prepared[\s\S]*Build both shortcuts by hand/);
     assert.ok(page.html.includes(shownToken(page)));
+    const failed = /The shortcuts could not be prepared/;
+    assert.match((await openSetupPage({ setupUrl, form: {} })).html, failed);
+    assert.match((await openSetupPage({ setupUrl })).html, failed);
+    assert.equal((await command.runs()).length, 1);
+    service.clock.advance(5 * 60_000);
     assert.match((await openSetupPage({ setupUrl })).html, /Prepare the shortcuts/, 'it may be tried again');
+  });
+
+  it('only the click that asks for the shortcuts runs the signing command, no other form and no download (§11.8/sign-command)', async (context) => {
+    const command = await makeSigningCommand();
+    context.after(command.remove);
+    const { service, setupUrl } = await startSetup(context, { SHORTCUT_SIGN_COMMAND: command.setting });
+    await openSetupPage({ setupUrl, form: {} });
+    assert.equal((await command.runs()).length, 2);
+    await rm(join(service.dataDir, 'shortcuts/signed'), { recursive: true });
+    for (const path of ['/lock-test', '/test-text']) {
+      const { html } = await openSetupPage({ setupUrl, path, form: { token: 'shown', to: '+14155550123' } });
+      assert.match(html, /Prepare the shortcuts/, path);
+    }
+    assert.match((await openSetupPage({ setupUrl })).html, /Prepare the shortcuts/);
+    assert.equal((await download(setupUrl, outbox.name)).status, 404);
+    assert.equal((await command.runs()).length, 2);
   });
 });

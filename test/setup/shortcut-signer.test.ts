@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
@@ -42,6 +42,7 @@ describe('the signing command (specification section 11.8)', () => {
     return {
       signer: new ShortcutSigner({ clock, logger, config }, config.shortcutSignCommand),
       runs: command.runs,
+      folder: command.folder,
     };
   };
   const kept = () => readdir(join(dataDir, 'shortcuts/signed'));
@@ -116,10 +117,86 @@ describe('the signing command (specification section 11.8)', () => {
     clock.advance(60_000);
     assert.equal(await late, undefined);
     assert.match(lines[0] ?? '', /it took more than 60 s/);
-    const stopped = signer.sign(shortcut);
+    const stopped = signer.sign(other);
     await until('the command runs again', async () => (await runs()).length === 2);
     signer.stop();
     assert.equal(await stopped, undefined);
+  });
+
+  const detached = 'pid="$(dirname "$0")/pid"; [ -e "$pid" ] || { setsid sleep 3600 & echo $! > "$pid"; }; ';
+  const endDetached = async (folder: string) => {
+    const pid = Number(await readFile(join(folder, 'pid'), 'utf8'));
+    assert.ok(pid > 1);
+    process.kill(pid, 'SIGKILL');
+  };
+  const endings: Readonly<Record<string, readonly [body: string, isSigned: boolean]>> = {
+    'its exit with a result': ['printf AEA1 > "$2"', true],
+    'its exit with a failure': ['exit 3', false],
+    'its time limit': ['exec sleep 3600', false],
+  };
+  for (const [name, [body, isSigned]] of Object.entries(endings)) {
+    it(`ends with ${name}, also where a process outside its group holds its standard error open (§11.8/sign-command)`, async () => {
+      const { signer, runs, folder } = await signerWith(detached + body);
+      let isSettled = false;
+      const result = signer.sign(shortcut).finally(() => {
+        isSettled = true;
+      });
+      await until('the command runs', async () => (await readdir(folder)).includes('pid'));
+      removals.unshift(() => endDetached(folder));
+      if (name === 'its time limit') clock.advance(60_000);
+      await until('the call ends', () => isSettled);
+      assert.equal(String(await result), isSigned ? 'AEA1' : 'undefined');
+      const next = signer.sign(other);
+      await until('the next one runs', async () => (await runs()).length === 2);
+      signer.stop();
+      await next;
+    });
+  }
+
+  it('a stop ends the command that runs and starts none that waits (§11.8/sign-command)', async () => {
+    const { signer, runs, folder } = await signerWith(`${detached}exec sleep 3600`);
+    const calls = Promise.all([signer.sign(shortcut), signer.sign(other)]);
+    await until('the command runs', async () => (await readdir(folder)).includes('pid'));
+    removals.unshift(() => endDetached(folder));
+    signer.stop();
+    assert.deepEqual(await calls, [undefined, undefined]);
+    assert.equal(await signer.sign(other), undefined);
+    assert.deepEqual(await runs(), ['Ownline Outbox.shortcut']);
+    assert.deepEqual(lines, []);
+  });
+
+  it('a file that could not be signed is not tried again for 5 minutes (§11.8/sign-command)', async () => {
+    const { signer, runs } = await signerWith('exit 3');
+    assert.ok(!signer.hasFailed(shortcut));
+    assert.equal(await signer.sign(shortcut), undefined);
+    clock.advance(299_000);
+    assert.ok(signer.hasFailed(shortcut));
+    assert.equal(await signer.sign(shortcut), undefined);
+    assert.equal((await runs()).length, 1);
+    assert.ok(!signer.hasFailed(other), 'another file is tried');
+    clock.advance(1_000);
+    assert.ok(!signer.hasFailed(shortcut));
+    await signer.sign(shortcut);
+    assert.equal((await runs()).length, 2);
+  });
+
+  it('8 files wait, one more is refused at once, and calls of the same file are one (§11.8/sign-command)', async () => {
+    const { signer, runs, folder } = await signerWith(
+      'until [ -e "$(dirname "$0")/go" ]; do sleep 0.05; done; printf AEA1 > "$2"',
+    );
+    const files = Array.from({ length: 9 }, (_, count) => ({
+      ...shortcut,
+      propertyList: Buffer.from(`bplist00 ${count}`),
+    }));
+    const calls = Promise.all([...files, ...files].map((file) => signer.sign(file)));
+    await until('the command runs', async () => (await runs()).length === 1);
+    assert.equal(await signer.sign(other), undefined);
+    assert.match(lines[0] ?? '', /was not run: 8 files wait for it already/);
+    assert.ok(!signer.hasFailed(other), 'it may be tried at once');
+    await writeFile(join(folder, 'go'), '');
+    assert.deepEqual((await calls).map(String), Array(18).fill('AEA1'));
+    assert.equal((await runs()).length, 9);
+    assert.equal(String(await signer.sign(other)), 'AEA1');
   });
 
   it('it gets no setting of Ownline in its environment (§11.8/sign-command)', async () => {

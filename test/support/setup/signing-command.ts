@@ -7,6 +7,8 @@ export interface SigningCommand {
   readonly setting: string;
   /** Names of the files that it was run with, in order. */
   readonly runs: () => Promise<string[]>;
+  /** Where the script is. */
+  readonly folder: string;
   readonly remove: () => Promise<void>;
 }
 
@@ -24,6 +26,7 @@ export async function makeSigningCommand(
   return {
     setting: `"${script}" {in} '{out}'`,
     runs: async () => (await readFile(log, 'utf8').catch(() => '')).split('\n').filter(Boolean),
+    folder,
     remove: () => rm(folder, { recursive: true }),
   };
 }
