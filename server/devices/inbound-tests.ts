@@ -14,11 +14,11 @@ export interface InboundTest {
 
 /**
  * Inbound tests of the setup page (specification section 11.8). iOS compares without case and accents. Each reply has
- * the text of its own automation and of no other one of its set, so a reply that is missed names the automation.
+ * the text of its own automation and of no other one, so a reply that is missed names the automation.
  */
 export const inboundTests: readonly InboundTest[] = [
   { name: 'space', contains: ' ', reply: '7 pm', set: 'needed' },
-  { name: 'e', contains: 'e', reply: 'Yes', set: 'needed' },
+  { name: 'e', contains: 'e', reply: 'Seen', set: 'needed' },
   { name: 'o', contains: 'o', reply: 'No', set: 'needed' },
   { name: 'a', contains: 'a', reply: 'Thanks', set: 'needed' },
   { name: 'i', contains: 'i', reply: 'Hi', set: 'full' },

@@ -1,16 +1,25 @@
 import type { Runtime } from '#server/database/runtime.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
 import { type DeviceRow, storeReceivedTests } from './device-store.ts';
 import { inboundTestsOf } from './inbound-tests.ts';
 
 /**
  * Records the inbound tests that a received text passes (specification section 11.8). A phone that has passed them
- * already costs no statement.
+ * already costs no statement. A failure is only logged: the text is stored by then, and the phone is not to deliver it again.
  */
 export async function recordInboundTests(
-  { database }: Pick<Runtime, 'database'>,
+  { database, logger }: Pick<Runtime, 'database' | 'logger'>,
   device: DeviceRow,
   text: string,
 ): Promise<void> {
   const missing = inboundTestsOf(text).filter((name) => !device.received_tests.includes(name));
-  if (missing.length > 0) await storeReceivedTests(database.pool, device, missing);
+  if (missing.length === 0) return;
+  try {
+    await storeReceivedTests(database.pool, device, missing);
+  } catch (error) {
+    logger.warn(
+      { err: error, deviceId: publicId('dev', device.id), tests: missing },
+      'the inbound tests that a received text passed were not recorded',
+    );
+  }
 }

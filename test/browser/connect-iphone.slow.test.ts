@@ -101,7 +101,7 @@ describe('an iPhone is connected, from the link to the last mark (specification 
     await page.locator('[data-test=space].is-done').waitFor();
     for (const view of [page, computer]) await waitForMark(view, 'inbound', 'done');
     for (const [word, test] of [
-      ['Yes', 'e'],
+      ['Seen', 'e'],
       ['No', 'o'],
       ['Thanks', 'a'],
     ] as const) {
@@ -145,7 +145,7 @@ describe('an iPhone is connected, from the link to the last mark (specification 
     await receive('👍');
     const inbox = await team.api.get(`/v1/messages?direction=inbound&to=${encodeURIComponent(phoneNumber)}`);
     const texts = (inbox.json.messages as { content: string }[]).map(({ content }) => content);
-    assert.deepEqual(texts, ['👍', 'Coming now', 'Thanks', 'No', 'Yes', '7 pm']);
+    assert.deepEqual(texts, ['👍', 'Coming now', 'Thanks', 'No', 'Seen', '7 pm']);
     await send('Last one before the break');
     await sent('Last one before the break');
     assert.equal((await team.api.put(`/v1/numbers/${numberId}`, { status: 'paused' })).status, 200);

@@ -153,7 +153,7 @@ describe('the setup page in a browser (specification section 11.8)', () => {
     await page.goto(`${setupUrl}?view=phone`);
     await page.locator('#made-e').check();
     await page.getByLabel('Number of the second phone').pressSequentially('+1 415');
-    await wire.call('inbound', { from: '+14155550199', text: 'Yes' });
+    await wire.call('inbound', { from: '+14155550199', text: 'Seen' });
     await page.locator('[data-test=e].is-done').waitFor();
     await page.keyboard.type(' 555 0199');
     assert.equal(await page.getByLabel('Number of the second phone').inputValue(), '+1 415 555 0199');

@@ -47,3 +47,11 @@ export async function refuseMessages({
   await query('ALTER TABLE messages ADD CONSTRAINT refuses_all CHECK (content IS NULL) NOT VALID');
   return { end: async () => void (await query('ALTER TABLE messages DROP CONSTRAINT refuses_all')) };
 }
+
+/** PostgreSQL refuses to record an inbound test of any device, until `end`. */
+export async function refuseReceivedTests({
+  query,
+}: Pick<TestService, 'query'>): Promise<{ readonly end: () => Promise<void> }> {
+  await query("ALTER TABLE devices ADD CONSTRAINT refuses_tests CHECK (received_tests = '{}') NOT VALID");
+  return { end: async () => void (await query('ALTER TABLE devices DROP CONSTRAINT refuses_tests')) };
+}
