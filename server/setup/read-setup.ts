@@ -8,7 +8,7 @@ import { sha256 } from '#server/platform/crypto.ts';
 import type { MessageId } from '#server/platform/ids/ids.ts';
 import { type AddressProblem, findAddressProblem } from '#server/platform/network/unreachable-links.ts';
 import { type SetupProgress, setupProgress, type TestText } from './setup-progress.ts';
-import { getSetupFacts, type SetupFactsRow, storePassedLockTest } from './setup-store.ts';
+import { getSetupFacts, storePassedLockTest } from './setup-store.ts';
 
 /** An open setup link: its token, and the number that it connects a phone to. */
 export interface Setup {
@@ -47,13 +47,13 @@ export async function readSetup(
   const { database, clock, config } = services;
   const { link } = setup;
   const facts = await getSetupFacts(database.pool, link);
+  const messageId = facts.message_ids.at(-1);
   const addressProblem = findAddressProblem(config.appUrl);
   const progress = setupProgress({
     facts,
-    testText: await readTestText(services, link, facts),
+    testText: messageId === undefined ? undefined : await readTestText(services, link, messageId),
     address: {
-      isReachable: addressProblem === undefined,
-      isLoopback: addressProblem === 'loopback',
+      problem: addressProblem,
       isOpenOnPhone,
       server: config.appUrl,
     },
@@ -62,16 +62,16 @@ export async function readSetup(
   });
   if (progress.lockTest === 'passed' && facts.lock_passed_at === null)
     await storePassedLockTest(database.pool, link, clock.now());
-  return { setup, progress, addressProblem, messageId: facts.message_id };
+  return { setup, progress, addressProblem, messageId: messageId ?? null };
 }
 
-/** undefined before the first one, and where it is not kept any more. */
+/** @returns undefined where it is not kept any more */
 export async function readTestText(
   { database }: Pick<Runtime, 'database'>,
   link: SetupLinkRow,
-  { message_id: messageId }: Pick<SetupFactsRow, 'message_id'>,
+  messageId: MessageId,
 ): Promise<TestText | undefined> {
-  const message = messageId === null ? undefined : await findMessage(database.pool, link.team_id, messageId);
+  const message = await findMessage(database.pool, link.team_id, messageId);
   if (!message) return undefined;
   const { to_handle: to, status, error_code, device_error, may_have_been_sent, media_failure } = message;
   const error = error_code ? failureMessage(error_code, device_error, may_have_been_sent, media_failure) : '';

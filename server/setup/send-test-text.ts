@@ -7,6 +7,7 @@ import { AppError, invalid } from '#server/platform/app-error.ts';
 import { formatPhoneNumber } from '#server/platform/format-phone-number.ts';
 import { parseId } from '#server/platform/ids/ids.ts';
 import { testTextsMax } from './limits.ts';
+import { notPolledError } from './not-polled-error.ts';
 import type { Setup } from './read-setup.ts';
 import { readTestText } from './read-setup.ts';
 import { isSent } from './setup-progress.ts';
@@ -14,10 +15,11 @@ import { getSetupFacts, releaseTestText, reserveTestText, storeTestText } from '
 
 /**
  * Sends the test text of the setup page as any other message of the team: it counts for the month's limit (specification
- * section 11.8). A link sends five at most, and once one of them was sent, further ones to the same number only.
+ * section 11.8). A link sends five at most, and once one of them was sent, further ones to the same number only. Only
+ * the phone of the link is handed one: none is accepted before its first poll, which takes over from an older phone.
  * @param written the number as a person types it
- * @throws AppError 400, param to, for no phone number or another one than before; 402 at the month's limit; 409 after
- *   the last test text; what a send is refused with
+ * @throws AppError 400, param to, for no phone number or another one than before; 402 at the month's limit; 409 before
+ *   the first poll and after the last test text; what a send is refused with
  */
 export async function sendTestText(
   services: Runtime & { readonly sends: SendBatcher },
@@ -31,11 +33,14 @@ export async function sendTestText(
       'to',
       'This is not a phone number. Type it with its country code, such as +1 415 555 0199.',
     );
-  const earlier = await readTestText(services, link, await getSetupFacts(pool, link));
-  if (earlier && isSent(earlier.status) && earlier.to !== to)
+  const { session_id: sessionId, message_ids: messageIds } = await getSetupFacts(pool, link);
+  if (sessionId === null) throw notPolledError();
+  const earlier = await Promise.all(messageIds.map((messageId) => readTestText(services, link, messageId)));
+  const sent = earlier.findLast((text) => text && isSent(text.status));
+  if (sent && sent.to !== to)
     throw invalid(
       'to',
-      `This link sends test texts to ${formatPhoneNumber(earlier.to)} only, where one has arrived.`,
+      `This link sends test texts to ${formatPhoneNumber(sent.to)} only, where one has arrived.`,
     );
   if (!(await reserveTestText(pool, link, testTextsMax)))
     throw new AppError(

@@ -1,6 +1,8 @@
 import type { MessageStatus } from '#contract/message.ts';
 import { anyText, type InboundTest, inboundTests } from '#server/devices/inbound-tests.ts';
 import { formatPhoneNumber } from '#server/platform/format-phone-number.ts';
+import { removeHiddenCharacters } from '#server/platform/hidden-characters.ts';
+import type { AddressProblem } from '#server/platform/network/unreachable-links.ts';
 import { lockTestMs } from './limits.ts';
 import type { SetupFactsRow } from './setup-store.ts';
 
@@ -46,9 +48,8 @@ export interface ProgressInput {
   readonly facts: SetupFactsRow;
   readonly testText: TestText | undefined;
   readonly address: {
-    readonly isReachable: boolean;
-    /** Whether it leads to the machine of the server: no iPhone reaches it. */
-    readonly isLoopback: boolean;
+    /** Why an iPhone does not use it everywhere, or not safely; undefined where it does. */
+    readonly problem: AddressProblem | undefined;
     readonly isOpenOnPhone: boolean;
     readonly server: string;
   };
@@ -76,7 +77,11 @@ export function setupProgress(input: ProgressInput): SetupProgress {
           : { state: 'open', detail: 'Text this number from another phone.' }),
       },
       oneWordMark(results),
-      { name: 'locked', title: 'Works while locked', ...lockDetails[lockTest] },
+      {
+        name: 'locked',
+        title: 'Keeps asking for two minutes while you leave it locked',
+        ...lockDetails[lockTest],
+      },
     ],
     inboundTests: results,
     claimed: facts.device_id !== null,
@@ -88,32 +93,27 @@ export function setupProgress(input: ProgressInput): SetupProgress {
 function addressMark({ facts, address }: ProgressInput): Mark {
   const mark = { name: 'address', title: 'This iPhone reaches Ownline' } as const;
   // An address of this machine alone is reached by a simulated iPhone only.
-  const hasPolled = facts.session_id !== null && !address.isLoopback;
-  if (hasPolled || (address.isOpenOnPhone && address.isReachable))
-    return { ...mark, state: 'done', detail: `This iPhone reaches ${address.server}.` };
-  return address.isReachable
-    ? { ...mark, state: 'open', detail: 'Open this page on the iPhone.' }
-    : {
-        ...mark,
-        state: 'failed',
-        detail: address.isLoopback
-          ? `No iPhone reaches ${address.server}.`
-          : `No iPhone reaches ${address.server} from everywhere.`,
-      };
+  const hasPolled = facts.session_id !== null && address.problem !== 'loopback';
+  const isReachable = address.problem === undefined || address.problem === 'plain_http';
+  if (hasPolled || (address.isOpenOnPhone && isReachable)) {
+    const without = address.problem === 'plain_http' ? ', without https' : '';
+    return { ...mark, state: 'done', detail: `This iPhone reaches ${address.server}${without}.` };
+  }
+  if (isReachable) return { ...mark, state: 'open', detail: 'Open this page on the iPhone.' };
+  const from = address.problem === 'loopback' ? '' : ' from everywhere';
+  return { ...mark, state: 'failed', detail: `No iPhone reaches ${address.server}${from}.` };
 }
 
 function pollMark({ session_id, device_name, system_version }: SetupFactsRow): Mark {
   const mark = { name: 'poll', title: 'iPhone asks for messages' } as const;
   if (session_id === null) return { ...mark, state: 'open', detail: 'Run Ownline Outbox on the iPhone.' };
-  const system = system_version ? `, iOS ${system_version}` : '';
-  return {
-    ...mark,
-    state: 'done',
-    detail: device_name ? `Connected: ${isolated(device_name)}${system}.` : 'Connected.',
-  };
+  const name = removeHiddenCharacters(device_name ?? '');
+  const version = removeHiddenCharacters(system_version ?? '');
+  const system = version && `, iOS ${version}`;
+  return { ...mark, state: 'done', detail: name ? `Connected: ${isolated(name)}${system}.` : 'Connected.' };
 }
 
-/** A name from outside, whose direction marks do not reach the rest of its sentence. */
+/** A name from outside, whose writing direction does not reach the rest of its sentence. */
 const isolated = (name: string) => `\u2068${name}\u2069`;
 
 export const isSent = (status: MessageStatus) => status === 'sent' || status === 'delivered';
@@ -138,7 +138,7 @@ function oneWordMark(results: readonly InboundTestResult[]): Mark {
   const mark = { name: 'one_word', title: 'Replies of one word come in' } as const;
   const needed = results.filter(({ set, contains }) => set === 'needed' && contains !== ' ');
   const passed = needed.filter((test) => test.passed).length;
-  if (passed === needed.length) return { ...mark, state: 'done', detail: 'Yes, No and Thanks came in.' };
+  if (passed === needed.length) return { ...mark, state: 'done', detail: 'Seen, No and Thanks came in.' };
   const missing = needed.filter((test) => !test.passed).map(({ reply }) => reply);
   return {
     ...mark,

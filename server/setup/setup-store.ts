@@ -13,8 +13,8 @@ export interface SetupFactsRow {
   readonly session_id: DeviceSessionId | null;
   readonly poll_sequence: number | null;
   readonly last_seen_at: Date | null;
-  /** The test text that was accepted last. */
-  readonly message_id: MessageId | null;
+  /** Test texts that were accepted, in their order. */
+  readonly message_ids: readonly MessageId[];
   readonly text_count: number;
   readonly lock_started_at: Date | null;
   readonly lock_session_id: DeviceSessionId | null;
@@ -27,7 +27,7 @@ const findFacts = statement<SetupFactsRow>(
   'setup.find-facts',
   `SELECT d.id AS device_id, d.name AS device_name, d.system_version, d.received_tests,
      s.session_id, s.poll_sequence, s.last_seen_at,
-     t.message_id, coalesce(t.text_count, 0) AS text_count,
+     coalesce(t.message_ids, '{}') AS message_ids, coalesce(t.text_count, 0) AS text_count,
      t.lock_started_at, t.lock_session_id, t.lock_poll_sequence, t.lock_passed_at
    FROM setup_links l
    LEFT JOIN devices d ON d.team_id = l.team_id AND d.setup_link_id = l.id
@@ -47,7 +47,7 @@ const release = statement<{ text_count: number }>(
 );
 const storeText = statement<{ number_id: string }>(
   'setup.store-text',
-  `UPDATE setup_tests t SET message_id = $3 FROM setup_links l
+  `UPDATE setup_tests t SET message_ids = array_append(t.message_ids, $3::uuid) FROM setup_links l
    WHERE t.team_id = $1 AND t.setup_link_id = $2 AND l.team_id = t.team_id AND l.id = t.setup_link_id
    RETURNING l.number_id`,
   { changes: 'number', team: '$1', ids: 'number_id' },

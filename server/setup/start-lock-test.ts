@@ -1,5 +1,5 @@
 import type { Runtime } from '#server/database/runtime.ts';
-import { AppError } from '#server/platform/app-error.ts';
+import { notPolledError } from './not-polled-error.ts';
 import type { Setup } from './read-setup.ts';
 import { storeLockTest } from './setup-store.ts';
 
@@ -12,5 +12,5 @@ export async function startLockTest(
   { link }: Setup,
 ): Promise<void> {
   if (await storeLockTest(database.pool, link, clock.now())) return;
-  throw new AppError('conflict', 'The iPhone has not asked for messages yet. Run Ownline Outbox first.');
+  throw notPolledError();
 }

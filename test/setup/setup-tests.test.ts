@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { claim, connectNumber, newPhoneNumber } from '#test/support/phones/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { refuseReceivedTests } from '#test/support/service/table-faults.ts';
 import { openSetupPage } from '#test/support/setup/setup-page.ts';
 
 const friend = '+14155559901';
@@ -85,11 +86,39 @@ describe('tests on the setup page (specification section 11.8)', () => {
       const setupUrl = String(verify.json.setup_url);
       for (let refused = 0; refused < 5; refused += 1) await sendText(setupUrl, friend);
       const page = await sendText(setupUrl, friend);
-      assert.equal(page.status, 400, 'the sixth for the same reason: refused ones do not count');
-      assert.match(
-        page.html,
-        /is not verified yet: open its setup link on the iPhone and run the shortcut once/,
-      );
+      assert.equal(page.status, 409);
+      assert.match(page.html, /The iPhone has not asked for messages yet/, 'refused ones do not count');
+    });
+
+    it('on a link for another phone it waits for that phone: the older one sends none (§11.8/test-text)', async () => {
+      const { wire, numberId } = await connectNumber(service, team);
+      const { json } = await team.api.post(`/v1/numbers/${numberId}/reconnect`);
+      const setupUrl = String(json.setup_url);
+      const early = await sendText(setupUrl, friend);
+      assert.deepEqual([early.status, early.marks.text], [409, 'open']);
+      const phone = await claim(team.api, setupUrl);
+      assert.equal((await sendText(setupUrl, friend)).status, 409, 'claimed, and no poll yet');
+      assert.equal((await wire.poll()).action, 'idle', 'the older phone is handed nothing');
+      await phone.poll();
+      assert.equal((await sendText(setupUrl, friend)).status, 200);
+      assert.equal((await wire.poll()).action, 'stop');
+      const { id = '' } = await phone.poll();
+      await phone.poll({ last: id });
+      assert.equal((await openSetupPage({ setupUrl })).marks.text, 'done');
+    });
+
+    it('goes to the number of a text that was sent, whatever became of later ones (§11.8/test-text)', async () => {
+      const { setupUrl, wire } = await connectNumber(service, team);
+      const elsewhere = async () => (await sendText(setupUrl, '+14155559902')).status;
+      await sendText(setupUrl, friend);
+      await wire.poll({ last: (await wire.poll()).id ?? '' });
+      assert.equal(await elsewhere(), 400);
+      assert.equal((await sendText(setupUrl, friend)).status, 200);
+      assert.equal(await elsewhere(), 400, 'the latest one is queued');
+      const { id = '' } = await wire.poll();
+      await wire.poll({ last: id, last_status: 'failed' });
+      assert.equal((await openSetupPage({ setupUrl })).marks.text, 'failed');
+      assert.equal(await elsewhere(), 400, 'the latest one has failed');
     });
 
     it('ten at once are five (§11.8/test-text)', async () => {
@@ -114,7 +143,7 @@ describe('tests on the setup page (specification section 11.8)', () => {
       assert.deepEqual([await coverage(), await marks()], ['unknown', ['open', 'open']]);
       await receive('Is this still for sale?');
       assert.deepEqual([await coverage(), await marks()], ['unknown', ['done', 'open']]);
-      await receive('YES');
+      await receive('SEEN');
       assert.deepEqual(await marks(), ['done', 'busy']);
       await receive('no.');
       await receive(' Thanks! ');
@@ -128,6 +157,21 @@ describe('tests on the setup page (specification section 11.8)', () => {
       assert.equal(await coverage(), 'full');
     });
 
+    it('a test that could not be recorded costs no text: the phone is answered as usual (§11.8/inbound-tests)', async () => {
+      const { setupUrl, wire } = await connectNumber(service, team);
+      const refusal = await refuseReceivedTests(service);
+      try {
+        const answer = await wire.call('inbound', { from: friend, text: 'Seen' });
+        assert.equal(answer.ok, '1', JSON.stringify(answer));
+        const { json } = await team.api.get(`/v1/messages/${answer.id}`);
+        assert.equal(json.content, 'Seen');
+      } finally {
+        await refusal.end();
+      }
+      await wire.call('inbound', { from: friend, text: 'No' });
+      assert.deepEqual((await openSetupPage({ setupUrl })).passedTests, ['o'], 'recorded again');
+    });
+
     it('opt-out words that the automations of a set do not catch are named (§11.8/missed-opt-outs)', async () => {
       const { setupUrl } = await connectNumber(service, team);
       const { html } = await openSetupPage({ setupUrl });
@@ -137,7 +181,7 @@ describe('tests on the setup page (specification section 11.8)', () => {
 
     it('belong to the phone: another one of the same number begins anew (§11.8/inbound-tests)', async () => {
       const { wire, numberId } = await connectNumber(service, team);
-      for (const text of ['7 pm', 'Yes']) await wire.call('inbound', { from: friend, text });
+      for (const text of ['7 pm', 'Seen']) await wire.call('inbound', { from: friend, text });
       assert.equal((await team.api.get(`/v1/numbers/${numberId}`)).json.inbound_coverage, 'words');
       const { json } = await team.api.post(`/v1/numbers/${numberId}/reconnect`);
       const setupUrl = String(json.setup_url);

@@ -6,8 +6,8 @@ ALTER TABLE devices
 CREATE TABLE setup_tests (
   team_id uuid NOT NULL,
   setup_link_id uuid NOT NULL,
-  -- The test text that was accepted last, and how many there were.
-  message_id uuid,
+  -- Test texts that were accepted, in their order, and how many were begun.
+  message_ids uuid[] NOT NULL DEFAULT '{}',
   text_count smallint NOT NULL DEFAULT 0,
   -- The session of the phone and its number of polls when the person locked the phone.
   lock_started_at timestamptz,
