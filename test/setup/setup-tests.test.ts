@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { claim, connectNumber, newPhoneNumber } from '#test/support/phones/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { refuseReceivedTests } from '#test/support/service/table-faults.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { openSetupPage } from '#test/support/setup/setup-page.ts';
 
 const friend = '+14155559901';
