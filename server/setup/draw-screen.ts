@@ -13,9 +13,9 @@ export type ScreenRow =
 
 /** A schematic drawing of a screen of the iPhone. */
 export interface Screen {
-  /** What it shows, for people who do not see it. */
+  /** The text alternative of the drawing, for screen readers. */
   readonly label: string;
-  readonly title?: string;
+  readonly title?: string | undefined;
   readonly left?: string;
   readonly right?: string;
   readonly tapRight?: boolean;

@@ -10,7 +10,7 @@ export type ProgressServices = Pick<Runtime, 'clock'> & {
   readonly progressRequests: ProgressRequests;
 };
 
-/** What a page shows, with a version that differs where it does. */
+/** The state that a page shows. `version` differs when the state differs. */
 interface Progress {
   readonly version: string;
   /** The test text: changes of other messages are of no interest. */

@@ -90,7 +90,7 @@ function renderByHand({ way, server, deviceToken }: SetupPage): Html {
     : html`<details><summary>The buttons do not work? Build them yourself (15 minutes more)</summary>${lists}</details>`;
 }
 
-/** @param busy what its button says meanwhile, where that takes long */
+/** @param busy label of the button during the request; undefined: the label does not change */
 function tokenForm({ form }: SetupPage, label: string, busy?: string): Html {
   return html`<form method="post" action="${form.path}"${busy !== undefined && html` data-busy="${busy}"`}>${hiddenFields(form)}<button id="show-token">${label}</button></form>`;
 }

@@ -99,7 +99,7 @@ function alertOf(problem: FormProblem | undefined, form: FormProblem['form']): H
   return problem?.form === form ? html`<p class="error" role="alert">${problem.message}</p>` : undefined;
 }
 
-/** What a form of the page carries, so that its answer looks alike. */
+/** The state of the page that its forms send back, so that the answer shows the same view. */
 export interface FormContext {
   /** Path of the page. */
   readonly path: string;

@@ -1,4 +1,4 @@
-import { drawScreen } from './draw-screen.ts';
+import { drawScreen, type ScreenRow } from './draw-screen.ts';
 
 /** The questions of a shortcut that is added. @param title the name of the shortcut */
 export const importQuestion = (title: string) =>
@@ -12,6 +12,25 @@ export const importQuestion = (title: string) =>
       { kind: 'text', text: 'Device token' },
       { kind: 'field', text: 'Paste the device token', tap: true },
       { kind: 'button', text: 'Add Shortcut', tap: true },
+    ],
+  });
+
+/** The settings of a trigger, which end with Next. */
+const triggerSettings = (label: string, rows: readonly ScreenRow[]) =>
+  drawScreen({ label, title: 'When', right: 'Next', tapRight: true, rows });
+
+const runImmediately = { kind: 'choice', text: 'Run Immediately', isOn: true, tap: true } as const;
+
+/** The list of shortcuts at the end of an automation, with one of both to tap. */
+const chooseShortcut = (name: 'Ownline Inbound' | 'Ownline Outbox', title?: string) =>
+  drawScreen({
+    label: `The list of shortcuts; tap ${name} below My Shortcuts`,
+    title,
+    rows: [
+      { kind: 'row', text: 'New Blank Automation' },
+      { kind: 'text', text: 'My Shortcuts' },
+      { kind: 'row', text: 'Ownline Inbound', tap: name === 'Ownline Inbound' },
+      { kind: 'row', text: 'Ownline Outbox', tap: name === 'Ownline Outbox' },
     ],
   });
 
@@ -62,57 +81,25 @@ export const screens = {
       { kind: 'row', text: 'Message', tap: true },
     ],
   }),
-  messageContains: drawScreen({
-    label: 'Message trigger; paste into Message Contains, choose Run Immediately, tap Next',
-    title: 'When',
-    right: 'Next',
-    tapRight: true,
-    rows: [
+  messageContains: triggerSettings(
+    'Message trigger; paste into Message Contains, choose Run Immediately, tap Next',
+    [
       { kind: 'row', text: 'Sender', value: 'Any' },
       { kind: 'row', text: 'Message Contains', value: '“e”', tap: true },
       { kind: 'choice', text: 'Run After Confirmation', isOn: false },
-      { kind: 'choice', text: 'Run Immediately', isOn: true, tap: true },
+      runImmediately,
     ],
-  }),
-  chooseInbound: drawScreen({
-    label: 'The list of shortcuts; tap Ownline Inbound below My Shortcuts',
-    title: 'When I get a message',
-    rows: [
-      { kind: 'row', text: 'New Blank Automation' },
-      { kind: 'text', text: 'My Shortcuts' },
-      { kind: 'row', text: 'Ownline Inbound', tap: true },
-      { kind: 'row', text: 'Ownline Outbox' },
-    ],
-  }),
-  timeOfDay: drawScreen({
-    label: 'Time of Day trigger; choose a time, Daily and Run Immediately, tap Next',
-    title: 'When',
-    right: 'Next',
-    tapRight: true,
-    rows: [
-      { kind: 'row', text: 'Time', value: '08:00', tap: true },
-      { kind: 'choice', text: 'Daily', isOn: true },
-      { kind: 'choice', text: 'Run Immediately', isOn: true, tap: true },
-    ],
-  }),
-  charger: drawScreen({
-    label: 'Charger trigger; choose Is Connected and Run Immediately, tap Next',
-    title: 'When',
-    right: 'Next',
-    tapRight: true,
-    rows: [
-      { kind: 'choice', text: 'Is Connected', isOn: true, tap: true },
-      { kind: 'choice', text: 'Is Disconnected', isOn: false },
-      { kind: 'choice', text: 'Run Immediately', isOn: true, tap: true },
-    ],
-  }),
-  chooseOutbox: drawScreen({
-    label: 'The list of shortcuts; tap Ownline Outbox below My Shortcuts',
-    rows: [
-      { kind: 'row', text: 'New Blank Automation' },
-      { kind: 'text', text: 'My Shortcuts' },
-      { kind: 'row', text: 'Ownline Inbound' },
-      { kind: 'row', text: 'Ownline Outbox', tap: true },
-    ],
-  }),
+  ),
+  chooseInbound: chooseShortcut('Ownline Inbound', 'When I get a message'),
+  timeOfDay: triggerSettings('Time of Day trigger; choose a time, Daily and Run Immediately, tap Next', [
+    { kind: 'row', text: 'Time', value: '08:00', tap: true },
+    { kind: 'choice', text: 'Daily', isOn: true },
+    runImmediately,
+  ]),
+  charger: triggerSettings('Charger trigger; choose Is Connected and Run Immediately, tap Next', [
+    { kind: 'choice', text: 'Is Connected', isOn: true, tap: true },
+    { kind: 'choice', text: 'Is Disconnected', isOn: false },
+    runImmediately,
+  ]),
+  chooseOutbox: chooseShortcut('Ownline Outbox'),
 } as const;
