@@ -6,7 +6,7 @@ export interface MediaType {
   readonly extension: string;
 }
 
-/** What Messages shows (specification section 2.8), by the type that `file-type` reports. */
+/** The types that Messages shows (specification section 2.8), by the name that `file-type` reports. */
 const accepted: ReadonlyMap<string, MediaType> = new Map(
   (
     [

@@ -15,8 +15,8 @@ import { isShownInline } from './media-type.ts';
 import { readMedia } from './read-media.ts';
 
 /**
- * The public link of an inbound file (specification section 2.8): whoever has it may read the file. A wrong token, id
- * or name is the same 404.
+ * The public link of an inbound file (specification section 2.8): every holder of it may read the file. A wrong token,
+ * id or name is the same 404.
  */
 export function mediaRoutes(services: Runtime): Route[] {
   const downloads = {
@@ -40,7 +40,7 @@ export function mediaRoutes(services: Runtime): Route[] {
 }
 
 interface Downloads {
-  /** Of one link and client network. */
+  /** Counts the downloads of one link by one client network. */
   readonly ofLink: DownloadLimiter;
   readonly ofTeam: DownloadLimiter;
 }
