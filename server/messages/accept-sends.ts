@@ -4,7 +4,6 @@ import { PoolTimeoutError } from '#server/database/pool-timeout.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
 import { diskFullCode } from '#server/database/write-error.ts';
-import { contactOf } from '#server/opt-outs/contact.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import type { MessageId } from '#server/platform/ids/ids.ts';
 import { dayOf, monthOf } from '#server/platform/time/calendar.ts';
@@ -235,7 +234,7 @@ async function runStatement(
     dayOf(at),
     rows.map((row) => row.media?.url ?? null),
     rows.map((row) => row.media?.origin ?? null),
-    rows.map((row) => contactOf(row.to)),
+    rows.map((row) => row.contact),
   );
   const woken = new Set(
     groups.flatMap((group) => (group.verdict === 'accepted' ? (group.number_id ?? []) : [])),

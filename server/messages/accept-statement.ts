@@ -10,6 +10,8 @@ export interface SendRow {
   readonly teamId: TeamId;
   readonly from: string;
   readonly to: string;
+  /** `to`, as `contactOf` returns it. */
+  readonly contact: string;
   readonly content: string;
   readonly media: { readonly url: string; readonly origin: string } | null;
   readonly idempotencyKey: string | null;
@@ -61,6 +63,9 @@ const plansWithoutMedia = planNames
  * Locks are taken in the order of every writer: usage rows by team, then numbers by id. A snapshot is older than the
  * wait for a lock. So deciding values are read through the lock (PostgreSQL re-reads a row after a wait) or through a
  * unique key. Sweeps handle a number that was deleted, and a contact that opted out, in between.
+ *
+ * `messages.to_handle` keeps `to` as it was given, for the phone. `send_queue.to_handle` holds the contact, so that all
+ * spellings of a handle share a queue, an opt-out and a conversation.
  *
  * A batch holds sends of many teams. With SKIP LOCKED none of them waits for another team's lock: rows of a locked team
  * or number come back as `locked`, and run again in a batch of their team, which waits.

@@ -36,8 +36,7 @@ export type UnsentCode = Extract<
 
 /**
  * Fails queued messages of a team, and ends the fetches of their media. Those that were never handed out are refunded
- * to their day and month. The caller has
- * locked the team's usage.
+ * to their day and month. The caller has locked the team's usage.
  * @returns how many failed; those that a poll claimed meanwhile are skipped
  */
 export async function failQueued(

@@ -29,12 +29,14 @@ export async function sendMessage(
   input: SendMessageRequest,
   idempotencyKey?: string,
 ): Promise<{ readonly message: AcceptedMessage; readonly replayed: boolean }> {
-  checkContent(input);
+  const contact = contactOf(input.to);
+  checkContent(input, contact);
   const media = input.media_url ? readMediaUrl(services, input.media_url) : null;
   const outcome = await services.sends.accept({
     teamId,
     from: input.from,
     to: input.to,
+    contact,
     content: input.content,
     media,
     idempotencyKey: idempotencyKey ?? null,
@@ -46,7 +48,7 @@ export async function sendMessage(
     case 'replayed':
       return { message: await replay(services, teamId, outcome), replayed: true };
     case 'opted_out':
-      throw await optedOut(services, teamId, input.to);
+      throw await optedOut(services, teamId, input.to, contact);
     default:
       throw refusal(services, outcome.verdict, outcome, input.from);
   }
@@ -58,7 +60,7 @@ export async function sendMessage(
  */
 const visibleCharacter = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cc}\u2800]/u;
 
-function checkContent(input: SendMessageRequest): void {
+function checkContent(input: SendMessageRequest, contact: string): void {
   if (!visibleCharacter.test(input.content)) {
     throw invalid(
       'content',
@@ -66,7 +68,7 @@ function checkContent(input: SendMessageRequest): void {
         'white space, invisible and control characters alone make an empty bubble. Send a text that can be seen.',
     );
   }
-  if (contactOf(input.to) === contactOf(input.from))
+  if (contact === contactOf(input.from))
     throw invalid('to', 'to must be another number than from: a phone cannot answer itself.');
 }
 
@@ -106,8 +108,9 @@ async function optedOut(
   { database }: Pick<Runtime, 'database'>,
   teamId: TeamId,
   to: string,
+  contact: string,
 ): Promise<AppError> {
-  const optOut = await findOptOut(database.hot, teamId, contactOf(to));
+  const optOut = await findOptOut(database.hot, teamId, contact);
   if (!optOut) return invalid('to', `${to} had opted out, and opted in just now. Send the message again.`);
   const cause = optOut.message_id
     ? `with the message ${publicId('msg', optOut.message_id)} to ${optOut.phone_number}`

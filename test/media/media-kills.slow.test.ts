@@ -18,6 +18,7 @@ import { createTeam } from '#server/teams/team/create-team.ts';
 import { answerOf, type MediaHost, startMediaHost } from '#test/support/media/media-host.ts';
 import { jpegOf } from '#test/support/media/sample-files.ts';
 import { countStoredMedia, endFetchLeases } from '#test/support/media/stored-media.ts';
+import { sendRow } from '#test/support/messages/send-row.ts';
 import { putNumber } from '#test/support/numbers/given-numbers.ts';
 import { connectToDatabase, type DatabaseConnection } from '#test/support/service/database-connection.ts';
 import { spawnService } from '#test/support/service/spawned-service.ts';
@@ -64,14 +65,7 @@ describe('a process that is killed while it fetches media (specification section
 
   const send = async (path: string): Promise<MessageId> => {
     const url: string = host.url(path);
-    const row = {
-      teamId,
-      from,
-      to: '+14155550101',
-      content: 'Look',
-      idempotencyKey: null,
-      fingerprint: null,
-    };
+    const row = sendRow({ teamId, from, to: '+14155550101', content: 'Look' });
     const [outcome] = await acceptSends(runtime, [{ ...row, media: { url, origin: new URL(url).origin } }]);
     assert.ok(outcome?.messageId, String(outcome?.verdict));
     return outcome.messageId;

@@ -9,6 +9,7 @@ import { createSendBatcher } from '#server/messages/send-batcher.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import { createMetrics } from '#server/platform/process/metrics.ts';
+import { sendRow } from '#test/support/messages/send-row.ts';
 import { queuedMessages } from '#test/support/messages/stored-messages.ts';
 import { holdNumberDeletion, putNumber } from '#test/support/numbers/given-numbers.ts';
 import { untilBlocked } from '#test/support/service/blocked-statements.ts';
@@ -61,11 +62,7 @@ describe('acceptSends (specification section 4.3)', () => {
 
   function row(sender: Sender, content: string, key: string | null = null): SendRow {
     return {
-      teamId: sender.teamId,
-      from: sender.phone,
-      to,
-      content,
-      media: null,
+      ...sendRow({ teamId: sender.teamId, from: sender.phone, to, content }),
       idempotencyKey: key,
       fingerprint: key === null ? null : createHash('sha256').update(content).digest(),
     };

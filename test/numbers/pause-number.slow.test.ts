@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { openRuntime } from '#server/app/open-runtime.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { acceptSends } from '#server/messages/accept-sends.ts';
+import { sendRow } from '#test/support/messages/send-row.ts';
 import { handOutsOf, messagesInFlight, storedMessages } from '#test/support/messages/stored-messages.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
@@ -102,15 +103,9 @@ describe('a pause under load (specification section 3.3)', () => {
       while (!over) {
         await acceptSends(
           runtime,
-          Array.from({ length: 20 }, () => ({
-            teamId: team.id,
-            from: number.phoneNumber,
-            to,
-            content: 'load',
-            media: null,
-            idempotencyKey: null,
-            fingerprint: null,
-          })),
+          Array.from({ length: 20 }, () =>
+            sendRow({ teamId: team.id, from: number.phoneNumber, to, content: 'load' }),
+          ),
         );
       }
     };

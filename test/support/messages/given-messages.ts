@@ -1,4 +1,5 @@
 import type { Direction, MessageStatus } from '#contract/message.ts';
+import { contactOf } from '#server/opt-outs/contact.ts';
 import type { MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
@@ -48,7 +49,7 @@ export async function putMessage({ query }: Service, message: MessageInState): P
   if (status === 'queued') {
     await query(
       'INSERT INTO send_queue (team_id, message_id, number_id, to_handle, queued_at) VALUES ($1, $2, $3, $4, $5)',
-      [teamId, id, numberId, message.to, createdAt],
+      [teamId, id, numberId, contactOf(message.to), createdAt],
     );
   }
   if (status === 'polling') {
