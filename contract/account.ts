@@ -34,8 +34,8 @@ export type Account = Type.Static<typeof Account>;
 /** A team that the account is a member of. */
 export const AccountTeam = strictObject({
   id: publicIdOf('team', 'The id of the team.'),
-  name: Type.String({ description: 'What people call it.' }),
-  role: stringEnum(roles, { description: 'What the person may do in it (section 5.3).' }),
+  name: Type.String({ description: 'The name of the team.' }),
+  role: stringEnum(roles, { description: 'The role of the person in the team (section 5.3).' }),
   member_id: publicIdOf('usr', 'The id of the membership.'),
 });
 export type AccountTeam = Type.Static<typeof AccountTeam>;
@@ -67,7 +67,7 @@ export const AccountSession = strictObject({
   current: Type.Boolean({ description: 'true for the one that asks.' }),
   method: stringEnum(signInMethods, { description: 'How it began.' }),
   ip: Type.String({ description: 'Where it began.' }),
-  user_agent: Type.String({ description: 'What the browser calls itself.' }),
+  user_agent: Type.String({ description: 'The User-Agent of the browser.' }),
   created_at: timestamp('When it began.'),
   last_used_at: timestamp('At most a minute behind.'),
 });
@@ -82,7 +82,7 @@ export const passkeyNameMaxCharacters = 100;
 const passkeyName = Type.String({
   minLength: 1,
   maxLength: passkeyNameMaxCharacters,
-  description: `What the person calls it, 1 to ${passkeyNameMaxCharacters} characters.`,
+  description: `The name that the person gives it, 1 to ${passkeyNameMaxCharacters} characters.`,
   examples: ['Laptop'],
 });
 

@@ -8,7 +8,7 @@ const grants: readonly Grant[] = [...permissions, '*'];
 /** An API key as people see it: never its text (specification section 5.1). */
 export const ApiKey = strictObject({
   id: publicIdOf('key', 'The id of the key.'),
-  name: Type.String({ description: 'What it is for.' }),
+  name: Type.String({ description: 'The purpose of the key.' }),
   permissions: Type.Array(stringEnum(grants)),
   created_by: nullable(
     publicIdOf('usr', 'The member who made it, also where they have left; null: the operator.'),
@@ -27,7 +27,7 @@ export const MadeApiKey = strictObject({
 });
 
 export const CreateKeyRequest = strictObject({
-  name: Type.String({ minLength: 1, maxLength: nameMaxCharacters, description: 'What the key is for.' }),
+  name: Type.String({ minLength: 1, maxLength: nameMaxCharacters, description: 'The purpose of the key.' }),
   permissions: Type.Array(stringEnum(grants), {
     minItems: 1,
     maxItems: 50,

@@ -17,7 +17,7 @@ export const attemptFailures = {
   connection_reset: 'It closed the connection without an answer.',
   tls: 'No trusted connection came about. Check the certificate: its name, its dates and the chain to its authority.',
   incomplete_answer: 'The connection broke in the middle of the answer.',
-  invalid_answer: 'What it answered is not HTTP.',
+  invalid_answer: 'Its answer is not HTTP.',
   headers_too_large: 'The headers of its answer are larger than 16 KB.',
   aborted: 'Ownline ended the request because it was stopped. This says nothing of the receiver.',
   internal_error: 'The request failed within Ownline. This says nothing of the receiver.',

@@ -21,7 +21,7 @@ export type EventType = (typeof eventTypes)[number];
 /** The envelope of an event, as every delivery sends it and the feed shows it (specification section 6.2). */
 export const Event = strictObject({
   id: publicIdOf('evt', 'The id of the event, the same wherever it is seen: fold repeats by it.'),
-  type: stringEnum(eventTypes, { description: 'What happened.' }),
+  type: stringEnum(eventTypes, { description: 'The type of the event.' }),
   timestamp: timestamp('When it happened.'),
   data: Type.Object(
     {},

@@ -17,7 +17,7 @@ export const Member = strictObject({
   id: publicIdOf('usr', 'The id of the membership: one person has another one in each team.'),
   email,
   name: Type.String({ description: 'As the person calls themselves.', examples: ['Ada Example'] }),
-  role: stringEnum(roles, { description: 'What the person may do (section 5.3).' }),
+  role: stringEnum(roles, { description: 'The role of the person (section 5.3).' }),
   created_at: timestamp('When the person joined.'),
 });
 export type Member = Type.Static<typeof Member>;
@@ -77,7 +77,7 @@ export const InviteRequest = strictObject({
   email: Type.String({
     minLength: 3,
     maxLength: emailMaxCharacters,
-    description: 'Whom to invite. Compared without regard to upper and lower case.',
+    description: 'The address of the person to invite. Compared without regard to upper and lower case.',
     examples: ['ada@example.com'],
   }),
   role: givenRole,
@@ -108,7 +108,7 @@ export type InvitationNeeds = (typeof invitationNeeds)[number];
 /** An invitation as its link shows it. */
 export const OpenedInvitation = strictObject({
   team_name: Type.String(),
-  email: Type.String({ description: 'Whom it is for; "" for the link of a first owner.' }),
+  email: Type.String({ description: 'The address that it is for; "" for the link of a first owner.' }),
   role: stringEnum(roles),
   expires_at: timestamp('When the link ends.'),
   signed_in_as: Type.String({

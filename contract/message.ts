@@ -65,7 +65,7 @@ const id = publicIdOf('msg', 'The id of the message.');
 const to = Type.String({ description: 'The recipient.', examples: ['+14155550101'] });
 const from = Type.String({
   description:
-    'The sender. Of an inbound message any handle that the phone reports: number, e-mail, short code.',
+    'The sender. An inbound message has any handle that the phone reports: number, e-mail, short code.',
   examples: ['+14155550100'],
 });
 const content = Type.String({ description: 'The text.', examples: ['Your table is ready.'] });

@@ -19,14 +19,17 @@ const phone_number = Type.String({
   description: 'The iPhone’s number, in E.164.',
   examples: ['+14155550100'],
 });
-const label = Type.String({ description: 'What the team calls it; "" for none.', examples: ['Support'] });
+const label = Type.String({
+  description: 'The name that the team gives it; "" for none.',
+  examples: ['Support'],
+});
 const status = stringEnum(numberStatuses, {
   description: 'active: messages are processed. paused: nothing is handed to the phone.',
 });
 const verified = Type.Boolean({ description: 'true from the first poll of its phone.' });
 const on_unconfirmed = stringEnum(unconfirmedPolicies, {
   description:
-    'What becomes of a message that the phone took and never confirmed: fail says so; retry_once hands it out a second time, at the risk that it arrives twice.',
+    'The rule for a message that the phone took and never confirmed. fail: the message fails. retry_once: it is handed out a second time, at the risk that it arrives twice.',
 });
 
 const inbound_coverage = stringEnum(inboundCoverages, {
@@ -71,7 +74,7 @@ export const VerifyNumberRequest = strictObject({
   phone_number: phoneNumber('The number of the iPhone that is to be connected, in E.164.'),
 });
 export const SetupLink = strictObject({
-  message: Type.String({ description: 'What to do with the link, for a person.' }),
+  message: Type.String({ description: 'Instructions for the link, for a person.' }),
   setup_url: Type.String({
     description: 'To be opened on the iPhone that has this number, within 24 hours.',
     examples: ['https://texts.example.com/setup/K7jvXwqK3nV2m8sT0dYb4A'],

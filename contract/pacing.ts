@@ -8,7 +8,7 @@ export type PacingMode = (typeof pacingModes)[number];
 const limit = (maximum: number, description: string) => Type.Integer({ minimum: 1, maximum, description });
 const gap = (description: string) => Type.Integer({ minimum: 0, maximum: 3_600, description });
 
-/** What pacing limits, for a number. */
+/** The limits of pacing for a number. */
 const limits = {
   gap_min_seconds: gap('The shortest pause between two messages of the number.'),
   gap_max_seconds: gap('The longest pause: each one is drawn between both.'),

@@ -7,7 +7,7 @@ export const nameMaxCharacters = 100;
 /** A Team (specification section 2.2). */
 export const Team = strictObject({
   id: publicIdOf('team', 'The id of the team.'),
-  name: Type.String({ description: 'What people call it.', examples: ['Example Ltd'] }),
+  name: Type.String({ description: 'The name of the team.', examples: ['Example Ltd'] }),
   plan: stringEnum(planNames, { description: 'Decides the limits of section 8.' }),
   monthly_message_limit: Type.Integer({
     description: 'Outbound messages that the team may send in a calendar month (UTC).',

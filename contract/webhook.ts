@@ -104,7 +104,7 @@ export const Delivery = strictObject({
   id: deliveryId,
   webhook_id: id,
   event_id: publicIdOf('evt', 'The event that is delivered; of a test, the id in its sample.'),
-  event_type: stringEnum(eventTypes, { description: 'What happened.' }),
+  event_type: stringEnum(eventTypes, { description: 'The type of the event.' }),
   test: Type.Boolean({ description: 'true for the sample of POST …/test.' }),
   status: stringEnum(deliveryStatuses, {
     description:
@@ -158,7 +158,7 @@ export const Attempt = strictObject({
   duration_ms: Type.Integer({ minimum: 0, description: 'From the look-up of the name to the last byte.' }),
   outcome: stringEnum(attemptOutcomes, { description: 'succeeded, or what kind of failure it was.' }),
   error_message: nullable(Type.String({ description: 'The failure in a sentence for a person.' })),
-  status_code: nullable(Type.Integer({ description: 'What it was answered; null where no status came.' })),
+  status_code: nullable(Type.Integer({ description: 'The status of the answer; null where none came.' })),
   url: Type.String({ description: 'Where it was sent: the webhook’s url at that time.' }),
   response_body: nullable(
     Type.String({
