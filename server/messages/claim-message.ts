@@ -37,7 +37,7 @@ type ClaimRow =
       readonly may_send_at: Date | null;
     };
 
-/** What a poll gets: a message, or the time at which pacing lets one go. */
+/** The outcome of a claim: a message, or the time at which pacing lets one go. */
 export type Claim =
   | { readonly kind: 'hand_out'; readonly handOut: HandOut }
   | {
@@ -64,9 +64,9 @@ export type Claim =
  * that changed during a wait is left for the next claim: the sweep wakes the poll.
  *
  * Pacing is judged by rows, under the session row lock (specification section 8, decision 0026). The snapshot is
- * older than the wait for that lock, and yet misses no hand-out that counts: only the newest poll of the session gets a
- * message, its look-up committed before this statement began, and every hand-out of an earlier poll committed before
- * that look-up. What the snapshot may miss is a release or a reply, and both only allow more.
+ * older than the wait for that lock, and still has every hand-out that counts. Only the newest poll of the session gets a
+ * message, and its look-up committed before this statement began. Every hand-out of an earlier poll committed before
+ * that look-up. The snapshot may miss a release or a reply: both only allow more.
  *
  * Each table is read through LATERAL, row by row along one index, and changed at the row's place. The queues are empty
  * now and then, and so is a new month. A join would keep a plan of that moment, which reads them from end to end.
@@ -132,7 +132,7 @@ const claim = statement<ClaimRow>(
        ORDER BY m.team_id, m.id LIMIT 1
      ) m
    ),
-   -- 8. Move it on to polling. What follows concerns only the messages that moved.
+   -- 8. Move it on to polling. The next steps concern only the messages that moved.
    given AS (
      UPDATE messages m SET status = ${sqlNextStatus('hand_out')}, hand_out_count = m.hand_out_count + 1
      FROM found f WHERE m.tableoid = f.month AND m.ctid = f.place AND m.id = f.message_id AND ${sqlStatusGuard('hand_out', 'm')}

@@ -101,8 +101,8 @@ export async function receiveMessage(
 }
 
 /**
- * Before the transaction of the message: its locks are held for no longer than without a file. What an error leaves of
- * the file is removed by the purge.
+ * Writes the file before the transaction of the message, which then holds its locks no longer than without a file. The
+ * purge removes the chunks that an error leaves.
  * @throws where the database is away: the phone repeats the message with its file
  */
 async function writeFile(
