@@ -12,7 +12,7 @@ export interface NumberRow {
   readonly status: NumberStatus;
   readonly verified_at: Date | null;
   readonly on_unconfirmed: UnconfirmedPolicy;
-  /** What the number sets of its pacing; null: nothing. */
+  /** Pacing that the number sets itself; null: nothing. */
   readonly pacing: OwnPacing | null;
   readonly created_at: Date;
   readonly deleted_at: Date | null;

@@ -10,7 +10,7 @@ import { invalid } from '#server/platform/app-error.ts';
 /** Pacing as it applies to a number: its mode and every limit. */
 export type PacingPolicy = Omit<Pacing, 'set_by_number'>;
 
-/** What a number sets itself: fields left out are the defaults. */
+/** Pacing that a number sets itself: fields left out are the defaults. */
 export type OwnPacing = Partial<PacingPolicy>;
 
 /** The limits of gentle and strict (specification section 8). */
@@ -35,7 +35,7 @@ export function effectivePacing(mode: PacingMode, own: OwnPacing | null): Pacing
 }
 
 /**
- * What is stored of a setting.
+ * Returns the part of a setting that is stored.
  * @throws AppError 400, param pacing, where the gap is longer at least than at most
  */
 export function ownPacing(setting: PacingSetting | null): OwnPacing | null {
