@@ -11,9 +11,10 @@ export const setupLinkRetentionMs = 30 * 86_400_000;
 /** Bodies of a device token beyond the size of an ordinary request that are in memory at a time. */
 export const largeDeviceBodiesMax = 4;
 
-/** Past this a body carries a file. Of these so many are in memory at a time: of a team, and of a process. */
+/** A larger body carries a file. */
 export const fileBodyMinBytes = 1_024 * 1_024;
 
+/** Bodies with a file that are in memory at a time: of a team, and of a process. */
 export const fileBodiesOfTeamMax = 2;
 
 export const fileBodiesMax = 6;
