@@ -44,7 +44,7 @@ export class KeyedSemaphore {
     return this.#keys.size;
   }
 
-  /** @throws what `refuse` returns, where the queue is full or the wait was too long: then `work` did not run */
+  /** @throws the error that `refuse` returns, where the queue is full or the wait was too long: then `work` did not run */
   async run<T>(key: string, queue: QueueBounds, work: () => Promise<T>): Promise<T> {
     const state = this.#keys.get(key) ?? { running: 0, queues: new Map<string, Waiting[]>() };
     this.#keys.set(key, state);

@@ -31,9 +31,13 @@ export class ClientErrorResponder {
     );
     server.on('checkExpectation', (request, response) => {
       this.#track(request.socket, response);
-      const refusal = new AppError('invalid_request', 'Of all expectations, only 100-continue is met.', {
-        status: 417,
-      });
+      const refusal = new AppError(
+        'invalid_request',
+        'This server meets no expectation but 100-continue. Send the request without Expect, or with that one.',
+        {
+          status: 417,
+        },
+      );
       const body = JSON.stringify(refusal.envelope());
       response.writeHead(refusal.status, headersOf(body, this.#nextRequestId())).end(body);
     });

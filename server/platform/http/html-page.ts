@@ -25,7 +25,7 @@ a { color: var(--accent); }
 .error { border-left: 4px solid light-dark(#b3261e, #ff8a80); padding: 0.25rem 0 0.25rem 0.8rem; }
 `;
 
-/** What a page has beside the style that all share. */
+/** Style and script that a page adds to the style of all pages. */
 export interface PageParts {
   /** CSS. */
   readonly style?: string;

@@ -186,7 +186,7 @@ const answerHeaders: Json = {
   },
   ratelimit: {
     description:
-      'What is left (r) of it, as far as the process that answers knows, and the seconds until it begins anew (t).',
+      'The requests that are left (r), as far as the process that answers knows, and the seconds until the limit begins anew (t).',
     schema: { type: 'string' },
     example: '"team";r=997;t=41',
   },

@@ -15,7 +15,10 @@ export function framingError({ headers, rawHeaders, httpVersion }: IncomingMessa
     return refusal('HTTP/1.0 has no transfer codings: send Content-Length.', 'Transfer-Encoding');
   return coding.toLowerCase() === 'chunked'
     ? undefined
-    : refusal('Of all transfer codings, only chunked is read, once.', 'Transfer-Encoding');
+    : refusal(
+        'This server reads no transfer coding but chunked, and that once. Send Content-Length instead.',
+        'Transfer-Encoding',
+      );
 }
 
 function hostCount(rawHeaders: readonly string[]): number {

@@ -12,7 +12,7 @@ export interface StreamHead {
  * once the head is written, and the body follows by itself: a stop need not wait for a slow client longer than for others.
  * A failure in the middle destroys the connection, since the client has a content-length to compare with.
  * @param onEnd called once the client has everything, or is gone
- * @throws what reading the first chunk throws: nothing was written then
+ * @throws the error of reading the first chunk: nothing was written then
  */
 export async function streamAnswer(
   reply: FastifyReply,
