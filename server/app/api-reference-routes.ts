@@ -65,8 +65,9 @@ export function apiReferenceRoutes(config: Config, routes: readonly Route[]): Ro
 const introduction = `Send and receive iMessages through your own iPhones.
 
 Every request carries an API key in \`x-api-key\`. Bodies are JSON; a field or parameter that is not known is refused.
-Every answer carries \`request-id\`. What is not 2xx has a body of the shape \`Error\`, whose message says what to do next:
-also what belongs to no operation, 404 for an unknown address and 405 with \`allow\` for a method that it does not take.
+Every answer carries \`request-id\`. An answer that is not 2xx has a body of the shape \`Error\`, whose message
+says what to do next. So have answers that belong to no operation: 404 for an unknown address, and 405 with \`allow\` for
+a method that the address does not take.
 
 Fields and operations may be added within v1; nothing is removed or changes its meaning, so ignore fields that you do
 not know.`;
@@ -78,7 +79,7 @@ const tags = {
   Webhooks: 'Have events sent to an address of yours, see what was sent, and have it sent again.',
   Events: 'Everything that happened, once and in order: for systems that would rather ask than be told.',
   Team: 'The team that the API key belongs to.',
-  Members: 'Who is in the team and what they may do, and who is invited.',
+  Members: 'The people of the team with their roles, and the invitations.',
 };
 
 const errorResponses: Readonly<Record<number, string>> = {
