@@ -34,7 +34,7 @@ export function renderPlans(teams: readonly PlanInUse[] | undefined, signInPath:
 <p>Nothing is sold here. The operator of this server gives each team its plan, and can change it at any time.</p>
 ${teams === undefined ? `<p><a href="${escapeHtml(signInPath)}">Sign in</a> to see the plans of your teams.</p>` : teamsHtml(teams)}
 <section><h2>What the plans allow</h2><ul>${planNames.map(planHtml).join('\n')}</ul>
-<p class="quiet">Per team. What a team has already goes on working on a smaller plan; only more is refused.</p></section>`,
+<p class="quiet">Per team. Everything that a team has already goes on working on a smaller plan; only more is refused.</p></section>`,
   );
 }
 
