@@ -11,7 +11,7 @@ export async function toEngineError(error: unknown, dataDir: string): Promise<un
   const full = await describeFullDisk(dataDir).catch(() => undefined);
   if (full !== undefined || /No space left on device|ENOSPC/.test(message)) {
     const tooSmall = `The disk of ${dataDir} is too small: a new database takes 130 MB. Free space on it, or make it larger.`;
-    return new EngineError(`${full ?? tooSmall} What failed: ${message}`, error);
+    return new EngineError(`${full ?? tooSmall} The failure: ${message}`, error);
   }
   if (!isFileError(error)) return error;
   return new EngineError(
