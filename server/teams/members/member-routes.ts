@@ -51,7 +51,7 @@ function publicRoutes(services: Services): Route[] {
         tag: 'Members',
         summary: 'Change a role',
         description:
-          'What the person may do from their next request on. The role of an owner can’t be changed here, nor given: owners do that in the dashboard. Keys that the person made and that hold more than the new role does are revoked. A key gives nobody a permission that it does not hold, and its own maker no role.',
+          'The role says what the person may do; it holds from their next request on. The role of an owner can’t be changed here, nor given: owners do that in the dashboard. Keys that the person made and that hold more than the new role does are revoked. A key gives no permission that it does not hold, and no role to its own maker.',
         errorStatuses: [404],
       },
       body: ChangeRoleRequest,
