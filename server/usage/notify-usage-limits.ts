@@ -74,7 +74,7 @@ function noticeMessage(near: NearLimitRow, appUrl: string, resetsAt: Date): Mail
     paragraphs: [
       `The team ${team} has used ${accepted} of the ${limit} messages that it may send this month.`,
       isFull
-        ? `Further ones are refused until ${until} (UTC), or until the limit is raised. What was accepted is still sent, and replies still come in.`
+        ? `Further ones are refused until ${until} (UTC), or until the limit is raised. Accepted messages are still sent, and replies still come in.`
         : `Once all are used, further ones are refused until ${until} (UTC).`,
     ],
     action: { label: 'See the usage', url: `${appUrl}/billing` },
