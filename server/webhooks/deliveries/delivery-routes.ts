@@ -34,7 +34,7 @@ export function deliveryRoutes(services: Runtime): Route[] {
         tag: 'Webhooks',
         summary: 'List deliveries',
         description:
-          'What was, is or will be sent to the webhook, newest first, in pages as those of messages: one whose filters fit few deliveries may be short, or empty, and still have more behind it.',
+          'The deliveries of the webhook, newest first: made, in progress and to come. Pages are as those of messages: one whose filters fit few deliveries may be short, or empty, and still have more behind it.',
         errorStatuses: [404],
       },
       query: ListDeliveriesQuery,
