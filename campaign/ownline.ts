@@ -128,7 +128,7 @@ export class Ownline {
     return pid;
   }
 
-  /** A command of the command line, beside the running service. @returns what it printed as JSON: an object */
+  /** A command of the command line, beside the running service. @returns its output as JSON: an object */
   async command(...words: readonly string[]): Promise<Record<string, unknown>> {
     const printed = await this.commandOutput(...words);
     return typeof printed === 'object' && printed !== null ? { ...printed } : {};

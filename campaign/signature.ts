@@ -8,7 +8,7 @@ const toleranceMs = 300_000;
 /**
  * Verifies a delivery as a receiver does (docs/specification.md section 6.3): `x-service-signature` with the whole text
  * of the secret, `webhook-signature` with the bytes behind `whsec_`.
- * @returns what is wrong, in words; undefined where both hold
+ * @returns the fault, in words; undefined where both hold
  */
 export function faultOfSignature(
   secret: string,

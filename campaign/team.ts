@@ -87,7 +87,7 @@ export class Team {
   }
 
   /**
-   * @returns what still keeps the team from being quiet; undefined for nothing. In this order: when no message is left, the
+   * @returns the reason why the team is not quiet yet; undefined for none. In this order: when no message is left, the
    * phones have at most something to say, and when they have nothing to say no event is to come
    */
   async unrest(): Promise<string | undefined> {

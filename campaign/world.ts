@@ -98,7 +98,7 @@ export class World {
   /**
    * Nothing new is sent, receivers take everything, what failed or was skipped is replayed; once all is quiet, or would not
    * become so, the feed is walked and the end is written down.
-   * @returns what kept it from being quiet; undefined for nothing
+   * @returns the reason why it was not quiet; undefined for none
    */
   async settle(): Promise<string | undefined> {
     this.#traffic.abort();

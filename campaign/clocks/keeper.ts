@@ -49,7 +49,7 @@ export class Keeper {
     ]);
   }
 
-  /** @returns what is over, or was changed */
+  /** @returns the items that are over, or were changed */
   async missing(): Promise<string[]> {
     const found = await this.#api.get(`/v1/messages/${this.#message}`);
     const again = await this.#api.insist(message);

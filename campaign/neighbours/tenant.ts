@@ -149,7 +149,7 @@ export class Tenant {
     });
     if (ids.length < messages) {
       const counts = [...stored.statuses].map(([status, count]) => `${count} × ${status}`).join(', ');
-      throw new Error(`Of ${messages} messages ${ids.length} were accepted (${counts}).`);
+      throw new Error(`Only ${ids.length} of ${messages} messages were accepted (${counts}).`);
     }
     const gone = ids.splice(0, cancelled);
     const request = (index: number) => this.cancelRequest(gone[index] ?? '');
