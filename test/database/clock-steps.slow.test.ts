@@ -58,7 +58,7 @@ describe('a step of the database clock (specification section 10.7)', () => {
       }
     }));
 
-  it('of a few seconds is followed at once', () =>
+  it('a step of a few seconds is followed at once', () =>
     withService(async (service) => {
       await service.step(8_000);
       await until('the service follows', () => aheadMs(service.clock) > 7_000);

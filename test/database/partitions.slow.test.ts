@@ -49,7 +49,7 @@ describe('months of history (decision 0004, specification section 1)', () => {
     );
     return rows.map((row) => row.found);
   };
-  /** @returns what was logged */
+  /** @returns the lines of the log */
   const ensure = async () => {
     const lines: string[] = [];
     const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });

@@ -149,7 +149,7 @@ describe('every named statement (decision 0003)', () => {
         const whole = plans
           .flatMap(nodesOf)
           .filter((node) => /^(Seq|Index|Index Only) Scan$/.test(node['Node Type']))
-          // Whatever is asked for by its id is looked for by it, and not only by what it shares with others.
+          // A row that is asked for by its id is found by its id, and not only by a column that it shares with others.
           .filter(
             ({ 'Index Cond': by = '', Filter: filter = '' }) =>
               /^(\(team_id = [^)]*\))?$/.test(by) || /\b(id|message_id|delivery_id|key) = /.test(filter),

@@ -53,7 +53,7 @@ describe('bodies of a known device token (specification sections 11.1 and 11.7)'
     for (const { socket } of [...uploads, late, next]) socket.destroy();
   });
 
-  it('of bodies that carry a file two of a team are read at a time, whichever phone sends them, and six of a process', async () => {
+  it('bodies that carry a file are read two of a team at a time, whichever phone sends them, and six of a process', async () => {
     nextMinute(service.clock);
     const teams = await Promise.all(Array.from({ length: 4 }, () => service.newTeam()));
     const start = async (of: TestTeam, missingBytes: number) => {

@@ -41,7 +41,7 @@ describe('held polls (specification section 11.4)', () => {
     assert.equal(
       waiting.register(place(one), waiting.serial, false).awake,
       false,
-      'who looked later has seen it',
+      'a later look-up has seen it',
     );
   });
 

@@ -117,7 +117,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     assert.equal((await number.wire.poll()).reason, 'superseded');
   });
 
-  it('of two simultaneous first polls the later one takes over, and the other is superseded', async () => {
+  it('the later one of two simultaneous first polls takes over, and the other is superseded', async () => {
     const phone = newPhoneNumber();
     const one = await claim(team.api, await verify(team, phone));
     const two = new DeviceWire(service.baseUrl, one.token);

@@ -196,7 +196,7 @@ describe('claims (specification section 11.1)', () => {
     assert.deepEqual([unsent.status, unsent.headers.get('connection')], [413, 'close']);
   });
 
-  it('of unknown links are answered 404 sixty times a minute, and then 429; an open link is claimed all the same (§8/refused-credentials)', async () => {
+  it('claims of unknown links are answered 404 sixty times a minute, and then 429; an open link is claimed all the same (§8/refused-credentials)', async () => {
     service.clock.advance(60_000);
     const statuses: number[] = [];
     for (let n = 0; n < 65; n += 1) {

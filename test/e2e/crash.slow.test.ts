@@ -76,7 +76,7 @@ describe('recovery after a kill (specification section 10.3)', () => {
       await disturb();
       await until('messages are accepted again', isAccepting);
     } catch (error) {
-      throw new Error(`What the service printed:\n${service.output()}`, { cause: error });
+      throw new Error(`The service printed:\n${service.output()}`, { cause: error });
     } finally {
       over = true;
     }

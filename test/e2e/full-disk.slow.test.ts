@@ -41,7 +41,7 @@ describe('a full disk (specification section 10.4)', {
     service = await spawnService(options(dataDir));
     api = new ApiClient(service.baseUrl, await firstKey(join(disk.seenFromHere, 'data')));
   };
-  /** @returns what it printed */
+  /** @returns its output */
   const failStart = async (folder: string) => {
     const failed = await launchService(options(folder));
     assert.equal(await failed.ended, 1, failed.output());

@@ -77,7 +77,7 @@ describe('receivers (docs/webhooks.md, specification section 6.3) (§6.3/receive
     return { port, id: String(answer.json.id), secret: String(answer.json.secret) };
   }
 
-  /** Starts a receiver and waits until it takes connections. @returns what it has printed so far */
+  /** Starts a receiver and waits until it takes connections. @returns its output so far */
   async function start(
     command: readonly [string, ...string[]],
     { port, secret }: { readonly port: number; readonly secret: string },

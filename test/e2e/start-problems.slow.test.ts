@@ -32,7 +32,7 @@ describe('a failed start prints one sentence with the setting and advice (specif
     await rm(parent, { recursive: true, force: true });
   });
 
-  /** Starts where the start has to fail. @returns what it printed */
+  /** Starts where the start has to fail. @returns its output */
   async function failStart(
     settings: Readonly<Record<string, string>>,
     options: { readonly port?: number; readonly asOrdinaryUser?: boolean } = {},

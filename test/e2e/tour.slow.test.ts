@@ -65,7 +65,7 @@ describe('the first five minutes (README, specification section 10.1)', () => {
   });
 });
 
-/** Runs a script; its standard input gets a line once the output shows `readyWhen`. @returns what it printed */
+/** Runs a script; its standard input gets a line once the output shows `readyWhen`. @returns its output */
 function bash(script: string, readyWhen: RegExp): Promise<string> {
   const child = spawn('bash', ['-c', script], { cwd: repository, stdio: 'pipe', timeout: 60_000 });
   // A script that is refused may have ended before its line.

@@ -100,7 +100,7 @@ describe('an event for many webhooks (decision 0023) (§6.3/fan-out)', () => {
     await cancelOne();
     const failing = team;
     const refusal = await refuseInsertsOf(service, failing.id, 'due_deliveries');
-    // Whatever the order of the teams: some of them come after the one that fails.
+    // In any order of the teams some of them come after the one that fails.
     const others: TestTeam[] = [];
     for (let teams = 0; teams < 8; teams += 1) {
       await newTeam(101);

@@ -107,7 +107,7 @@ describe('the storage of media (decision 0025)', () => {
     assert.deepEqual(await countStoredMedia(service), before);
   });
 
-  it('of two complete writers of one message the second is refused by the schema', async () => {
+  it('the schema refuses the second of two complete writers of one message', async () => {
     const { messageId, written } = await store(jpegOf(100));
     assert.ok(isWritten(written));
     const again = newWriter(messageId);
@@ -121,7 +121,7 @@ describe('the storage of media (decision 0025)', () => {
     assert.equal((await read(messageId)).length, 100);
   });
 
-  it('what a killed writer left is purged after an hour, and not before; complete files stay', async () => {
+  it('the chunks that a killed writer left are purged after an hour, and not before; complete files stay', async () => {
     await service.runtime.database.transaction((trx) => removeIncompleteMedia(trx, []));
     const { complete } = await countStoredMedia(service);
     const { writer } = newWriter();

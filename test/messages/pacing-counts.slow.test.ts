@@ -11,7 +11,7 @@ const hourMs = 3_600_000;
 const to = (index: number) => `+1212555${String(index).padStart(4, '0')}`;
 const noGap = { gap_min_seconds: 0, gap_max_seconds: 0 };
 
-describe('what pacing counts (specification section 8)', () => {
+describe('the counts of pacing (specification section 8)', () => {
   let service: TestService;
   let team: TestTeam;
 

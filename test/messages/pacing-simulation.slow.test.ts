@@ -19,7 +19,7 @@ const contacts = 140;
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-/** What left the phone, in order. */
+/** A message that left the phone; the list is in their order. */
 interface Sent {
   readonly id: string;
   readonly to: string;

@@ -149,7 +149,7 @@ describe('pacing (specification section 8)', () => {
     assert.ok(performance.now() - startedMs < pacedLookMs / 2, 'not by the look of every 10 s');
   });
 
-  it('what a phone or a contact did not see is not counted: a released hand-out, an answered message (§8/pacing-rows)', async () => {
+  it('a message that a phone or a contact did not see is not counted: a released hand-out, an answered message (§8/pacing-rows)', async () => {
     const { number, phone } = await connect();
     await setPacing(number, { messages_per_hour: 1 });
     await send(number, 1);

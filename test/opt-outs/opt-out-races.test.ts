@@ -137,7 +137,7 @@ describe('a send or hand-out that races an opt-out (specification section 4.6)',
     await assertFailed(id, true);
   });
 
-  it('of a long queue 500 fail with the opt-out and the rest by the sweep; none is handed out (§4.6/queued-messages)', async () => {
+  it('500 messages of a long queue fail with the opt-out and the rest by the sweep; none is handed out (§4.6/queued-messages)', async () => {
     const ids = await Promise.all(Array.from({ length: 530 }, () => send()));
     const unrelated = await send('+14155550102');
     await receive('STOP');

@@ -79,7 +79,7 @@ describe('/v1/opt-outs (specification section 4.6)', () => {
     assert.equal((await contactEvents()).length, 1);
   });
 
-  it('of a contact that texted STOP it says the number and the message (§4.6/opt-out-fields)', async () => {
+  it('an opt-out of a contact that texted STOP says the number and the message (§4.6/opt-out-fields)', async () => {
     const { id } = await number.wire.call('inbound', { from: contact, text: 'STOP' });
     const { json } = await put();
     assert.deepEqual([json.phone_number, json.message_id], [number.phoneNumber, id]);

@@ -51,7 +51,7 @@ export async function startJudge(document: string): Promise<Judge> {
     return carried.answer;
   }
 
-  /** Sends a form of the request to a Prism. @returns what Prism says, and Ownline where it was asked */
+  /** Sends a form of the request to a Prism. @returns the verdict of Prism, and the answer of Ownline where it was asked */
   async function ask(prism: Prism, form: Request, carried: Carried) {
     ids += 1;
     const id = String(ids);

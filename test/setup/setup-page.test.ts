@@ -125,7 +125,7 @@ describe('the setup page (specification section 11.8)', () => {
     clearInterval(timer);
   });
 
-  it('of one link six requests for the progress are held; a further one is to come later (§11.8/live)', async () => {
+  it('six requests for the progress of one link are held; a further one is to come later (§11.8/live)', async () => {
     const setupUrl = await newLink();
     const { version } = await openSetupPage({ setupUrl });
     const path = `/progress?view=phone&seen=${version}`;

@@ -243,7 +243,7 @@ describe('actions run as an iPhone runs them (specification section 11.11)', () 
   });
 });
 
-describe('what no iPhone could run is a fault of the generator', () => {
+describe('a workflow that no iPhone could run is a fault of the generator', () => {
   /** Outbox with one action changed. */
   const changed = (name: string, change: (parameters: PropertyDictionary) => PropertyDictionary) => {
     const workflow = buildWorkflow(outbox, connection);

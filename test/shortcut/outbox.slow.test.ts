@@ -76,7 +76,7 @@ describe('Ownline Outbox, as its file is, against the service (specification sec
     assert.deepEqual([line.phone.texts, newer.texts], [[], ['by the newer one']]);
   });
 
-  it('of two starters at once one stops, and the other sends each message once', async () => {
+  it('one of two starters at once stops, and the other sends each message once', async () => {
     const line = await world.newLine();
     const runs = [line.phone.startOutbox(), line.phone.startOutbox()];
     assert.deepEqual(await endOf(Promise.race(runs)), { kind: 'stopped' });

@@ -62,7 +62,7 @@ describe('the tenth failure in a row (§6.3/failure-count)', () => {
     });
     service.clock.advance(3_600_000);
     await emit(service.runtime, teamId, ['while it is off']);
-    // Whatever would be sent is sent before this one: they share a process and its queue.
+    // Any delivery would be made before this one: they share a process and its queue.
     const proof = await addWebhook(service.runtime, (await service.newTeam()).id, receiver.url);
     receiver.behave(answering(200));
     await emit(service.runtime, proof.teamId, ['proof']);

@@ -36,7 +36,7 @@ describe('retries (specification section 6.3)', () => {
     return { receiver, api, webhook: await addWebhook(service.runtime, teamId, receiver.url) };
   }
 
-  /** Whatever was due is begun: a delivery that came later is made. */
+  /** Waits until every due delivery was begun: one that came later is made. */
   async function proven(of: TestService) {
     const receiver = await startWebhookReceiver();
     receivers.push(receiver);

@@ -40,7 +40,7 @@ describe('pipelined requests (§7.2/pipelining)', () => {
     return { ids, bytes: requests.join('') };
   };
 
-  it('of a connection are served one after the other, in their order', async () => {
+  it('requests of a connection are served one after the other, in their order', async () => {
     const { ids, bytes } = pipeline(pipelinedRequestsMax);
     const answers = await rawExchange(address, bytes);
     assert.deepEqual(

@@ -34,7 +34,7 @@ export class CommandLine {
     });
   }
 
-  /** Runs a command with --json. @returns what it printed @throws where it failed */
+  /** Runs a command with --json. @returns its output @throws where it failed */
   async json(...words: readonly string[]) {
     const { code, output, errors } = await this.run([...words, '--json']);
     assert.equal(code, 0, errors);

@@ -18,7 +18,7 @@ type LockedRows =
   | { readonly setupLinksOf: string }
   | { readonly messagesInFlight: true }
   | { readonly messagesTo: string }
-  /** What a team received, by day: the last row of a transaction that stores an inbound message. */
+  /** The count of inbound messages of a day: the last row that a transaction with an inbound message writes. */
   | { readonly receivedCountOf: TeamId };
 
 /** `no key update` lets rows that refer to the locked ones be written. */

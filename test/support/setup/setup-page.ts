@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-/** What an iPhone's Safari says of itself. */
+/** The User-Agent of an iPhone's Safari. */
 export const iphoneAgent =
   'Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148 Safari/604.1';
 
