@@ -1,0 +1,147 @@
+import { Type } from 'typebox';
+import { Message, MessageDetail, waitingReasons } from './message.ts';
+import { numberStatuses } from './number.ts';
+import { OptOut } from './opt-out.ts';
+import { listLimitDefault, listLimitMax } from './paging.ts';
+import { phoneNumber } from './phone-number.ts';
+import { cursorOf, nullable, publicIdOf, strictObject, stringEnum, timestamp } from './schema.ts';
+
+/** Counts of a conversation stop here: a client shows more as 99+. */
+export const conversationCountMax = 100;
+
+/** The newest conversations that the count of unread ones looks at (specification section 12.3). */
+export const unreadConversationsExaminedMax = 200;
+
+/*
+ * A conversation is one of the team's phone numbers and a contact. Its messages are of every number that the team has
+ * connected for that phone, those that were deleted included.
+ */
+const phone_number = Type.String({ description: 'The team’s number, in E.164.', examples: ['+14155550100'] });
+const contact = Type.String({
+  description:
+    'The other side: a phone number in E.164, a mail address in lower case, or another handle. With phone_number it identifies the conversation.',
+  examples: ['+14155550101'],
+});
+const unread_count = Type.Integer({
+  description: `Received messages after the one up to which this member has read, ${conversationCountMax} at most.`,
+});
+
+const facts = {
+  phone_number,
+  number_label: Type.String({ description: 'What the team calls the number; "" for none.' }),
+  number_removed: Type.Boolean({ description: 'true: the number was deleted, and nothing can be sent.' }),
+  contact,
+  last_message: nullable(Message),
+  last_activity_at: timestamp(
+    'The newest of: a message that was received, handed to the phone, or accepted and still waits.',
+  ),
+  waiting_count: Type.Integer({
+    description: `Messages that wait for the phone, ${conversationCountMax} at most.`,
+  }),
+  opted_out: Type.Boolean({ description: 'true: sends to the contact are refused.' }),
+};
+
+/** A conversation as it is the same for all members of a team. */
+export const ConversationFacts = strictObject(facts);
+export type ConversationFacts = Type.Static<typeof ConversationFacts>;
+
+/** A conversation as a member sees it (specification section 12.3). */
+export const Conversation = strictObject({ ...facts, unread_count });
+export type Conversation = Type.Static<typeof Conversation>;
+
+const limit = (noun: string) =>
+  Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: listLimitMax,
+      default: listLimitDefault,
+      description: `${noun} on a page.`,
+    }),
+  );
+const cursor = Type.Optional(cursorOf('The cursor of the page before; empty or left out, the first page.'));
+
+/** GET /app/teams/:team_id/conversations (specification section 12.3) */
+export const ListConversationsQuery = strictObject({
+  number: Type.Optional(phoneNumber('Only conversations of this number of the team.')),
+  unread: Type.Optional(Type.Boolean({ description: 'true: only those with unread messages.' })),
+  limit: limit('Conversations'),
+  cursor,
+});
+export type ListConversationsQuery = Type.Static<typeof ListConversationsQuery>;
+
+export const ConversationList = strictObject({
+  conversations: Type.Array(Conversation, { description: 'The latest activity first.' }),
+  cursor: Type.String({ description: 'Send it as cursor to get the next page.' }),
+  has_more: Type.Boolean({ description: 'false at the end. A page with filters may be short, or empty.' }),
+});
+export type ConversationList = Type.Static<typeof ConversationList>;
+
+/** GET /app/teams/:team_id/conversations/unread (specification section 12.3) */
+export const UnreadConversations = strictObject({
+  unread_conversations: Type.Integer({
+    description: `Conversations with unread messages, among the newest ${unreadConversationsExaminedMax} of the team.`,
+  }),
+});
+export type UnreadConversations = Type.Static<typeof UnreadConversations>;
+
+const { waiting_reason: _reason, expected_at, ...ofMessage } = MessageDetail.properties;
+
+/** A message of a conversation: with its times and why it failed. */
+export const ConversationMessage = strictObject(ofMessage);
+export type ConversationMessage = Type.Static<typeof ConversationMessage>;
+
+/** GET /app/teams/:team_id/conversations/:phone_number/:contact/messages (specification section 12.3) */
+export const ListConversationMessagesQuery = strictObject({ limit: limit('Messages'), cursor });
+export type ListConversationMessagesQuery = Type.Static<typeof ListConversationMessagesQuery>;
+
+export const ConversationMessageList = strictObject({
+  number: strictObject(
+    {
+      id: publicIdOf('num', 'The id of the number; of a deleted one, its last.'),
+      phone_number,
+      label: Type.String({ description: 'What the team calls it; "" for none.' }),
+      status: stringEnum(numberStatuses, { description: 'paused: nothing is handed to the phone.' }),
+      verified: Type.Boolean({ description: 'false: no phone has polled for it yet.' }),
+      removed: Type.Boolean({ description: 'true: the number was deleted, and nothing can be sent.' }),
+      last_seen_at: nullable(timestamp('The last poll of its phone, at most 10 seconds behind.')),
+    },
+    { description: 'The team’s number.' },
+  ),
+  contact,
+  opt_out: nullable(OptOut),
+  waiting: nullable(
+    strictObject(
+      {
+        message_id: publicIdOf('msg', 'The oldest waiting message; the others wait for it.'),
+        reason: nullable(stringEnum(waitingReasons)),
+        expected_at,
+      },
+      { description: 'Why the conversation’s messages wait; null where none waits.' },
+    ),
+  ),
+  read_until: nullable(
+    publicIdOf('msg', 'The message up to which this member has read; null: none was marked.'),
+  ),
+  unread_count,
+  messages: Type.Array(ConversationMessage, {
+    description: 'Newest first, both directions, waiting ones included.',
+  }),
+  cursor: Type.String({ description: 'Send it as cursor to get the next page.' }),
+  has_more: Type.Boolean({ description: 'false at the end.' }),
+});
+export type ConversationMessageList = Type.Static<typeof ConversationMessageList>;
+
+/** PUT /app/teams/:team_id/conversations/:phone_number/:contact/read (specification section 12.3) */
+export const MarkConversationReadRequest = strictObject({
+  message_id: publicIdOf('msg', 'The newest message of the conversation that the member has seen.'),
+});
+export type MarkConversationReadRequest = Type.Static<typeof MarkConversationReadRequest>;
+
+export const ConversationRead = strictObject({
+  read_until: publicIdOf(
+    'msg',
+    'The message up to which the member has read now: never an older one than before.',
+  ),
+  unread_count,
+});
+export type ConversationRead = Type.Static<typeof ConversationRead>;
