@@ -1,4 +1,15 @@
-import { type Fields, keep, resultOf, type Step, setVariable, text, variable } from './step.ts';
+import {
+  dictionary,
+  dictionaryValue,
+  type Fields,
+  keep,
+  keepAsText,
+  resultOf,
+  type Step,
+  setVariable,
+  text,
+  variable,
+} from './step.ts';
 
 /** The version that the shortcuts report as `v`. */
 export const shortcutVersion = '1';
@@ -10,23 +21,34 @@ export interface Connection {
   readonly deviceToken: string;
 }
 
-/**
- * Stands in a file without a connection until the person who imports it has answered. Both are empty: an address is
- * pasted whole, and a scheme in the field would double.
- */
-export const unansweredConnection: Connection = { server: '', deviceToken: '' };
+/** Asked at the import of a file without a connection. The answer is the setup code; it goes into the first action. */
+export const importQuestion = 'Setup code (copy it from the setup page)';
 
-/** Asked at the import; the position of each is that of the action that takes the answer. */
-export const importQuestions: readonly { readonly question: string; readonly defaultText: string }[] = [
-  {
-    question: 'Address of your Ownline (copy it from the setup page)',
-    defaultText: unansweredConnection.server,
-  },
-  { question: 'Device token (copy it from the setup page)', defaultText: unansweredConnection.deviceToken },
+/**
+ * The setup code: address and device token as one text, for the import question (docs/specification.md section 11.11).
+ * Its names are those of the answer to a claim.
+ */
+export function setupCode({ server, deviceToken }: Connection): string {
+  return JSON.stringify({ server, device_token: deviceToken });
+}
+
+/**
+ * The first actions of both shortcuts: they set the variables Server and Token.
+ * @param connection undefined where the import asks for the setup code; its field is empty until then
+ */
+export function connectionSteps(connection: Connection | undefined): readonly Step[] {
+  return connection ? knownConnection(connection) : askedConnection;
+}
+
+// The Text action comes first: the import question names its position.
+const askedConnection: readonly Step[] = [
+  ...keep('Code', text('')),
+  ...keep('Connection', dictionary(variable('Code'))),
+  ...keepAsText('Server', dictionaryValue('server', variable('Connection'))),
+  ...keepAsText('Token', dictionaryValue('device_token', variable('Connection'))),
 ];
 
-/** The first actions of both shortcuts. The two Text actions come first: the import questions name their positions. */
-export function connectionSteps({ server, deviceToken }: Connection): readonly Step[] {
+function knownConnection({ server, deviceToken }: Connection): readonly Step[] {
   const serverText = text(server);
   const tokenText = text(deviceToken);
   return [

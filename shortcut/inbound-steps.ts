@@ -21,7 +21,7 @@ import {
  * or the server is unavailable it repeats the call for three minutes: a reply cannot be had again. That stays below the
  * four minutes after which iOS ends some automations.
  */
-export function inboundSteps(connection: Connection): readonly Step[] {
+export function inboundSteps(connection: Connection | undefined): readonly Step[] {
   return [
     ...connectionSteps(connection),
     comment(

@@ -31,7 +31,7 @@ import {
  * sections 11.2 to 11.4). It runs for more than a day; starters, which are automations, start it again. A failing action
  * ends it, and the server then resolves the message as unconfirmed.
  */
-export function outboxSteps(connection: Connection): readonly Step[] {
+export function outboxSteps(connection: Connection | undefined): readonly Step[] {
   return [
     ...connectionSteps(connection),
     comment(

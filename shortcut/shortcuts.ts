@@ -1,5 +1,5 @@
 import { compileActions } from './compile-workflow.ts';
-import { type Connection, importQuestions, unansweredConnection } from './connection.ts';
+import { type Connection, importQuestion } from './connection.ts';
 import { inboundSteps } from './inbound-steps.ts';
 import { outboxSteps } from './outbox-steps.ts';
 import type { Step } from './step.ts';
@@ -9,7 +9,8 @@ import { clientVersion, minimumClientVersion, type Workflow } from './workflow.t
 export interface Shortcut {
   /** Its name on the iPhone: that of the file without its ending. */
   readonly name: string;
-  readonly steps: (connection: Connection) => readonly Step[];
+  /** Without a connection its first action takes the answer of the import question. */
+  readonly steps: (connection: Connection | undefined) => readonly Step[];
   readonly icon: { readonly color: number; readonly glyph: number };
   /** Whether it reads the message that started it. */
   readonly takesInput: boolean;
@@ -33,7 +34,7 @@ export const shortcuts: readonly Shortcut[] = [outbox, inbound];
 
 /**
  * The property list of a shortcut (docs/specification.md section 11.11). With a connection, address and token are in it:
- * the file is a secret. Without one, the iPhone asks for them at the import, and the file can be published.
+ * the file is a secret. Without one, the iPhone asks for the setup code at the import, and the file can be published.
  */
 export function buildWorkflow(shortcut: Shortcut, connection?: Connection): Workflow {
   return {
@@ -50,18 +51,18 @@ export function buildWorkflow(shortcut: Shortcut, connection?: Connection): Work
     WFWorkflowOutputContentItemClasses: [],
     WFWorkflowTypes: [],
     WFQuickActionSurfaces: [],
-    WFWorkflowImportQuestions: connection ? [] : encodedQuestions,
-    WFWorkflowActions: compileActions(shortcut.name, shortcut.steps(connection ?? unansweredConnection)),
+    WFWorkflowImportQuestions: connection ? [] : [encodedQuestion],
+    WFWorkflowActions: compileActions(shortcut.name, shortcut.steps(connection)),
   };
 }
 
-const encodedQuestions = importQuestions.map(({ question, defaultText }, index) => ({
-  ActionIndex: index,
+const encodedQuestion = {
+  ActionIndex: 0,
   Category: 'Parameter',
   ParameterKey: 'WFTextActionText',
-  Text: question,
-  DefaultValue: defaultText,
-}));
+  Text: importQuestion,
+  DefaultValue: '',
+};
 
 /** Shortcuts accepts any input by default: its own list of everything. */
 const inputClasses = [

@@ -20,7 +20,7 @@ export function addShortcutCommands(program: Command): void {
     .requiredOption('--to <folder>', 'folder for the files; it is made where it is missing')
     .option(
       '--setup-url <url>',
-      `setup link whose address and device token are written into the files, or - for standard input; ${secretOptionHint}. Without it the iPhone asks for both at the import`,
+      `setup link whose address and device token are written into the files, or - for standard input; ${secretOptionHint}. Without it the iPhone asks for a setup code at the import, which has both`,
     )
     .option('--xml', 'write XML, which people can read, instead of the binary form', false)
     .option('--json', 'print as JSON', false)
@@ -76,6 +76,6 @@ function withToken({ phoneNumber, server }: ClaimedDevice): string[] {
 }
 
 const withoutToken = [
-  'The files hold no address and no token: the iPhone asks for both at the import. They can be published, as they are or as an',
-  'iCloud link (in Shortcuts: Share, Copy iCloud Link). docs/iphone.md has the steps of a release.',
+  'The files hold no address and no token: the iPhone asks for the setup code at the import, which has both. They can be',
+  'published, as they are or as an iCloud link (in Shortcuts: Share, Copy iCloud Link). docs/iphone.md has the steps of a release.',
 ];

@@ -1,6 +1,5 @@
 import { type Html, html } from '#server/platform/http/html.ts';
 import { type BuildAction, type BuildField, type BuildText, buildList } from '#shortcut/build-list.ts';
-import { unansweredConnection } from '#shortcut/connection.ts';
 import { shortcuts } from '#shortcut/shortcuts.ts';
 import { copyButton } from './copy-row.ts';
 
@@ -10,7 +9,7 @@ import { copyButton } from './copy-row.ts';
  * @param deviceToken undefined until a person has clicked for it
  */
 export function renderBuildLists(server: string, deviceToken: string | undefined): Html {
-  const connection = { server, deviceToken: deviceToken ?? unansweredConnection.deviceToken };
+  const connection = { server, deviceToken: deviceToken ?? '' };
   const lists = shortcuts.map((shortcut) => {
     const actions = buildList(shortcut.steps(connection));
     return html`<details class="by-hand"><summary>Build ${shortcut.name} by hand (${countOf(actions)} actions)</summary>

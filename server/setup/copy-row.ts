@@ -1,8 +1,11 @@
 import { type Html, html } from '#server/platform/http/html.ts';
 
-/** A value with a button that copies it. Without script it is selected with one tap. */
-export function copyRow(value: string): Html {
-  return html`<div class="copy-row"><code class="value">${value}</code>${copyButton(value, value)}</div>`;
+/**
+ * A value with a button that copies it. Without script it is selected with one tap.
+ * @param label the value in words, for people who do not see it
+ */
+export function copyRow(value: string, label = value): Html {
+  return html`<div class="copy-row"><code class="value">${value}</code>${copyButton(value, label)}</div>`;
 }
 
 /** @param label the value in words, for people who do not see it */

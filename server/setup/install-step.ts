@@ -1,4 +1,5 @@
 import { type Html, html } from '#server/platform/http/html.ts';
+import { setupCode } from '#shortcut/connection.ts';
 import { inbound, outbox, type Shortcut, shortcuts } from '#shortcut/shortcuts.ts';
 import { renderBuildLists } from './build-list-part.ts';
 import { copyRow } from './copy-row.ts';
@@ -12,12 +13,12 @@ export function renderInstall(page: SetupPage): Html {
   const { way, deviceToken, hasSigningFailed } = page;
   switch (way.kind) {
     case 'links':
-      return renderWithQuestions(page, {
+      return renderWithQuestion(page, {
         [outbox.name]: way.links.outbox,
         [inbound.name]: way.links.inbound,
       });
     case 'files':
-      return renderWithQuestions(page, fileLinks(page));
+      return renderWithQuestion(page, fileLinks(page));
     case 'signed':
       return way.ready
         ? html`${renderBlocks(fileLinks(page), renderSignedBlock)}${deviceToken !== undefined && html`${renderValues(page)}${renderByHand(page)}`}`
@@ -34,20 +35,16 @@ function fileLinks({ form }: SetupPage): Readonly<Record<string, string>> {
   return Object.fromEntries(shortcuts.map((shortcut) => [shortcut.name, href(shortcut)]));
 }
 
-/** Shortcuts that ask for address and token when they are added. */
-function renderWithQuestions(page: SetupPage, links: Readonly<Record<string, string>>): Html {
-  const { deviceToken } = page;
+/** Shortcuts that ask for the setup code when they are added. */
+function renderWithQuestion(page: SetupPage, links: Readonly<Record<string, string>>): Html {
+  const { deviceToken, server } = page;
   if (deviceToken === undefined)
-    return html`<p>You then get two buttons that add the shortcuts, and two values to copy.</p>${tokenForm(page, 'Start')}${renderByHand(page)}`;
+    return html`<p>You then get two buttons that add the shortcuts, and a code to copy.</p>${tokenForm(page, 'Start')}${renderByHand(page)}`;
   const block = (name: string, href: string) => html`<ol class="taps">
-<li><p>Copy the address.</p>${copyRow(page.server)}</li>
+<li><p>Copy the setup code.</p>${copyRow(setupCode({ server, deviceToken }), 'the setup code')}${name === outbox.name && tokenWarning}</li>
 <li><p>Tap this button.</p>${getButton(name, href)}</li>
 ${page.way.kind === 'files' && html`<li><p>Open the file that Safari has downloaded.</p></li>`}
-<li><p>Press in the first field, and tap <b>Paste</b>.</p>${importQuestion(name)}</li>
-<li><p>Swipe back here. Leave Shortcuts open.</p></li>
-<li><p>Copy the device token.</p>${copyRow(deviceToken)}${tokenWarning}</li>
-<li><p>Go back to Shortcuts.</p></li>
-<li><p>Press in the second field, and tap <b>Paste</b>.</p></li>
+<li><p>Press in the empty field, and tap <b>Paste</b>.</p>${importQuestion(name)}</li>
 <li><p>Tap <b>Add Shortcut</b>.</p></li>
 <li><p>Come back here.</p></li></ol>`;
   return html`${renderBlocks(links, block)}${renderByHand(page)}`;

@@ -8,14 +8,14 @@ import type { ShortcutSigner, UnsignedShortcut } from './shortcut-signer.ts';
 import { readSignedFile, shortcutFileEnding, shortcutFolder } from './signed-file.ts';
 
 /**
- * How a phone gets the shortcuts, the best way that there is (specification section 11.8). `links` and `files` ask for
- * address and token at the import. The files of `signed` have both in them; `ready` once they were made. After a failure
- * of the signing command the way is `by_hand` for some minutes.
+ * How a phone gets the shortcuts: the way with the fewest steps that there is (specification section 11.8). The files of
+ * `signed` have address and token in them; `ready` once they were made. `links` and `files` ask for the setup code at the
+ * import. After a failure of the signing command the way is the next one for some minutes.
  */
 export type InstallWay =
+  | { readonly kind: 'signed'; readonly ready: boolean }
   | { readonly kind: 'links'; readonly links: ShortcutLinks }
   | { readonly kind: 'files' }
-  | { readonly kind: 'signed'; readonly ready: boolean }
   | { readonly kind: 'by_hand' };
 
 export type InstallServices = Pick<Runtime, 'config' | 'logger'> & {
@@ -28,22 +28,27 @@ export async function chooseInstallWay(
   services: InstallServices,
   connection: Connection | undefined,
 ): Promise<InstallWay> {
-  const { config, signer } = services;
-  if (config.shortcutLinks) return { kind: 'links', links: config.shortcutLinks };
-  if (await readFolder(services)) return { kind: 'files' };
-  if (!signer) return { kind: 'by_hand' };
+  const { signer } = services;
+  if (!signer) return chooseGenericWay(services);
   if (!connection) return { kind: 'signed', ready: false };
   const files = unsigned(connection);
   const found = await Promise.all(files.map((file) => signer.find(file)));
   if (found.every((file) => file !== undefined)) return { kind: 'signed', ready: true };
   return files.some((file) => signer.hasFailed(file))
-    ? { kind: 'by_hand' }
+    ? chooseGenericWay(services)
     : { kind: 'signed', ready: false };
+}
+
+/** The best way without files of this phone alone. */
+async function chooseGenericWay(services: Pick<InstallServices, 'config' | 'logger'>): Promise<InstallWay> {
+  const { shortcutLinks: links } = services.config;
+  if (links) return { kind: 'links', links };
+  return { kind: (await readFolder(services)) ? 'files' : 'by_hand' };
 }
 
 /**
  * Makes the files of the way `signed`, after a click that asks for them: only this starts the signing command.
- * @returns the way that is left: `by_hand` where the signing command failed or too many files wait for it
+ * @returns the way that is left: the next one where the signing command failed or too many files wait for it
  */
 export async function prepareInstallWay(
   services: InstallServices,
@@ -52,7 +57,7 @@ export async function prepareInstallWay(
   const way = await chooseInstallWay(services, connection);
   if (way.kind !== 'signed' || way.ready || !services.signer) return way;
   for (const shortcut of unsigned(connection)) {
-    if (!(await services.signer.sign(shortcut))) return { kind: 'by_hand' };
+    if (!(await services.signer.sign(shortcut))) return chooseGenericWay(services);
   }
   return { kind: 'signed', ready: true };
 }

@@ -1,16 +1,14 @@
 import { drawScreen, type ScreenRow } from './draw-screen.ts';
 
-/** The questions of a shortcut that is added. @param title the name of the shortcut */
+/** The question of a shortcut that is added. @param title the name of the shortcut */
 export const importQuestion = (title: string) =>
   drawScreen({
-    label: 'Shortcuts asks for the address and the device token; paste them and tap Add Shortcut',
+    label: 'Shortcuts asks for the setup code; paste it and tap Add Shortcut',
     title,
     left: 'Cancel',
     rows: [
-      { kind: 'text', text: 'Address of your Ownline' },
-      { kind: 'field', text: 'Paste the address', tap: true },
-      { kind: 'text', text: 'Device token' },
-      { kind: 'field', text: 'Paste the device token', tap: true },
+      { kind: 'text', text: 'Setup code' },
+      { kind: 'field', text: 'Paste the setup code', tap: true },
       { kind: 'button', text: 'Add Shortcut', tap: true },
     ],
   });

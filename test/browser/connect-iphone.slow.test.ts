@@ -66,11 +66,10 @@ describe('an iPhone is connected, from the link to the last mark (specification 
     const onPhone = complaintsAbout(page, service.baseUrl);
     await page.goto(scanned ?? '');
 
-    // Install: the values come from the copy buttons, the files from the buttons of the page.
+    // Install: the setup code comes from the copy button, the files from the buttons of the page.
     await page.getByRole('button', { name: 'Start', exact: true }).click();
-    const deviceToken = await copyFrom(page, /^Copy dev_/);
-    const server = await copyFrom(page, `Copy ${service.baseUrl}`);
-    assert.equal(server, service.baseUrl);
+    const setupCode = await copyFrom(page, 'Copy the setup code');
+    assert.equal(JSON.parse(setupCode).server, service.baseUrl);
     const files = new Map<string, Buffer>();
     for (const { name } of shortcuts) {
       const downloading = page.waitForEvent('download');
@@ -81,7 +80,7 @@ describe('an iPhone is connected, from the link to the last mark (specification 
       for await (const chunk of await download.createReadStream()) chunks.push(chunk);
       files.set(name, Buffer.concat(chunks).subarray(4));
     }
-    const phone = new ShortcutPhone({ server, deviceToken, files, deviceName: 'Front desk' });
+    const phone = new ShortcutPhone({ setupCode, files, deviceName: 'Front desk' });
     context.after(() => phone.switchOff());
 
     const run = phone.startOutbox();

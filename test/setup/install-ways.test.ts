@@ -22,11 +22,22 @@ async function startSetup(context: TestContext, settings: Readonly<Record<string
   return { service, setupUrl: String(verify.json.setup_url) };
 }
 
+const links = {
+  SHORTCUT_OUTBOX_URL: 'https://www.icloud.com/shortcuts/0123456789abcdef0123456789abcdef',
+  SHORTCUT_INBOUND_URL: 'https://www.icloud.com/shortcuts/fedcba9876543210fedcba9876543210',
+};
+
 /** Files that the operator has put into DATA_DIR. */
 async function putSignedFiles({ dataDir }: TestService, bytesOf: (name: string) => string): Promise<void> {
   await mkdir(join(dataDir, 'shortcuts'), { recursive: true });
   for (const name of names) await writeFile(join(dataDir, 'shortcuts', `${name}.shortcut`), bytesOf(name));
 }
+
+/** The setup codes of the copy buttons of a page. */
+const copiedCodes = ({ html }: OpenedPage): unknown[] =>
+  [...html.matchAll(/data-copy="(\{[^"]+device_token[^"]+)"/g)].map(([, code = '']) =>
+    JSON.parse(code.replaceAll('&quot;', '"').replaceAll('&#34;', '"')),
+  );
 
 const offers = ({ html }: OpenedPage, href: string) => html.includes(`href="${href}"`);
 
@@ -40,28 +51,21 @@ async function download(setupUrl: string, name: string) {
 }
 
 describe('ways to install the shortcuts (specification section 11.8)', () => {
-  it('links: shown after a click with address and token to paste, in front of every other way (§11.8/ways)', async (context) => {
-    const links = {
-      SHORTCUT_OUTBOX_URL: 'https://www.icloud.com/shortcuts/0123456789abcdef0123456789abcdef',
-      SHORTCUT_INBOUND_URL: 'https://www.icloud.com/shortcuts/fedcba9876543210fedcba9876543210',
-    };
-    const { service, setupUrl } = await startSetup(context, {
-      ...links,
-      SHORTCUT_SIGN_COMMAND: 'false {in} {out}',
-    });
+  it('links: shown after a click with the setup code to paste, in front of signed files (§11.8/ways)', async (context) => {
+    const { service, setupUrl } = await startSetup(context, links);
     await putSignedFiles(service, () => 'AEA1 of the operator');
     const before = await openSetupPage({ setupUrl });
     for (const link of Object.values(links))
-      assert.ok(!offers(before, link), 'without the values it is of no use');
+      assert.ok(!offers(before, link), 'without the code it is of no use');
     const page = await openSetupPage({ setupUrl, form: {} });
     for (const link of Object.values(links)) assert.ok(offers(page, link));
-    assert.ok(page.html.includes(`data-copy="${service.baseUrl}"`));
-    assert.ok(page.html.includes(`data-copy="${shownToken(page)}"`));
+    const code = { server: service.baseUrl, device_token: shownToken(page) };
+    assert.deepEqual(copiedCodes(page), [code, code], 'before each of the buttons');
     assert.equal((await download(setupUrl, 'Ownline Outbox')).status, 404);
   });
 
   it('signed files of DATA_DIR: attachments with the name of the shortcut, while the link is open (§11.8/ways)', async (context) => {
-    const { service, setupUrl } = await startSetup(context, { SHORTCUT_SIGN_COMMAND: 'false {in} {out}' });
+    const { service, setupUrl } = await startSetup(context);
     await putSignedFiles(service, (name) => `AEA1 ${name}`);
     const page = await openSetupPage({ setupUrl, form: {} });
     const { pathname } = new URL(setupUrl);
@@ -91,10 +95,14 @@ describe('ways to install the shortcuts (specification section 11.8)', () => {
     assert.ok(await isByHand(), 'one of two');
   });
 
-  it('the signing command: after a click both files have address and token inside, and opening the page runs nothing (§11.8/ways)', async (context) => {
+  it('the signing command comes first: after a click both files have address and token inside, and opening the page runs nothing (§11.8/ways)', async (context) => {
     const command = await makeSigningCommand();
     context.after(command.remove);
-    const { service, setupUrl } = await startSetup(context, { SHORTCUT_SIGN_COMMAND: command.setting });
+    const { service, setupUrl } = await startSetup(context, {
+      ...links,
+      SHORTCUT_SIGN_COMMAND: command.setting,
+    });
+    await putSignedFiles(service, () => 'AEA1 of the operator');
     const before = await openSetupPage({ setupUrl });
     assert.match(before.html, /Prepare the shortcuts/);
     assert.equal((await download(setupUrl, 'Ownline Outbox')).status, 404);
@@ -129,6 +137,23 @@ describe('ways to install the shortcuts (specification section 11.8)', () => {
     assert.equal((await command.runs()).length, 1);
     service.clock.advance(5 * 60_000);
     assert.match((await openSetupPage({ setupUrl })).html, /Prepare the shortcuts/, 'it may be tried again');
+  });
+
+  it('where the signing command fails, links and files of the operator are the next ways (§11.8/ways)', async (context) => {
+    const command = await makeSigningCommand('exit 1');
+    context.after(command.remove);
+    for (const settings of [links, {}]) {
+      const { service, setupUrl } = await startSetup(context, {
+        ...settings,
+        SHORTCUT_SIGN_COMMAND: command.setting,
+      });
+      await putSignedFiles(service, () => 'AEA1 of the operator');
+      const page = await openSetupPage({ setupUrl, form: {} });
+      const file = `${new URL(setupUrl).pathname}${filePath(outbox.name)}`;
+      assert.ok(offers(page, 'SHORTCUT_OUTBOX_URL' in settings ? links.SHORTCUT_OUTBOX_URL : file));
+      assert.doesNotMatch(page.html, /could not be prepared/);
+      assert.equal(copiedCodes(page).length, 2);
+    }
   });
 
   it('only the click that asks for the shortcuts runs the signing command, no other form and no download (§11.8/sign-command)', async (context) => {

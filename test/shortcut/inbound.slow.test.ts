@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { endOf, ShortcutPhone } from '#test/support/shortcuts/shortcut-phone.ts';
+import { endOf, ShortcutPhone, setupCodeOf } from '#test/support/shortcuts/shortcut-phone.ts';
 import {
   type ShortcutLine,
   type ShortcutWorld,
@@ -72,7 +72,7 @@ describe('Ownline Inbound, as its file is, against the service (specification se
   });
 
   it('with a wrong token it gives up after three minutes, below the four of an automation', async () => {
-    const phone = new ShortcutPhone({ server: world.proxy.url, deviceToken: 'dev_wrong' });
+    const phone = new ShortcutPhone({ setupCode: setupCodeOf(world.proxy.url, 'dev_wrong') });
     const run = phone.receive(message('for no one'));
     for (let round = 0; round < 12; round += 1) await phone.clock.pass(15_000);
     assert.deepEqual(await endOf(run), { kind: 'completed' });

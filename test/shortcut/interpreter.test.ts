@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
 import { compileActions } from '#shortcut/compile-workflow.ts';
+import { connectionSteps, setupCode } from '#shortcut/connection.ts';
 import { importShortcut } from '#shortcut/interpreter/import-shortcut.ts';
 import { WorkflowError } from '#shortcut/interpreter/operation.ts';
 import { readWorkflow } from '#shortcut/interpreter/read-workflow.ts';
@@ -340,10 +341,42 @@ describe('a workflow that no iPhone could run is a fault of the generator', () =
   });
 });
 
-describe('the import of a file with questions (specification section 11.11)', () => {
-  it('writes each answer into its action; nothing else changes (§11.11/import-questions)', () => {
-    const imported = importShortcut(buildWorkflow(outbox), [connection.server, connection.deviceToken]);
-    assert.deepEqual(imported, buildWorkflow(outbox, connection));
-    assert.throws(() => importShortcut(buildWorkflow(outbox), ['one']), WorkflowError);
+describe('the import of a file with a question (specification section 11.11)', () => {
+  it('writes the answer into its action; nothing else changes (§11.11/import-questions)', () => {
+    const file = buildWorkflow(outbox);
+    const { WFWorkflowActions: actions, ...root } = importShortcut(file, ['the code']);
+    const { WFWorkflowActions: before, ...rootBefore } = file;
+    assert.deepEqual(root, { ...rootBefore, WFWorkflowImportQuestions: [] });
+    const [first, ...others] = actions as typeof before;
+    assert.equal(first?.WFWorkflowActionParameters.WFTextActionText, 'the code');
+    assert.deepEqual(others, before.slice(1));
+    assert.throws(() => importShortcut(file, ['one', 'two']), WorkflowError);
+  });
+
+  it('reads address and token from the setup code, whatever characters they have (§11.11/import-questions)', async () => {
+    const workflow = {
+      ...buildWorkflow(outbox),
+      WFWorkflowActions: compileActions('test', [
+        ...connectionSteps(undefined),
+        ...show(variable('Server'), ' ', variable('Token')),
+      ]),
+    };
+    const hostile = { server: 'https://texts.example.com/a?b=c&d', deviceToken: 'dev_a&b<c>"d"\\👋é' };
+    const shownWith = async (code: string) => {
+      const sent: OutgoingMessage[] = [];
+      const phone = {
+        clock: new PhoneClock(),
+        deviceName: 'Test iPhone',
+        systemVersion: '26.1',
+        sendMessage: (message: OutgoingMessage) => void sent.push(message),
+      };
+      const end = await runShortcut(importShortcut(workflow, [code]), phone);
+      return [end.kind, ...sent.map((message) => (message.kind === 'text' ? message.text : ''))];
+    };
+    assert.deepEqual(await shownWith(setupCode(hostile)), [
+      'completed',
+      `${hostile.server} ${hostile.deviceToken}.`,
+    ]);
+    assert.deepEqual(await shownWith('https://texts.example.com'), ['failed'], 'an address alone');
   });
 });

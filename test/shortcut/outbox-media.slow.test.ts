@@ -7,7 +7,7 @@ import { type MediaWorld, startMediaWorld } from '#test/support/media/media-team
 import { jpegOf, png } from '#test/support/media/sample-files.ts';
 import { claim, newPhoneNumber } from '#test/support/phones/test-phone.ts';
 import { until } from '#test/support/service/until.ts';
-import { ShortcutPhone } from '#test/support/shortcuts/shortcut-phone.ts';
+import { ShortcutPhone, setupCodeOf } from '#test/support/shortcuts/shortcut-phone.ts';
 
 describe('pictures through Ownline Outbox, against the service (specification sections 11.10 and 11.11)', () => {
   let world: MediaWorld;
@@ -38,7 +38,7 @@ describe('pictures through Ownline Outbox, against the service (specification se
 
   it('the picture arrives byte for byte before its text, between the texts around it (§11.11/error-page)', async () => {
     const { from, deviceToken } = await newNumber();
-    const phone = new ShortcutPhone({ server: world.service.baseUrl, deviceToken });
+    const phone = new ShortcutPhone({ setupCode: setupCodeOf(world.service.baseUrl, deviceToken) });
     phones.push(phone);
     void phone.startOutbox();
     await untilVerified(from);

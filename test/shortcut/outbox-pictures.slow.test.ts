@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
 import { shownFiles } from '#test/support/media/sample-files.ts';
 import { type SeenRequest, startScriptedServer } from '#test/support/shortcuts/scripted-server.ts';
-import { endOf, ShortcutPhone } from '#test/support/shortcuts/shortcut-phone.ts';
+import { endOf, ShortcutPhone, setupCodeOf } from '#test/support/shortcuts/shortcut-phone.ts';
 
 const picture = Buffer.from('ffd8ffe000104a464946', 'hex');
 const mediaFolder = '/v1/device/media/msg_1';
@@ -42,7 +42,7 @@ async function handOut(
     else response.setHeader('content-type', 'application/json').end(JSON.stringify(answers.shift()));
   });
   context.after(() => server.close());
-  const phone = new ShortcutPhone({ server: server.url, deviceToken: 'dev_1', ...phoneOptions });
+  const phone = new ShortcutPhone({ setupCode: setupCodeOf(server.url, 'dev_1'), ...phoneOptions });
   const run = phone.startOutbox();
   const polls = () =>
     server.requests

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { inlineRunMaxMs } from '#shortcut/interpreter/run-shortcut.ts';
 import { claim, findNumber } from '#test/support/phones/test-phone.ts';
-import { endOf, ShortcutPhone } from '#test/support/shortcuts/shortcut-phone.ts';
+import { endOf, ShortcutPhone, setupCodeOf } from '#test/support/shortcuts/shortcut-phone.ts';
 import { type ShortcutWorld, startShortcutWorld } from '#test/support/shortcuts/shortcut-world.ts';
 
 describe('Ownline Outbox, as its file is, against the service (specification sections 11.2 to 11.4)', () => {
@@ -59,7 +59,7 @@ describe('Ownline Outbox, as its file is, against the service (specification sec
   });
 
   it('stops at its first poll with a wrong token', async () => {
-    const phone = new ShortcutPhone({ server: world.proxy.url, deviceToken: 'dev_wrong' });
+    const phone = new ShortcutPhone({ setupCode: setupCodeOf(world.proxy.url, 'dev_wrong') });
     assert.deepEqual(await endOf(phone.startOutbox()), { kind: 'stopped' });
   });
 
@@ -67,7 +67,7 @@ describe('Ownline Outbox, as its file is, against the service (specification sec
     const line = await world.runningLine();
     const reconnect = await world.team.api.post(`/v1/numbers/${line.numberId}/reconnect`);
     const { token } = await claim(world.team.api, String(reconnect.json.setup_url));
-    const newer = new ShortcutPhone({ server: world.proxy.url, deviceToken: token });
+    const newer = new ShortcutPhone({ setupCode: setupCodeOf(world.proxy.url, token) });
     void newer.startOutbox();
     assert.deepEqual(await endOf(line.run), { kind: 'stopped' });
     const id = await world.send(line, 'by the newer one');

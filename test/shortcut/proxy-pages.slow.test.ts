@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { startScriptedServer } from '#test/support/shortcuts/scripted-server.ts';
-import { endOf, ShortcutPhone } from '#test/support/shortcuts/shortcut-phone.ts';
+import { endOf, ShortcutPhone, setupCodeOf } from '#test/support/shortcuts/shortcut-phone.ts';
 
 /** Answers of proxies that have the marks of the service's ids inside other words. */
 const pages = [
@@ -23,7 +23,7 @@ async function startServer(context: TestContext, objects: readonly object[]) {
     response.setHeader('content-type', type).end(body);
   });
   context.after(() => server.close());
-  const phone = new ShortcutPhone({ server: server.url, deviceToken: 'dev_1' });
+  const phone = new ShortcutPhone({ setupCode: setupCodeOf(server.url, 'dev_1') });
   const bodies = () => server.requests.map(({ body }) => JSON.parse(body));
   return { phone, bodies };
 }

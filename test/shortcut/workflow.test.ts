@@ -122,7 +122,7 @@ for (const { title, shortcut, workflow } of variants) {
 }
 
 describe('address and token in the file (specification section 11.11)', () => {
-  it('without a connection, the import asks for both and writes them into the actions 0 and 1 (§11.11/import-questions)', () => {
+  it('without a connection, the import asks for the setup code and writes it into the first action (§11.11/import-questions)', () => {
     for (const shortcut of shortcuts) {
       const workflow = buildWorkflow(shortcut);
       const questions = workflow.WFWorkflowImportQuestions;
@@ -133,17 +133,11 @@ describe('address and token in the file (specification section 11.11)', () => {
           ParameterKey,
           DefaultValue,
         ]),
-        [
-          [0, 'Parameter', 'WFTextActionText', ''],
-          [1, 'Parameter', 'WFTextActionText', ''],
-        ],
+        [[0, 'Parameter', 'WFTextActionText', '']],
       );
-      questions.forEach(({ DefaultValue }, index) => {
-        assert.equal(actionName(workflow.WFWorkflowActions[index] as WorkflowAction), 'gettext');
-        assert.equal(textParameter(workflow, index, 'WFTextActionText'), DefaultValue);
-      });
-      assert.match(String(questions[0]?.Text), /[Aa]ddress/);
-      assert.match(String(questions[1]?.Text), /token/);
+      assert.equal(actionName(workflow.WFWorkflowActions[0] as WorkflowAction), 'gettext');
+      assert.equal(textParameter(workflow, 0, 'WFTextActionText'), '');
+      assert.match(String(questions[0]?.Text), /[Ss]etup code/);
     }
   });
 
@@ -164,7 +158,7 @@ describe('address and token in the file (specification section 11.11)', () => {
   it('a file without a connection holds no token and no address', () => {
     for (const shortcut of shortcuts) {
       const xml = writeXmlPropertyList(buildWorkflow(shortcut));
-      assert.ok(!/dev_|example\.com/.test(xml));
+      assert.ok(!/dev_|example\.com|https?:\/\/(?!www\.apple\.com)/.test(xml));
     }
   });
 

@@ -25,9 +25,13 @@ export async function endOf(run: Promise<RunEnd>): Promise<RunEnd> {
   return run;
 }
 
+/** The code that the setup page shows for a server and a device token. */
+export const setupCodeOf = (server: string, deviceToken: string) =>
+  `{"server":"${server}","device_token":"${deviceToken}"}`;
+
 interface PhoneOptions {
-  readonly server: string;
-  readonly deviceToken: string;
+  /** The answer to the question of the import. */
+  readonly setupCode: string;
   readonly deviceName?: string;
   /** Unsigned files to install, by the name of the shortcut; otherwise the generic ones. */
   readonly files?: ReadonlyMap<string, Buffer>;
@@ -36,8 +40,8 @@ interface PhoneOptions {
 }
 
 /**
- * An iPhone with both shortcuts: the generic files, written, read by a library that is not ours, and imported with address
- * and token as the answers to their questions.
+ * An iPhone with both shortcuts: the generic files, written, read by a library that is not ours, and imported with the
+ * setup code as the answer to their question.
  */
 export class ShortcutPhone {
   /** Everything that Messages took, in order. */
@@ -79,7 +83,7 @@ export class ShortcutPhone {
   #install(shortcut: Shortcut): PropertyList {
     const bytes = this.#options.files?.get(shortcut.name) ?? writeBinaryPropertyList(buildWorkflow(shortcut));
     const [file] = parseBuffer<PropertyList>(bytes);
-    return importShortcut(file, [this.#options.server, this.#options.deviceToken]);
+    return importShortcut(file, [this.#options.setupCode]);
   }
 
   #run(workflow: PropertyList, options: RunOptions): Promise<RunEnd> {

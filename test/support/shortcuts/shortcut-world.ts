@@ -5,7 +5,7 @@ import { field } from '#test/support/service/api-client.ts';
 import { type FlakyProxy, startFlakyProxy } from '#test/support/service/flaky-proxy.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
-import { ShortcutPhone } from './shortcut-phone.ts';
+import { ShortcutPhone, setupCodeOf } from './shortcut-phone.ts';
 
 /** A number, and the iPhone that was set up for it. */
 export interface ShortcutLine {
@@ -52,7 +52,7 @@ export async function startShortcutWorld(): Promise<ShortcutWorld> {
     const phoneNumber = newPhoneNumber();
     const verify = await team.api.post('/v1/numbers/verify', { phone_number: phoneNumber });
     const wire = await claim(team.api, String(verify.json.setup_url));
-    const phone = new ShortcutPhone({ server: proxy.url, deviceToken: wire.token, ...options });
+    const phone = new ShortcutPhone({ setupCode: setupCodeOf(proxy.url, wire.token), ...options });
     phones.push(phone);
     const numberId = String(field(await findNumber(team.api, phoneNumber), 'id'));
     return { phoneNumber, numberId, wire, phone };
