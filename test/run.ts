@@ -1,4 +1,4 @@
-import { findTestFiles } from '#test/support/runner/find-test-files.ts';
+import { findTestFiles, isSlow } from '#test/support/runner/find-test-files.ts';
 import { runTests } from '#test/support/runner/run-files.ts';
 import { withTestEngine } from '#test/support/runner/test-engine.ts';
 
@@ -14,15 +14,17 @@ const options = words.filter(
   (word) => word.startsWith('-') && !readLimit(word) && !/^--(all|slow)$/.test(word),
 );
 const found = findTestFiles(names, kind);
-process.exitCode = await withTestEngine((url, ending) =>
-  runTests({
-    files: found,
-    settings: { TEST_ENGINE_URL: url },
-    options,
-    ending,
-    fileLimitSeconds: limits.get('file'),
-    runLimitSeconds: limits.get('run'),
-  }),
+process.exitCode = await withTestEngine(
+  (url, ending) =>
+    runTests({
+      files: found,
+      settings: { TEST_ENGINE_URL: url },
+      options,
+      ending,
+      fileLimitSeconds: limits.get('file'),
+      runLimitSeconds: limits.get('run'),
+    }),
+  found.some(isSlow) ? 'disk' : 'memory',
 );
 
 function readLimit(word: string): [[string, number]] | undefined {

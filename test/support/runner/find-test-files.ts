@@ -1,5 +1,8 @@
 import { existsSync, globSync } from 'node:fs';
 
+/** Whether a file has tests that need much time, memory or disk. */
+export const isSlow = (file: string): boolean => file.endsWith('.slow.test.ts');
+
 export type Kind = 'fast' | 'slow' | 'all';
 
 /**
@@ -27,6 +30,6 @@ export function findTestFiles(names: readonly string[], kind: Kind): string[] {
 
 function ofKind(pattern: string, kind: Kind): string[] {
   return globSync(pattern)
-    .filter((file) => kind === 'all' || file.endsWith('.slow.test.ts') === (kind === 'slow'))
+    .filter((file) => kind === 'all' || isSlow(file) === (kind === 'slow'))
     .sort();
 }

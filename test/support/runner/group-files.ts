@@ -1,4 +1,5 @@
 import { dirname } from 'node:path';
+import { isSlow } from './find-test-files.ts';
 
 /** Files that one process runs. More of them share the work of loading the service; more of them wait where one hangs. */
 const groupMax = 8;
@@ -12,7 +13,7 @@ export function groupFiles(files: readonly string[], processes: number): string[
   const groups: string[][] = [];
   let folder: string | undefined;
   for (const file of files) {
-    const isAlone = file.endsWith('.slow.test.ts');
+    const isAlone = isSlow(file);
     const last = groups.at(-1);
     if (!isAlone && dirname(file) === folder && last && last.length < filesMax) last.push(file);
     else groups.push([file]);

@@ -2,9 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
+import { Database } from '#server/database/database.ts';
 import { startEngine } from '#server/database/engine/engine.ts';
 import { migrate } from '#server/database/migrate.ts';
-import { createLogger } from '#server/platform/process/logger.ts';
+import { ensurePartitions } from '#server/database/partitions.ts';
+import { createLogger, type Logger } from '#server/platform/process/logger.ts';
+import { Clock } from '#server/platform/time/clock.ts';
+import { findMemoryFolder } from './memory-folder.ts';
 
 const parameters = { fsync: 'off', full_page_writes: 'off', wal_level: 'minimal', max_wal_senders: '0' };
 
@@ -17,22 +21,26 @@ const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
  *
  * PostgreSQL outlives the process that started it. A signal therefore does not end this one: it fires `ending`, and
  * what `run` does has to end by that.
+ * @param storage of the databases: memory where the machine has enough (memory-folder.ts), disk for tests of large tables
  */
 export async function withTestEngine<T>(
   run: (engineUrl: string, ending: AbortSignal) => Promise<T>,
+  storage: 'memory' | 'disk' = 'memory',
 ): Promise<T> {
   const controller = new AbortController();
   const onSignal = () => controller.abort();
   for (const signal of endings) process.on(signal, onSignal);
-  const dataDir = await mkdtemp(join(tmpdir(), 'ownline-test-'));
+  const parent = (storage === 'memory' ? await findMemoryFolder() : undefined) ?? tmpdir();
+  const dataDir = await mkdtemp(join(parent, 'ownline-test-'));
   const logger = createLogger('warn');
   const engine = await startEngine({ dataDir, logger, createdb: true, parameters });
   try {
     await migrate(engine.databaseUrl);
+    await createMonths(engine.databaseUrl, logger);
     const client = new pg.Client({ connectionString: engine.databaseUrl.replace('/ownline?', '/postgres?') });
     await client.connect();
     // A template has no connections of its own; the database that the engine made is one from here on.
-    await client.query('CREATE DATABASE template_ownline TEMPLATE ownline');
+    await client.query('CREATE DATABASE template_ownline TEMPLATE ownline STRATEGY FILE_COPY');
     await client.end();
     return await run(engine.databaseUrl, controller.signal);
   } finally {
@@ -40,4 +48,11 @@ export async function withTestEngine<T>(
     await rm(dataDir, { recursive: true, force: true });
     for (const signal of endings) process.off(signal, onSignal);
   }
+}
+
+/** As the start of a service does: each service of a test would create its months anew, which takes as long as all else. */
+async function createMonths(databaseUrl: string, logger: Logger): Promise<void> {
+  const database = new Database({ databaseUrl, logger });
+  await ensurePartitions(database.pool, new Clock(), logger);
+  await database.close();
 }

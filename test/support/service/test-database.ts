@@ -12,7 +12,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   if (engineUrl === undefined)
     throw new Error('Run tests with `npm test -- <file>`, which starts their database.');
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await asAdministrator(engineUrl, `CREATE DATABASE ${name} TEMPLATE template_ownline`);
+  await asAdministrator(engineUrl, `CREATE DATABASE ${name} TEMPLATE template_ownline STRATEGY FILE_COPY`);
   return {
     url: engineUrl.replace('/ownline?', `/${name}?`),
     // PostgreSQL waits a few seconds for connections that are on their way out. Forced at once, it would end one that its
