@@ -3,6 +3,7 @@ import { type Queryable, statement } from '#server/database/statement.ts';
 import { defaultPacing } from '#server/numbers/pacing-policy.ts';
 import { sqlIsOptedOut } from '#server/opt-outs/opt-out-store.ts';
 import type { DeviceId, DeviceSessionId, MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
+import { sqlNoteActivity } from './conversation-store.ts';
 import { sqlNextStatus, sqlStatusGuard } from './message-status.ts';
 import { sqlContactMaySend, sqlPacingPolicy, sqlPacingWindows } from './pacing-sql.ts';
 
@@ -165,9 +166,11 @@ const claim = statement<ClaimRow>(
    ),
    -- 14. Open the conversation, or count one more message without a reply.
    conversed AS (
-     INSERT INTO conversations AS c (team_id, number_id, contact, opened_by, opened_at, unanswered_count, opening_text_hash)
-     SELECT team_id, number_id, contact, 'team', $6, 1, CASE WHEN mode <> 'off' THEN hashtextextended(content, 0) END FROM given
-     ON CONFLICT (number_id, contact) DO UPDATE SET unanswered_count = c.unanswered_count + 1
+     INSERT INTO conversations AS c (team_id, number_id, contact, opened_by, opened_at, unanswered_count, opening_text_hash,
+       last_activity_at, last_message_id, handles)
+     SELECT team_id, number_id, contact, 'team', $6, 1, CASE WHEN mode <> 'off' THEN hashtextextended(content, 0) END,
+       $6, message_id, CASE WHEN to_handle = contact THEN '{}' ELSE ARRAY[to_handle] END FROM given
+     ON CONFLICT (number_id, contact) DO UPDATE SET unanswered_count = c.unanswered_count + 1, ${sqlNoteActivity}
    )
    SELECT team_id, number_id, message_id, hand_out, to_handle, content,
      CASE WHEN media_url IS NOT NULL

@@ -1,6 +1,16 @@
 import { statement, type Transaction } from '#server/database/statement.ts';
 import { contactOf } from '#server/opt-outs/contact.ts';
+import { contactSpellingsMax } from './limits.ts';
 import type { MessageRow } from './message.ts';
+
+/**
+ * The part of an upsert of a conversation, named c, that a hand-out and an inbound message share: its latest activity,
+ * its newest message, and the spelling of the contact, where that is a new one. Times of processes differ a little.
+ */
+export const sqlNoteActivity = `last_activity_at = greatest(c.last_activity_at, excluded.last_activity_at),
+  last_message_id = greatest(c.last_message_id, excluded.last_message_id),
+  handles = CASE WHEN excluded.handles <@ c.handles OR cardinality(c.handles) >= ${contactSpellingsMax} THEN c.handles
+    ELSE c.handles || excluded.handles END`;
 
 const uncount = statement<Record<string, never>>(
   'messages.uncount-failed-hand-out',

@@ -66,3 +66,6 @@ export const strictAheadMax = 1_000;
 export const repeatedTextContactsMax = 10;
 
 export const repeatedTextMs = 3_600_000;
+
+/** Spellings of a contact that its conversation keeps, beside the normalized one. */
+export const contactSpellingsMax = 16;

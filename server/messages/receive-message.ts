@@ -21,6 +21,7 @@ import { failpoint } from '#server/platform/failpoint.ts';
 import { type MessageId, publicId } from '#server/platform/ids/ids.ts';
 import { dayOf } from '#server/platform/time/calendar.ts';
 import { countInboundMessage, lockUsage } from '#server/usage/usage-store.ts';
+import { sqlNoteActivity } from './conversation-store.ts';
 import { isGroupMessage } from './is-group-message.ts';
 import { duplicateInboundMs, handleMaxCharacters } from './limits.ts';
 import { type MessageRow, sqlMessageColumns } from './message.ts';
@@ -72,9 +73,11 @@ const insert = statement<MessageRow>(
 
 const noteInbound = statement<Record<string, never>>(
   'messages.note-inbound',
-  `INSERT INTO conversations AS c (team_id, number_id, contact, opened_by, opened_at, last_inbound_at)
-   VALUES ($1, $2, $3, 'contact', $4, $4)
-   ON CONFLICT (number_id, contact) DO UPDATE SET last_inbound_at = $4, unanswered_count = 0`,
+  `INSERT INTO conversations AS c (team_id, number_id, contact, opened_by, opened_at, last_inbound_at, last_activity_at,
+     last_message_id, last_inbound_id, handles)
+   VALUES ($1, $2, $3, 'contact', $4, $4, $4, $5, $5, $6)
+   ON CONFLICT (number_id, contact) DO UPDATE SET last_inbound_at = $4, unanswered_count = 0,
+     last_inbound_id = greatest(c.last_inbound_id, excluded.last_inbound_id), ${sqlNoteActivity}`,
 );
 
 /**
@@ -149,12 +152,13 @@ function storeOnce(
         await applyKeyword(trx, services, number, { id: kept, from: inbound.from, at }, keyword);
       return kept;
     }
+    const handle = keptHandle(inbound.from);
     const message = await insert.row(
       trx,
       number.team_id,
       id,
       number.id,
-      keptHandle(inbound.from),
+      handle,
       number.phone_number,
       inbound.text,
       at,
@@ -165,7 +169,16 @@ function storeOnce(
       throw new Error('a file was removed too soon');
     if (message) await appendMessageEvents(trx, services, 'message.received', [message]);
     if (keyword) await applyKeyword(trx, services, number, { id, from: inbound.from, at }, keyword);
-    await noteInbound.row(trx, number.team_id, number.id, contactOf(keptHandle(inbound.from)), at);
+    const contact = contactOf(handle);
+    await noteInbound.row(
+      trx,
+      number.team_id,
+      number.id,
+      contact,
+      at,
+      id,
+      handle === contact ? [] : [handle],
+    );
     // Strict pacing may have waited for this reply.
     if (effectivePacing(services.config.pacing, number.pacing).mode === 'strict')
       trx.notifyAfterCommit(phoneQueueChannel, [number.id]);

@@ -1,0 +1,25 @@
+import type { MessageRow } from '#server/messages/message.ts';
+import { contactOf } from '#server/opt-outs/contact.ts';
+
+/** Conversation of people: a phone number of the team, whichever number it is connected as, and a contact. */
+export interface ConversationKey {
+  /** E.164 */
+  readonly phoneNumber: string;
+  /** The normalized handle. */
+  readonly contact: string;
+}
+
+/** The conversation of a message. */
+export function conversationOf(
+  message: Pick<MessageRow, 'direction' | 'from_handle' | 'to_handle'>,
+): ConversationKey {
+  const { direction, from_handle: from, to_handle: to } = message;
+  return direction === 'inbound'
+    ? { phoneNumber: to, contact: contactOf(from) }
+    : { phoneNumber: from, contact: contactOf(to) };
+}
+
+/** A text for each conversation, as the key of a map: no phone number has a space. */
+export function textOfKey({ phoneNumber, contact }: ConversationKey): string {
+  return `${phoneNumber} ${contact}`;
+}
