@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import pg from 'pg';
 import { type EventType, eventTypes, messageEventTypes } from '#contract/event.ts';
 import { failureCodes } from '#contract/message.ts';
 import { Ids } from '#server/platform/ids/ids.ts';
 import { Clock } from '#server/platform/time/clock.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/service/test-database.ts';
+import { type BareDatabase, openBareDatabase } from '#test/support/service/bare-database.ts';
 
 const clock = new Clock();
 const ids = new Ids(clock);
@@ -13,26 +12,18 @@ const at = clock.now();
 const violation = { code: '23514' };
 
 describe('the invariants of opt-outs and of their events (docs/architecture.md)', () => {
-  let database: TestDatabase;
-  let client: pg.Client;
-  const team = ids.next('team');
+  let database: BareDatabase;
 
   before(async () => {
-    database = await createTestDatabase();
-    client = new pg.Client({ connectionString: database.url });
-    await client.connect();
-    await client.query(`INSERT INTO teams VALUES ($1, 'Example team', 'pro', 100, $2)`, [team, at]);
+    database = await openBareDatabase();
   });
-  after(async () => {
-    await client.end();
-    await database.drop();
-  });
+  after(() => database.close());
 
   const optOut = (contact: string, messageId: string | null, phone: string | null, request: string | null) =>
-    client.query(
+    database.pool.query(
       `INSERT INTO opt_outs (team_id, contact, id, sequence, opted_out_at, message_id, phone_number, request_id)
        VALUES ($1, $2, $3, 1, $4, $5, $6, $7)`,
-      [team, contact, ids.next('opt'), at, messageId, phone, request],
+      [database.team, contact, ids.next('opt'), at, messageId, phone, request],
     );
   const event = (
     type: EventType,
@@ -40,10 +31,10 @@ describe('the invariants of opt-outs and of their events (docs/architecture.md)'
     numberId: string | null,
     contact: string | null,
   ) =>
-    client.query(
+    database.pool.query(
       `INSERT INTO events (team_id, id, type, message_id, number_id, contact, sequence, body, created_at)
        VALUES ($1, $2, $3, $4, $5, $6, 40000, '{}', $7)`,
-      [team, ids.next('evt'), type, messageId, numberId, contact, at],
+      [database.team, ids.next('evt'), type, messageId, numberId, contact, at],
     );
 
   it('a contact has one opt-out per team, with one cause', async () => {
@@ -93,7 +84,7 @@ describe('the invariants of opt-outs and of their events (docs/architecture.md)'
   });
 
   it('the database knows every reason of failure and every type of event, and no other', async () => {
-    const { rows } = await client.query<{ name: string; words: string[] }>(
+    const { rows } = await database.pool.query<{ name: string; words: string[] }>(
       `SELECT conname AS name, array(SELECT m[1] FROM regexp_matches(pg_get_constraintdef(oid), '''([a-z_.]+)''', 'g') m) AS words
        FROM pg_constraint WHERE conname IN ('messages_error_code_check', 'events_type_check', 'webhooks_events_check')
          AND conrelid IN ('messages'::regclass, 'events'::regclass, 'webhooks'::regclass)`,

@@ -2,48 +2,44 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { storedMessages } from '#test/support/messages/stored-messages.ts';
 import { heldPoll } from '#test/support/phones/held-poll.ts';
-import { type ConnectedNumber, connectNumber, DeviceWire } from '#test/support/phones/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { type PhoneTeam, startPhoneTeam } from '#test/support/phones/phone-team.ts';
+import { DeviceWire } from '#test/support/phones/test-phone.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 
 describe('hand-outs (specification section 11.4)', () => {
+  let phones: PhoneTeam;
   let service: TestService;
   let team: TestTeam;
 
   before(async () => {
-    // A hold that does not end by itself during a test; those that wait for its end move the clock.
-    service = await startTestService({ DEVICE_HOLD_SECONDS: '25' });
-    team = await service.newTeam();
+    phones = await startPhoneTeam();
+    ({ service, team } = phones);
   });
-  after(() => service.close());
-
-  const connect = () => connectNumber(service, team);
-  const send = (number: ConnectedNumber, content: string, to = '+12125550100') =>
-    team.api.send({ from: number.phoneNumber, to, content });
-  const statusOf = async (id: string) => (await team.api.get(`/v1/messages/${id}`)).json;
+  after(() => phones.close());
 
   it('a message is handed out once, and the next one only after its report (§3.1/handed-out, §3.2/handed-out-once)', async () => {
-    const number = await connect();
-    const first = await send(number, 'one');
-    const second = await send(number, 'two');
+    const number = await phones.connect();
+    const first = await phones.send(number, 'one');
+    const second = await phones.send(number, 'two');
     const answer = await number.wire.poll();
     assert.deepEqual(
       { ...answer, session: '' },
       { action: 'send', session: '', id: first, to: '+12125550100', text: 'one', media: 'none', wait: '0' },
     );
-    assert.equal((await statusOf(first)).status, 'polling');
-    assert.equal((await statusOf(second)).waiting_reason, 'phone_busy');
+    assert.equal((await phones.messageOf(first)).status, 'polling');
+    assert.equal((await phones.messageOf(second)).waiting_reason, 'phone_busy');
     assert.equal((await number.wire.poll({ last: first })).id, second);
-    assert.equal((await statusOf(first)).status, 'sent');
+    assert.equal((await phones.messageOf(first)).status, 'sent');
   });
 
   it('a held poll is woken by a send, on another process too', async () => {
-    const number = await connect();
+    const number = await phones.connect();
     const other = await service.startAnother();
     try {
       const wire = new DeviceWire(other.baseUrl, number.wire.token);
       wire.session = number.wire.session;
       const { answer } = await heldPoll(service, number, wire);
-      const id = await send(number, 'across processes');
+      const id = await phones.send(number, 'across processes');
       assert.equal((await answer).id, id);
     } finally {
       await other.close();
@@ -51,23 +47,23 @@ describe('hand-outs (specification section 11.4)', () => {
   });
 
   it('the newer of two polls of one session wins, and the older gets idle', async () => {
-    const number = await connect();
+    const number = await phones.connect();
     const older = await heldPoll(service, number);
     const newer = await heldPoll(service, number);
     assert.equal((await older.answer).action, 'idle');
-    const id = await send(number, 'to the newest');
+    const id = await phones.send(number, 'to the newest');
     assert.equal((await newer.answer).id, id);
   });
 
   it('an older poll on another process gets no message', async () => {
-    const number = await connect();
+    const number = await phones.connect();
     const other = await service.startAnother();
     try {
       const wire = new DeviceWire(other.baseUrl, number.wire.token);
       wire.session = number.wire.session;
       const older = await heldPoll(service, number, wire);
       const newer = await heldPoll(service, number);
-      const id = await send(number, 'to the newest');
+      const id = await phones.send(number, 'to the newest');
       assert.equal((await newer.answer).id, id);
       service.clock.advance(25_000);
       assert.equal((await older.answer).action, 'idle');
@@ -77,11 +73,11 @@ describe('hand-outs (specification section 11.4)', () => {
   });
 
   it('a phone that disconnects while its poll is held gets no message', async () => {
-    const number = await connect();
+    const number = await phones.connect();
     for (let round = 0; round < 10; round += 1) {
       const held = await heldPoll(service, number);
       held.leave();
-      const id = await send(number, `round ${round}`);
+      const id = await phones.send(number, `round ${round}`);
       await held.answer.catch(() => undefined);
       const answer = await number.wire.poll();
       assert.equal(answer.id, id, 'the next poll gets it, and gets it once');
@@ -92,7 +88,7 @@ describe('hand-outs (specification section 11.4)', () => {
   });
 
   it('a held poll is idle when DEVICE_HOLD_SECONDS are over, not before and not later', async () => {
-    const number = await connect();
+    const number = await phones.connect();
     const startedAtMs = service.clock.nowMs();
     const { answer } = await heldPoll(service, number);
     let answered = false;
@@ -109,7 +105,7 @@ describe('hand-outs (specification section 11.4)', () => {
   });
 
   it('a process that stops answers its held polls with unavailable, never with idle or stop', async () => {
-    const number = await connect();
+    const number = await phones.connect();
     const other = await service.startAnother();
     const wire = new DeviceWire(other.baseUrl, number.wire.token);
     wire.session = number.wire.session;
@@ -119,15 +115,15 @@ describe('hand-outs (specification section 11.4)', () => {
   });
 
   it('a paused number is held, then idle; resuming wakes the held poll (§3.3/pause-and-resume)', async () => {
-    const number = await connect();
+    const number = await phones.connect();
     await team.api.put(`/v1/numbers/${number.numberId}`, { status: 'paused' });
     const held = await heldPoll(service, number);
     service.clock.advance(25_000);
     assert.equal((await held.answer).action, 'idle');
     await team.api.put(`/v1/numbers/${number.numberId}`, { status: 'active' });
-    const id = await send(number, 'accepted before the pause');
+    const id = await phones.send(number, 'accepted before the pause');
     await team.api.put(`/v1/numbers/${number.numberId}`, { status: 'paused' });
-    assert.equal((await statusOf(id)).waiting_reason, 'number_paused');
+    assert.equal((await phones.messageOf(id)).waiting_reason, 'number_paused');
     const again = await heldPoll(service, number);
     await team.api.put(`/v1/numbers/${number.numberId}`, { status: 'active' });
     assert.equal((await again.answer).id, id);

@@ -11,25 +11,23 @@ import {
   queuedMessages,
   storedMessages,
 } from '#test/support/messages/stored-messages.ts';
-import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
+import { type PhoneTeam, startPhoneTeam } from '#test/support/phones/phone-team.ts';
+import type { ConnectedNumber } from '#test/support/phones/test-phone.ts';
 import { holdRowLock } from '#test/support/service/row-lock.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
 describe('claiming and releasing a message (specification section 11.4)', () => {
+  let phones: PhoneTeam;
   let service: TestService;
   let team: TestTeam;
 
   before(async () => {
-    service = await startTestService({ DEVICE_HOLD_SECONDS: '25' });
-    team = await service.newTeam();
+    phones = await startPhoneTeam();
+    ({ service, team } = phones);
   });
-  after(() => service.close());
+  after(() => phones.close());
 
-  const connect = () => connectNumber(service, team);
-  const send = (number: ConnectedNumber, content: string, to = '+12125550100') =>
-    team.api.send({ from: number.phoneNumber, to, content });
-  const statusOf = async (id: string) => (await team.api.get(`/v1/messages/${id}`)).json;
   const queued = async ({ phoneNumber }: ConnectedNumber) =>
     (await queuedMessages(service, { phoneNumber })).length;
   /** The newest poll of the number's session, as a hand-out and its return name it. */
@@ -47,9 +45,9 @@ describe('claiming and releasing a message (specification section 11.4)', () => 
   const lockSession = ({ phoneNumber }: ConnectedNumber) => holdRowLock(service, { sessionOf: phoneNumber });
 
   it('a message whose phone disconnected before the first byte returns to its position, and its hand-out is deleted (§3.1/left-before-answer)', async () => {
-    const number = await connect();
-    const first = await send(number, 'first');
-    await send(number, 'second');
+    const number = await phones.connect();
+    const first = await phones.send(number, 'first');
+    await phones.send(number, 'second');
     const leaving = new AbortController();
     // While this lock is held, the hand-out waits between its decision and its answer.
     const lock = await holdRowLock(service, { phoneNumber: number.phoneNumber }, 'no key update');
@@ -62,18 +60,18 @@ describe('claiming and releasing a message (specification section 11.4)', () => 
     await lock.release();
     await until(
       'it is queued again',
-      async () => (await statusOf(first)).status === 'queued' && (await queued(number)) === 2,
+      async () => (await phones.messageOf(first)).status === 'queued' && (await queued(number)) === 2,
     );
     assert.equal((await number.wire.poll()).id, first);
     assert.equal((await handOutsOf(service, number.phoneNumber)).length, 1);
   });
 
   it('a message that returns to the queue is not overtaken by a hand-out that waited for it (§3.1/retry-once)', async () => {
-    const number = await connect();
+    const number = await phones.connect();
     await team.api.put(`/v1/numbers/${number.numberId}`, { on_unconfirmed: 'retry_once' });
-    const first = await send(number, 'first');
+    const first = await phones.send(number, 'first');
     assert.equal((await number.wire.poll()).id, first);
-    const second = await send(number, 'second');
+    const second = await phones.send(number, 'second');
     const [flight] = await messagesInFlight(service, number.phoneNumber);
     assert.ok(flight);
     const claimant = await claimantOf(number);
@@ -97,10 +95,10 @@ describe('claiming and releasing a message (specification section 11.4)', () => 
   });
 
   it('nor is it after its own poll released it', async () => {
-    const number = await connect();
-    const first = await send(number, 'first');
+    const number = await phones.connect();
+    const first = await phones.send(number, 'first');
     assert.equal((await number.wire.poll()).id, first);
-    const second = await send(number, 'second');
+    const second = await phones.send(number, 'second');
     const claimant = await claimantOf(number);
     const lock = await lockSession(number);
     const returned = giveBackAs(claimant, first);
@@ -115,26 +113,26 @@ describe('claiming and releasing a message (specification section 11.4)', () => 
   });
 
   it('only the newest poll of the current session of an active number is handed a message', async () => {
-    const number = await connect();
-    const id = await send(number, 'for one poll only');
+    const number = await phones.connect();
+    const id = await phones.send(number, 'for one poll only');
     const newest = await claimantOf(number);
-    const stranger = await claimantOf(await connect());
+    const stranger = await claimantOf(await phones.connect());
     assert.equal(await claimAs({ ...newest, poll: newest.poll - 1 }), undefined, 'an older poll');
     assert.equal(await claimAs({ ...newest, sessionId: stranger.sessionId }), undefined, 'another session');
     assert.equal(await claimAs({ ...newest, deviceId: stranger.deviceId }), undefined, 'another phone');
     await team.api.put(`/v1/numbers/${number.numberId}`, { status: 'paused' });
     assert.equal(await claimAs(newest), undefined, 'a paused number');
-    assert.equal((await statusOf(id)).status, 'queued');
+    assert.equal((await phones.messageOf(id)).status, 'queued');
     await team.api.put(`/v1/numbers/${number.numberId}`, { status: 'active' });
     assert.equal(await claimAs(newest), id);
   });
 
   it('a message is released only by the poll that claimed it, and once (§3.1/left-before-answer)', async () => {
-    const number = await connect();
-    const id = await send(number, 'in the hands of one poll');
+    const number = await phones.connect();
+    const id = await phones.send(number, 'in the hands of one poll');
     assert.equal((await number.wire.poll()).id, id);
     const claimed = await claimantOf(number);
-    const stranger = await claimantOf(await connect());
+    const stranger = await claimantOf(await phones.connect());
     const others = [
       { ...claimed, poll: claimed.poll - 1 },
       { ...claimed, poll: claimed.poll + 1 },
@@ -142,14 +140,14 @@ describe('claiming and releasing a message (specification section 11.4)', () => 
     ];
     for (const other of others) {
       await giveBackAs(other, id);
-      assert.equal((await statusOf(id)).status, 'polling');
+      assert.equal((await phones.messageOf(id)).status, 'polling');
     }
     for (const _ of ['given back', 'and again']) {
       await giveBackAs(claimed, id);
-      assert.equal((await statusOf(id)).status, 'queued');
+      assert.equal((await phones.messageOf(id)).status, 'queued');
       assert.equal(await queued(number), 1);
     }
-    assert.equal((await statusOf(id)).may_have_been_sent, false);
+    assert.equal((await phones.messageOf(id)).may_have_been_sent, false);
     const stored = await storedMessages(service, { from: number.phoneNumber });
     assert.deepEqual(
       stored.map(({ handOutCount }) => handOutCount),
@@ -159,8 +157,8 @@ describe('claiming and releasing a message (specification section 11.4)', () => 
   });
 
   it('a message that returns to the queue of a deleted number is not handed out again, and fails as number_removed (§3.2/number-removed)', async () => {
-    const number = await connect();
-    const id = await send(number, 'given back too late');
+    const number = await phones.connect();
+    const id = await phones.send(number, 'given back too late');
     const claimant = await claimantOf(number);
     assert.equal(await claimAs(claimant), id);
     await team.api.delete(`/v1/numbers/${number.numberId}`);
@@ -169,7 +167,10 @@ describe('claiming and releasing a message (specification section 11.4)', () => 
     await giveBackAs(claimant, id);
     assert.equal(await claimAs(claimant), undefined);
     await lock.release();
-    await until('the sweep fails it', async () => (await statusOf(id)).error_code === 'number_removed');
-    assert.equal((await statusOf(id)).may_have_been_sent, false);
+    await until(
+      'the sweep fails it',
+      async () => (await phones.messageOf(id)).error_code === 'number_removed',
+    );
+    assert.equal((await phones.messageOf(id)).may_have_been_sent, false);
   });
 });

@@ -2,89 +2,88 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { failExpired, resolveOverdue } from '#server/messages/sweep-messages.ts';
 import { heldPoll } from '#test/support/phones/held-poll.ts';
-import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { type PhoneTeam, startPhoneTeam } from '#test/support/phones/phone-team.ts';
+import { connectNumber } from '#test/support/phones/test-phone.ts';
+import type { TestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 import { acceptedOf } from '#test/support/usage/stored-usage.ts';
 
 describe('messages that no phone reports or fetches (specification section 11.4)', () => {
+  let phones: PhoneTeam;
   let service: TestService;
-  let team: TestTeam;
 
   before(async () => {
-    service = await startTestService({ DEVICE_HOLD_SECONDS: '25' });
-    team = await service.newTeam();
+    phones = await startPhoneTeam();
+    ({ service } = phones);
   });
-  after(() => service.close());
-
-  const connect = () => connectNumber(service, team);
-  const send = (number: ConnectedNumber, content: string, to = '+12125550100') =>
-    team.api.send({ from: number.phoneNumber, to, content });
-  const statusOf = async (id: string) => (await team.api.get(`/v1/messages/${id}`)).json;
+  after(() => phones.close());
 
   it('the 10 s of a repeat are counted from the hand-out', async () => {
-    const number = await connect();
-    const id = await send(number, 'whose answer was lost');
+    const number = await phones.connect();
+    const id = await phones.send(number, 'whose answer was lost');
     assert.equal((await number.wire.poll()).id, id);
     service.clock.advance(7_000);
     const repeat = await heldPoll(service, number);
     const again = await heldPoll(service, number);
     // Replaced by the newer poll, so it has made up its mind about the message.
     assert.equal((await repeat.answer).action, 'idle');
-    assert.equal((await statusOf(id)).status, 'polling');
+    assert.equal((await phones.messageOf(id)).status, 'polling');
     service.clock.advance(4_000);
     const later = await heldPoll(service, number);
     assert.equal((await again.answer).action, 'idle');
-    assert.equal((await statusOf(id)).error_code, 'device_timeout');
-    const after = await send(number, 'the next one');
+    assert.equal((await phones.messageOf(id)).error_code, 'device_timeout');
+    const after = await phones.send(number, 'the next one');
     assert.equal((await later.answer).id, after);
   });
 
   it('a repeat of the poll within 10 s of the hand-out resolves nothing; later the message is unconfirmed (§2.6/may-have-been-sent)', async () => {
-    const number = await connect();
-    const id = await send(number, 'whose answer was lost');
+    const number = await phones.connect();
+    const id = await phones.send(number, 'whose answer was lost');
     assert.equal((await number.wire.poll()).id, id);
     const repeat = await heldPoll(service, number);
-    assert.equal((await statusOf(id)).status, 'polling');
+    assert.equal((await phones.messageOf(id)).status, 'polling');
     service.clock.advance(25_000);
     assert.equal((await repeat.answer).action, 'idle');
-    assert.equal((await statusOf(id)).status, 'polling', 'the repeat itself settled nothing');
+    assert.equal((await phones.messageOf(id)).status, 'polling', 'the repeat itself settled nothing');
     const later = await heldPoll(service, number);
-    await until('it is settled', async () => (await statusOf(id)).status === 'failed');
-    const failed = await statusOf(id);
+    await until('it is settled', async () => (await phones.messageOf(id)).status === 'failed');
+    const failed = await phones.messageOf(id);
     assert.deepEqual([failed.error_code, failed.may_have_been_sent], ['device_timeout', true]);
-    const after = await send(number, 'the next one');
+    const after = await phones.send(number, 'the next one');
     assert.equal((await later.answer).id, after);
   });
 
   it('a hand-out that is never reported is unconfirmed when its lease ends (§3.2/device-timeout, §4.2/number-fields)', async () => {
-    const number = await connect();
-    const id = await send(number, 'to a phone that dies');
+    const number = await phones.connect();
+    const id = await phones.send(number, 'to a phone that dies');
     assert.equal((await number.wire.poll()).id, id);
     service.clock.advance(595_000);
     await resolveOverdue(service.runtime);
-    assert.equal((await statusOf(id)).status, 'polling');
+    assert.equal((await phones.messageOf(id)).status, 'polling');
     service.clock.advance(5_000);
     await resolveOverdue(service.runtime);
-    assert.equal((await statusOf(id)).error_code, 'device_timeout');
-    const other = await send(number, 'settled by the sweep of the service itself');
+    assert.equal((await phones.messageOf(id)).error_code, 'device_timeout');
+    const other = await phones.send(number, 'settled by the sweep of the service itself');
     assert.equal((await number.wire.poll()).id, other);
     service.clock.advance(600_000);
-    await until('the sweep settles it', async () => (await statusOf(other)).error_code === 'device_timeout');
+    await until(
+      'the sweep settles it',
+      async () => (await phones.messageOf(other)).error_code === 'device_timeout',
+    );
   });
 
   it('a message that waits longer than QUEUE_EXPIRY_HOURS expires and no longer counts; a pause does not stop that clock (§3.2/expired)', async () => {
-    const number = await connect();
+    const number = await phones.connect();
     const other = await service.newTeam({ plan: 'pro', monthlyLimit: 3 });
     const mine = await connectNumber(service, other, '+14155550990');
     await other.api.send({ from: mine.phoneNumber, to: '+12125550100', content: 'waits' });
     await other.api.put(`/v1/numbers/${mine.numberId}`, { status: 'paused' });
-    const id = await send(number, 'waits too');
+    const id = await phones.send(number, 'waits too');
     service.clock.advance(24 * 3_600_000 - 60_000);
     await failExpired(service.runtime);
-    assert.equal((await statusOf(id)).status, 'queued');
+    assert.equal((await phones.messageOf(id)).status, 'queued');
     service.clock.advance(61_000);
-    await until('both expired', async () => (await statusOf(id)).error_code === 'expired');
+    await until('both expired', async () => (await phones.messageOf(id)).error_code === 'expired');
     await until('it is given back', async () => (await acceptedOf(service, other.id)) === 0);
   });
 });

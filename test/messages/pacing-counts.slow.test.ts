@@ -4,75 +4,68 @@ import { failExpired, purgeRecentHandOuts, resolveOverdue } from '#server/messag
 import { storedConversation } from '#test/support/messages/stored-conversations.ts';
 import { DirectPhone } from '#test/support/phones/direct-phone.ts';
 import { heldPoll } from '#test/support/phones/held-poll.ts';
-import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { contactAt, type PacedTeam, startPacedTeam } from '#test/support/phones/paced-team.ts';
+import type { ConnectedNumber } from '#test/support/phones/test-phone.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 
 const hourMs = 3_600_000;
-const to = (index: number) => `+1212555${String(index).padStart(4, '0')}`;
 const noGap = { gap_min_seconds: 0, gap_max_seconds: 0 };
 
 describe('the counts of pacing (specification section 8)', () => {
+  let paced: PacedTeam;
   let service: TestService;
   let team: TestTeam;
 
   before(async () => {
-    // Only the polls act: no sweep.
-    service = await startTestService({ ROLES: 'api', PACING: 'gentle', DEVICE_HOLD_SECONDS: '50' });
-    team = await service.newTeam();
+    paced = await startPacedTeam();
+    ({ service, team } = paced);
   });
-  after(() => service.close());
+  after(() => paced.close());
 
-  const connect = async (pacing: object) => {
-    const number = await connectNumber(service, team);
-    const answer = await team.api.put(`/v1/numbers/${number.numberId}`, { pacing: { ...noGap, ...pacing } });
-    assert.equal(answer.status, 200, answer.text);
-    return { number, phone: await DirectPhone.of(service, number) };
-  };
-  const send = (number: ConnectedNumber, contact: number) =>
-    team.api.send({ from: number.phoneNumber, to: to(contact), content: 'Hello' });
+  const connect = (pacing: object) => paced.connect({ ...noGap, ...pacing });
   const handOut = async (phone: DirectPhone) => {
     const claim = await phone.claim(service.runtime);
     assert.ok(claim?.kind === 'hand_out');
     return claim.handOut;
   };
   const unanswered = async ({ phoneNumber }: ConnectedNumber, contact: number) =>
-    (await storedConversation(service, phoneNumber, to(contact)))?.unansweredCount;
+    (await storedConversation(service, phoneNumber, contactAt(contact)))?.unansweredCount;
   const assertHeld = async (phone: DirectPhone) =>
     assert.equal((await phone.claim(service.runtime))?.kind, 'paced');
 
   it('a message that the phone could not send is not unanswered, however often it says so (§8/pacing-unanswered)', async () => {
     const { number, phone } = await connect({ mode: 'strict', unanswered_per_contact: 2 });
-    await send(number, 1);
+    await paced.send(number, 1);
     await phone.send(service.runtime);
     for (let failures = 0; failures < 3; failures += 1) {
-      await send(number, 1);
+      await paced.send(number, 1);
       const failed = await handOut(phone);
       assert.equal(await unanswered(number, 1), 2);
       for (let reports = 0; reports < 2; reports += 1) await phone.report(service.runtime, failed, 'failed');
       assert.equal(await unanswered(number, 1), 1);
     }
-    const last = await send(number, 1);
+    const last = await paced.send(number, 1);
     assert.equal(await phone.send(service.runtime), last);
-    await send(number, 1);
+    await paced.send(number, 1);
     await assertHeld(phone);
   });
 
   it('nor is one that failed by a late report; after a reply it undoes nothing, and sent is never undone (§8/pacing-unanswered)', async () => {
     const { number, phone } = await connect({ mode: 'strict' });
-    await send(number, 1);
+    await paced.send(number, 1);
     const late = await handOut(phone);
     service.clock.advance(hourMs);
     await resolveOverdue(service.runtime);
     assert.equal(await unanswered(number, 1), 1, 'in doubt, so it counts');
     for (let reports = 0; reports < 2; reports += 1) await phone.report(service.runtime, late, 'failed');
     assert.equal(await unanswered(number, 1), 0);
-    await send(number, 1);
+    await paced.send(number, 1);
     const answered = await handOut(phone);
     service.clock.advance(1_000);
-    await number.wire.call('inbound', { from: to(1), text: 'Hi' });
+    await number.wire.call('inbound', { from: contactAt(1), text: 'Hi' });
     service.clock.advance(hourMs);
     await resolveOverdue(service.runtime);
-    await send(number, 1);
+    await paced.send(number, 1);
     const sent = await handOut(phone);
     await phone.report(service.runtime, sent);
     await phone.report(service.runtime, answered, 'failed');
@@ -82,7 +75,7 @@ describe('the counts of pacing (specification section 8)', () => {
 
   it('a hand-out that was released is forgotten, and those before it are not (§8/pacing-rows)', async () => {
     const { number, phone } = await connect({ messages_per_hour: 2 });
-    for (let sends = 0; sends < 3; sends += 1) await send(number, 1);
+    for (let sends = 0; sends < 3; sends += 1) await paced.send(number, 1);
     await phone.send(service.runtime);
     await phone.release(service.runtime, await handOut(phone));
     assert.equal(typeof (await phone.send(service.runtime)), 'string');
@@ -91,16 +84,16 @@ describe('the counts of pacing (specification section 8)', () => {
 
   it('a conversation that the contact opened is no new contact of the number (§8/pacing-new-contacts)', async () => {
     const { number, phone } = await connect({ mode: 'strict', new_contacts_per_hour: 1 });
-    await number.wire.call('inbound', { from: to(1), text: 'Hi' });
-    const opening = await send(number, 2);
+    await number.wire.call('inbound', { from: contactAt(1), text: 'Hi' });
+    const opening = await paced.send(number, 2);
     assert.equal(await phone.send(service.runtime), opening);
-    await send(number, 3);
+    await paced.send(number, 3);
     await assertHeld(phone);
   });
 
   it('a day is counted to its end, though old hand-outs are deleted (§8/pacing-windows)', async () => {
     const { number, phone } = await connect({ messages_per_day: 1 });
-    for (let sends = 0; sends < 2; sends += 1) await send(number, 1);
+    for (let sends = 0; sends < 2; sends += 1) await paced.send(number, 1);
     await phone.send(service.runtime);
     service.clock.advance(23.9 * hourMs);
     await purgeRecentHandOuts(service.runtime);
@@ -111,12 +104,12 @@ describe('the counts of pacing (specification section 8)', () => {
 
   it('a message that waits for its media does expire on a paced number (§3.2/expired)', async () => {
     const { number, phone } = await connect({ messages_per_day: 1 });
-    await send(number, 1);
+    await paced.send(number, 1);
     await phone.send(service.runtime);
-    const body = { from: number.phoneNumber, to: to(1), content: 'Look' };
+    const body = { from: number.phoneNumber, to: contactAt(1), content: 'Look' };
     const media_url = 'https://example.com/picture.png';
     const { json } = await team.api.post('/v1/messages/send', { ...body, media_url });
-    const text = await send(number, 2);
+    const text = await paced.send(number, 2);
     service.clock.advance(23 * hourMs);
     (await heldPoll(service, number)).leave();
     service.clock.advance(2 * hourMs);
@@ -129,7 +122,7 @@ describe('the counts of pacing (specification section 8)', () => {
     const limits = { mode: 'strict', new_contacts_per_hour: 1 };
     const [hour, contacts] = [await connect({ messages_per_hour: 1 }), await connect(limits)];
     for (const { number, phone } of [hour, contacts]) {
-      for (let contact = 0; contact < 2; contact += 1) await send(number, contact);
+      for (let contact = 0; contact < 2; contact += 1) await paced.send(number, contact);
       await phone.send(service.runtime);
     }
     service.clock.jump(-6_000);

@@ -3,38 +3,28 @@ import { after, before, describe, it } from 'node:test';
 import { pacedLookMs } from '#server/device-protocol/limits.ts';
 import { storedConversation } from '#test/support/messages/stored-conversations.ts';
 import { handOutsOf } from '#test/support/messages/stored-messages.ts';
-import { DirectPhone } from '#test/support/phones/direct-phone.ts';
+import type { DirectPhone } from '#test/support/phones/direct-phone.ts';
 import { heldPoll } from '#test/support/phones/held-poll.ts';
-import { type ConnectedNumber, connectNumber, DeviceWire } from '#test/support/phones/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { contactAt, type PacedTeam, startPacedTeam } from '#test/support/phones/paced-team.ts';
+import { type ConnectedNumber, DeviceWire } from '#test/support/phones/test-phone.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
 const hourMs = 3_600_000;
-const to = (index: number) => `+1212555${String(index).padStart(4, '0')}`;
 
 describe('pacing (specification section 8)', () => {
+  let paced: PacedTeam;
   let service: TestService;
   let team: TestTeam;
 
   before(async () => {
-    // Only the polls act: no sweep.
-    service = await startTestService({ ROLES: 'api', PACING: 'gentle', DEVICE_HOLD_SECONDS: '50' });
-    team = await service.newTeam();
+    paced = await startPacedTeam();
+    ({ service, team } = paced);
   });
-  after(() => service.close());
+  after(() => paced.close());
 
-  const connect = async () => {
-    const number = await connectNumber(service, team);
-    return { number, phone: await DirectPhone.of(service, number) };
-  };
-  const send = (number: ConnectedNumber, contact: number, content = 'Hello') =>
-    team.api.send({ from: number.phoneNumber, to: to(contact), content });
   const sendMany = async (number: ConnectedNumber, count: number, contactOf: (index: number) => number) => {
-    for (let index = 0; index < count; index += 1) await send(number, contactOf(index));
-  };
-  const setPacing = async (number: ConnectedNumber, pacing: unknown) => {
-    const answer = await team.api.put(`/v1/numbers/${number.numberId}`, { pacing });
-    assert.equal(answer.status, 200, answer.text);
+    for (let index = 0; index < count; index += 1) await paced.send(number, contactOf(index));
   };
   /** Sends what waits, each message once its gap is over. @returns where it ends: no message, or a longer wait */
   const sendUntilHeld = async (phone: DirectPhone, longestGapMs = 5_000) => {
@@ -53,7 +43,7 @@ describe('pacing (specification section 8)', () => {
     (await handOutsOf(service, phoneNumber)).map(({ handedOutAt }) => handedOutAt.getTime());
 
   it('leaves 2 to 5 s between two messages of a number, drawn anew for each (§8/pacing-gap)', async () => {
-    const { number, phone } = await connect();
+    const { number, phone } = await paced.connect();
     await sendMany(number, 30, () => 1);
     assert.equal((await sendUntilHeld(phone)).sent, 30);
     const times = await timesOf(number);
@@ -65,8 +55,8 @@ describe('pacing (specification section 8)', () => {
   });
 
   it('counts the gap from the report where that is later than the hand-out, and every process draws the same (§8/pacing-gap)', async () => {
-    const { number, phone } = await connect();
-    await setPacing(number, { gap_min_seconds: 100, gap_max_seconds: 200 });
+    const { number, phone } = await paced.connect();
+    await paced.setPacing(number, { gap_min_seconds: 100, gap_max_seconds: 200 });
     await sendMany(number, 2, () => 1);
     const first = await phone.claim(service.runtime);
     assert.ok(first?.kind === 'hand_out');
@@ -82,8 +72,8 @@ describe('pacing (specification section 8)', () => {
   });
 
   it('hands out 100 messages in any hour and 300 in any day, and not a second earlier (§8/pacing, §8/pacing-windows, §8/pacing-rows)', async () => {
-    const { number, phone } = await connect();
-    await setPacing(number, { gap_min_seconds: 0, gap_max_seconds: 0 });
+    const { number, phone } = await paced.connect();
+    await paced.setPacing(number, { gap_min_seconds: 0, gap_max_seconds: 0 });
     await sendMany(number, 302, (index) => index % 60);
     const hours: number[] = [];
     for (let hour = 0; hour < 3; hour += 1) {
@@ -102,39 +92,39 @@ describe('pacing (specification section 8)', () => {
   });
 
   it('strict opens 15 conversations an hour: those to known contacts go on (§8/pacing-new-contacts, §8/pacing-order)', async () => {
-    const { number, phone } = await connect();
-    await setPacing(number, { mode: 'strict', gap_min_seconds: 0, gap_max_seconds: 0 });
+    const { number, phone } = await paced.connect();
+    await paced.setPacing(number, { mode: 'strict', gap_min_seconds: 0, gap_max_seconds: 0 });
     await sendMany(number, 17, (index) => index);
-    const known = await send(number, 3, 'to a known contact, behind two new ones');
+    const known = await paced.send(number, 3, 'to a known contact, behind two new ones');
     const { sent, until: openAgainAt } = await sendUntilHeld(phone);
     assert.equal(sent, 16);
-    assert.equal((await storedConversation(service, number.phoneNumber, to(3)))?.unansweredCount, 2);
+    assert.equal((await storedConversation(service, number.phoneNumber, contactAt(3)))?.unansweredCount, 2);
     assert.equal((await team.api.get(`/v1/messages/${known}`)).json.status, 'sent');
     const [first = 0] = await timesOf(number);
     assert.equal(openAgainAt?.getTime(), first + hourMs);
     service.clock.advance(first + hourMs - service.clock.nowMs());
     assert.equal((await sendUntilHeld(phone)).sent > 0, true);
-    assert.ok(await storedConversation(service, number.phoneNumber, to(15)));
+    assert.ok(await storedConversation(service, number.phoneNumber, contactAt(15)));
   });
 
   it('strict sends a contact 5 messages without a reply; a reply wakes the held poll (§8/pacing-unanswered)', async () => {
-    const { number, phone } = await connect();
-    await setPacing(number, { mode: 'strict', gap_min_seconds: 0, gap_max_seconds: 0 });
+    const { number, phone } = await paced.connect();
+    await paced.setPacing(number, { mode: 'strict', gap_min_seconds: 0, gap_max_seconds: 0 });
     await sendMany(number, 6, () => 1);
     const { sent, until: end } = await sendUntilHeld(phone);
     assert.deepEqual([sent, end], [5, null]);
-    const other = await send(number, 2);
+    const other = await paced.send(number, 2);
     assert.equal(await phone.send(service.runtime), other, 'the next contact is not held back');
     const { answer } = await heldPoll(service, number);
     const startedMs = performance.now();
-    await number.wire.call('inbound', { from: to(1), text: 'Hi' });
-    assert.equal((await answer).to, to(1));
+    await number.wire.call('inbound', { from: contactAt(1), text: 'Hi' });
+    assert.equal((await answer).to, contactAt(1));
     assert.ok(performance.now() - startedMs < pacedLookMs / 2, 'not by the look of every 10 s');
   });
 
   it('a message to another contact wakes the poll that one contact holds, within a second of its look (§8/pacing-held)', async () => {
-    const { number, phone } = await connect();
-    await setPacing(number, {
+    const { number, phone } = await paced.connect();
+    await paced.setPacing(number, {
       mode: 'strict',
       gap_min_seconds: 0,
       gap_max_seconds: 0,
@@ -144,37 +134,37 @@ describe('pacing (specification section 8)', () => {
     assert.equal((await sendUntilHeld(phone)).sent, 1);
     const { answer } = await heldPoll(service, number);
     const startedMs = performance.now();
-    const other = await send(number, 2);
+    const other = await paced.send(number, 2);
     assert.equal((await answer).id, other);
     assert.ok(performance.now() - startedMs < pacedLookMs / 2, 'not by the look of every 10 s');
   });
 
   it('a message that a phone or a contact did not see is not counted: a released hand-out, an answered message (§8/pacing-rows)', async () => {
-    const { number, phone } = await connect();
-    await setPacing(number, { messages_per_hour: 1 });
-    await send(number, 1);
+    const { number, phone } = await paced.connect();
+    await paced.setPacing(number, { messages_per_hour: 1 });
+    await paced.send(number, 1);
     const claim = await phone.claim(service.runtime);
     assert.ok(claim?.kind === 'hand_out');
-    assert.deepEqual(await storedConversation(service, number.phoneNumber, to(1)), {
+    assert.deepEqual(await storedConversation(service, number.phoneNumber, contactAt(1)), {
       openedBy: 'team',
       unansweredCount: 1,
       lastInboundAt: null,
     });
     await phone.release(service.runtime, claim.handOut);
-    assert.equal(await storedConversation(service, number.phoneNumber, to(1)), undefined);
-    await number.wire.call('inbound', { from: to(1), text: 'Hello' });
-    assert.equal((await storedConversation(service, number.phoneNumber, to(1)))?.openedBy, 'contact');
+    assert.equal(await storedConversation(service, number.phoneNumber, contactAt(1)), undefined);
+    await number.wire.call('inbound', { from: contactAt(1), text: 'Hello' });
+    assert.equal((await storedConversation(service, number.phoneNumber, contactAt(1)))?.openedBy, 'contact');
     assert.equal((await sendUntilHeld(phone)).sent, 1, 'at once: no gap, no hour');
-    assert.equal((await storedConversation(service, number.phoneNumber, to(1)))?.unansweredCount, 1);
-    await number.wire.call('inbound', { from: to(1), text: 'Hello again' });
-    assert.equal((await storedConversation(service, number.phoneNumber, to(1)))?.unansweredCount, 0);
-    await send(number, 1);
+    assert.equal((await storedConversation(service, number.phoneNumber, contactAt(1)))?.unansweredCount, 1);
+    await number.wire.call('inbound', { from: contactAt(1), text: 'Hello again' });
+    assert.equal((await storedConversation(service, number.phoneNumber, contactAt(1)))?.unansweredCount, 0);
+    await paced.send(number, 1);
     assert.equal((await sendUntilHeld(phone)).sent, 0, 'one an hour');
   });
 
   it('holds the poll and wakes it when the gap ends, on another process too; a message that arrives does not (§8/pacing-held)', async () => {
-    const { number, phone } = await connect();
-    await setPacing(number, { gap_min_seconds: 8, gap_max_seconds: 8 });
+    const { number, phone } = await paced.connect();
+    await paced.setPacing(number, { gap_min_seconds: 8, gap_max_seconds: 8 });
     await sendMany(number, 2, () => 1);
     assert.equal(typeof (await phone.send(service.runtime)), 'string');
     const other = await service.startAnother();
@@ -187,14 +177,14 @@ describe('pacing (specification section 8)', () => {
         answered = true;
       });
       service.clock.advance(7_000);
-      await send(number, 2);
+      await paced.send(number, 2);
       await fetch(`${other.baseUrl}/healthz`);
       assert.equal(answered, false);
       await until('the gap ends', async () => {
         service.clock.advance(100);
         return answered;
       });
-      assert.equal((await answer).to, to(1));
+      assert.equal((await answer).to, contactAt(1));
       const [first = 0, second = 0] = await timesOf(number);
       assert.ok(second - first >= 8_000 && second - first < 10_000, String(second - first));
     } finally {
@@ -203,20 +193,20 @@ describe('pacing (specification section 8)', () => {
   });
 
   it('another pacing of the number wakes its held poll (§8/pacing-held)', async () => {
-    const { number, phone } = await connect();
-    await setPacing(number, { messages_per_day: 1 });
+    const { number, phone } = await paced.connect();
+    await paced.setPacing(number, { messages_per_day: 1 });
     await sendMany(number, 2, () => 1);
     assert.equal((await sendUntilHeld(phone)).sent, 1);
     const { answer } = await heldPoll(service, number);
     const startedMs = performance.now();
-    await setPacing(number, { mode: 'off' });
+    await paced.setPacing(number, { mode: 'off' });
     assert.equal((await answer).action, 'send');
     assert.ok(performance.now() - startedMs < pacedLookMs / 2, 'not by the look of every 10 s');
   });
 
   it('off hands out as fast as the phone takes (§8/pacing-modes)', async () => {
-    const { number, phone } = await connect();
-    await setPacing(number, { mode: 'off' });
+    const { number, phone } = await paced.connect();
+    await paced.setPacing(number, { mode: 'off' });
     await sendMany(number, 20, (index) => index);
     for (let sent = 0; sent < 20; sent += 1)
       assert.equal(typeof (await phone.send(service.runtime)), 'string');

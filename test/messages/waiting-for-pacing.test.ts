@@ -1,33 +1,27 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { failExpired } from '#server/messages/sweep-messages.ts';
-import { DirectPhone } from '#test/support/phones/direct-phone.ts';
+import type { DirectPhone } from '#test/support/phones/direct-phone.ts';
 import { heldPoll } from '#test/support/phones/held-poll.ts';
-import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { contactAt, type PacedTeam, startPacedTeam } from '#test/support/phones/paced-team.ts';
+import type { ConnectedNumber } from '#test/support/phones/test-phone.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 
 const hourMs = 3_600_000;
-const to = (index: number) => `+1212555${String(index).padStart(4, '0')}`;
 
 describe('a message that waits for pacing (specification sections 3.2 and 4.3)', () => {
+  let paced: PacedTeam;
   let service: TestService;
   let team: TestTeam;
 
   before(async () => {
-    service = await startTestService({ ROLES: 'api', PACING: 'gentle', DEVICE_HOLD_SECONDS: '50' });
-    team = await service.newTeam();
+    paced = await startPacedTeam();
+    ({ service, team } = paced);
   });
-  after(() => service.close());
+  after(() => paced.close());
 
-  const connect = async (pacing: unknown) => {
-    const number = await connectNumber(service, team);
-    await team.api.put(`/v1/numbers/${number.numberId}`, { pacing });
-    return { number, phone: await DirectPhone.of(service, number) };
-  };
-  const send = (number: ConnectedNumber, contact: number) =>
-    team.api.send({ from: number.phoneNumber, to: to(contact), content: 'Hello' });
   const sent = async (number: ConnectedNumber, phone: DirectPhone, contact: number) => {
-    const id = await send(number, contact);
+    const id = await paced.send(number, contact);
     assert.equal(await phone.send(service.runtime), id);
   };
   const waiting = async (id: string) => {
@@ -40,13 +34,13 @@ describe('a message that waits for pacing (specification sections 3.2 and 4.3)',
     assert.ok(inMs !== null && Math.abs(inMs - expectedMs) < 2_000, `in ${inMs} ms, not ${expectedMs}`);
 
   it('says so, and for about how long: the gap, the hour, the day (§4.3/waiting-reason, §4.3/expected-at, §2.6/waiting-reason)', async () => {
-    const { number, phone } = await connect({
+    const { number, phone } = await paced.connect({
       gap_min_seconds: 60,
       gap_max_seconds: 60,
       messages_per_hour: 2,
     });
     await sent(number, phone, 1);
-    const [next, behind] = [await send(number, 1), await send(number, 2)];
+    const [next, behind] = [await paced.send(number, 1), await paced.send(number, 2)];
     const gap = await waiting(next);
     assert.equal(gap.reason, 'pacing_gap');
     assertIn(gap.inMs, 60_000);
@@ -68,14 +62,14 @@ describe('a message that waits for pacing (specification sections 3.2 and 4.3)',
 
   it('says that a new contact waits, or one that did not answer; what a person can change comes first (§4.3/waiting-reason, §4.3/expected-at)', async () => {
     const strict = { mode: 'strict', gap_min_seconds: 0, gap_max_seconds: 0 };
-    const { number, phone } = await connect({
+    const { number, phone } = await paced.connect({
       ...strict,
       new_contacts_per_hour: 1,
       unanswered_per_contact: 1,
     });
     await sent(number, phone, 1);
-    const unanswered = await send(number, 1);
-    const opening = await send(number, 2);
+    const unanswered = await paced.send(number, 1);
+    const opening = await paced.send(number, 2);
     assert.deepEqual(await waiting(unanswered), { reason: 'pacing_unanswered', inMs: null });
     const held = await waiting(opening);
     assert.equal(held.reason, 'pacing_new_contacts');
@@ -88,7 +82,7 @@ describe('a message that waits for pacing (specification sections 3.2 and 4.3)',
   });
 
   it('under strict a new contact waits for those ahead of it, and a known one does not wait for them (§4.3/expected-at)', async () => {
-    const { number, phone } = await connect({
+    const { number, phone } = await paced.connect({
       mode: 'strict',
       gap_min_seconds: 0,
       gap_max_seconds: 0,
@@ -97,39 +91,43 @@ describe('a message that waits for pacing (specification sections 3.2 and 4.3)',
       unanswered_per_contact: 2,
     });
     await sent(number, phone, 1);
-    const [first, second, third] = [await send(number, 2), await send(number, 3), await send(number, 4)];
+    const [first, second, third] = [
+      await paced.send(number, 2),
+      await paced.send(number, 3),
+      await paced.send(number, 4),
+    ];
     assertIn((await waiting(first)).inMs, hourMs);
     assertIn((await waiting(second)).inMs, 24 * hourMs);
     assertIn((await waiting(third)).inMs, 25 * hourMs);
-    const behind = await send(number, 3);
+    const behind = await paced.send(number, 3);
     assertIn((await waiting(behind)).inMs, 24 * hourMs);
-    assert.equal((await waiting(await send(number, 3))).inMs, null, 'it needs a reply');
-    const known = await send(number, 1);
+    assert.equal((await waiting(await paced.send(number, 3))).inMs, null, 'it needs a reply');
+    const known = await paced.send(number, 1);
     assert.equal((await waiting(known)).inMs, null, 'it may go now');
-    assert.equal((await waiting(await send(number, 1))).inMs, null, 'it needs a reply');
+    assert.equal((await waiting(await paced.send(number, 1))).inMs, null, 'it needs a reply');
     assert.equal(await phone.send(service.runtime), known);
   });
 
   it('under strict messages that wait for a reply delay no other contact (§4.3/expected-at)', async () => {
     const limits = { messages_per_hour: 3, unanswered_per_contact: 1 };
-    const { number, phone } = await connect({
+    const { number, phone } = await paced.connect({
       mode: 'strict',
       gap_min_seconds: 0,
       gap_max_seconds: 0,
       ...limits,
     });
     for (const contact of [1, 2]) await sent(number, phone, contact);
-    await number.wire.call('inbound', { from: to(2), text: 'Hi' });
-    for (let sends = 0; sends < 3; sends += 1) await send(number, 1);
-    const id = await send(number, 2);
+    await number.wire.call('inbound', { from: contactAt(2), text: 'Hi' });
+    for (let sends = 0; sends < 3; sends += 1) await paced.send(number, 1);
+    const id = await paced.send(number, 2);
     assert.equal((await waiting(id)).inMs, null, 'it may go now');
     assert.equal(await phone.send(service.runtime), id);
   });
 
   it('does not expire while the phone polls; it does once the phone is away for as long, or the number is paused (§3.2/expired)', async () => {
-    const { number, phone } = await connect({ messages_per_day: 1 });
+    const { number, phone } = await paced.connect({ messages_per_day: 1 });
     await sent(number, phone, 1);
-    const id = await send(number, 1);
+    const id = await paced.send(number, 1);
     const statusOf = async () => (await team.api.get(`/v1/messages/${id}`)).json.status;
     await team.api.put(`/v1/numbers/${number.numberId}`, {
       pacing: { messages_per_day: 1, gap_min_seconds: 3_600, gap_max_seconds: 3_600 },
@@ -139,9 +137,9 @@ describe('a message that waits for pacing (specification sections 3.2 and 4.3)',
     service.clock.advance(2 * hourMs);
     await failExpired(service.runtime);
     assert.equal(await statusOf(), 'queued', 'older than a day, and the phone polled two hours ago');
-    const paused = await connect({ messages_per_day: 1 });
+    const paused = await paced.connect({ messages_per_day: 1 });
     await sent(paused.number, paused.phone, 1);
-    const pausedId = await send(paused.number, 1);
+    const pausedId = await paced.send(paused.number, 1);
     await team.api.put(`/v1/numbers/${paused.number.numberId}`, { status: 'paused' });
     service.clock.advance(22 * hourMs + 1);
     await failExpired(service.runtime);

@@ -1,0 +1,42 @@
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { DirectPhone } from './direct-phone.ts';
+import { type ConnectedNumber, connectNumber } from './test-phone.ts';
+
+/** A service with PACING=gentle and without sweeps, so that only polls act, and a team that connects phones to it. */
+export interface PacedTeam {
+  readonly service: TestService;
+  readonly team: TestTeam;
+  /** A number with its phone. @param pacing of the number; undefined: it sets none */
+  readonly connect: (
+    pacing?: object,
+  ) => Promise<{ readonly number: ConnectedNumber; readonly phone: DirectPhone }>;
+  readonly setPacing: (number: ConnectedNumber, pacing: object | null) => Promise<void>;
+  /** Sends a message to the contact of this index. @returns its id */
+  readonly send: (number: ConnectedNumber, contact: number, content?: string) => Promise<string>;
+  readonly close: () => Promise<void>;
+}
+
+/** The phone number of a contact. */
+export const contactAt = (index: number) => `+1212555${String(index).padStart(4, '0')}`;
+
+export async function startPacedTeam(): Promise<PacedTeam> {
+  const service = await startTestService({ ROLES: 'api', PACING: 'gentle', DEVICE_HOLD_SECONDS: '50' });
+  const team = await service.newTeam();
+  const setPacing: PacedTeam['setPacing'] = async ({ numberId }, pacing) => {
+    const answer = await team.api.put(`/v1/numbers/${numberId}`, { pacing });
+    if (answer.status !== 200) throw new Error(`pacing answered ${answer.status}: ${answer.text}`);
+  };
+  return {
+    service,
+    team,
+    setPacing,
+    connect: async (pacing) => {
+      const number = await connectNumber(service, team);
+      if (pacing) await setPacing(number, pacing);
+      return { number, phone: await DirectPhone.of(service, number) };
+    },
+    send: ({ phoneNumber }, contact, content = 'Hello') =>
+      team.api.send({ from: phoneNumber, to: contactAt(contact), content }),
+    close: () => service.close(),
+  };
+}

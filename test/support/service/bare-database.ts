@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import pg from 'pg';
+import { Ids } from '#server/platform/ids/ids.ts';
+import { Clock } from '#server/platform/time/clock.ts';
+import { createTestDatabase } from './test-database.ts';
+
+/** A database with one team and no service, for tests of the rows that the schema refuses from every writer. */
+export interface BareDatabase {
+  readonly pool: pg.Pool;
+  readonly team: string;
+  readonly insert: (table: string, row: Readonly<Record<string, unknown>>) => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+export async function openBareDatabase(): Promise<BareDatabase> {
+  const database = await createTestDatabase();
+  const pool = new pg.Pool({ connectionString: database.url, max: 1 });
+  const clock = new Clock();
+  const team = new Ids(clock).next('team');
+  await pool.query(`INSERT INTO teams VALUES ($1, 'Example team', 'pro', 100, $2)`, [team, clock.now()]);
+  return {
+    pool,
+    team,
+    insert: async (table, row) => {
+      const names = Object.keys(row);
+      const places = names.map((_, index) => `$${index + 1}`);
+      await pool.query(
+        `INSERT INTO ${table} (${names.join(', ')}) VALUES (${places.join(', ')})`,
+        Object.values(row),
+      );
+    },
+    close: async () => {
+      await pool.end();
+      await database.drop();
+    },
+  };
+}
+
+/** Asserts that a constraint of this name refuses the row. */
+export function assertConstraint(writing: Promise<unknown>, name: RegExp): Promise<void> {
+  return assert.rejects(writing, (error: { constraint?: string }) => name.test(error.constraint ?? ''));
+}
