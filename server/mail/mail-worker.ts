@@ -1,5 +1,5 @@
 import type { Runtime } from '#server/database/runtime.ts';
-import { Loop } from '#server/platform/concurrency/loop.ts';
+import { QueueWorker } from '#server/platform/concurrency/queue-worker.ts';
 import { firstIdAt, publicId } from '#server/platform/ids/ids.ts';
 import {
   mailAttemptMs,
@@ -22,7 +22,6 @@ import {
 import { openMail } from './sealed-mail.ts';
 import type { MailSendOutcome, SendMail } from './smtp-sender.ts';
 
-/** The interval of the sweep, which also finds mails whose next attempt is due. */
 const sweepMs = 1_000;
 
 type Services = Pick<Runtime, 'database' | 'clock' | 'secrets' | 'logger'>;
@@ -32,64 +31,51 @@ type Services = Pick<Runtime, 'database' | 'clock' | 'secrets' | 'logger'>;
  * its outcome is written afterwards. Several processes take different mails. If one dies between the server's OK and
  * the write of the outcome, the mail goes out a second time after its lease, with the same Message-ID.
  *
- * A round only fills free slots, so that one slow attempt delays no other mail. Promise of `stop`: no attempt begins
- * after it; attempts in progress have 5 s and are then aborted, which counts as a failed attempt.
+ * Attempts in progress at a stop have 5 s and are then aborted, which counts as a failed attempt.
  */
 export class MailWorker {
   readonly #services: Services;
   readonly #send: SendMail;
   readonly #count: (end: MailAttemptResult) => void;
-  readonly #loop: Loop;
-  readonly #attempts = new Set<Promise<void>>();
-  readonly #abort = new AbortController();
+  readonly #worker: QueueWorker<ClaimedMail>;
 
   /** @param count called with the result of each attempt, after it was written */
   constructor(services: Services, send: SendMail, count: (end: MailAttemptResult) => void) {
     this.#services = services;
     this.#send = send;
     this.#count = count;
-    this.#loop = new Loop({
+    const { database, clock, logger } = services;
+    this.#worker = new QueueWorker({
       name: 'send mail',
-      intervalMs: sweepMs,
-      logger: services.logger,
-      run: () => this.#fill(),
+      clock,
+      logger,
+      sweepMs,
+      runningMax: mailAttemptsInFlightMax,
+      stopMs: mailStopMs,
+      claim: ({ length }) =>
+        claimMails(database.pool, clock.now(), clock.in(mailLeaseMs), mailAttemptsInFlightMax - length),
+      run: (mail, signal) => this.#attempt(mail, signal),
     });
   }
 
   start(): void {
-    this.#loop.start();
+    this.#worker.start();
   }
 
   /** Requests a round, because new mail may wait. */
   notify(): void {
-    this.#loop.notify();
+    this.#worker.notify();
   }
 
-  async stop(): Promise<void> {
-    await this.#loop.stop();
-    const cancel = this.#services.clock.after(mailStopMs, () => this.#abort.abort());
-    await Promise.all(this.#attempts);
-    cancel();
-  }
-
-  async #fill(): Promise<void> {
-    const { database, clock } = this.#services;
-    const free = mailAttemptsInFlightMax - this.#attempts.size;
-    if (free <= 0) return;
-    for (const mail of await claimMails(database.pool, clock.now(), clock.in(mailLeaseMs), free)) {
-      const attempt = this.#attempt(mail).finally(() => {
-        this.#attempts.delete(attempt);
-        this.notify();
-      });
-      this.#attempts.add(attempt);
-    }
+  stop(): Promise<void> {
+    return this.#worker.stop();
   }
 
   /** Never rejects: a mail whose outcome could not be written is tried again after its lease. */
-  async #attempt(mail: ClaimedMail): Promise<void> {
+  async #attempt(mail: ClaimedMail, stopping: AbortSignal): Promise<void> {
     const startedAt = this.#services.clock.now();
     try {
-      await this.#record(mail, startedAt, await this.#try(mail, startedAt));
+      await this.#record(mail, startedAt, await this.#try(mail, startedAt, stopping));
     } catch (error) {
       this.#services.logger.error(
         { err: error, mail: publicId('mail', mail.id) },
@@ -98,7 +84,7 @@ export class MailWorker {
     }
   }
 
-  async #try(mail: ClaimedMail, startedAt: Date): Promise<MailSendOutcome> {
+  async #try(mail: ClaimedMail, startedAt: Date, stopping: AbortSignal): Promise<MailSendOutcome> {
     const { clock, secrets } = this.#services;
     // While the time is uncertain, a useless mail is better than one that is given up wrongly.
     if (clock.mayExpire) {
@@ -111,7 +97,7 @@ export class MailWorker {
     if (!rendered) return { kind: 'refused', error: 'unreadable body' };
     const tooLong = new AbortController();
     const cancel = clock.after(mailAttemptMs, () => tooLong.abort());
-    const signal = AbortSignal.any([tooLong.signal, this.#abort.signal]);
+    const signal = AbortSignal.any([tooLong.signal, stopping]);
     const outgoing = { id: mail.id, to: mail.recipient, createdAt: mail.created_at, rendered };
     return this.#send(outgoing, signal).finally(cancel);
   }
