@@ -2,7 +2,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { fetchMedia, type MediaFetchResult } from '#server/media/fetch-media.ts';
 import { isTransientMediaFailure, type MediaFailure } from '#server/media/media-failure.ts';
 import { removeIncompleteMedia } from '#server/media/media-store.ts';
-import { Loop } from '#server/platform/concurrency/loop.ts';
+import { QueueWorker } from '#server/platform/concurrency/queue-worker.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import type { OutboundHttp } from '#server/platform/outbound-http/outbound-http.ts';
@@ -16,7 +16,6 @@ import {
   postponeMediaFetch,
 } from './media-fetch-store.ts';
 
-/** The interval of the sweep, which also finds fetches whose next try is due. */
 const sweepMs = 1_000;
 
 type Services = Runtime & { readonly outbound: OutboundHttp };
@@ -24,60 +23,49 @@ type Services = Runtime & { readonly outbound: OutboundHttp };
 /**
  * Fetches the media of queued messages (specification section 3.2). A fetch is claimed with a lease, runs without a
  * transaction open, and its outcome is written afterwards. If the process dies, another one begins anew after the
- * lease: what was written is removed first.
+ * lease, and removes the bytes of the earlier tries first.
  *
- * A round fills free slots only, so that one slow host delays no other. Promise of `stop`: fetches in progress are
- * aborted, their tries do not count, and another process may take them at once.
+ * Fetches in progress at a stop are aborted, their tries do not count, and another process may take them at once.
  */
 export class MediaFetchWorker {
   readonly #services: Services;
-  readonly #loop: Loop;
-  readonly #running = new Map<Promise<void>, ClaimedFetch>();
-  readonly #abort = new AbortController();
+  readonly #worker: QueueWorker<ClaimedFetch>;
 
   constructor(services: Services) {
     this.#services = services;
-    this.#loop = new Loop({
+    const { database, clock, config, logger } = services;
+    this.#worker = new QueueWorker({
       name: 'fetch media',
-      intervalMs: sweepMs,
-      logger: services.logger,
-      run: () => this.#fill(),
+      clock,
+      logger,
+      sweepMs,
+      runningMax: mediaFetchesWithReserveMax,
+      stopMs: 0,
+      claim: (running) => {
+        const leasedUntil = clock.in(config.mediaTimeoutMs + mediaLeaseMarginMs);
+        return claimMediaFetches(database.pool, clock.now(), leasedUntil, running);
+      },
+      run: (fetch, signal) => this.#run(fetch, signal),
     });
   }
 
   start(): void {
-    this.#loop.start();
+    this.#worker.start();
   }
 
   /** Requests a round, because a new message may wait for its media. */
   notify(): void {
-    this.#loop.notify();
+    this.#worker.notify();
   }
 
-  async stop(): Promise<void> {
-    await this.#loop.stop();
-    this.#abort.abort();
-    await Promise.all(this.#running.keys());
-  }
-
-  async #fill(): Promise<void> {
-    const { database, clock, config } = this.#services;
-    if (this.#running.size >= mediaFetchesWithReserveMax) return;
-    const leasedUntil = clock.in(config.mediaTimeoutMs + mediaLeaseMarginMs);
-    const running = [...this.#running.values()];
-    for (const fetch of await claimMediaFetches(database.pool, clock.now(), leasedUntil, running)) {
-      const work = this.#run(fetch).finally(() => {
-        this.#running.delete(work);
-        this.notify();
-      });
-      this.#running.set(work, fetch);
-    }
+  stop(): Promise<void> {
+    return this.#worker.stop();
   }
 
   /** Never rejects: a fetch whose outcome could not be written is made again after its lease. */
-  async #run(fetch: ClaimedFetch): Promise<void> {
+  async #run(fetch: ClaimedFetch, signal: AbortSignal): Promise<void> {
     try {
-      await this.#try(fetch);
+      await this.#try(fetch, signal);
     } catch (error) {
       this.#services.logger.error(
         { err: error, messageId: publicId('msg', fetch.message_id) },
@@ -86,7 +74,7 @@ export class MediaFetchWorker {
     }
   }
 
-  async #try(fetch: ClaimedFetch): Promise<void> {
+  async #try(fetch: ClaimedFetch, signal: AbortSignal): Promise<void> {
     const { config } = this.#services;
     if (fetch.tries > 1) await this.#removeEarlierTries(fetch);
     // Its process died in each try.
@@ -96,7 +84,7 @@ export class MediaFetchWorker {
       messageId: fetch.message_id,
       url: fetch.url,
       timeoutMs: config.mediaTimeoutMs,
-      signal: this.#abort.signal,
+      signal,
       onBytes: () => failpoint('media arriving'),
     });
     if (result.kind === 'written') await finishMediaFetch(this.#services, fetch, result.written);
